@@ -1,0 +1,7 @@
+/**
+ * Goes on with a value that may have to be waited for, without a promise where it is there already: most calls on the
+ * embedded store never wait, and a promise hop is a large part of what such a call costs.
+ */
+export function after<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

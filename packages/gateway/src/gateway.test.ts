@@ -1,0 +1,309 @@
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from './gateway.ts';
+import { BodyTooLargeError, type GatewayRequest } from './http.ts';
+import type { GatewayMeta, RestMeta } from './meta.ts';
+import type { Exchange, GatewayOptions } from './options.ts';
+import type { Reply } from './reply.ts';
+
+const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+
+/** A request without a host: the same `handle`, in the process. */
+function request(
+  method: string,
+  target: string,
+  headers: Record<string, string> = {},
+  body = '',
+): GatewayRequest {
+  const [path = '', query = ''] = target.split('?');
+  const bytes = new TextEncoder().encode(body);
+  return {
+    method,
+    path,
+    query,
+    header: (name) => headers[name],
+    headers: () => Object.entries(headers),
+    remoteAddress: () => '127.0.0.1',
+    signal: new AbortController().signal,
+    body: async (maxBytes) => {
+      if (bytes.byteLength > maxBytes) throw new BodyTooLargeError(maxBytes);
+      return bytes;
+    },
+  };
+}
+
+const echo = (rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType = z.unknown()) =>
+  t.procedure
+    .meta({ openapi: rest })
+    .input(input)
+    .output(output)
+    .mutation(({ input: given }) => given);
+
+type Options = GatewayOptions<ReturnType<typeof t.router>, unknown>;
+const gatewayOf = (procedures: Parameters<typeof t.router>[0], options: Partial<Options> = {}) =>
+  createGateway({
+    router: t.router(procedures),
+    createContext: ({ reply }) => ({ reply }),
+    document: { title: 'Test', version: '0.0.0' },
+    ...options,
+  });
+
+describe('createGateway refuses, with a sentence, what it cannot serve', () => {
+  const get = (path: `/${string}`): RestMeta => ({ method: 'GET', path });
+  const post = (path: `/${string}`): RestMeta => ({ method: 'POST', path });
+
+  it.each<[what: string, procedures: Parameters<typeof t.router>[0], sentence: RegExp]>([
+    [
+      'two procedures at one method and path',
+      {
+        a: echo(get('/x/{p}'), z.object({ p: z.string() })),
+        b: echo(get('/x/{q}'), z.object({ q: z.string() })),
+      },
+      /procedures a and b are both served at GET/,
+    ],
+    [
+      'a path that names what the input has not',
+      { a: echo(get('/x/{p}')) },
+      /path names \{p\}, which its input has not/,
+    ],
+    [
+      'a path that names one parameter twice',
+      { a: echo(get('/x/{p}/{p}'), z.object({ p: z.string() })) },
+      /names one parameter twice/,
+    ],
+    ['a path with a slash at its end', { a: echo(get('/x/')) }, /its path is \/x\//],
+    [
+      'a segment that is half a parameter',
+      { a: echo(get('/x-{p}'), z.object({ p: z.string() })) },
+      /its path is \/x-\{p\}/,
+    ],
+    [
+      'an array in a path',
+      { a: echo(get('/{p}'), z.object({ p: z.array(z.string()) })) },
+      /"p" is an array, which a path cannot carry/,
+    ],
+    [
+      'an object in a query',
+      { a: echo(get('/x'), z.object({ q: z.object({}) })) },
+      /"q" is an object, which a URL cannot carry/,
+    ],
+    [
+      'a record in a query',
+      { a: echo(get('/x'), z.object({ q: z.record(z.string(), z.string()) })) },
+      /"q" is an object/,
+    ],
+    [
+      'arrays in arrays in a query',
+      { a: echo(get('/x'), z.object({ q: z.array(z.array(z.string())) })) },
+      /"q" is an array within an array/,
+    ],
+    [
+      'a union with two readings',
+      { a: echo(get('/x'), z.object({ q: z.union([z.string(), z.number()]) })) },
+      /"q" is a union in which "5" could be a string or a number/,
+    ],
+    [
+      'literals that look the same',
+      { a: echo(get('/x'), z.object({ q: z.literal([1, '1']) })) },
+      /"q" has the values "1" and 1, which look the same/,
+    ],
+    [
+      'anything in a query',
+      { a: echo(get('/x'), z.object({ q: z.unknown() })) },
+      /"q" is of the kind "unknown"/,
+    ],
+    [
+      'a preprocessed query',
+      { a: echo(get('/x'), z.object({ q: z.preprocess((v) => v, z.string()) })) },
+      /"q" is of the kind "pipe"/,
+    ],
+    ['an input that is no object', { a: echo(post('/x'), z.string()) }, /its input is not a zod object/],
+    ['no output', { a: t.procedure.meta({ openapi: get('/x') }).query(() => 1) }, /it has no zod output/],
+    [
+      'a date in a JSON body',
+      { a: echo(post('/x'), z.object({ at: z.date() })) },
+      /"at": its value is a date, which JSON has not/,
+    ],
+    [
+      'a bigint deep in a JSON body',
+      { a: echo(post('/x'), z.object({ a: z.object({ b: z.bigint() }) })) },
+      /"a": "b" is a bigint/,
+    ],
+    [
+      'a map in an output',
+      { a: echo(get('/x'), undefined, z.object({ m: z.map(z.string(), z.string()) })) },
+      /in its output, "m" is a map/,
+    ],
+    [
+      'a transform in an output that nothing describes',
+      { a: echo(get('/x'), undefined, z.string().transform(Number)) },
+      /in its output, its value is a transform/,
+    ],
+    [
+      'a content type that nobody reads',
+      { a: echo({ ...post('/x'), contentTypes: ['text/csv'] }, z.object({ a: z.string() })) },
+      /content type text\/csv is not one/,
+    ],
+    [
+      'a cursor that the query has not',
+      { a: echo({ ...get('/x'), pagination: { cursor: 'after' } }) },
+      /names the cursor "after"/,
+    ],
+    [
+      'a method that is none of REST’s',
+      { a: echo({ method: 'TRACE' as 'GET', path: '/x' }) },
+      /its method is TRACE/,
+    ],
+    [
+      'a subscription over REST',
+      {
+        a: t.procedure
+          .meta({ openapi: get('/x') })
+          .output(z.unknown())
+          .subscription(async function* () {
+            yield 1;
+          }),
+      },
+      /it is a subscription/,
+    ],
+  ])('%s', async (_what, procedures, sentence) => {
+    await expect(gatewayOf(procedures)).rejects.toThrow(sentence);
+  });
+
+  it('a public URL that is not one', async () => {
+    await expect(gatewayOf({}, { publicUrl: 'example.test' })).rejects.toThrow(/publicUrl is example\.test/);
+  });
+});
+
+describe('the gateway', () => {
+  it('does not change the schemas that it serves', async () => {
+    const input = z.object({ n: z.int(), list: z.array(z.boolean()).optional() });
+    const before = JSON.stringify(z.toJSONSchema(input));
+    const gateway = await gatewayOf({ a: echo({ method: 'GET', path: '/a' }, input) });
+    await gateway.handle(request('GET', '/v1/a?n=1&list=true'));
+    await gateway.document();
+    expect(JSON.stringify(z.toJSONSchema(input))).toBe(before);
+    expect(input.safeParse({ n: '1' }).success).toBe(false);
+  });
+
+  it('takes a description of what JSON schema cannot say', async () => {
+    const output = z
+      .string()
+      .transform(Number)
+      .meta({ override: { type: 'number' } });
+    const gateway = await gatewayOf({
+      a: t.procedure
+        .meta({ openapi: { method: 'GET', path: '/a' } })
+        .output(output)
+        .query(() => '5'),
+    });
+    expect((await gateway.handle(request('GET', '/v1/a'))).body).toBe('5');
+    expect(JSON.stringify(await gateway.document())).toContain('"schema":{"type":"number"}');
+  });
+
+  it.each<['/' | '/api/', `/${string}`]>([
+    ['/', '/a'],
+    ['/api/', '/api/a'],
+  ])('serves REST below %s', async (restBasePath, path) => {
+    const gateway = await gatewayOf({ a: echo({ method: 'DELETE', path: '/a' }) }, { restBasePath });
+    expect((await gateway.handle(request('DELETE', path))).status).toBe(200);
+    expect((await gateway.handle(request('GET', '/openapi.json'))).status).toBe(200);
+    expect((await gateway.handle(request('GET', '/v1x'))).status).toBe(404);
+  });
+
+  it('answers pages outside the router for GET, HEAD and OPTIONS, and 405 for others', async () => {
+    const gateway = await gatewayOf(
+      {},
+      { routes: { '/page': () => ({ status: 200, headers: [], body: 'hi' }) } },
+    );
+    expect(await gateway.handle(request('GET', '/page'))).toMatchObject({ status: 200, body: 'hi' });
+    expect(await gateway.handle(request('HEAD', '/page'))).toMatchObject({ status: 200 });
+    expect((await gateway.handle(request('OPTIONS', '/page'))).status).toBe(204);
+    const refused = await gateway.handle(request('POST', '/page'));
+    expect(refused.status).toBe(405);
+    expect(refused.headers).toContainEqual(['allow', 'GET, HEAD, OPTIONS']);
+  });
+
+  it('answers 500 with a request id where a page fails, and tells the log why', async () => {
+    const exchanges: Exchange[] = [];
+    const failure = new Error('disk on fire');
+    const gateway = await gatewayOf(
+      {},
+      {
+        routes: { '/page': () => Promise.reject(failure) },
+        onExchange: (exchange) => exchanges.push(exchange),
+      },
+    );
+    const answer = await gateway.handle(request('GET', '/page', { 'x-request-id': 'given-1' }));
+    expect(answer).toMatchObject({ status: 500, body: expect.not.stringContaining('fire') });
+    expect(answer.headers).toContainEqual(['x-request-id', 'given-1']);
+    expect(exchanges).toMatchObject([{ requestId: 'given-1', status: 500, error: failure, face: 'other' }]);
+  });
+
+  it('tells of each exchange which procedure answered on which face', async () => {
+    const onExchange = vi.fn();
+    const gateway = await gatewayOf({ a: echo({ method: 'POST', path: '/a' }) }, { onExchange });
+    await gateway.handle(request('POST', '/v1/a?secret=1'));
+    await gateway.handle(request('POST', '/trpc/a', { 'content-type': 'application/json' }, '{}'));
+    expect(
+      onExchange.mock.calls.map(([{ face, operation, path, status }]) => [face, operation, path, status]),
+    ).toEqual([
+      ['rest', 'a', '/v1/a', 200],
+      ['rpc', 'a', '/trpc/a', 200],
+    ]);
+  });
+
+  it.each<[code: string | undefined, status: number]>([
+    [undefined, 401],
+    ['Bearer good', 200],
+    ['bEaReR   good', 200],
+    ['Bearer bad', 401],
+    ['Bearer', 401],
+    ['Bearer good, more', 401],
+    ['Basic good', 401],
+    ['Bearer down', 500],
+  ])('lets %s in, or not, alike on both faces: %i', async (authorization, status) => {
+    const gateway = await gatewayOf(
+      { a: echo({ method: 'POST', path: '/a' }) },
+      {
+        authenticate: async (token) => {
+          if (token === 'down') throw new Error('The keys cannot be read.');
+          return token === 'good' ? {} : undefined;
+        },
+      },
+    );
+    const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
+    const rest = await gateway.handle(request('POST', '/v1/a', headers, '{}'));
+    const rpc = await gateway.handle(request('POST', '/trpc/a', headers, '{}'));
+    expect([rest.status, rpc.status]).toEqual([status, status]);
+    const challenge = rest.headers.find(([name]) => name === 'www-authenticate')?.[1];
+    expect(challenge?.includes('invalid_token') ?? false).toBe(
+      status === 401 && /^bearer/i.test(authorization ?? ''),
+    );
+  });
+
+  it('prefixes what it links to with the public URL', async () => {
+    const gateway = await gatewayOf(
+      {
+        a: echo({
+          method: 'POST',
+          path: '/a',
+          responseHeaders: {
+            Location: { description: 'x', value: (_output, { basePath }) => `${basePath}/a/1` },
+          },
+          deprecation: { since: new Date(0), successor: '/b', documentation: '/docs' },
+        }),
+      },
+      { publicUrl: 'https://pets.example/store/' },
+    );
+    const { headers } = await gateway.handle(request('POST', '/v1/a'));
+    expect(headers).toContainEqual(['location', 'https://pets.example/store/v1/a/1']);
+    expect(headers).toContainEqual(['link', '<https://pets.example/store/v1/b>; rel="successor-version"']);
+    expect(headers).toContainEqual([
+      'link',
+      '<https://pets.example/store/docs>; rel="deprecation"; type="text/html"',
+    ]);
+    expect(await gateway.document()).toMatchObject({ servers: [{ url: 'https://pets.example/store/v1' }] });
+  });
+});

@@ -1,0 +1,176 @@
+import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { Answer } from './answer.ts';
+import { createAuthentication } from './authentication.ts';
+import { GatewayError } from './gatewayError.ts';
+import type { GatewayRequest, GatewayResponse, Handle } from './http.ts';
+import type { Exchange, GatewayOptions } from './options.ts';
+import { procedureDefinitions } from './procedures.ts';
+import { requestId } from './requestId.ts';
+import { apiErrors } from './rest/errorFormat.ts';
+import { createFailure } from './rest/failure.ts';
+import { createRestWire } from './rest/restWire.ts';
+import { createRoute, type Route } from './rest/route.ts';
+import { createRpcWire } from './rpc/rpcWire.ts';
+
+/** The OpenAPI 3.1 document, as JSON. */
+export type OpenApiDocument = Readonly<Record<string, unknown>>;
+
+export interface Gateway {
+  /** Answers one request: the host calls it. */
+  readonly handle: Handle;
+  /** The OpenAPI 3.1 document of the procedures that carry REST metadata. It is made at the first call. */
+  readonly document: () => Promise<OpenApiDocument>;
+}
+
+type Face = Exchange['face'];
+
+/**
+ * Derives routes, conversions and documents once, and gives what a host needs to serve the router. The user's schemas
+ * are read and never changed.
+ * @throws {GatewayError} one sentence naming the procedure and the remedy, where metadata cannot be served
+ */
+export async function createGateway<Router extends AnyTRPCRouter, Identity>(
+  options: GatewayOptions<Router, Identity>,
+): Promise<Gateway> {
+  const restBasePath = withoutSlash(options.restBasePath ?? '/v1');
+  const rpcBasePath = withoutSlash(options.rpcBasePath ?? '/trpc');
+  const {
+    documentPath = '/openapi.json',
+    maxBodyBytes = 1_048_576,
+    errorFormat = apiErrors,
+    onExchange,
+  } = options;
+  const origin = publicOrigin(options.publicUrl);
+  const definitions = await procedureDefinitions(options.router);
+  const routes = definitions.flatMap((definition) =>
+    definition.rest ? [createRoute(definition, definition.rest)] : [],
+  );
+  const authentication = createAuthentication(options.authenticate, options.realm ?? 'api');
+  const failure = createFailure(errorFormat);
+
+  const restWire = createRestWire({
+    routes,
+    base: { origin, rest: `${origin}${restBasePath}` },
+    basePathLength: restBasePath.length,
+    maxBodyBytes,
+    authentication,
+    createContext: options.createContext,
+    failure,
+  });
+  const rpcWire = createRpcWire({
+    router: options.router,
+    basePath: rpcBasePath,
+    rpc: options.rpc ?? {},
+    maxBodyBytes,
+    authentication,
+    publicProcedures: pathsOf(routes.filter(({ isPublic }) => isPublic)),
+    idempotentProcedures: pathsOf(routes.filter(({ rest }) => rest.idempotencyKey)),
+    createContext: options.createContext,
+  });
+
+  let made: Promise<OpenApiDocument> | undefined;
+  const document = () =>
+    // The generator costs about 20 MB and 200 ms to load (trpc-to-openapi 3.3.0): only who asks for it pays.
+    (made ??= import('./rest/document.ts').then(({ createDocument }) =>
+      createDocument(options.router, {
+        routes,
+        document: options.document,
+        server: `${origin}${restBasePath}`,
+        isProtected: options.authenticate !== undefined,
+        errorFormat,
+      }),
+    ));
+
+  const pages = new Map<string, Handle>(Object.entries(options.routes ?? {}));
+  pages.set(documentPath, async () => ({
+    status: 200,
+    headers: [['content-type', 'application/json']],
+    body: JSON.stringify(await document()),
+  }));
+
+  const nowhere = () =>
+    failure(new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' }));
+
+  function dispatch(
+    request: GatewayRequest,
+    face: Face,
+    id: string,
+  ): GatewayResponse | Promise<GatewayResponse> {
+    if (face === 'rest') return restWire(request, id);
+    if (face === 'rpc') return rpcWire(request, id);
+    const page = pages.get(request.path);
+    if (page === undefined) return nowhere();
+    const allow = 'GET, HEAD, OPTIONS';
+    if (request.method === 'OPTIONS') return new Answer(204, [['allow', allow]]);
+    return request.method === 'GET' || request.method === 'HEAD'
+      ? page(request)
+      : failure(new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` }), [
+          ['allow', allow],
+        ]);
+  }
+
+  function faceOf(path: string): Face {
+    if (pages.has(path)) return 'other';
+    if (isBelow(path, rpcBasePath)) return 'rpc';
+    return isBelow(path, restBasePath) ? 'rest' : 'other';
+  }
+
+  const handle: Handle = (request) => {
+    const start = performance.now();
+    const id = requestId(request.header('x-request-id'));
+    const face = faceOf(request.path);
+    // What the request is named by is read now: a host may not answer for it later.
+    const { method, path } = request;
+
+    const finish = (response: GatewayResponse): GatewayResponse => {
+      if (onExchange) {
+        const { operation, error } =
+          response instanceof Answer ? response : { operation: undefined, error: undefined };
+        const durationMs = performance.now() - start;
+        onExchange({
+          requestId: id,
+          method,
+          path,
+          face,
+          operation,
+          status: response.status,
+          durationMs,
+          error,
+        });
+      }
+      return { ...response, headers: [...response.headers, ['x-request-id', id]] };
+    };
+    const rescue = (error: unknown): GatewayResponse => {
+      const answer = failure(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: error }));
+      answer.error = error;
+      return finish(answer);
+    };
+
+    try {
+      const response = dispatch(request, face, id);
+      return response instanceof Promise ? response.then(finish).catch(rescue) : finish(response);
+    } catch (error) {
+      return rescue(error);
+    }
+  };
+
+  return { handle, document };
+}
+
+const pathsOf = (routes: readonly Route[]) => new Set(routes.map(({ procedurePath }) => procedurePath));
+
+const isBelow = (path: string, base: string) =>
+  path.startsWith(base) && (path.length === base.length || path[base.length] === '/');
+
+/** A base path without the slash at its end: `/` is `''`. */
+const withoutSlash = (path: string) => path.replace(/\/+$/, '');
+
+function publicOrigin(publicUrl: string | undefined): string {
+  if (publicUrl === undefined) return '';
+  if (!URL.canParse(publicUrl) || !/^https?:/.test(publicUrl) || /[?#]/.test(publicUrl)) {
+    throw new GatewayError(
+      `publicUrl is ${publicUrl}; it must be an absolute http or https URL without query or fragment.`,
+    );
+  }
+  return withoutSlash(publicUrl);
+}

@@ -1,0 +1,69 @@
+/**
+ * The boundary between a host (`uws/`) and the wires (`rest/`, `rpc/`): all that they share.
+ * A host makes a `GatewayRequest`, calls `handle`, and writes the `GatewayResponse`. Nothing of the host's own types
+ * crosses, so an in-process client, or another host, calls the same `handle`.
+ */
+
+/** One HTTP request, as a host hands it over. */
+export interface GatewayRequest {
+  /** As received: methods are case-sensitive (RFC 9110 §9.1). */
+  readonly method: string;
+  /** The target's path as received: not decoded, without the query. */
+  readonly path: string;
+  /** The target's query as received, without `?`; `''` where there is none. */
+  readonly query: string;
+  /**
+   * A header's value, or `undefined` where the request has none. Reading one by name is cheap as long as the host's
+   * handler runs; later the host answers from a copy.
+   * @param name in lower case
+   */
+  header(name: string): string | undefined;
+  /** Every header with its name in lower case, in the order received. Costs a copy: read by name where you can. */
+  headers(): Iterable<readonly [name: string, value: string]>;
+  /** The peer's address in text form. */
+  remoteAddress(): string;
+  /**
+   * Reads the whole body; an empty one where the request has none. Call it once.
+   * @param maxBytes the largest body that is taken, in bytes
+   * @throws {BodyTooLargeError} as soon as the body is known to be larger: what follows is not kept
+   * @throws the signal's reason, when the client goes away first
+   */
+  body(maxBytes: number): Promise<Uint8Array<ArrayBuffer>>;
+  /** Aborts when the client goes away. It is made when it is first read. */
+  readonly signal: AbortSignal;
+}
+
+/** A body that is made as it is sent: the host pulls the next chunk only when the socket has taken the last. */
+export type GatewayBodyStream = AsyncIterable<Uint8Array>;
+
+/** One HTTP response. The host adds `Content-Length` and, for HEAD, leaves the body out. */
+export interface GatewayResponse {
+  readonly status: number;
+  /** Names in any case, values without CR, LF or NUL; a host refuses to write others. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body?: string | Uint8Array | GatewayBodyStream | undefined;
+}
+
+/** Answers one request. It never throws and never rejects: whatever goes wrong is a response too. */
+export type Handle = (request: GatewayRequest) => GatewayResponse | Promise<GatewayResponse>;
+
+/** What `GatewayRequest.body` throws when the body is larger than it may be. */
+export class BodyTooLargeError extends Error {
+  override readonly name = 'BodyTooLargeError';
+  readonly maxBytes: number;
+
+  constructor(maxBytes: number) {
+    super(`The body is larger than ${maxBytes} bytes.`);
+    this.maxBytes = maxBytes;
+  }
+}
+
+// oxlint-disable-next-line no-control-regex -- these are the bytes that a header must not have
+const unsafe = /[\0\r\n]/;
+
+/**
+ * Whether a header may be written. uWebSockets.js writes what it is given: a CR or LF in a value would start another
+ * header, or another response, of its sender's choice.
+ */
+export const isWritableHeader = ([name, value]: readonly [name: string, value: string]): boolean =>
+  !unsafe.test(name) && !unsafe.test(value);

@@ -1,0 +1,25 @@
+import { TRPCError } from '@trpc/server';
+import type { GatewayRequest } from './http.ts';
+
+// A structured-field string (RFC 8941 §3.3.3), as IETF httpapi-idempotency-key-header-07 has it, or the bare text that
+// most clients send. Visible ASCII: U+0021 to U+007E.
+const quoted = /^"((?:[!#-[\]-~]|\\["\\])*)"$/;
+const bare = /^[!#-~][!-~]*$/;
+
+/**
+ * The `Idempotency-Key` of a request; `undefined` where it has none. Quoted and bare, a key is the same.
+ * @throws {TRPCError} `BAD_REQUEST` for one that is not 1 to 255 visible ASCII characters, and for several
+ */
+export function idempotencyKey(request: GatewayRequest): string | undefined {
+  const values: string[] = [];
+  for (const [name, value] of request.headers()) if (name === 'idempotency-key') values.push(value);
+  const [value] = values;
+  if (value === undefined) return undefined;
+  const key = quoted.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? bare.exec(value)?.[0] ?? '';
+  if (values.length === 1 && key.length >= 1 && key.length <= 255) return key;
+  throw new TRPCError({
+    code: 'BAD_REQUEST',
+    message:
+      'Idempotency-Key: must be one value of 1 to 255 visible ASCII characters, bare or in double quotes.',
+  });
+}

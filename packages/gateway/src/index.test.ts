@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import * as root from './index.ts';
+import * as meta from './meta.ts';
+import * as uws from './uws/serve.ts';
+
+it('has just these public names: one more is a decision', () => {
+  expect(Object.keys(root).toSorted()).toEqual([
+    'BodyTooLargeError',
+    'GatewayError',
+    'Reply',
+    'apiErrors',
+    'createGateway',
+    'problemDetails',
+    'trpcToOpenApiErrors',
+  ]);
+  expect(Object.keys(meta)).toEqual(['ApiError']);
+  expect(Object.keys(uws)).toEqual(['ListenError', 'serve']);
+});

@@ -1,0 +1,19 @@
+export { createGateway, type Gateway, type OpenApiDocument } from './gateway.ts';
+export type { ContextOptions, DocumentOptions, Exchange, GatewayOptions, RpcOptions } from './options.ts';
+export {
+  BodyTooLargeError,
+  type GatewayBodyStream,
+  type GatewayRequest,
+  type GatewayResponse,
+  type Handle,
+} from './http.ts';
+export { GatewayError } from './gatewayError.ts';
+export type { GatewayMeta, RestMeta, Deprecation, Pagination, ResponseHeader } from './meta.ts';
+export { Reply } from './reply.ts';
+export {
+  apiErrors,
+  problemDetails,
+  trpcToOpenApiErrors,
+  type ErrorFormat,
+  type RestError,
+} from './rest/errorFormat.ts';

@@ -1,0 +1,64 @@
+export { ApiError } from './apiError.ts';
+
+export type { Reply } from './reply.ts';
+import type { OpenApiMeta, OpenApiMethod } from 'trpc-to-openapi';
+
+type OpenApiVocabulary = NonNullable<OpenApiMeta<object>['openapi']>;
+
+/** When an operation was deprecated, when it goes, and what replaces it. Headers and the document are made of this. */
+export interface Deprecation {
+  /** When it was deprecated: the `Deprecation` header (RFC 9745). */
+  readonly since: Date;
+  /** When it is removed: the `Sunset` header (RFC 8594). */
+  readonly sunset?: Date;
+  /** The REST path of what replaces it, without the base path: `Link: <…>; rel="successor-version"` (RFC 5829). */
+  readonly successor?: `/${string}`;
+  /** A page about the deprecation, as an absolute URL or an absolute path: `Link: <…>; rel="deprecation"`. */
+  readonly documentation?: string;
+}
+
+/** How a list goes on after a page. */
+export interface Pagination {
+  /**
+   * The query parameter that carries the cursor. A procedure that sets `reply.nextCursor` answers with
+   * `Link: <…>; rel="next"` (RFC 8288): the same query with this parameter set to the cursor.
+   */
+  readonly cursor: string;
+}
+
+/** A response header whose value follows from the output. */
+export interface ResponseHeader {
+  readonly description: string;
+  // Metadata is typed once per router, not per procedure: the output's type is not known here.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly value: (output: any, context: { readonly basePath: string }) => string | undefined;
+}
+
+/**
+ * A procedure's REST metadata: trpc-to-openapi's vocabulary, and what it lacks. Whatever is said here is seen both in
+ * answers and in the OpenAPI document.
+ */
+export interface RestMeta extends Omit<OpenApiVocabulary, 'responseHeaders'> {
+  readonly method: OpenApiMethod;
+  /** The path below the base path; `{name}` segments are parameters. */
+  readonly path: `/${string}`;
+  /**
+   * The status of a successful answer; of several, the first is the default and a procedure picks another with
+   * `reply.status`. Without it: 200, and 204 for an output of `void`. A 3xx is a redirect to `reply.redirect(url)`.
+   */
+  readonly successStatus?: number | readonly [number, ...number[]];
+  /** Headers of a successful answer, by name. */
+  readonly responseHeaders?: Readonly<Record<string, ResponseHeader>>;
+  /**
+   * Whether clients may send an `Idempotency-Key` (IETF httpapi draft -07): `createContext` is given it, and the
+   * procedure sees to it that a repeat changes nothing.
+   */
+  readonly idempotencyKey?: boolean;
+  readonly deprecation?: Deprecation;
+  readonly pagination?: Pagination;
+}
+
+/** The metadata of a router: `initTRPC.meta<GatewayMeta>()`. */
+export interface GatewayMeta {
+  readonly openapi?: RestMeta;
+}

@@ -1,0 +1,90 @@
+import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
+import type { HTTPBaseHandlerOptions, TRPCRequestInfo } from '@trpc/server/http';
+import type { GatewayRequest, Handle } from './http.ts';
+import type { Reply } from './reply.ts';
+import type { ErrorFormat } from './rest/errorFormat.ts';
+
+/** What `createContext` is given: once per REST call, and once per tRPC request (a batch is one request). */
+export interface ContextOptions<Identity> {
+  readonly request: GatewayRequest;
+  /** What `authenticate` returned; `undefined` without `authenticate`, or where a public operation had no credential. */
+  readonly identity: Identity | undefined;
+  /** What the procedure may say about its answer beyond its output. */
+  readonly reply: Reply;
+  /** The `X-Request-Id` of the answer. */
+  readonly requestId: string;
+  /**
+   * The `Idempotency-Key` of a REST call, or of a single tRPC call, whose procedure takes one (`idempotencyKey` in its
+   * metadata): 1 to 255 visible ASCII characters.
+   */
+  readonly idempotencyKey: string | undefined;
+  /** What tRPC knows about the request; `undefined` for a REST call. */
+  readonly info: TRPCRequestInfo | undefined;
+}
+
+/** One request that was answered, for logs and metrics. */
+export interface Exchange {
+  readonly requestId: string;
+  readonly method: string;
+  /** The path as received, without the query: a query may carry what no log should hold. */
+  readonly path: string;
+  readonly face: 'rest' | 'rpc' | 'other';
+  /** The procedure's path (of a batch: joined by commas); `undefined` where none was reached. */
+  readonly operation: string | undefined;
+  readonly status: number;
+  readonly durationMs: number;
+  /** What failed, where a procedure or the gateway failed unexpectedly (5xx). Its text is for logs only. */
+  readonly error: unknown;
+}
+
+/** What the OpenAPI document says about the service as a whole. */
+export interface DocumentOptions {
+  readonly title: string;
+  readonly version: string;
+  readonly description?: string;
+  /** Tags that group operations, with what each is about. */
+  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
+}
+
+/** The options of tRPC's own adapters, as they are there. `onError` is given our request. */
+export type RpcOptions<Router extends AnyTRPCRouter> = Pick<
+  HTTPBaseHandlerOptions<Router, GatewayRequest>,
+  'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
+>;
+
+export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> {
+  readonly router: Router;
+  /**
+   * Checks a bearer token (RFC 6750), once per request and before anything else of it is looked at. `undefined` refuses
+   * it (401). A `TRPCError` thrown here is the answer: `SERVICE_UNAVAILABLE` where the keys cannot be read.
+   * Without this option no credential is asked for. Write it before `createContext`, which then knows its type.
+   */
+  readonly authenticate?: (
+    token: string,
+    request: GatewayRequest,
+  ) => Identity | undefined | Promise<Identity | undefined>;
+  readonly createContext: (
+    options: ContextOptions<Identity>,
+  ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
+  /** The realm of `WWW-Authenticate`. Default: `api`. */
+  readonly realm?: string;
+  /** Where procedures with REST metadata are served. Default: `/v1`. */
+  readonly restBasePath?: `/${string}`;
+  /** Where tRPC is served. Default: `/trpc`. */
+  readonly rpcBasePath?: `/${string}`;
+  /** What tRPC's adapters take besides. */
+  readonly rpc?: RpcOptions<Router>;
+  /** Where the OpenAPI document is served. Default: `/openapi.json`. */
+  readonly documentPath?: `/${string}`;
+  readonly document: DocumentOptions;
+  /** The origin, and path if any, in front of a proxy: prefix of `Location`, `Link` and the document's `servers`. */
+  readonly publicUrl?: string;
+  /** The largest request body, in bytes. Default: 1048576. */
+  readonly maxBodyBytes?: number;
+  /** The body of REST errors; the document follows it. Default: `{ code, message, status }`. */
+  readonly errorFormat?: ErrorFormat;
+  /** Paths outside the router, served for GET and HEAD without a credential: a health check, a page. */
+  readonly routes?: Readonly<Record<`/${string}`, Handle>>;
+  /** Called after each answer is made, with what a log line or a metric needs. It must not throw. */
+  readonly onExchange?: (exchange: Exchange) => void;
+}

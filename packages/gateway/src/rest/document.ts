@@ -1,0 +1,222 @@
+import type { AnyTRPCRouter } from '@trpc/server';
+import { generateOpenApiDocument } from 'trpc-to-openapi';
+import { z } from 'zod';
+import type {
+  oas31,
+  ZodOpenApiOperationObject,
+  ZodOpenApiPathsObject,
+  ZodOpenApiResponsesObject,
+} from 'zod-openapi';
+import type { OpenApiDocument } from '../gateway.ts';
+import type { RestMeta } from '../meta.ts';
+import type { DocumentOptions } from '../options.ts';
+import { statusText } from '../statusText.ts';
+import type { ErrorFormat } from './errorFormat.ts';
+import { isZod } from '../procedures.ts';
+import type { Parameter, Route } from './route.ts';
+
+type Headers = Record<string, oas31.HeaderObject>;
+
+export interface CreateDocumentOptions {
+  readonly routes: readonly Route[];
+  readonly document: DocumentOptions;
+  /** The URL that paths are below. */
+  readonly server: string;
+  /** Whether operations ask for a credential, unless they are public. */
+  readonly isProtected: boolean;
+  readonly errorFormat: ErrorFormat;
+}
+
+const scheme = 'bearer';
+
+/**
+ * The OpenAPI 3.1 document. The operations are written from the routes that serve them, not from the procedures anew,
+ * so that what is documented and what is answered cannot differ; trpc-to-openapi's generator puts them together.
+ */
+export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOptions): OpenApiDocument {
+  const { title, version, description = '', tags } = options.document;
+  const paths: ZodOpenApiPathsObject = {};
+  for (const route of options.routes) {
+    const path = (paths[route.rest.path] ??= {});
+    path[method(route)] = operation(route, options);
+  }
+  const document = generateOpenApiDocument(router, {
+    title,
+    version,
+    description,
+    baseUrl: options.server,
+    // Its own reading of the procedures gives every answer 200, adds 403, and takes away the bodies' names (3.3.0).
+    filter: () => false,
+    paths,
+    securitySchemes: options.isProtected
+      ? { [scheme]: { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token.' } }
+      : {},
+  });
+  return { ...document, ...(tags && { tags }) };
+}
+
+const method = ({ rest }: Route) => rest.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+function operation(route: Route, options: CreateDocumentOptions): ZodOpenApiOperationObject {
+  const { rest, body } = route;
+  const { summary, description, tags, deprecation } = rest;
+  const header = requestHeaders(rest);
+  return {
+    operationId: route.operationId,
+    ...(summary !== undefined && { summary }),
+    ...(description !== undefined && { description }),
+    ...(tags && { tags: [...tags] }),
+    ...((rest.deprecated || deprecation) && { deprecated: true }),
+    ...(deprecation?.sunset && { 'x-sunset': deprecation.sunset.toISOString().slice(0, 10) }),
+    ...(options.isProtected && { security: route.isPublic ? [] : [{ [scheme]: [] }] }),
+    requestParams: {
+      ...(route.pathParameters.length > 0 && { path: parameters(route.pathParameters) }),
+      ...(route.queryParameters.size > 0 && { query: parameters([...route.queryParameters.values()]) }),
+      ...(header && { header }),
+    },
+    ...(body && {
+      requestBody: {
+        required: body.required,
+        content: Object.fromEntries(body.contentTypes.map((type) => [type, { schema: bodySchema(route) }])),
+      },
+    }),
+    responses: { ...successes(route), ...errors(route, options) },
+  };
+}
+
+/** The headers that an operation reads, as the metadata says, and the `Idempotency-Key` where it takes one. */
+function requestHeaders({ requestHeaders: headers, idempotencyKey }: RestMeta): z.ZodObject | undefined {
+  if (!idempotencyKey) return headers;
+  const key = z.string().min(1).max(257).optional().meta({
+    description: 'Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07).',
+  });
+  return (headers ?? z.object({})).extend({ 'Idempotency-Key': key });
+}
+
+const parameters = (list: readonly Parameter[]) =>
+  z.object(Object.fromEntries(list.map(({ name, schema }) => [name, schema as z.ZodType])));
+
+/** The body's schema: the input itself where it is just that, so that its name survives. */
+function bodySchema({ inputs, pathParameters, body }: Route): z.ZodType {
+  const [input] = inputs;
+  return inputs.length === 1 && pathParameters.length === 0 && isZod(input)
+    ? (input as z.ZodType)
+    : z.object(body?.shape as Record<string, z.ZodType>);
+}
+
+function successes(route: Route): ZodOpenApiResponsesObject {
+  const { rest } = route;
+  const headers: Headers = {
+    ...requestIdHeader,
+    ...deprecationHeaders(route, rest.pagination !== undefined),
+  };
+  for (const [name, { description }] of Object.entries(rest.responseHeaders ?? {})) {
+    headers[name] = { description, schema: text };
+  }
+  if (rest.idempotencyKey) {
+    headers['Idempotent-Replayed'] = { description: '`true` where an earlier request did it.', schema: text };
+  }
+
+  return Object.fromEntries(
+    route.statuses.map((status) => {
+      const isRedirect = status >= 300 && status <= 399;
+      const location = { description: 'Where to go.', required: true, schema: text };
+      return [
+        String(status),
+        {
+          description: rest.successDescription ?? statusText(status),
+          headers: isRedirect ? { ...headers, Location: location } : headers,
+          ...(status !== 204 &&
+            !isRedirect && { content: { 'application/json': { schema: route.output as z.ZodType } } }),
+        },
+      ];
+    }),
+  );
+}
+
+function errors(
+  route: Route,
+  { isProtected, errorFormat }: CreateDocumentOptions,
+): ZodOpenApiResponsesObject {
+  const { pathParameters, queryParameters, body, rest } = route;
+  const descriptions = new Map<number, string>();
+  if (pathParameters.length + queryParameters.size > 0 || body)
+    descriptions.set(400, 'The input is not valid; the message names each field.');
+  if (isProtected && !route.isPublic) descriptions.set(401, 'The credential is missing or not valid.');
+  if (pathParameters.some(({ converter }) => converter.integer))
+    descriptions.set(404, 'There is nothing with this identifier.');
+  if (body) {
+    descriptions.set(413, 'The body is too large.');
+    descriptions.set(415, `The body is not ${body.contentTypes.join(' or ')}.`);
+  }
+  if (rest.idempotencyKey) descriptions.set(422, 'The Idempotency-Key was used with another input.');
+  descriptions.set(500, 'The service failed.');
+  const { errorResponses = [] } = rest;
+  const named = Array.isArray(errorResponses)
+    ? errorResponses.map((status) => [String(status), statusText(status)] as const)
+    : Object.entries(errorResponses);
+  for (const [status, description] of named) descriptions.set(Number(status), description);
+
+  return Object.fromEntries(
+    [...descriptions]
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, description]) => [
+        String(status),
+        {
+          description,
+          headers: {
+            ...requestIdHeader,
+            ...errorHeaders[status],
+            ...(status === 404 && deprecationHeaders(route, false)),
+          },
+          content: { [errorFormat.contentType]: { schema: errorFormat.schema } },
+        },
+      ]),
+  );
+}
+
+const text = { type: 'string' as const };
+
+const requestIdHeader: Headers = {
+  'X-Request-Id': { description: 'Names this request in the logs.', required: true, schema: text },
+};
+
+const retryAfter: Headers = {
+  'Retry-After': {
+    description: 'Seconds to wait before trying again.',
+    required: true,
+    schema: { type: 'integer' },
+  },
+};
+
+const errorHeaders: Readonly<Record<number, Headers>> = {
+  401: {
+    'WWW-Authenticate': { description: 'How to authenticate (RFC 6750).', required: true, schema: text },
+  },
+  429: retryAfter,
+  503: retryAfter,
+};
+
+/** What 2xx and 404 say of the operation's future, and, of a list, where it goes on. */
+function deprecationHeaders({ rest: { deprecation } }: Route, isList: boolean): Headers {
+  const links = [
+    ...(isList ? ['`rel="next"` where a further page exists (RFC 8288).'] : []),
+    ...(deprecation?.successor
+      ? ['`rel="successor-version"`: what replaces this operation (RFC 5829).']
+      : []),
+    ...(deprecation?.documentation ? ['`rel="deprecation"`: a page about its end (RFC 9745).'] : []),
+  ];
+  return {
+    ...(links.length > 0 && { Link: { description: links.join(' '), schema: text } }),
+    ...(deprecation && {
+      Deprecation: {
+        description: 'When this operation was deprecated (RFC 9745).',
+        required: true,
+        schema: text,
+      },
+    }),
+    ...(deprecation?.sunset && {
+      Sunset: { description: 'When this operation is removed (RFC 8594).', required: true, schema: text },
+    }),
+  };
+}

@@ -1,0 +1,113 @@
+import * as fc from 'fast-check';
+import { TRPCError } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { isExact, parseExactJson } from './exactJson.ts';
+
+/** Decimal text as an exact fraction: digits over a power of ten. */
+function fraction(decimal: string): readonly [numerator: bigint, denominator: bigint] {
+  const [, sign = '', whole = '', digits = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(decimal) ?? [];
+  const power = Number(exponent) - digits.length;
+  const numerator = BigInt(`${sign}${whole}${digits}`);
+  return power >= 0 ? [numerator * 10n ** BigInt(power), 1n] : [numerator, 10n ** BigInt(-power)];
+}
+
+const isSame = (a: string, b: string) => {
+  const [[n, d], [m, e]] = [fraction(a), fraction(b)];
+  return n * e === m * d;
+};
+
+const literal = fc
+  .tuple(
+    fc.constantFrom('', '-'),
+    fc.oneof(fc.constant('0'), fc.bigInt({ min: 1n, max: 10n ** 25n }).map(String)),
+    fc.option(fc.stringMatching(/^[0-9]{1,25}$/), { nil: '' }),
+    fc.option(fc.integer({ min: -40, max: 40 }), { nil: undefined }),
+  )
+  .map(
+    ([sign, whole, digits, exponent]) =>
+      `${sign}${whole}${digits === '' ? '' : `.${digits}`}${exponent === undefined ? '' : `e${exponent}`}`,
+  );
+
+describe('isExact', () => {
+  it('says whether a literal and its shortest double are the same number', () => {
+    fc.assert(
+      fc.property(literal, (text) => {
+        const value = Number(text);
+        expect(isExact(text, value)).toBe(isSame(text, String(value)));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('takes time that grows with the length of the literal alone', () => {
+    const start = performance.now();
+    isExact(`1${'0'.repeat(1_000_000)}1`, 1);
+    isExact(`0.${'01'.repeat(500_000)}`, 1);
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+});
+
+describe('parseExactJson', () => {
+  const everything = () => true;
+
+  it('looks only at members that are read', () => {
+    const text = '{"a":9007199254740993,"b":{"c":[1e400]}}';
+    expect(parseExactJson(text, (name) => name === 'z')).toHaveProperty('a');
+    expect(() => parseExactJson(text, (name) => name === 'b')).toThrow(/^b\.c\.0: /);
+  });
+
+  it('refuses as not JSON, or gives, what is nested deeper than a stack', () => {
+    const deep = `${'['.repeat(100_000)}9007199254740993${']'.repeat(100_000)}`;
+    expect(() => parseExactJson(deep, everything)).toThrow(TRPCError);
+  });
+
+  it('gives what JSON.parse gives, for all that JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(parseExactJson(text, everything)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it.each([
+    '9007199254740993',
+    '9007199254740991.4',
+    '5.0000000000000000001',
+    '1e400',
+    '-1e400',
+    '1e-400',
+    '0.10000000000000000001',
+  ])('refuses %s, and names its field', (text) => {
+    expect(() => parseExactJson(`{"a":[{"price":${text}}]}`, everything)).toThrow('a.0.price: is a number');
+  });
+
+  it.each([
+    '9007199254740991',
+    '9007199254740992',
+    '5.0',
+    '5.000000000000000000000',
+    '1e3',
+    '0.1',
+    '-0',
+    '1e-5',
+    '1.5E+10',
+    '0e99999',
+  ])('takes %s', (text) => {
+    expect(parseExactJson(text, everything)).toBe(Number(text));
+  });
+
+  it('leaves digits in strings alone', () => {
+    expect(parseExactJson('{"name":"9007199254740993"}', everything)).toEqual({ name: '9007199254740993' });
+  });
+
+  it('keeps a "__proto__" member what it is: a member', () => {
+    const value = parseExactJson('{"__proto__":{"a":1},"b":1e3}', everything);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(Object.keys(value as object)).toEqual(['__proto__', 'b']);
+  });
+
+  it('says that the body is not JSON, and nothing of its text', () => {
+    expect(() => parseExactJson('{"secret"', everything)).toThrow('The body is not valid JSON.');
+  });
+});

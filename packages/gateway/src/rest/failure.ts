@@ -1,0 +1,45 @@
+import type { TRPCError } from '@trpc/server';
+import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { Answer } from '../answer.ts';
+import type { ErrorFormat } from './errorFormat.ts';
+import { inWords, issuesOf } from './inputError.ts';
+
+/** Answers an error over REST. */
+export type Failure = (error: TRPCError, headers?: readonly [name: string, value: string][]) => Answer;
+
+/** Seconds after which a client that was refused for load or an outage may try again, where nothing says more. */
+const retryAfter = '1';
+
+/** How errors are answered: a status by tRPC's code, a body in the given format. */
+export function createFailure(format: ErrorFormat): Failure {
+  return (error, extra = []) => {
+    const status = getHTTPStatusCodeFromError(error);
+    const headers: [string, string][] = [['content-type', format.contentType], ...extra];
+    if (status === 429 || status === 503) headers.push(['retry-after', retryAfter]);
+    const body = format.body({
+      code: error.code,
+      message: clientMessage(error),
+      status,
+      issues: issuesOf(error),
+    });
+    const answer = new Answer(status, headers, JSON.stringify(body));
+    if (status >= 500) answer.error = error;
+    return answer;
+  };
+}
+
+/**
+ * The text of an error that a client may see. tRPC copies the message of a cause into its error where none was given:
+ * a driver's text, a path, a connection string. Only what somebody wrote for the client goes out.
+ */
+function clientMessage(error: TRPCError): string {
+  const issues = issuesOf(error);
+  if (issues.length > 0) return inWords(issues);
+  const isCopied = error.cause !== undefined && error.message === error.cause.message;
+  const isUnexpected = error.code === 'INTERNAL_SERVER_ERROR' && error.cause !== undefined;
+  return isCopied || isUnexpected ? inPlainWords(error.code) : error.message;
+}
+
+/** `INTERNAL_SERVER_ERROR` as "Internal server error". */
+const inPlainWords = (code: string) =>
+  `${code.slice(0, 1)}${code.slice(1).toLowerCase().replaceAll('_', ' ')}`;

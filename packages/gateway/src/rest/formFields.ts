@@ -1,0 +1,26 @@
+import { percentDecode } from '../percentDecode.ts';
+
+/**
+ * The fields of a query, or of an `application/x-www-form-urlencoded` body, that somebody asks for.
+ * Others are passed over unread, so that nothing about them can fail.
+ * @returns each name's values in order; a value is `undefined` where it is not valid percent-encoded UTF-8
+ */
+export function formFields(
+  text: string,
+  isKnown: (name: string) => boolean,
+): ReadonlyMap<string, readonly (string | undefined)[]> {
+  const fields = new Map<string, (string | undefined)[]>();
+  if (text === '') return fields;
+  for (const pair of text.split('&')) {
+    const equals = pair.indexOf('=');
+    const name = decode(equals === -1 ? pair : pair.slice(0, equals));
+    if (name === undefined || !isKnown(name)) continue;
+    const value = decode(equals === -1 ? '' : pair.slice(equals + 1));
+    const values = fields.get(name);
+    if (values === undefined) fields.set(name, [value]);
+    else values.push(value);
+  }
+  return fields;
+}
+
+const decode = (text: string) => percentDecode(text.replaceAll('+', ' '));

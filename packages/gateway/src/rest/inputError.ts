@@ -1,0 +1,52 @@
+import { TRPCError } from '@trpc/server';
+
+/** One thing that is wrong with an input. */
+export interface InputIssue {
+  /** Where: empty for the input as a whole. */
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+const mostIssues = 20;
+
+/** What the REST wire itself found wrong with an input, as the error a procedure's own schema would give. */
+class InputIssues extends Error {
+  readonly issues: readonly InputIssue[];
+  constructor(issues: readonly InputIssue[]) {
+    super(inWords(issues));
+    this.issues = issues;
+  }
+}
+
+/** A `BAD_REQUEST` that names each offending field. */
+export function inputError(issues: readonly InputIssue[]): TRPCError {
+  return new TRPCError({ code: 'BAD_REQUEST', cause: new InputIssues(issues) });
+}
+
+/**
+ * The issues behind an error: zod's, any Standard Schema library's, or the wire's own. They all keep them in `issues`.
+ * @returns an empty list where the error is not about an input
+ */
+export function issuesOf(error: TRPCError): readonly InputIssue[] {
+  const { cause } = error;
+  if (error.code !== 'BAD_REQUEST' || cause === undefined || !('issues' in cause)) return [];
+  return Array.isArray(cause.issues) ? cause.issues.map(toIssue) : [];
+}
+
+function toIssue(issue: { path?: readonly unknown[]; message: string }): InputIssue {
+  // A Standard Schema path holds keys, or objects with a key.
+  const path = (issue.path ?? []).map((segment) =>
+    typeof segment === 'object' && segment !== null && 'key' in segment ? segment.key : segment,
+  );
+  return { path: path as PropertyKey[], message: issue.message };
+}
+
+/** A sentence that names each field and what is wrong with it. */
+export function inWords(issues: readonly InputIssue[]): string {
+  const named = issues.slice(0, mostIssues).map(({ path, message }) => {
+    const field = path.length === 0 ? 'input' : path.map(String).join('.');
+    return `${field}: ${message.replace(/^Invalid input: /, '')}`;
+  });
+  const rest = issues.length - named.length;
+  return `${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
+}

@@ -1,0 +1,89 @@
+import { percentDecode } from '../percentDecode.ts';
+
+/** A path template, segment by segment: `/pets/{petId}` is `['pets', { parameter: 'petId' }]`. */
+export type PathTemplate = readonly (string | { readonly parameter: string })[];
+
+/** Splits a template such as `/pets/{petId}`; `undefined` where a segment mixes text and braces or a name is empty. */
+export function parsePathTemplate(path: string): PathTemplate | undefined {
+  const segments = path
+    .split('/')
+    .slice(1)
+    .map((segment) => {
+      const parameter = /^\{([^{}]+)\}$/.exec(segment)?.[1];
+      if (parameter !== undefined) return { parameter };
+      return /[{}]/.test(segment) || segment === '' ? undefined : segment;
+    });
+  return segments.includes(undefined) || !path.startsWith('/') ? undefined : (segments as PathTemplate);
+}
+
+interface Node<Value> {
+  readonly literals: Map<string, Node<Value>>;
+  parameter: Node<Value> | undefined;
+  value: Value | undefined;
+}
+
+const newNode = <Value>(): Node<Value> => ({ literals: new Map(), parameter: undefined, value: undefined });
+
+export interface PathMatch<Value> {
+  readonly value: Value;
+  /** The parameters' texts, percent-decoded, in the template's order; `undefined` where one is not valid UTF-8. */
+  readonly parameters: readonly (string | undefined)[];
+}
+
+export interface PathMatcher<Value> {
+  /** The value at a template; `make` gives it where the template is new. Templates that match the same paths share it. */
+  readonly at: (template: PathTemplate, make: () => Value) => Value;
+  /**
+   * Finds what a path names. The path is split first and each segment is decoded then, so an encoded slash belongs to
+   * its segment (RFC 3986 §2.4). A literal segment wins over a parameter.
+   * @param path as received, starting with a slash
+   */
+  readonly match: (path: string) => PathMatch<Value> | undefined;
+}
+
+/** Matches paths against templates in time that grows with the path's segments alone. */
+export function createPathMatcher<Value>(): PathMatcher<Value> {
+  const root = newNode<Value>();
+
+  const find = (
+    from: Node<Value>,
+    segments: readonly (string | undefined)[],
+    index: number,
+    taken: (string | undefined)[],
+  ): Value | undefined => {
+    if (index === segments.length) return from.value;
+    const segment = segments[index];
+    const literal = segment === undefined ? undefined : from.literals.get(segment);
+    const found = literal && find(literal, segments, index + 1, taken);
+    // An empty segment is no value for a parameter: /pets/ is not /pets/{petId}.
+    if (found !== undefined || from.parameter === undefined || segment === '') return found;
+    taken.push(segment);
+    const below = find(from.parameter, segments, index + 1, taken);
+    if (below === undefined) taken.pop();
+    return below;
+  };
+
+  return {
+    at(template, make) {
+      let at = root;
+      for (const segment of template) {
+        if (typeof segment === 'string') {
+          const next = at.literals.get(segment) ?? newNode<Value>();
+          at.literals.set(segment, next);
+          at = next;
+        } else {
+          at = at.parameter ??= newNode<Value>();
+        }
+      }
+      at.value ??= make();
+      return at.value;
+    },
+    match(path) {
+      const raw = path.split('/').slice(1);
+      const segments = path.includes('%') ? raw.map(percentDecode) : raw;
+      const parameters: (string | undefined)[] = [];
+      const value = find(root, segments, 0, parameters);
+      return value === undefined ? undefined : { value, parameters };
+    },
+  };
+}

@@ -1,0 +1,17 @@
+/** A `Content-Type` as far as it decides how a body is read (RFC 9110 §8.3.1). */
+export interface MediaType {
+  /** Type and subtype, in lower case. */
+  readonly essence: string;
+  /** In lower case, without quotes; `undefined` where none is named. */
+  readonly charset: string | undefined;
+}
+
+/** Reads a `Content-Type`; `undefined` where there is none. */
+export function mediaType(header: string | undefined): MediaType | undefined {
+  if (header === undefined) return undefined;
+  const [essence = '', ...parameters] = header.toLowerCase().split(';');
+  const charset = parameters
+    .map((parameter) => /^\s*charset\s*=\s*"?([^"]*?)"?\s*$/.exec(parameter)?.[1])
+    .find((value) => value !== undefined);
+  return { essence: essence.trim(), charset };
+}

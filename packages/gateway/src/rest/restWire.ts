@@ -1,0 +1,193 @@
+import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { after } from '../after.ts';
+import { Answer } from '../answer.ts';
+import { Refusal, type Admission, type Authentication } from '../authentication.ts';
+import { GatewayError } from '../gatewayError.ts';
+import { BodyTooLargeError, type GatewayRequest } from '../http.ts';
+import { idempotencyKey } from '../idempotencyKey.ts';
+import type { ContextOptions } from '../options.ts';
+import { Reply } from '../reply.ts';
+import { deprecationHeaders, type LinkBase } from './deprecationHeaders.ts';
+import type { Failure } from './failure.ts';
+import { createPathMatcher, type PathMatch } from './matchPath.ts';
+import { mediaType } from './mediaType.ts';
+import { readInput, type RawInput } from './readInput.ts';
+import type { BodyShape, Route } from './route.ts';
+import { createSuccess, type Success } from './success.ts';
+
+/** Answers one request below the REST base path. It never throws and never rejects. */
+export type RestWire = (request: GatewayRequest, requestId: string) => Answer | Promise<Answer>;
+
+export interface RestWireOptions<Identity> {
+  readonly routes: readonly Route[];
+  readonly base: LinkBase;
+  /** The length of the base path, which `request.path` starts with. */
+  readonly basePathLength: number;
+  readonly maxBodyBytes: number;
+  readonly authentication: Authentication<Identity>;
+  readonly createContext: (options: ContextOptions<Identity>) => unknown;
+  readonly failure: Failure;
+}
+
+/** What answers at one path. */
+interface Resource {
+  readonly operations: Map<string, Operation>;
+  /** The value of `Allow`. */
+  allow: string;
+}
+
+interface Operation {
+  readonly route: Route;
+  readonly success: Success;
+  /** The headers that 2xx and 404 carry alike. */
+  readonly deprecation: readonly [string, string][];
+}
+
+/**
+ * The REST face of a router. What is wrong with a request is looked for in this order, and the first finding is the
+ * answer: credential (401), path (404), method (405), media type (415), size (413), input (400).
+ * @throws {GatewayError} where two procedures claim one method and path
+ */
+export function createRestWire<Identity>(options: RestWireOptions<Identity>): RestWire {
+  const { authentication, createContext, failure, maxBodyBytes } = options;
+  const matcher = createMatcher(options.routes, options.base);
+
+  const fail = (code: TRPCError['code'], message: string, headers?: [string, string][]) =>
+    failure(new TRPCError({ code, message }), headers);
+
+  const nowhere = () => fail('NOT_FOUND', 'There is no operation at this path.');
+
+  const refuse = ({ error, challenge }: Refusal) =>
+    failure(error, challenge === undefined ? [] : [['www-authenticate', challenge]]);
+
+  return (request, requestId) => {
+    const path = request.path.slice(options.basePathLength);
+    const match = matcher.match(path);
+    const operation = match?.value.operations.get(request.method === 'HEAD' ? 'GET' : request.method);
+
+    // A browser's preflight cannot carry a credential.
+    if (request.method === 'OPTIONS') {
+      return match ? new Answer(204, [['allow', match.value.allow]]) : nowhere();
+    }
+    if (match && operation?.route.isPublic) return serve(operation, match, request, requestId, undefined);
+
+    return after(authentication(request), (admission: Admission<Identity>) => {
+      if (admission instanceof Refusal) return refuse(admission);
+      if (match === undefined) return nowhere();
+      if (operation === undefined) {
+        return fail('METHOD_NOT_SUPPORTED', `This path takes ${match.value.allow}.`, [
+          ['allow', match.value.allow],
+        ]);
+      }
+      return serve(operation, match, request, requestId, admission.identity);
+    });
+  };
+
+  function serve(
+    operation: Operation,
+    match: PathMatch<Resource>,
+    request: GatewayRequest,
+    requestId: string,
+    identity: Identity | undefined,
+  ): Answer | Promise<Answer> {
+    const { parameters } = match;
+    const { query } = request;
+    const { body } = operation.route;
+    if (body === undefined) return call(operation, request, requestId, identity, { parameters, query, body });
+
+    const contentType = request.header('content-type');
+    if (contentType === undefined && !body.required) {
+      // A body that may be left out has no type then. Whether it was left out shows when it ends: it may be chunked.
+      return withBody(request, (bytes) =>
+        bytes.byteLength === 0
+          ? call(operation, request, requestId, identity, { parameters, query, body: undefined })
+          : unsupported(body),
+      );
+    }
+    const media = mediaType(contentType);
+    if (media === undefined || !body.contentTypes.includes(media.essence)) return unsupported(body);
+    if (media.charset !== undefined && media.charset !== 'utf-8') {
+      return fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.');
+    }
+    const isForm = media.essence === 'application/x-www-form-urlencoded';
+    return withBody(request, (bytes) =>
+      call(operation, request, requestId, identity, { parameters, query, body: { isForm, bytes } }),
+    );
+  }
+
+  function withBody(
+    request: GatewayRequest,
+    next: (bytes: Uint8Array) => Answer | Promise<Answer>,
+  ): Promise<Answer> {
+    return request.body(maxBodyBytes).then(next, (cause: unknown) => failure(bodyError(cause)));
+  }
+
+  function unsupported({ contentTypes }: BodyShape): Answer {
+    return fail('UNSUPPORTED_MEDIA_TYPE', `The body's Content-Type must be ${contentTypes.join(' or ')}.`);
+  }
+
+  async function call(
+    operation: Operation,
+    request: GatewayRequest,
+    requestId: string,
+    identity: Identity | undefined,
+    raw: RawInput,
+  ): Promise<Answer> {
+    const { route, success, deprecation } = operation;
+    const reply = new Reply();
+    let answer: Answer;
+    try {
+      const context = await createContext({
+        request,
+        identity,
+        reply,
+        requestId,
+        idempotencyKey: route.rest.idempotencyKey ? idempotencyKey(request) : undefined,
+        info: undefined,
+      });
+      const output = await route.call(context, () => readInput(route, raw), request.signal);
+      answer = success(output, reply, raw);
+    } catch (cause) {
+      const error = getTRPCErrorFromUnknown(cause);
+      answer = failure(error, error.code === 'NOT_FOUND' ? deprecation : []);
+    }
+    answer.operation = route.procedurePath;
+    return answer;
+  }
+}
+
+const newResource = (): Resource => ({ operations: new Map(), allow: '' });
+
+function createMatcher(routes: readonly Route[], base: LinkBase) {
+  const matcher = createPathMatcher<Resource>();
+  for (const route of routes) {
+    const { method, path, deprecation } = route.rest;
+    const { operations } = matcher.at(route.template, newResource);
+    const other = operations.get(method);
+    if (other) {
+      throw new GatewayError(
+        `The procedures ${other.route.procedurePath} and ${route.procedurePath} are both served at ${method} ${path}: ` +
+          'give one of them another path or method.',
+      );
+    }
+    operations.set(method, {
+      route,
+      success: createSuccess(route, base),
+      deprecation: deprecationHeaders(deprecation, base),
+    });
+  }
+  for (const { template } of routes) {
+    const resource = matcher.at(template, newResource);
+    resource.allow = allowed([...resource.operations.keys()]);
+  }
+  return matcher;
+}
+
+const allowed = (methods: readonly string[]) =>
+  [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ');
+
+function bodyError(cause: unknown): TRPCError {
+  return cause instanceof BodyTooLargeError
+    ? new TRPCError({ code: 'PAYLOAD_TOO_LARGE', message: cause.message })
+    : new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });
+}

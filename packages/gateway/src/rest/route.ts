@@ -1,0 +1,149 @@
+import type { z } from 'zod';
+import { procedureCall, type ProcedureCall } from '../call/procedureCall.ts';
+import { GatewayError } from '../gatewayError.ts';
+import type { RestMeta } from '../meta.ts';
+import { isZod, type ProcedureDefinition } from '../procedures.ts';
+import { NotConvertible, parameterConverter, type ParameterConverter } from './convert.ts';
+import { inputShape, isOptional, type Shape } from './inputShape.ts';
+import { unjsonable } from './jsonable.ts';
+import { parsePathTemplate, type PathTemplate } from './matchPath.ts';
+
+/** A property of the input that travels as text: in the path, in the query, or as a form's field. */
+export interface Parameter {
+  readonly name: string;
+  readonly schema: z.core.$ZodType;
+  readonly converter: ParameterConverter;
+  readonly required: boolean;
+}
+
+/** What a body carries: the properties that are not in the path. */
+export interface BodyShape {
+  readonly contentTypes: readonly string[];
+  readonly shape: Shape;
+  /** Whether one of the properties must be there. */
+  readonly required: boolean;
+  /** How the fields of `application/x-www-form-urlencoded` are read; empty where that is not taken. */
+  readonly fields: ReadonlyMap<string, Parameter>;
+}
+
+/** An operation as it is served and documented: everything that follows from the metadata, derived once. */
+export interface Route {
+  /** The procedure's path in the router. */
+  readonly procedurePath: string;
+  readonly operationId: string;
+  readonly rest: RestMeta;
+  readonly template: PathTemplate;
+  readonly inputs: readonly unknown[];
+  /** In the template's order. */
+  readonly pathParameters: readonly Parameter[];
+  readonly queryParameters: ReadonlyMap<string, Parameter>;
+  readonly body: BodyShape | undefined;
+  readonly output: z.core.$ZodType;
+  /** The statuses of success; the first is the default. */
+  readonly statuses: readonly number[];
+  /** Whether it is served without a credential (`protect: false`). */
+  readonly isPublic: boolean;
+  readonly call: ProcedureCall;
+}
+
+const form = 'application/x-www-form-urlencoded';
+const json = 'application/json';
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/**
+ * Derives the operation of a procedure that carries REST metadata.
+ * @throws {GatewayError} one sentence with the remedy, where the metadata or the schemas cannot be served
+ */
+export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Route {
+  const { path: procedurePath, procedure, inputs, output } = definition;
+  const refuse = (why: string): never => {
+    throw new GatewayError(`The procedure ${procedurePath} cannot be served over REST: ${why}.`);
+  };
+
+  if (definition.type === 'subscription')
+    return refuse('it is a subscription, which this version serves over tRPC only');
+  if (!methods.includes(rest.method))
+    return refuse(`its method is ${rest.method}; it must be one of ${methods.join(', ')}`);
+  const template = parsePathTemplate(rest.path);
+  if (template === undefined) {
+    return refuse(`its path is ${rest.path}; write it as /name/{parameter}, without a slash at the end`);
+  }
+  const shape = inputShape(inputs);
+  if (shape === undefined) return refuse('its input is not a zod object, so nothing names its parameters');
+  if (!isZod(output))
+    return refuse('it has no zod output, so the document could not say what it answers; add .output(…)');
+
+  const parameter = (name: string): Parameter => {
+    const schema = shape[name];
+    if (schema === undefined) return refuse(`its path names {${name}}, which its input has not`);
+    try {
+      return { name, schema, converter: parameterConverter(schema), required: !isOptional(schema, 'input') };
+    } catch (error) {
+      if (error instanceof NotConvertible) return refuse(`"${name}" ${error.message}`);
+      throw error;
+    }
+  };
+
+  const pathNames = template.flatMap((segment) => (typeof segment === 'string' ? [] : [segment.parameter]));
+  const pathParameters = pathNames.map(parameter);
+  if (new Set(pathNames).size < pathNames.length) return refuse('its path names one parameter twice');
+  const repeated = pathParameters.find(({ converter }) => converter.repeated);
+  if (repeated)
+    return refuse(`"${repeated.name}" is an array, which a path cannot carry; move it into the query`);
+
+  const others = Object.keys(shape).filter((name) => !pathNames.includes(name));
+  const hasBody = rest.method !== 'GET' && rest.method !== 'DELETE';
+  const byName = (names: readonly string[]) => new Map(names.map((name) => [name, parameter(name)]));
+
+  const body = (): BodyShape | undefined => {
+    if (!hasBody || others.length === 0) return undefined;
+    const contentTypes = rest.contentTypes ?? [json];
+    const unknown = contentTypes.find((type) => type !== json && type !== form);
+    if (unknown !== undefined)
+      return refuse(`its content type ${unknown} is not one that this version reads`);
+    const bodyShape = Object.fromEntries(others.map((name) => [name, shape[name] as z.core.$ZodType]));
+    if (contentTypes.includes(json)) {
+      for (const [name, schema] of Object.entries(bodyShape)) {
+        const problem = unjsonable(schema, 'input');
+        if (problem !== undefined) return refuse(`in its body, "${name}": ${problem}`);
+      }
+    }
+    return {
+      contentTypes,
+      shape: bodyShape,
+      required: Object.values(bodyShape).some((schema) => !isOptional(schema, 'input')),
+      fields: contentTypes.includes(form) ? byName(others) : new Map<string, Parameter>(),
+    };
+  };
+
+  const problem = unjsonable(output, 'output');
+  if (problem !== undefined) return refuse(`in its output, ${problem}`);
+  const queryParameters = hasBody ? new Map<string, Parameter>() : byName(others);
+  const cursor = rest.pagination?.cursor;
+  if (cursor !== undefined && !queryParameters.has(cursor)) {
+    return refuse(`its pagination names the cursor "${cursor}", which its query has not`);
+  }
+
+  return {
+    procedurePath,
+    operationId: rest.operationId ?? procedurePath,
+    rest,
+    template,
+    inputs,
+    pathParameters,
+    queryParameters,
+    body: body(),
+    output,
+    statuses: successStatuses(rest, output),
+    isPublic: rest.protect === false,
+    call: procedureCall(procedurePath, procedure),
+  };
+}
+
+function successStatuses({ successStatus }: RestMeta, output: z.core.$ZodType): readonly number[] {
+  if (typeof successStatus === 'number') return [successStatus];
+  if (successStatus !== undefined) return successStatus;
+  const { type } = output._zod.def;
+  if (type === 'void' || type === 'undefined') return [204];
+  return isOptional(output, 'output') ? [200, 204] : [200];
+}

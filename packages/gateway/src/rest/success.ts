@@ -1,0 +1,56 @@
+import { Answer } from '../answer.ts';
+import type { Reply } from '../reply.ts';
+import { deprecationHeaders, type LinkBase } from './deprecationHeaders.ts';
+import { formFields } from './formFields.ts';
+import type { RawInput } from './readInput.ts';
+import type { Route } from './route.ts';
+
+/** Answers a route's output. */
+export type Success = (output: unknown, reply: Reply, raw: RawInput) => Answer;
+
+/** How a route's outputs are answered: what its metadata says, derived once. */
+export function createSuccess(route: Route, base: LinkBase): Success {
+  const [defaultStatus = 200] = route.statuses;
+  const fixed = deprecationHeaders(route.rest.deprecation, base);
+  const computed = Object.entries(route.rest.responseHeaders ?? {});
+
+  return (output, reply, raw) => {
+    const isEmpty = output === undefined && route.statuses.includes(204);
+    const status = reply.status ?? (isEmpty ? 204 : defaultStatus);
+    if (!route.statuses.includes(status)) {
+      throw new Error(
+        `${route.procedurePath} answered ${status}, which its metadata's successStatus does not list.`,
+      );
+    }
+    const hasBody = status !== 204 && (status < 300 || status > 399);
+    const headers: [string, string][] = hasBody
+      ? [['content-type', 'application/json'], ...fixed]
+      : [...fixed];
+    for (const [name, { value }] of computed) {
+      const text = value(output, { basePath: base.rest });
+      if (text !== undefined) reply.header(name, text);
+    }
+    if (reply.nextCursor !== undefined && route.rest.pagination) {
+      headers.push([
+        'link',
+        `<${base.rest}${nextPage(route, route.rest.pagination.cursor, reply.nextCursor, raw)}>; rel="next"`,
+      ]);
+    }
+    for (const [name, text] of Object.entries(reply.headers ?? {})) headers.push([name, text]);
+    return new Answer(status, headers, hasBody ? JSON.stringify(output) : undefined);
+  };
+}
+
+/** The same list from a cursor on: known parameters are kept, and written anew, since a header goes out as it is. */
+function nextPage(route: Route, cursor: string, next: string | number | bigint, raw: RawInput): string {
+  let index = 0;
+  const path = route.template.map((segment) =>
+    encodeURIComponent(typeof segment === 'string' ? segment : (raw.parameters[index++] ?? '')),
+  );
+  const query = new URLSearchParams();
+  for (const [name, values] of formFields(raw.query, (field) => route.queryParameters.has(field))) {
+    if (name !== cursor) for (const value of values) query.append(name, value ?? '');
+  }
+  query.append(cursor, String(next));
+  return `/${path.join('/')}?${query.toString()}`;
+}

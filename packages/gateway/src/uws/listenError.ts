@@ -1,0 +1,36 @@
+/**
+ * - `in-use`: another process listens there.
+ * - `forbidden`: the process may not (ports below 1024).
+ * - `no-address`: the address is not one of this machine.
+ * - `no-binary`: uWebSockets.js has no binary for this Node, system or libc.
+ */
+export type ListenErrorCode = 'in-use' | 'forbidden' | 'no-address' | 'no-binary';
+
+const sentences: Record<ListenErrorCode, (host: string, port: number) => string> = {
+  'in-use': (host, port) =>
+    `Port ${port} on ${host} is taken: stop what listens there, or choose another port.`,
+  forbidden: (host, port) =>
+    `This process may not listen on port ${port} of ${host}: choose a port above 1023.`,
+  'no-address': (host) =>
+    `${host} is not an address of this machine: choose one that is, such as 127.0.0.1 or 0.0.0.0.`,
+  'no-binary': () =>
+    `uWebSockets.js has no binary for Node ${process.version} on ${process.platform}-${process.arch}: run Node 22 on ` +
+    'Linux (glibc), macOS or Windows, or override the dependency "uWebSockets.js" with a build that has one.',
+};
+
+/** Why `serve` could not begin to listen: one sentence with the remedy. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+  readonly code: ListenErrorCode;
+
+  constructor(code: ListenErrorCode, host: string, port: number, options?: ErrorOptions) {
+    super(sentences[code](host, port), options);
+    this.code = code;
+  }
+
+  static from(error: NodeJS.ErrnoException, host: string, port: number): ListenError {
+    const code =
+      error.code === 'EADDRINUSE' ? 'in-use' : error.code === 'EACCES' ? 'forbidden' : 'no-address';
+    return new ListenError(code, host, port, { cause: error });
+  }
+}

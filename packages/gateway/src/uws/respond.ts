@@ -1,0 +1,89 @@
+import type { HttpResponse } from 'uWebSockets.js';
+import type { GatewayBodyStream, GatewayResponse } from '../http.ts';
+import { statusText } from '../statusText.ts';
+import type { UwsRequest } from './request.ts';
+
+/** What becomes of the connection after an answer. */
+export type Ending =
+  /** It is kept for the next request. */
+  | 'keep'
+  /** The client is told to close it: the server is stopping. */
+  | 'close'
+  /** It is closed at once: what follows on it cannot be trusted to be a request. */
+  | 'cut';
+
+/** Writes a whole response. Called corked: in the handler, or within `res.cork`. */
+export function writeResponse(
+  res: HttpResponse,
+  response: GatewayResponse,
+  isHead: boolean,
+  ending: Ending,
+): void {
+  const { status, body } = response;
+  const isEmpty = status === 204 || status === 304;
+  writeHead(res, response);
+  if ((!isEmpty && !isHead) || ending === 'cut') {
+    // Only `end` can close the connection. So a 204 that must says `Content-Length: 0`, which RFC 9110 §8.6 forbids and
+    // every client bears; `endWithoutBody` with arguments leaves the response unfinished (uWebSockets.js 20).
+    res.end(isEmpty || isHead ? '' : (whole(body) ?? ''), ending !== 'keep');
+    return;
+  }
+  if (isHead && !isEmpty) res.writeHeader('content-length', String(byteLength(whole(body))));
+  if (ending === 'close') res.writeHeader('connection', 'close');
+  res.endWithoutBody();
+}
+
+/** A streamed body has no length that could be told: only a HEAD asks. */
+const whole = (body: GatewayResponse['body']) =>
+  typeof body === 'string' || body instanceof Uint8Array ? body : undefined;
+
+const byteLength = (body: string | Uint8Array | undefined) =>
+  typeof body === 'string' ? Buffer.byteLength(body) : (body?.byteLength ?? 0);
+
+/**
+ * Sends a streamed body: the next chunk is pulled when the socket has taken the last. A stream that fails ends the
+ * connection, since its head is out: nobody is to take the part for the whole.
+ */
+export async function streamResponse(
+  res: HttpResponse,
+  request: UwsRequest,
+  response: GatewayResponse,
+  body: GatewayBodyStream,
+  ending: Ending,
+): Promise<void> {
+  let whenDrained = () => {};
+  const drained = () =>
+    new Promise<void>((resolve) => {
+      whenDrained = resolve;
+    });
+  // Once: a handler that is set while the last one runs, as its promises do, is thrown away (uWebSockets.js 20).
+  res.onWritable(() => {
+    whenDrained();
+    return true;
+  });
+  request.signal.addEventListener('abort', () => whenDrained(), { once: true });
+  res.cork(() => writeHead(res, response));
+  try {
+    // Leaving the loop early, on an abort, calls the stream's `return`: its producer is told to stop.
+    for await (const chunk of body) {
+      if (request.isAborted) return;
+      let isTaken = true;
+      res.cork(() => {
+        isTaken = res.write(chunk);
+      });
+      if (!isTaken) await drained();
+      if (request.isAborted) return;
+    }
+    if (!request.isAborted) res.cork(() => res.end('', ending !== 'keep'));
+  } catch {
+    if (!request.isAborted) res.close();
+  }
+}
+
+function writeHead(res: HttpResponse, { status, headers }: GatewayResponse): void {
+  res.writeStatus(`${status} ${statusText(status)}`);
+  for (const [name, value] of headers) res.writeHeader(name, value);
+}
+
+export const isStream = (body: GatewayResponse['body']): body is GatewayBodyStream =>
+  typeof body === 'object' && !(body instanceof Uint8Array);

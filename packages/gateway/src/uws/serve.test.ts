@@ -1,0 +1,307 @@
+import { once } from 'node:events';
+import { createServer, connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { BodyTooLargeError, type GatewayRequest, type GatewayResponse, type Handle } from '../http.ts';
+import { serve, type Listening } from './serve.ts';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+async function listen(handle: Handle): Promise<Listening> {
+  const listening = await serve(handle);
+  closing.push(() => listening.close({ deadlineMs: 0 }));
+  return listening;
+}
+
+/** A connection that keeps all that comes, as text. */
+async function dial({
+  port,
+}: Listening): Promise<{ socket: Socket; text: () => string; closed: Promise<unknown> }> {
+  const socket = connect(port, '127.0.0.1');
+  closing.push(() => socket.destroy());
+  let received = '';
+  socket.on('data', (chunk) => (received += String(chunk)));
+  socket.on('error', () => {});
+  const closed = once(socket, 'close');
+  await once(socket, 'connect');
+  return { socket, text: () => received, closed };
+}
+
+const ok = (body?: GatewayResponse['body']): GatewayResponse => ({ status: 200, headers: [], body });
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const post = (body: string, length = body.length) =>
+  `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
+const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+describe('a request', () => {
+  it('can be read after the handler has returned', async () => {
+    const listening = await listen(async (request) => {
+      await new Promise(setImmediate);
+      const headers = Object.fromEntries(request.headers());
+      return ok(
+        JSON.stringify([
+          request.method,
+          request.path,
+          request.query,
+          request.header('x-a'),
+          headers['x-a'],
+          request.header('none'),
+        ]),
+      );
+    });
+    const { socket, text: received } = await dial(listening);
+    socket.write('GET /a%20b?c=%20d HTTP/1.1\r\nHost: x\r\nX-A: 1\r\n\r\n');
+    await until(() => expect(received()).toContain(`["GET","/a%20b","c=%20d","1","1",null]`));
+  });
+
+  it('gives header values as Latin-1, as Node does', async () => {
+    const listening = await listen(async (request) =>
+      ok(JSON.stringify([request.header('x'), ...request.headers()])),
+    );
+    const { socket, text: received } = await dial(listening);
+    socket.write(Buffer.from('GET / HTTP/1.1\r\nHost: x\r\nX: a\xfcb\xc3\xbcc\r\n\r\n', 'latin1'));
+    await until(() => expect(received()).toContain('["aübÃ¼c",["host","x"],["x","aübÃ¼c"]]'));
+  });
+
+  it.each(['at once', 'later'])('gives its body, asked for %s, however it is cut', async (when) => {
+    const listening = await listen(async (request) => {
+      if (when === 'later') await new Promise((resolve) => setTimeout(resolve, 20));
+      return ok(`<${text(await request.body(100))}>`);
+    });
+    const { socket, text: received } = await dial(listening);
+    // Its head in one piece: a request line that is cut is answered 505 (uWebSockets.js 20).
+    for (const piece of [post('', 5), 'he', 'l', 'lo']) {
+      socket.write(piece);
+      await new Promise(setImmediate);
+    }
+    await until(() => expect(received()).toContain('<hello>'));
+    socket.write(post(''));
+    await until(() => expect(received()).toContain('<>'));
+  });
+
+  it.each([
+    ['declared', post('x'.repeat(50))],
+    [
+      'chunked',
+      `POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n${'x'.repeat(50)}\r\n0\r\n\r\n`,
+    ],
+  ])('refuses a %s body that is too large', async (_how, wire) => {
+    const listening = await listen((request) =>
+      request.body(49).then(
+        () => ok(),
+        (error: unknown) => ({ ...ok(String(error instanceof BodyTooLargeError)), status: 413 }),
+      ),
+    );
+    const { socket, text: received } = await dial(listening);
+    socket.write(wire);
+    await until(() => expect(received()).toMatch(/^HTTP\/1\.1 413 .*true$/s));
+  });
+
+  it('is answered, and the connection kept, where nobody reads its body', async () => {
+    const listening = await listen(({ path }) => ok(path));
+    const { socket, text: received } = await dial(listening);
+    socket.write(post('x'.repeat(300_000)));
+    await until(() => expect(received()).toContain('\r\n\r\n/p'));
+    socket.write(get('/next'));
+    await until(() => expect(received()).toContain('\r\n\r\n/next'));
+  });
+});
+
+describe('a chunked body that is refused early', () => {
+  it('is taken to its end, so that its client sees the answer and not a reset', async () => {
+    const listening = await listen(() => ({ ...ok('no'), status: 413 }));
+    const { socket, text: received, closed } = await dial(listening);
+    socket.write('POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    for (let sent = 0; sent < 40; sent += 1) {
+      socket.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    expect(received()).toBe('');
+    socket.write('0\r\n\r\n');
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 413 .*no$/s);
+  });
+});
+
+describe('a client that goes away', () => {
+  it.each<[when: string, wire: string]>([
+    ['during a call', get('/')],
+    ['in the middle of a body', post('half', 100)],
+  ])('%s aborts the signal, and nothing is written', async (_when, wire) => {
+    let request: GatewayRequest | undefined;
+    let outcome = '';
+    const listening = await listen(async (received) => {
+      request = received;
+      await received.body(1000).catch((error: unknown) => (outcome = String(error)));
+      const { signal } = received;
+      if (!signal.aborted) await once(signal, 'abort');
+      return ok('too late');
+    });
+    const { socket } = await dial(listening);
+    socket.write(wire);
+    await until(() => expect(request).toBeDefined());
+    socket.destroy();
+    await until(() => expect(request?.signal.aborted).toBe(true));
+    expect(outcome).toBe(wire.includes('half') ? 'AbortError: The client went away.' : '');
+    expect(await listening.close()).toBe(0);
+  });
+});
+
+describe('a response', () => {
+  it.each<[what: string, response: GatewayResponse, method: string, expected: RegExp]>([
+    [
+      'a body of text',
+      { status: 201, headers: [['X-A', 'ü']], body: 'é' },
+      'GET',
+      /^HTTP\/1\.1 201 Created\r\nX-A: ü\r\n.*Content-Length: 2\r\n\r\né$/s,
+    ],
+    ['a body of bytes', ok(new Uint8Array([104, 105])), 'GET', /Content-Length: 2\r\n\r\nhi$/],
+    ['no body', ok(), 'GET', /Content-Length: 0\r\n\r\n$/],
+    [
+      'a 204',
+      { status: 204, headers: [] },
+      'GET',
+      /^HTTP\/1\.1 204 No Content\r\n(?!.*content-length).*\r\n\r\n$/is,
+    ],
+    ['a HEAD', ok('hello'), 'HEAD', /content-length: 5\r\n(?!.*content-length).*\r\n\r\n$/is],
+    [
+      'a header that would start another',
+      { status: 200, headers: [['x', 'a\r\nb: c']], body: 'x' },
+      'GET',
+      /^HTTP\/1\.1 500 (?!.*b: c)/s,
+    ],
+  ])('with %s is written as it should be, at once and later', async (_what, response, method, expected) => {
+    for (const handle of [() => response, async () => response]) {
+      const { socket, text: received } = await dial(await listen(handle));
+      socket.write(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await until(() => expect(received()).toMatch(expected));
+      expect(received().match(/HTTP\/1\.1/g)).toHaveLength(1);
+    }
+  });
+
+  it('is 500, and the process lives, where a handler throws', async () => {
+    const broken: Handle[] = [
+      () => {
+        throw new Error('no');
+      },
+      () => Promise.reject(new Error('no')),
+    ];
+    for (const handle of broken) {
+      const { socket, text: received } = await dial(await listen(handle));
+      socket.write(get('/'));
+      await until(() => expect(received()).toMatch(/^HTTP\/1\.1 500 .*"INTERNAL_SERVER_ERROR"/s));
+    }
+  });
+
+  it('that is streamed is pulled no faster than the socket takes it', async () => {
+    let pulled = 0;
+    const chunk = new Uint8Array(256 * 1024);
+    const listening = await listen(() =>
+      ok(
+        (async function* () {
+          for (; pulled < 200; pulled += 1) yield chunk;
+        })(),
+      ),
+    );
+    const { socket } = await dial(listening);
+    socket.pause();
+    socket.write(get('/'));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(pulled).toBeLessThan(60);
+    let received = 0;
+    socket.on('data', (data) => (received += data.length));
+    socket.resume();
+    await until(() => expect(received).toBeGreaterThan(200 * chunk.byteLength));
+  });
+
+  it('that is streamed is stopped where its client goes away', async () => {
+    let isStopped = false;
+    const listening = await listen(() =>
+      ok(
+        (async function* () {
+          try {
+            for (;;) {
+              yield new Uint8Array(10);
+              await new Promise((resolve) => setTimeout(resolve, 5));
+            }
+          } finally {
+            isStopped = true;
+          }
+        })(),
+      ),
+    );
+    const { socket, text: received } = await dial(listening);
+    socket.write(get('/'));
+    await until(() => expect(received()).toContain('chunked'));
+    socket.destroy();
+    await until(() => expect(isStopped).toBe(true));
+  });
+
+  it('that is streamed and fails ends the connection: nobody takes the part for the whole', async () => {
+    const listening = await listen(() =>
+      ok(
+        (async function* () {
+          yield new Uint8Array([97]);
+          throw new Error('no');
+        })(),
+      ),
+    );
+    const { socket, text: received, closed } = await dial(listening);
+    socket.write(get('/'));
+    await closed;
+    expect(received()).not.toContain('\r\n0\r\n');
+  });
+});
+
+describe('close', () => {
+  it('takes no new connection, finishes what is in flight with "Connection: close", then ends', async () => {
+    let finish: (() => void) | undefined;
+    const listening = await listen(() => new Promise((resolve) => (finish = () => resolve(ok('done')))));
+    const { socket, text: received, closed } = await dial(listening);
+    socket.write(get('/'));
+    await until(() => expect(finish).toBeDefined());
+    const closes = listening.close({ deadlineMs: 5000 });
+    const refused = connect(listening.port, '127.0.0.1');
+    await expect(once(refused, 'connect')).rejects.toThrow('ECONNREFUSED');
+    finish?.();
+    expect(await closes).toBe(0);
+    await closed;
+    expect(received()).toMatch(/\r\nConnection: close\r\n.*done$/s);
+  });
+
+  it('cuts off what is still in flight at the deadline, and says how many', async () => {
+    let isCalled = false;
+    const listening = await listen(() => {
+      isCalled = true;
+      return new Promise(() => {});
+    });
+    const { socket, closed } = await dial(listening);
+    socket.write(get('/'));
+    await until(() => expect(isCalled).toBe(true));
+    expect(await listening.close({ deadlineMs: 50 })).toBe(1);
+    await closed;
+  });
+});
+
+describe('serve says in one sentence why it cannot listen', () => {
+  it('on a port that another server has, of Node or of uWebSockets.js', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    closing.push(() => other.close());
+    const address = other.address();
+    const ports = [typeof address === 'object' ? address?.port : 0, (await listen(() => ok())).port];
+    for (const port of ports) {
+      await expect(serve(() => ok(), { port: port ?? 0 })).rejects.toMatchObject({
+        code: 'in-use',
+        message: expect.stringContaining(`Port ${port}`),
+      });
+    }
+  });
+
+  it('on an address that is not this machine’s', async () => {
+    await expect(serve(() => ok(), { host: '192.0.2.1' })).rejects.toMatchObject({ code: 'no-address' });
+  });
+});

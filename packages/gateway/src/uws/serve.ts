@@ -1,0 +1,150 @@
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
+import { type GatewayResponse, type Handle, isWritableHeader } from '../http.ts';
+import { ListenError } from './listenError.ts';
+import { loadUws } from './loadUws.ts';
+import { UwsRequest } from './request.ts';
+import { isStream, streamResponse, writeResponse, type Ending } from './respond.ts';
+
+export { ListenError } from './listenError.ts';
+
+export interface ServeOptions {
+  /** The address to listen on. Default: 127.0.0.1. */
+  readonly host?: string;
+  /** 0: any free port. Default: 0. */
+  readonly port?: number;
+  /** The largest body that is taken, in bytes, whatever its reader would allow. Default: 1048576. */
+  readonly maxBodyBytes?: number;
+}
+
+export interface Listening {
+  readonly host: string;
+  readonly port: number;
+  /**
+   * Stops in order: no new connections, `Connection: close` on every answer, waits for calls in flight until the
+   * deadline, then closes what is left.
+   * @returns how many calls were cut off at the deadline (default: 10 s)
+   */
+  close(options?: { readonly deadlineMs?: number }): Promise<number>;
+}
+
+/**
+ * Serves `handle` on uWebSockets.js.
+ * @throws {ListenError} where it cannot listen, or the addon has no binary for this Node
+ */
+export async function serve(handle: Handle, options: ServeOptions = {}): Promise<Listening> {
+  const { host = '127.0.0.1', port = 0, maxBodyBytes = 1_048_576 } = options;
+  const uws = await loadUws();
+  await checkAddress(host, port);
+
+  const inFlight = new Set<UwsRequest>();
+  let isDraining = false;
+  let whenIdle: (() => void) | undefined;
+
+  function onRequest(res: HttpResponse, req: HttpRequest): void {
+    const request = new UwsRequest(res, req, maxBodyBytes);
+    // Before anything that may throw: without it, that ends the process (uWebSockets.js 20).
+    res.onAborted(() => request.aborted());
+    const response = answer(handle, request);
+    if (response instanceof Promise || isStream(response.body) || request.isChunked) {
+      request.keep();
+      inFlight.add(request);
+      void respondLater(res, request, response).finally(() => {
+        inFlight.delete(request);
+        if (inFlight.size === 0) whenIdle?.();
+      });
+    } else {
+      request.release();
+      writeResponse(res, response, request.method === 'HEAD', ending(request));
+    }
+  }
+
+  async function respondLater(
+    res: HttpResponse,
+    request: UwsRequest,
+    pending: GatewayResponse | Promise<GatewayResponse>,
+  ): Promise<void> {
+    const response = await pending;
+    if (request.isChunked) {
+      // The connection ends with the answer. If its client were still sending, it would see a reset, and no answer.
+      await Promise.race([request.bodyEnded(), sleep(lingerMs, undefined, { ref: false })]);
+      // Never in the parser's own tick: bytes that arrived with a chunked request would be run as the next one.
+      await new Promise(setImmediate);
+    }
+    if (request.isAborted) return;
+    const { body } = response;
+    if (isStream(body) && request.method !== 'HEAD') {
+      await streamResponse(res, request, response, body, ending(request));
+    } else {
+      res.cork(() => writeResponse(res, response, request.method === 'HEAD', ending(request)));
+    }
+  }
+
+  // The trailers of a chunked body are taken for the next request (uWebSockets.js 20): the connection ends with it.
+  const ending = (request: UwsRequest): Ending => (request.isChunked ? 'cut' : isDraining ? 'close' : 'keep');
+
+  const app = uws.App().any('/*', onRequest);
+  const socket = await new Promise<us_listen_socket>((resolve, reject) => {
+    app.listen(host, port, (listenSocket) => {
+      if (listenSocket) resolve(listenSocket);
+      else reject(new ListenError('in-use', host, port));
+    });
+  });
+
+  async function stop(deadlineMs: number): Promise<number> {
+    isDraining = true;
+    uws.us_listen_socket_close(socket);
+    if (inFlight.size > 0) {
+      const idle = new Promise<void>((resolve) => {
+        whenIdle = resolve;
+      });
+      await Promise.race([idle, sleep(deadlineMs, undefined, { ref: false })]);
+    }
+    const cutOff = inFlight.size;
+    app.close();
+    return cutOff;
+  }
+
+  let stopped: Promise<number> | undefined;
+  return {
+    host,
+    port: uws.us_socket_local_port(socket),
+    // Once: closing a listen socket twice ends the process with a segmentation fault (uWebSockets.js 20).
+    close: ({ deadlineMs = 10_000 } = {}) => (stopped ??= stop(deadlineMs)),
+  };
+}
+
+/** How long the end of a chunked body is waited for once its answer is there. */
+const lingerMs = 2000;
+
+/** What is answered where a response cannot be written, or a handler breaks its promise never to throw. */
+const broken: GatewayResponse = {
+  status: 500,
+  headers: [['content-type', 'application/json']],
+  body: JSON.stringify({ code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 }),
+};
+
+function answer(handle: Handle, request: UwsRequest): GatewayResponse | Promise<GatewayResponse> {
+  try {
+    const response = handle(request);
+    return response instanceof Promise ? response.then(writable, () => broken) : writable(response);
+  } catch {
+    return broken;
+  }
+}
+
+const writable = (response: GatewayResponse) =>
+  response.headers.every(isWritableHeader) ? response : broken;
+
+/**
+ * Asks Node whether the address can be listened on: uWS only says that it cannot, and with SO_REUSEPORT, its default on
+ * Linux, a port that another server of uWS has is no obstacle to it.
+ */
+async function checkAddress(host: string, port: number): Promise<void> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', (error: NodeJS.ErrnoException) => reject(ListenError.from(error, host, port)));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
+  });
+}
