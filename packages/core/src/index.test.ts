@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import * as root from './index.ts';
+import * as embedded from './store/embedded/index.ts';
+
+it('has just these public names: one more is a decision', () => {
+  expect(Object.keys(root).toSorted()).toEqual([
+    'Animal',
+    'ApiError',
+    'NewPet',
+    'PetId',
+    'PetStatus',
+    'Pets',
+    'StoreError',
+    'appRouter',
+    'createKeyVerifier',
+    'hashKey',
+    'issueKey',
+  ]);
+  expect(Object.keys(embedded)).toEqual(['openEmbeddedStore']);
+});

@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openEmbeddedStore } from '../store/embedded/index.ts';
+import type { KeyStore, Store } from '../store/store.ts';
+import { StoreError } from '../store/storeError.ts';
+import { hashKey, issueKey } from './apiKey.ts';
+import { createKeyVerifier } from './keyVerifier.ts';
+
+let dataDir: string;
+let store: Store;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+  store = await openEmbeddedStore({ dataDir });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await store.close();
+  await rm(dataDir, { recursive: true });
+});
+
+async function addKey(name: string) {
+  const issued = issueKey();
+  await store.keys.add({ name, hash: issued.hash, createdAt: 1 });
+  return issued;
+}
+
+test('a key that was issued and stored is known by its name and its hash, at once', async () => {
+  const verify = createKeyVerifier({ keys: store.keys });
+  const { key, hash } = await addKey('deploy');
+  expect(verify(key)).toEqual({ name: 'deploy', hash });
+});
+
+test.for(['', 'psk_', issueKey().key, 'a'.repeat(16_384), '\u0000', 'ключ'])(
+  '%s is no key',
+  async (token) => {
+    const verify = createKeyVerifier({ keys: store.keys, apiKey: 'environment-key-0001' });
+    await addKey('deploy');
+    expect(verify(token)).toBeUndefined();
+  },
+);
+
+test('neither a part of a key, nor more than it, nor its hash is one', async () => {
+  const verify = createKeyVerifier({ keys: store.keys });
+  const { key, hash } = await addKey('deploy');
+  for (const token of [key.slice(0, -1), `${key}x`, key.slice(4), hash, key.toUpperCase()]) {
+    expect(verify(token)).toBeUndefined();
+  }
+});
+
+test('a revoked key is refused within a second, and the others are not', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const verify = createKeyVerifier({ keys: store.keys });
+  const revoked = await addKey('old');
+  const good = await addKey('new');
+  expect(verify(revoked.key)).toBeDefined();
+  await store.keys.revoke('old', 2);
+  vi.advanceTimersByTime(1000);
+  expect(verify(revoked.key)).toBeUndefined();
+  expect(verify(revoked.key)).toBeUndefined();
+  expect(verify(good.key)).toBeDefined();
+});
+
+test('a good key is looked up once a second, a bad one every time: it may have been added', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const asked: string[] = [];
+  const counting: KeyStore = {
+    ...store.keys,
+    find(hash) {
+      asked.push(hash);
+      return store.keys.find(hash);
+    },
+  };
+  const verify = createKeyVerifier({ keys: counting });
+  const { key, hash } = await addKey('deploy');
+  for (let count = 0; count < 10; count++) expect(verify(key)).toEqual({ name: 'deploy', hash });
+  expect(asked).toEqual([hash]);
+  vi.advanceTimersByTime(1000);
+  expect(verify(key)).toEqual({ name: 'deploy', hash });
+  expect(asked).toEqual([hash, hash]);
+
+  const later = issueKey();
+  expect(verify(later.key)).toBeUndefined();
+  await store.keys.add({ name: 'later', hash: later.hash, createdAt: 1 });
+  expect(verify(later.key)).toBeDefined();
+});
+
+test("the environment's key is accepted besides the stored ones", async () => {
+  const verify = createKeyVerifier({ keys: store.keys, apiKey: 'environment-key-0001' });
+  const { key } = await addKey('deploy');
+  expect(verify('environment-key-0001')).toEqual({ name: 'API_KEY', hash: hashKey('environment-key-0001') });
+  expect(verify(key)).toBeDefined();
+  expect(verify('environment-key-0002')).toBeUndefined();
+});
+
+test('a store that answers later is waited for', async () => {
+  const { key, hash } = await addKey('deploy');
+  const later: KeyStore = { ...store.keys, find: async (wanted) => store.keys.find(wanted) };
+  const verify = createKeyVerifier({ keys: later });
+  expect(await verify(key)).toEqual({ name: 'deploy', hash });
+  expect(await verify('psk_other')).toBeUndefined();
+});
+
+test('while the store is away a key is an error, not a refusal, but for the one of the environment', async () => {
+  const away = new StoreError('unavailable', 'The database is away.');
+  const keys: KeyStore = { ...store.keys, find: () => Promise.reject(away) };
+  const verify = createKeyVerifier({ keys, apiKey: 'environment-key-0001' });
+  await expect(verify(issueKey().key)).rejects.toBe(away);
+  expect(verify('environment-key-0001')).toBeDefined();
+});

@@ -1,0 +1,114 @@
+import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { fingerprint } from '../fingerprint.ts';
+import { Animal, NewPet, PetId, Pets, PetStatus } from '../schemas.ts';
+import { storeCall } from '../storeCall.ts';
+import { procedure } from '../trpc.ts';
+
+const tags = ['pets'];
+const unavailable = { 503: 'The store cannot serve now; nothing was stored.' };
+
+/** Lists animals in ascending order of id. */
+export const listPets = procedure
+  .meta({
+    openapi: {
+      method: 'GET',
+      path: '/pets',
+      summary: 'List animals',
+      description:
+        'Animals in ascending order of id, optionally of one status. A full page that has a successor links to it.',
+      tags,
+      successDescription: 'A page of animals.',
+      errorResponses: unavailable,
+      pagination: { cursor: 'cursor' },
+    },
+  })
+  .input(
+    z
+      .object({
+        limit: z
+          .int()
+          .min(1)
+          .max(100)
+          .default(20)
+          .meta({ description: 'Maximum number of animals returned.' }),
+        status: PetStatus.optional().meta({ description: 'Only animals of this status.' }),
+        cursor: z
+          .int()
+          .optional()
+          .meta({ description: 'Only animals whose id is greater.', format: 'int64' }),
+      })
+      // A tRPC client may leave the whole input out.
+      .prefault({}),
+  )
+  .output(Pets)
+  .query(async ({ ctx: { store, reply }, input, signal }) => {
+    const { animals, hasNext } = await storeCall(() => store.list(input, { signal }));
+    if (hasNext) reply.nextCursor = animals.at(-1)?.id;
+    return animals;
+  });
+
+/** Adds an animal under a new id. */
+export const createPet = procedure
+  .meta({
+    openapi: {
+      method: 'POST',
+      path: '/pets',
+      summary: 'Add an animal',
+      description: 'Adds an animal. The service assigns its id.',
+      tags,
+      successStatus: 201,
+      idempotencyKey: true,
+      successDescription: 'The animal as it was added, with its id.',
+      errorResponses: {
+        ...unavailable,
+        504: 'The store did not answer: whether the animal was added is unknown.',
+      },
+      responseHeaders: {
+        Location: {
+          description: 'Where the animal is.',
+          value: (animal: Animal, { basePath }) => `${basePath}/pets/${animal.id}`,
+        },
+      },
+    },
+  })
+  .input(NewPet)
+  .output(Animal)
+  .mutation(async ({ ctx: { store, reply, caller = '', idempotencyKey }, input, signal }) => {
+    if (idempotencyKey === undefined) return storeCall(() => store.create(input, { signal }));
+    const reservation = { caller, key: idempotencyKey, fingerprint: fingerprint(input) };
+    const { animal, isReplay } = await storeCall(() => store.createOnce(input, reservation, { signal }));
+    if (isReplay) reply.replayed();
+    return animal;
+  });
+
+/** Fetches one animal. */
+export const getPet = procedure
+  .meta({
+    openapi: {
+      method: 'GET',
+      path: '/pets/{petId}',
+      summary: 'Get an animal',
+      description: 'One animal by its identifier. Use the list of animals with its `status` filter instead.',
+      tags,
+      successDescription: 'The animal.',
+      errorResponses: { ...unavailable, 404: 'The animal was not found.' },
+      deprecation: {
+        since: new Date('2026-11-20T00:00:00Z'),
+        sunset: new Date('2030-12-05T00:00:00Z'),
+        successor: '/pets',
+        documentation: '/docs',
+      },
+    },
+  })
+  .input(z.object({ petId: PetId }))
+  .output(Animal)
+  .query(async ({ ctx: { store }, input: { petId }, signal }) => {
+    // An id beyond ±(2^53−1) is a well-formed int64 that no animal has: a double may not even hold it exactly.
+    const animal = Number.isSafeInteger(petId)
+      ? await storeCall(() => store.get(petId, { signal }))
+      : undefined;
+    if (animal === undefined)
+      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no animal with this id.' });
+    return animal;
+  });

@@ -1,0 +1,132 @@
+import { mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { open as openLmdb } from 'lmdb';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openEmbeddedStore } from './index.ts';
+import { jsonRow } from './rows.ts';
+import { openTable, put } from './table.ts';
+import { readInProcess } from './testing/startStoreProcess.ts';
+
+let folder: string;
+let dataDir: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  dataDir = join(folder, 'data');
+  file = join(dataDir, 'petstore.mdb');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A folder with animals: one a status, and one with a name that fills pages of its own. */
+async function makeData(): Promise<void> {
+  const store = await openEmbeddedStore({ dataDir });
+  await store.create({ name: 'Rex', categoryId: 1 });
+  await store.create({ name: 'Bello the available', categoryId: 2, status: 'available' });
+  await store.create({ name: 'long '.repeat(2000), categoryId: 3, status: 'sold' });
+  await store.keys.add({ name: 'deploy', hash: 'h'.repeat(43), createdAt: 1 });
+  await store.close();
+}
+
+/** Changes the first byte of a text wherever it stands: pages that LMDB has replaced hold it too. */
+async function damageText(text: string): Promise<void> {
+  const bytes = await readFile(file);
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+  }
+  await writeFile(file, bytes);
+}
+
+describe('a damaged file is refused before LMDB maps it, or found out when it is read', () => {
+  const damaged = (what: string | RegExp) => ({
+    code: 'damaged',
+    message: expect.stringMatching(what),
+  });
+
+  test.for<[string, string, (size: number) => Promise<void>]>([
+    ['that is empty', 'petstore.mdb: it is empty', () => truncate(file, 0)],
+    ['cut to half', 'it was cut off, \\d+ bytes are missing', (size) => truncate(file, size / 2)],
+    ['that lacks its last byte', 'it was cut off, 1 bytes are missing', (size) => truncate(file, size - 1)],
+    ['cut within its meta pages', 'it was cut off within its meta pages', () => truncate(file, 100)],
+    ['that is a text', 'a meta page is not one', (size) => writeFile(file, 'text '.repeat(size / 5))],
+    ['with garbage in its first meta page', 'a meta page is not one', () => overwrite(0, 200)],
+    [
+      'with garbage in its second meta page',
+      'a meta page is not one',
+      async () => overwrite(await pageSize(), 200),
+    ],
+    ['with a transaction number that cannot be', 'contradict each other', () => overwrite(152, 8)],
+    ['with a last page that is not there', 'bytes are missing', () => overwriteBoth(144, 4)],
+    ['with a root that is not there', 'points outside the file', () => overwriteBoth(136, 4)],
+    ['of zeros', 'a meta page is not one', (size) => writeFile(file, Buffer.alloc(size))],
+  ])('%s', async ([, what, spoil]) => {
+    await makeData();
+    await spoil((await stat(file)).size);
+    expect(await readInProcess(dataDir)).toEqual(damaged(what));
+  });
+
+  /** LMDB takes the system's: 4 kB, or 16 kB on a Mac. */
+  const pageSize = async () => (await readFile(file)).readUInt32LE(48);
+
+  async function overwrite(at: number, length: number): Promise<void> {
+    const handle = await open(file, 'r+');
+    await handle.write(Buffer.alloc(length, 0xa5), 0, length, at);
+    await handle.close();
+  }
+  async function overwriteBoth(at: number, length: number): Promise<void> {
+    await overwrite(at, length);
+    await overwrite((await pageSize()) + at, length);
+  }
+
+  test('with a flipped bit in an animal: that one is damaged, the others are served', async () => {
+    await makeData();
+    await damageText('Bello the available');
+    const store = await openEmbeddedStore({ dataDir });
+    expect(store.get(1)).toEqual({ id: 1, name: 'Rex', categoryId: 1 });
+    expect(() => store.get(2)).toThrow('the record of animal 2 is not what was stored');
+    expect(() => store.list({ limit: 20, status: 'available' })).toThrow('the record of animal 2');
+    // More often than LMDB has readers: a list that fails gives its snapshot back.
+    for (let count = 0; count < 1500; count++) {
+      expect(() => store.list({ limit: 20 })).toThrow('the record of animal 2');
+    }
+    expect(await store.list({ limit: 20, cursor: 2 })).toMatchObject({ animals: [{ id: 3 }] });
+    expect(await store.create({ name: 'Waldi', categoryId: 1 })).toMatchObject({ id: 4 });
+    await store.close();
+  });
+
+  test('with a flipped bit in an API key: it is damaged, neither good nor unknown', async () => {
+    await makeData();
+    await damageText('"createdAt":1');
+    const store = await openEmbeddedStore({ dataDir });
+    expect(() => store.keys.find('h'.repeat(43))).toThrow('the record of an API key is not what was stored');
+    expect(() => store.keys.list()).toThrow('the record of an API key is not what was stored');
+    await expect(store.keys.revoke('deploy', 5)).rejects.toMatchObject({ code: 'damaged' });
+    await store.close();
+  });
+
+  test('with a format that only a newer version knows', async () => {
+    await makeData();
+    await setMeta('format', 2);
+    await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
+      code: 'damaged',
+      message: `The data in ${dataDir} has format 2 and this version knows 1 at most: start a newer version, or choose another folder.`,
+    });
+  });
+
+  test('with a counter that fell behind: no animal is overwritten', async () => {
+    await makeData();
+    await setMeta('lastAnimalId', 1);
+    const store = await openEmbeddedStore({ dataDir });
+    await expect(store.create({ name: 'Waldi', categoryId: 1 })).rejects.toMatchObject({ code: 'damaged' });
+    expect(store.get(2)).toMatchObject({ name: 'Bello the available' });
+    await store.close();
+  });
+
+  async function setMeta(key: string, value: number): Promise<void> {
+    const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
+    const meta = openTable<number | null, string>(root, 'meta', { encoder: jsonRow<number>() });
+    root.transactionSync(() => put(meta, key, value));
+    await root.close();
+  }
+});

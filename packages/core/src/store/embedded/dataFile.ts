@@ -1,0 +1,83 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/*
+ * LMDB maps its file into memory and trusts what it finds: a truncated file ends the process with SIGBUS at the first
+ * read behind its end, and a damaged meta page with worse. So both meta pages are read here, as plain bytes, before
+ * lmdb touches the file. Offsets: struct MDB_meta behind the page header in liblmdb's mdb.c, data version 2, 64 bits.
+ */
+const META_BYTES = 168;
+const PAGE_FLAGS = 18;
+const MAGIC = 24;
+const VERSION = 28;
+const PAGE_SIZE = 48;
+const FREE_ROOT = 88;
+const MAIN_ROOT = 136;
+const LAST_PAGE = 144;
+const TRANSACTION = 152;
+
+const P_META = 0x08;
+const LMDB_MAGIC = 0xbeefc0de;
+const DATA_VERSION = 2;
+/** The root of an empty tree. */
+const NO_PAGE = 2n ** 64n - 1n;
+
+/**
+ * Looks for damage that would end the process.
+ * @returns what is wrong with the file, in words; `undefined` where nothing is
+ */
+export async function findDamage(path: string): Promise<string | undefined> {
+  const found = inspect(path);
+  if (found === undefined) return undefined;
+  // Another process may have committed between the two reads (seen once in a million): what is damaged stays so.
+  await delay(20);
+  return inspect(path);
+}
+
+function inspect(path: string): string | undefined {
+  const file = openSync(path, 'r');
+  try {
+    const first = readMeta(file, 0);
+    if (typeof first === 'string') return first;
+    const second = readMeta(file, first.pageSize);
+    if (typeof second === 'string') return second;
+    if (first.pageSize !== second.pageSize) return 'its two meta pages contradict each other';
+    // Every commit overwrites the older of the two: their numbers are neighbours (in a new file both are 0).
+    const apart = first.transaction - second.transaction;
+    if (apart < -1n || apart > 1n) return 'its two meta pages contradict each other';
+
+    const latest = apart > 0n ? first : second;
+    const pages = latest.lastPage + 1n;
+    const outside = (root: bigint) => root !== NO_PAGE && root >= pages;
+    if (outside(latest.freeRoot) || outside(latest.mainRoot)) return 'a meta page points outside the file';
+    // The size is read after the meta pages: a file that is written meanwhile only grows.
+    const missing = pages * BigInt(latest.pageSize) - BigInt(fstatSync(file).size);
+    return missing > 0n ? `it was cut off, ${missing} bytes are missing` : undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readMeta(file: number, offset: number) {
+  const page = Buffer.alloc(META_BYTES);
+  if (readSync(file, page, 0, META_BYTES, offset) < META_BYTES) {
+    return offset === 0 && fstatSync(file).size === 0
+      ? 'it is empty'
+      : 'it was cut off within its meta pages';
+  }
+  if ((page.readUInt16LE(PAGE_FLAGS) & P_META) === 0 || page.readUInt32LE(MAGIC) !== LMDB_MAGIC) {
+    return 'a meta page is not one';
+  }
+  if (page.readUInt32LE(VERSION) !== DATA_VERSION) return 'it has an unknown LMDB data version';
+  const pageSize = page.readUInt32LE(PAGE_SIZE);
+  if (pageSize < 512 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0) {
+    return 'a meta page states an impossible page size';
+  }
+  return {
+    pageSize,
+    freeRoot: page.readBigUInt64LE(FREE_ROOT),
+    mainRoot: page.readBigUInt64LE(MAIN_ROOT),
+    lastPage: page.readBigUInt64LE(LAST_PAGE),
+    transaction: page.readBigUInt64LE(TRANSACTION),
+  };
+}

@@ -1,0 +1,101 @@
+import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openEmbeddedStore } from './index.ts';
+import { readInProcess } from './testing/startStoreProcess.ts';
+
+const isRoot = process.getuid?.() === 0;
+
+let folder: string;
+let dataDir: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  dataDir = join(folder, 'data');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+describe('a new folder', () => {
+  test('is made for its user only, with all that it lies in', async () => {
+    dataDir = join(folder, 'deep', 'deeper', 'data');
+    await (await openEmbeddedStore({ dataDir })).close();
+    for (const path of [
+      dataDir,
+      dirname(dataDir),
+      join(dataDir, 'petstore.mdb'),
+      join(dataDir, 'petstore.mdb-lock'),
+    ]) {
+      expect((await stat(path)).mode & 0o077).toBe(0);
+    }
+  });
+
+  test('that is there already keeps its mode', async () => {
+    await mkdir(dataDir, { mode: 0o750 });
+    await (await openEmbeddedStore({ dataDir })).close();
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o750);
+  });
+});
+
+describe('a path that cannot be a folder', () => {
+  test('is named with the remedy: a file', async () => {
+    await writeFile(dataDir, '');
+    await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: `The data folder ${dataDir} cannot be used: it, or what it should lie in, is a file. Choose another folder.`,
+    });
+  });
+
+  test('is named with the remedy: a path below a file', async () => {
+    await writeFile(dataDir, '');
+    await expect(openEmbeddedStore({ dataDir: join(dataDir, 'below') })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('is a file. Choose another folder.'),
+    });
+  });
+});
+
+// Root may read and write everything: there the process runs as another user.
+describe('a folder without rights is forbidden, in a sentence with the remedy', () => {
+  const user = isRoot ? { uid: 65_534, gid: 65_534 } : {};
+  const forbidden = {
+    code: 'forbidden',
+    message: expect.stringMatching(
+      /^The data folder .* cannot be read and written by this user \(E\w+\): give the user/,
+    ),
+  };
+
+  beforeEach(() => chmod(folder, 0o755));
+  afterEach(() => chmod(dataDir, 0o700).catch(() => undefined));
+
+  test('where it may not be entered', async () => {
+    await mkdir(dataDir);
+    await chmod(dataDir, 0o000);
+    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
+  });
+
+  test('where nothing may be made in it', async () => {
+    await mkdir(dataDir);
+    await chmod(dataDir, 0o555);
+    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
+  });
+
+  test('where the folder that it should be made in is not writable', async () => {
+    dataDir = join(folder, 'locked', 'data');
+    await mkdir(dirname(dataDir), { mode: 0o555 });
+    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
+  });
+
+  test('where its file may only be read', async () => {
+    await (await openEmbeddedStore({ dataDir })).close();
+    await chmod(dataDir, 0o777);
+    await chmod(join(dataDir, 'petstore.mdb'), 0o444);
+    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
+  });
+
+  test('and with rights it works, as the same user', async () => {
+    await mkdir(dataDir);
+    if (isRoot) await chown(dataDir, 65_534, 65_534);
+    expect(await readInProcess(dataDir, user)).toBe('read');
+  });
+});

@@ -1,0 +1,114 @@
+import { statfs } from 'node:fs/promises';
+import { getSystemErrorName } from 'node:util';
+import { StoreError, type StoreErrorCode } from '../storeError.ts';
+
+interface Fault {
+  readonly code: StoreErrorCode;
+  readonly sentence: (dataDir: string, why: string) => string;
+}
+
+const forbidden: Fault = {
+  code: 'forbidden',
+  sentence: (dataDir, why) =>
+    `The data folder ${dataDir} cannot be read and written by this user (${why}): give the user the right to, or choose another folder.`,
+};
+const full: Fault = {
+  code: 'full',
+  sentence: (dataDir, why) =>
+    `The disk of the data folder ${dataDir} is full (${why}) and nothing was stored: free space on it. A restart is not needed.`,
+};
+const damage: Fault = {
+  code: 'damaged',
+  sentence: (dataDir, why) =>
+    `The data in ${dataDir} is damaged: ${why}. Restore the folder from a backup, or choose another one.`,
+};
+const notAFolder: Fault = {
+  code: 'unavailable',
+  sentence: (dataDir) =>
+    `The data folder ${dataDir} cannot be used: it, or what it should lie in, is a file. Choose another folder.`,
+};
+const other: Fault = {
+  code: 'unavailable',
+  sentence: (dataDir, why) => `The data folder ${dataDir} cannot be used: ${why}.`,
+};
+
+/** What went wrong, by the name that the system or LMDB has for it. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+  EACCES: forbidden,
+  EPERM: forbidden,
+  EROFS: forbidden,
+  ENOSPC: full,
+  EDQUOT: full,
+  EFBIG: full,
+  MDB_MAP_FULL: full,
+  ENOTDIR: notAFolder,
+  EEXIST: notAFolder,
+  MDB_PAGE_NOTFOUND: damage,
+  MDB_CORRUPTED: damage,
+  MDB_VERSION_MISMATCH: damage,
+  MDB_INVALID: damage,
+  MDB_INCOMPATIBLE: damage,
+};
+
+/** lmdb.h */
+const LMDB_ERRORS: Readonly<Record<number, string>> = {
+  [-30797]: 'MDB_PAGE_NOTFOUND',
+  [-30796]: 'MDB_CORRUPTED',
+  [-30794]: 'MDB_VERSION_MISMATCH',
+  [-30793]: 'MDB_INVALID',
+  [-30792]: 'MDB_MAP_FULL',
+  [-30784]: 'MDB_INCOMPATIBLE',
+};
+
+/** With less space than this a failed write is taken for a full disk. */
+const FULL_BYTES = 1_048_576;
+
+/** What is stored is not what was written. `why` is a clause without a full stop. */
+export const damaged = (dataDir: string, why: string) =>
+  new StoreError('damaged', damage.sentence(dataDir, why));
+
+export const closed = (dataDir: string) => new StoreError('closed', `The store in ${dataDir} was closed.`);
+
+/** Folds what the file system or lmdb threw into the one error of every store. */
+export function toStoreError(error: unknown, dataDir: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const name = nameOf(error);
+  const { code, sentence } = FAULTS[name] ?? other;
+  const message = error instanceof Error ? error.message : String(error);
+  return new StoreError(code, sentence(dataDir, name.startsWith('E') ? name : message), { cause: error });
+}
+
+/** The same for a transaction that failed. */
+export async function toCommitError(failure: unknown, dataDir: string): Promise<StoreError> {
+  const cause = await commitCause(failure);
+  if (nameOf(cause) !== 'EIO') return toStoreError(cause, dataDir);
+  // A write that the disk takes only in part is EIO to LMDB: that is how a full disk looks to a group of pages.
+  const disk = await statfs(dataDir).catch(() => undefined);
+  if (disk !== undefined && disk.bavail * disk.bsize < FULL_BYTES) {
+    return new StoreError(full.code, full.sentence(dataDir, 'EIO'), { cause });
+  }
+  return new StoreError(
+    'outcome-unknown',
+    `The disk of the data folder ${dataDir} failed in the middle of a write (EIO): check the disk, and whether the write was stored.`,
+    { cause },
+  );
+}
+
+/** lmdb 3.5.6 hides the reason of a failed commit in a promise. Unread, it would be an unhandled rejection. */
+async function commitCause(failure: unknown): Promise<unknown> {
+  if (!(failure instanceof Error) || !('commitError' in failure)) return failure;
+  try {
+    await failure.commitError;
+    return failure;
+  } catch (cause) {
+    return cause;
+  }
+}
+
+/** Node's errors have the name as their `code`; lmdb's have a number: one of LMDB's, or an errno. */
+function nameOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (typeof code === 'string') return code;
+  if (typeof code !== 'number') return '';
+  return LMDB_ERRORS[code] ?? (code > 0 ? getSystemErrorName(-code) : '');
+}

@@ -1,0 +1,64 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Store } from '../store.ts';
+import { openEmbeddedStore } from './index.ts';
+
+let dataDir: string;
+let store: Store;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+  store = await openEmbeddedStore({ dataDir });
+});
+afterEach(async () => {
+  await store.close();
+  await rm(dataDir, { recursive: true });
+});
+
+/** How many transactions the file has seen: LMDB numbers them, and keeps the last two numbers in its meta pages. */
+async function commits(): Promise<number> {
+  const bytes = await readFile(join(dataDir, 'petstore.mdb'));
+  const pageSize = bytes.readUInt32LE(48);
+  return Math.max(Number(bytes.readBigUInt64LE(152)), Number(bytes.readBigUInt64LE(pageSize + 152)));
+}
+
+test('creates at once share commits, creates one after the other do not', async () => {
+  const pet = { name: 'Rex', categoryId: 1 };
+  const start = await commits();
+  await Promise.all(Array.from({ length: 500 }, () => store.create(pet)));
+  const together = await commits();
+  expect(together - start).toBeLessThan(50);
+  for (let count = 0; count < 10; count++) await store.create(pet);
+  expect((await commits()) - together).toBe(10);
+});
+
+test('a write that is refused takes none of those down that share its commit', async () => {
+  const key = (hash: string) => ({ name: 'deploy', hash: hash.repeat(43), createdAt: 1 });
+  await store.keys.add(key('a'));
+  const results = await Promise.allSettled([
+    store.create({ name: 'Rex', categoryId: 1 }),
+    store.keys.add(key('b')),
+    store.create({ name: 'Bello', categoryId: 1 }),
+  ]);
+  expect(results).toMatchObject([
+    { status: 'fulfilled', value: { id: 1 } },
+    { status: 'rejected', reason: { code: 'conflict' } },
+    { status: 'fulfilled', value: { id: 2 } },
+  ]);
+});
+
+test('a create whose caller goes while it waits is not begun', async () => {
+  const controller = new AbortController();
+  const waiting = store.create({ name: 'Rex', categoryId: 1 }, { signal: controller.signal });
+  controller.abort(new Error('gone'));
+  await expect(waiting).rejects.toThrow('gone');
+  expect(await store.create({ name: 'Bello', categoryId: 1 })).toMatchObject({ id: 1 });
+});
+
+test('close waits for every write that was accepted, also where they take many commits', async () => {
+  const creates = Array.from({ length: 5000 }, () => store.create({ name: 'Rex', categoryId: 1 }));
+  await store.close();
+  expect((await Promise.all(creates)).map(({ id }) => id)).toContain(5000);
+});

@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { storeContract } from '../contract.ts';
+import type { Store } from '../store.ts';
+import { openEmbeddedStore } from './index.ts';
+
+storeContract(
+  'embedded',
+  async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+    const opened: Store[] = [];
+    const reopen = async () => {
+      const store = await openEmbeddedStore({ dataDir });
+      opened.push(store);
+      return store;
+    };
+    return {
+      store: await reopen(),
+      reopen,
+      async cleanup() {
+        for (const store of opened) await store.close();
+        await rm(dataDir, { recursive: true });
+      },
+    };
+  },
+  { gaplessIds: true },
+);

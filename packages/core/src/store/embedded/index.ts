@@ -1,0 +1,93 @@
+import { resolve } from 'node:path';
+import type { CallOptions, Store } from '../store.ts';
+import { openAnimals } from './animals.ts';
+import { closed, toStoreError } from './errors.ts';
+import { createGroupCommit } from './groupCommit.ts';
+import { openKeys } from './keys.ts';
+import { type DataFolder, openDataFolder } from './open.ts';
+import { openReservations } from './reservations.ts';
+
+export interface EmbeddedStoreOptions {
+  /** The folder that holds the data. It is made, with mode 0700, where it is missing. */
+  readonly dataDir: string;
+}
+
+/**
+ * The store in a folder of this machine, on LMDB. Several processes of the machine may share the folder: what one of
+ * them acknowledged all of them see. Ids ascend without gaps, over all processes. Reads are synchronous.
+ * Not for a network file system, nor across PID namespaces (containers): LMDB's locks do not hold there.
+ * @throws {StoreError} that says in one sentence what is wrong with the folder and what to do
+ */
+export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
+  const dataDir = resolve(options.dataDir);
+  try {
+    const folder = await openDataFolder(dataDir);
+    try {
+      return createStore(folder);
+    } catch (error) {
+      await folder.close();
+      throw error;
+    }
+  } catch (error) {
+    throw toStoreError(error, dataDir);
+  }
+}
+
+function createStore(folder: DataFolder): Store {
+  const { root, path: dataDir } = folder;
+  const animals = openAnimals(folder);
+  const keys = openKeys(folder);
+  const reservations = openReservations(folder);
+  const commits = createGroupCommit(root, dataDir);
+  let closing: Promise<void> | undefined;
+
+  function read<T>(action: () => T, call?: CallOptions): T {
+    call?.signal?.throwIfAborted();
+    if (closing !== undefined) throw closed(dataDir);
+    try {
+      // lmdb keeps one snapshot for a turn of the event loop. A client may hear from another process that its animal was
+      // stored, and ask this one within that turn. Costs 0.5 µs.
+      root.resetReadTxn();
+      return action();
+    } catch (error) {
+      throw toStoreError(error, dataDir);
+    }
+  }
+
+  async function write<T>(job: () => T, call?: CallOptions): Promise<T> {
+    if (closing !== undefined) throw closed(dataDir);
+    return commits.write(job, call?.signal);
+  }
+
+  return {
+    create: (pet, call) => write(() => animals.insert(pet), call),
+    createOnce: (pet, reservation, call) =>
+      write(() => {
+        const now = Date.now();
+        const id = reservations.find(reservation, now);
+        if (id !== undefined) return { animal: animals.existing(id), isReplay: true };
+        const animal = animals.insert(pet);
+        reservations.add(reservation, animal.id, now);
+        return { animal, isReplay: false };
+      }, call),
+    get: (id, call) => read(() => animals.get(id), call),
+    list: (query, call) => read(() => animals.list(query), call),
+    keys: {
+      find: (hash, call) => read(() => keys.find(hash), call),
+      add: (record) => write(() => keys.add(record)),
+      addFirst: (record) => write(() => keys.addFirst(record)),
+      list: () => read(() => keys.list()),
+      revoke: (name, revokedAt) => write(() => keys.revoke(name, revokedAt)),
+      touch: (hash, usedAt) => write(() => keys.touch(hash, usedAt)),
+    },
+    ready() {
+      if (closing !== undefined) throw closed(dataDir);
+      const fault = commits.fault();
+      if (fault !== undefined) throw fault;
+    },
+    close() {
+      closing ??= commits.idle().then(() => folder.close());
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import type { Database } from 'lmdb';
+import type { KeyRecord } from '../store.ts';
+import { StoreError } from '../storeError.ts';
+import { openCounter } from './counter.ts';
+import { damaged } from './errors.ts';
+import type { DataFolder } from './open.ts';
+import { type Decoded, jsonRow } from './rows.ts';
+import { collect, openTable, put } from './table.ts';
+
+interface StoredKey {
+  /** From 1, in the order in which the keys were added. */
+  readonly number: number;
+  readonly record: KeyRecord;
+}
+
+/** API keys by their hash, and the hash by name. What writes belongs inside a write transaction. */
+export function openKeys(folder: DataFolder) {
+  const { path, root } = folder;
+  const counter = openCounter(folder, 'lastKeyNumber');
+  const keys: Database<Decoded<StoredKey>, Uint8Array> = openTable(root, 'keys', {
+    encoder: jsonRow<StoredKey>(),
+    keyEncoding: 'binary',
+  });
+  const hashes: Database<Decoded<string>, Uint8Array> = openTable(root, 'keys.hashes', {
+    encoder: jsonRow<string>(),
+    keyEncoding: 'binary',
+  });
+
+  function checked<T>(row: T | null): T {
+    if (row === null) throw damaged(path, 'the record of an API key is not what was stored');
+    return row;
+  }
+
+  function add(record: KeyRecord): void {
+    const hash = Buffer.from(record.hash);
+    const name = Buffer.from(record.name);
+    if (hashes.get(name) !== undefined || keys.get(hash) !== undefined) {
+      throw new StoreError('conflict', `There is an API key named ${JSON.stringify(record.name)} already.`);
+    }
+    const number = counter.last() + 1;
+    counter.set(number);
+    put(keys, hash, { number, record });
+    put(hashes, name, record.hash);
+  }
+
+  return {
+    find(hash: string): KeyRecord | undefined {
+      return checked(keys.get(Buffer.from(hash)))?.record;
+    },
+
+    add,
+
+    addFirst(record: KeyRecord): boolean {
+      if (counter.last() > 0) return false;
+      add(record);
+      return true;
+    },
+
+    list(): KeyRecord[] {
+      return collect(keys.getRange())
+        .map(({ value }) => checked(value))
+        .toSorted((one, other) => one.number - other.number)
+        .map(({ record }) => record);
+    },
+
+    touch(hash: string, usedAt: number): void {
+      const key = Buffer.from(hash);
+      const stored = checked(keys.get(key));
+      if (stored === undefined || (stored.record.lastUsedAt ?? 0) >= usedAt) return;
+      put(keys, key, { ...stored, record: { ...stored.record, lastUsedAt: usedAt } });
+    },
+
+    revoke(name: string, revokedAt: number): KeyRecord | undefined {
+      const hash = checked(hashes.get(Buffer.from(name)));
+      if (hash === undefined) return undefined;
+      const stored = checked(keys.get(Buffer.from(hash)));
+      if (stored === undefined)
+        throw damaged(path, `the API key named ${JSON.stringify(name)} has no record`);
+      if (stored.record.revokedAt !== undefined) return stored.record;
+      const record = { ...stored.record, revokedAt };
+      put(keys, Buffer.from(hash), { ...stored, record });
+      return record;
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { Animal } from '../../schemas.ts';
+import { openEmbeddedStore } from './index.ts';
+import { startStoreProcess, storeProcessArguments } from './testing/startStoreProcess.ts';
+
+let dataDir: string;
+
+beforeEach(async () => {
+  dataDir = join(await mkdtemp(join(tmpdir(), 'petstore-')), 'data');
+});
+afterEach(() => rm(join(dataDir, '..'), { recursive: true }));
+
+test('processes that start at once on a new folder and create all give their animals ids of their own', async () => {
+  const children = Array.from({ length: 4 }, () => startStoreProcess(['create', dataDir, '250']));
+  const ended = await Promise.all(children.map((child) => child.rest()));
+  const created = ended.flatMap(({ results }) => z.array(z.array(Animal)).parse(results).flat());
+  expect(created.map(({ id }) => id).toSorted((one, other) => one - other)).toEqual(
+    Array.from({ length: 1000 }, (_, index) => index + 1),
+  );
+
+  const store = await openEmbeddedStore({ dataDir });
+  for (const animal of created) expect(await store.get(animal.id)).toEqual(animal);
+  await store.close();
+});
+
+test('of eight processes that add the first key at once, one does', async () => {
+  const children = Array.from({ length: 8 }, (_, index) =>
+    startStoreProcess(['addFirst', dataDir, `key ${index}`]),
+  );
+  const ended = await Promise.all(children.map((child) => child.rest()));
+  const added = ended.flatMap(({ results }) => results);
+  expect(added).toHaveLength(8);
+  expect(added.filter((each) => each === true)).toHaveLength(1);
+
+  const store = await openEmbeddedStore({ dataDir });
+  expect(await store.keys.list()).toHaveLength(1);
+  await store.close();
+});
+
+test('what another process acknowledged is seen at once, in the same turn of the event loop', async () => {
+  const store = await openEmbeddedStore({ dataDir });
+  expect(await store.list({ limit: 1 })).toEqual({ animals: [], hasNext: false });
+  const before = store.get(1);
+  const created: unknown = JSON.parse(
+    execFileSync(process.execPath, storeProcessArguments('create', dataDir, '1'), { encoding: 'utf8' }),
+  );
+  const after = store.get(1);
+  expect([before, after]).toEqual([undefined, ...z.array(Animal).parse(created)]);
+  await store.close();
+});
+
+test('while another process holds up all writes, reads go on, and writes fail after 10 s', async () => {
+  const store = await openEmbeddedStore({ dataDir });
+  await store.create({ name: 'Rex', categoryId: 1 });
+  const holder = startStoreProcess(['holdLock', dataDir]);
+  expect(await holder.next()).toBe('held');
+
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const failed = store.create({ name: 'Bello', categoryId: 1 }).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await failed).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('has not taken a write for 10 s'),
+  });
+  expect(store.get(1)).toEqual({ id: 1, name: 'Rex', categoryId: 1 });
+  expect(() => store.ready()).toThrow('has not taken a write for 10 s');
+  await expect(store.create({ name: 'Hasso', categoryId: 1 })).rejects.toMatchObject({ code: 'unavailable' });
+  vi.useRealTimers();
+
+  holder.child.kill('SIGKILL');
+  await holder.rest();
+  await vi.waitFor(() => store.ready());
+  expect(await store.create({ name: 'Waldi', categoryId: 1 })).toEqual({
+    id: 2,
+    name: 'Waldi',
+    categoryId: 1,
+  });
+  expect(await store.list({ limit: 20 })).toMatchObject({ animals: [{ name: 'Rex' }, { name: 'Waldi' }] });
+  await store.close();
+});

@@ -1,0 +1,35 @@
+import type { Database, Key, RootDatabase, RootDatabaseOptions } from 'lmdb';
+
+/** Opens one table. Its declarations take codecs for the root database only; lmdb takes them for any. */
+export function openTable<Value, TableKey extends Key>(
+  root: RootDatabase,
+  name: string,
+  options: Pick<RootDatabaseOptions, 'encoder' | 'encoding' | 'keyEncoder' | 'keyEncoding'>,
+): Database<Value, TableKey> {
+  return root.openDB<Value, TableKey>(name, options);
+}
+
+/** Stores an entry inside a write transaction. */
+export function put<Value, TableKey extends Key>(
+  table: Database<Value, TableKey>,
+  key: TableKey,
+  value: Value,
+): void {
+  // Declared as void, but it says whether it was done. LMDB found its own pages damaged where it was not.
+  const done: unknown = table.putSync(key, value);
+  if (done !== true) {
+    throw Object.assign(new Error('LMDB could not place an entry'), { code: 'MDB_CORRUPTED' });
+  }
+}
+
+/** All that a range holds. By hand: where lmdb fails on the way, `for…of` would leave its cursor and snapshot open. */
+export function collect<Entry>(range: Iterable<Entry>): Entry[] {
+  const entries = range[Symbol.iterator]();
+  const all: Entry[] = [];
+  try {
+    for (let entry = entries.next(); entry.done !== true; entry = entries.next()) all.push(entry.value);
+  } finally {
+    entries.return?.();
+  }
+  return all;
+}

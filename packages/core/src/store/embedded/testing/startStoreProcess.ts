@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const script = fileURLToPath(new URL('storeProcess.ts', import.meta.url));
+
+/** What still runs when the tests end, since one of them failed. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** The arguments that run an action of `storeProcess.ts` in Node. */
+export const storeProcessArguments = (...action: string[]) => [
+  '--conditions=@petstore/source',
+  script,
+  ...action,
+];
+
+export interface StoreProcess {
+  readonly child: ChildProcess;
+  /** The next result that it prints; `undefined` where it ended before. */
+  next(): Promise<unknown>;
+  /** All that is left, when it has ended. */
+  rest(): Promise<{ results: unknown[]; exitCode: number | null; signal: string | null }>;
+}
+
+/** Runs an action of `storeProcess.ts` in a process of its own. What it prints to stderr is lmdb's: it is dropped. */
+export function startStoreProcess(action: string[], options: SpawnOptions = {}): StoreProcess {
+  const child = spawn(process.execPath, storeProcessArguments(...action), {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    ...options,
+  });
+  if (child.stdout === null) throw new Error('the process has no stdout');
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  const ended = once(child, 'close');
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async (): Promise<unknown> => {
+    const line = await lines.next();
+    // A process that is killed may leave half a line.
+    return line.done === true || !/[\]}"\w]$/.test(line.value) ? undefined : JSON.parse(line.value);
+  };
+  return {
+    child,
+    next,
+    async rest() {
+      const results: unknown[] = [];
+      for (let result = await next(); result !== undefined; result = await next()) results.push(result);
+      await ended;
+      return { results, exitCode: child.exitCode, signal: child.signalCode };
+    },
+  };
+}
+
+/** What a process of its own says that reads the whole folder: `'read'`, or how it failed. */
+export async function readInProcess(dataDir: string, options?: SpawnOptions): Promise<unknown> {
+  const { results, exitCode, signal } = await startStoreProcess(['read', dataDir], options).rest();
+  return exitCode === 0 ? results[0] : `ended by ${signal ?? exitCode}`;
+}

@@ -1,0 +1,32 @@
+/**
+ * What a store can fail with; every implementation folds its own failures into these.
+ *
+ * - `unavailable`: it cannot serve now; nothing was stored. Trying again later may help.
+ * - `outcome-unknown`: a write was sent and nobody knows whether it was stored.
+ * - `full`: the disk or the map is full; nothing was stored.
+ * - `damaged`: what is stored cannot be read. Trying again does not help.
+ * - `forbidden`: the process has no right to read or write the store's files.
+ * - `conflict`: what was to be added is there already.
+ * - `key-reused`: an idempotency key was used with another input; nothing was stored.
+ * - `closed`: the store was closed.
+ */
+export type StoreErrorCode =
+  | 'unavailable'
+  | 'outcome-unknown'
+  | 'full'
+  | 'damaged'
+  | 'forbidden'
+  | 'conflict'
+  | 'key-reused'
+  | 'closed';
+
+/** The one error of every store. Its message is a sentence for operators: it may name paths, so no client sees it. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,31 @@
+import { TRPCError } from '@trpc/server';
+import { StoreError, type StoreErrorCode } from './store/storeError.ts';
+
+/** What a client is told when the store fails. The store's own message names paths and causes: it is for the log. */
+const answers: Record<StoreErrorCode, readonly [code: TRPCError['code'], message: string]> = {
+  unavailable: ['SERVICE_UNAVAILABLE', 'The store cannot serve now; nothing was stored. Try again later.'],
+  full: ['SERVICE_UNAVAILABLE', 'The store is full; nothing was stored. Try again later.'],
+  forbidden: ['SERVICE_UNAVAILABLE', 'The store cannot serve now; nothing was stored. Try again later.'],
+  closed: ['SERVICE_UNAVAILABLE', 'The service is stopping; nothing was stored. Try again later.'],
+  'outcome-unknown': [
+    'GATEWAY_TIMEOUT',
+    'The store did not answer in time: whether the animal was stored is unknown.',
+  ],
+  'key-reused': ['UNPROCESSABLE_CONTENT', 'Idempotency-Key: it was used with another input; use a new key.'],
+  conflict: ['CONFLICT', 'It is there already.'],
+  damaged: ['INTERNAL_SERVER_ERROR', 'Internal server error'],
+};
+
+/**
+ * Calls the store for a procedure.
+ * @throws {TRPCError} for a `StoreError`, with it as the cause
+ */
+export async function storeCall<T>(call: () => T | Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause;
+    const [code, message] = answers[cause.code];
+    throw new TRPCError({ code, message, cause });
+  }
+}

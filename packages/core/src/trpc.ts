@@ -1,0 +1,25 @@
+import type { GatewayMeta, Reply } from '@petstore/gateway/meta';
+import { initTRPC } from '@trpc/server';
+import type { Store } from './store/store.ts';
+
+/** What the procedures need of their surroundings. */
+export interface Context {
+  readonly store: Store;
+  readonly reply: Reply;
+  /** Whose call it is, by the hash of the API key; `undefined` where nobody asked for one. */
+  readonly caller: string | undefined;
+  readonly idempotencyKey: string | undefined;
+}
+
+export const { router, procedure } = initTRPC
+  .context<Context>()
+  .meta<GatewayMeta>()
+  .create({
+    // Without it an answer carries a stack wherever NODE_ENV is not `production` (@trpc/server 11.25).
+    isDev: false,
+    errorFormatter({ shape, error }) {
+      // tRPC puts the message of any thrown Error into its answer: a driver's text, a path, a connection string.
+      const unexpected = error.code === 'INTERNAL_SERVER_ERROR' && error.cause !== undefined;
+      return unexpected ? { ...shape, message: 'Internal server error' } : shape;
+    },
+  });
