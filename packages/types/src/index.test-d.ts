@@ -1,0 +1,54 @@
+import { createTRPCClient, httpLink } from '@trpc/client';
+import { assertType, expectTypeOf, test } from 'vitest';
+import type {
+  Animal,
+  ApiError,
+  AppRouter,
+  NewPet,
+  Pets,
+  PetStatus,
+  RouterInputs,
+  RouterOutputs,
+} from './index.ts';
+
+const client = createTRPCClient<AppRouter>({ links: [httpLink({ url: 'http://127.0.0.1/trpc' })] });
+
+test('the entities are what the interface says', () => {
+  expectTypeOf<PetStatus>().toEqualTypeOf<'available' | 'pending' | 'sold'>();
+  expectTypeOf<NewPet>().toEqualTypeOf<{
+    name: string;
+    categoryId: number;
+    status?: PetStatus | undefined;
+  }>();
+  expectTypeOf<Animal>().toEqualTypeOf<{
+    id: number;
+    name: string;
+    categoryId: number;
+    status?: PetStatus;
+  }>();
+  expectTypeOf<Pets>().toEqualTypeOf<Animal[]>();
+  expectTypeOf<ApiError>().toEqualTypeOf<{ code: string; message: string; status: number }>();
+});
+
+test('a client sees the inputs and outputs of each procedure', () => {
+  expectTypeOf(client.listPets.query).returns.resolves.toEqualTypeOf<Animal[]>();
+  expectTypeOf(client.createPet.mutate).returns.resolves.toEqualTypeOf<Animal>();
+  expectTypeOf(client.getPet.query).returns.resolves.toEqualTypeOf<Animal>();
+  expectTypeOf<RouterInputs['getPet']>().toEqualTypeOf<{ petId: number }>();
+  expectTypeOf<RouterOutputs['listPets']>().toEqualTypeOf<Animal[]>();
+  assertType<RouterInputs['listPets']>({ limit: 5, status: 'sold', cursor: 7 });
+  assertType<RouterInputs['listPets']>(undefined);
+});
+
+test('wrong calls do not compile', () => {
+  // @ts-expect-error categoryId is missing
+  void client.createPet.mutate({ name: 'Rex' });
+  // @ts-expect-error not a status
+  void client.listPets.query({ status: 'lost' });
+  // @ts-expect-error an id is a number
+  void client.getPet.query({ petId: '5' });
+  // @ts-expect-error a query does not mutate
+  void client.listPets.mutate;
+  // @ts-expect-error there is no such procedure
+  void client.listOrders;
+});
