@@ -1,0 +1,177 @@
+import ajvFormats from 'ajv-formats';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { type OpenApiDocument, operations, pointer, resolve, type Response } from './openApi.ts';
+
+/** One answer as it came over the wire. */
+export interface ReceivedAnswer {
+  readonly status: number;
+  header(name: string): string | undefined;
+  readonly body: Uint8Array;
+}
+
+/**
+ * What every answer must hold, whatever a case is about: the laws of the wire contract, and the document that the
+ * server serves of itself.
+ * @returns the faults of an answer, each a sentence; none where it is right
+ */
+export type AnswerFaults = (method: string, target: string, answer: ReceivedAnswer) => string[];
+
+export function answerFaults(document: OpenApiDocument): AnswerFaults {
+  // Not strict: a document's own keywords are unknown to JSON Schema.
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  // Named twice because it is CommonJS whose declarations speak of an ES module (ajv-formats 3.0.1).
+  ajvFormats.default(ajv);
+  ajv.addSchema({ ...document }, DOCUMENT);
+  const compiled = new Map<string, ValidateFunction>();
+  const documented = operations(document);
+
+  function schemaFaults(at: string, value: unknown, what: string): string[] {
+    let validate = compiled.get(at);
+    if (!validate) compiled.set(at, (validate = ajv.compile({ $ref: DOCUMENT + at })));
+    return validate(value)
+      ? []
+      : [`${what} is not as documented at ${at}: ${ajv.errorsText(validate.errors)}.`];
+  }
+
+  function findOperation(method: string, path: string) {
+    if (!path.startsWith('/v1/')) return undefined;
+    const segments = path.slice('/v1'.length).split('/');
+    return documented.find(
+      (entry) =>
+        entry.method === method &&
+        entry.segments.length === segments.length &&
+        entry.segments.every((segment, at) =>
+          segment.startsWith('{') ? segments[at] !== '' : segment === decoded(segments[at]),
+        ),
+    );
+  }
+
+  function operationFaults(
+    method: string,
+    path: string,
+    answer: ReceivedAnswer,
+    body: Body | undefined,
+  ): string[] {
+    const found = findOperation(method === 'HEAD' ? 'GET' : method, path);
+    if (!found) {
+      return answer.status < 400 && method !== 'OPTIONS' ? ['No documented operation answers.'] : [];
+    }
+    const { operation, pointer: at } = found;
+    const unresolved = operation.responses[answer.status];
+    if (!unresolved) {
+      return [`The document does not say that ${operation.operationId} answers ${answer.status}.`];
+    }
+    const response = resolve<Response>(document, unresolved);
+    const faults: string[] = [];
+
+    for (const [name, unresolvedHeader] of Object.entries(response.headers ?? {})) {
+      const header = resolve(document, unresolvedHeader);
+      if (header.required && answer.header(name) === undefined) {
+        faults.push(`The documented ${name} is missing.`);
+      }
+    }
+    const names = new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase()));
+    for (const name of TOLD_HEADERS) {
+      if (answer.header(name) !== undefined && !names.has(name)) faults.push(`${name} is not documented.`);
+    }
+
+    if (!body) return faults;
+    if (!response.content?.[body.mediaType]) return [...faults, `${body.mediaType} is not documented.`];
+    // A reference to a response is looked up where it points to, so that schemas resolve.
+    const responseAt = unresolved.$ref ?? at + pointer('responses', String(answer.status)).slice(1);
+    const schemaAt = responseAt + pointer('content', body.mediaType, 'schema').slice(1);
+    return [...faults, ...schemaFaults(schemaAt, body.value, 'The body')];
+  }
+
+  function errorFaults(answer: ReceivedAnswer, body: Body | undefined): string[] {
+    if (!body) return [];
+    if (body.mediaType !== 'application/json') return [`An error in ${body.mediaType}.`];
+    const faults = schemaFaults(pointer('components', 'schemas', 'Error'), body.value, 'The error');
+    const { value } = body;
+    if (!isObject(value)) return faults;
+    if (Object.keys(value).toSorted().join() !== 'code,message,status') {
+      faults.push(`An error has exactly code, message and status, not ${Object.keys(value).join()}.`);
+    }
+    if (value['status'] !== answer.status) faults.push(`The body says status ${String(value['status'])}.`);
+    return faults;
+  }
+
+  return (method, target, answer) => {
+    const [path = ''] = target.split('?', 1);
+    const { status } = answer;
+    const faults: string[] = [];
+    if (!answer.header('x-request-id')) faults.push('X-Request-Id is missing.');
+    if (status === 204 && answer.header('content-length') !== undefined) {
+      faults.push('204 with Content-Length (RFC 9110 §8.6).');
+    }
+    for (const [at, name] of NEEDED_HEADERS) {
+      if (status === at && answer.header(name) === undefined) faults.push(`${at} without ${name}.`);
+    }
+
+    const isEmpty = method === 'HEAD' || status === 204 || (status >= 300 && status <= 399);
+    const read = isEmpty ? undefined : readBody(answer);
+    if (typeof read === 'string') return [...faults, read];
+    if (status >= 400 && LEAK.test(Buffer.from(answer.body).toString())) {
+      faults.push('The error shows a stack or a path.');
+    }
+    if (isBelow(path, '/trpc')) {
+      if (read && hasKey(read.value, 'stack')) faults.push('The tRPC answer has a stack.');
+    } else {
+      if (status >= 400) faults.push(...errorFaults(answer, read));
+      if (isBelow(path, '/v1')) faults.push(...operationFaults(method, path, answer, read));
+    }
+    return faults;
+  };
+}
+
+const DOCUMENT = 'https://petstore.test/openapi.json';
+
+/** Headers that clients act on: where one is sent, the document says so. */
+const TOLD_HEADERS = ['link', 'location', 'www-authenticate', 'deprecation', 'sunset', 'retry-after'];
+
+/** RFC 9110 §11.6.1 and §15.5.6; the wire contract for the others. */
+const NEEDED_HEADERS = [
+  [401, 'www-authenticate'],
+  [405, 'allow'],
+  [429, 'retry-after'],
+  [503, 'retry-after'],
+] as const;
+
+const LEAK = /\bat \S+ \(|node_modules|file:\/\/|\.[cm]?[jt]s:\d+|(?:^|[\s"'(])\/(?:home|root|tmp|usr|var)\//;
+
+interface Body {
+  readonly mediaType: string;
+  readonly value: unknown;
+}
+
+/** The JSON body; a string that says what is wrong where it is none. */
+function readBody(answer: ReceivedAnswer): Body | string {
+  const mediaType = (answer.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (mediaType !== 'application/json') return `The content type is ${JSON.stringify(mediaType)}.`;
+  try {
+    return { mediaType, value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(answer.body)) };
+  } catch (error) {
+    return `The body is not JSON: ${String(error)}`;
+  }
+}
+
+function isBelow(path: string, base: string): boolean {
+  return path === base || path.startsWith(`${base}/`);
+}
+
+function decoded(segment: string | undefined): string | undefined {
+  try {
+    return segment === undefined ? undefined : decodeURIComponent(segment);
+  } catch {
+    return undefined; // a malformed escape is no static segment
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function hasKey(value: unknown, key: string): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, key) || Object.values(value).some((inner) => hasKey(inner, key));
+}

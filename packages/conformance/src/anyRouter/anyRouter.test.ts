@@ -1,0 +1,326 @@
+import { createGateway, type ErrorFormat, problemDetails, trpcToOpenApiErrors } from '@petstore/gateway';
+import { type Listening, serve } from '@petstore/gateway/uws';
+import { createTRPCClient, httpBatchLink } from '@trpc/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Client, connect, type Sending } from '../client.ts';
+import { operations } from '../openApi.ts';
+import { libraryRouter } from './library.ts';
+
+const apiKey = 'a-key-of-the-library';
+
+async function start(errorFormat?: ErrorFormat): Promise<{ listening: Listening; origin: string }> {
+  const gateway = await createGateway({
+    router: libraryRouter,
+    authenticate: (token) => (token === apiKey ? 'librarian' : token === 'a-visitor' ? 'visitor' : undefined),
+    createContext: ({ reply, identity }) => ({ reply, reader: identity }),
+    document: { title: 'Library', version: '2.0.0' },
+    ...(errorFormat && { errorFormat }),
+  });
+  const listening = await serve(gateway.handle);
+  return { listening, origin: `http://127.0.0.1:${listening.port}` };
+}
+
+describe('a router with no pets', () => {
+  let listening: Listening;
+  let client: Client;
+
+  beforeAll(async () => {
+    const started = await start();
+    listening = started.listening;
+    client = await connect({ origin: started.origin, apiKey, close: async () => {} });
+  });
+  afterAll(() => listening.close());
+
+  /** What the resolver of GET /v1/books was given. */
+  const search = async (query: string) => (await client.get(`/v1/books?${query}`)).json();
+
+  describe('query strings are converted by the schema’s own type', () => {
+    it.each<[query: string, name: string, value: unknown]>([
+      ['text=5', 'text', '5'],
+      ['text=', 'text', ''],
+      ['text=a+b%2Bc', 'text', 'a b+c'],
+      ['minPages=-5', 'minPages', -5],
+      ['minPages=007', 'minPages', 7],
+      ['price=9.5', 'price', 9.5],
+      ['price=1e3', 'price', 1000],
+      ['inPrint=true', 'inPrint', true],
+      ['inPrint=false', 'inPrint', false],
+      ['barcode=9223372036854775808', 'barcode', '9223372036854775808n'],
+      ['since=2026-02-28T12:00:00%2B02:00', 'since', 'Date(2026-02-28T10:00:00.000Z)'],
+      ['genre=poetry', 'genre', 'poetry'],
+      ['shelf=2', 'shelf', 2],
+      ['shelf=annex', 'shelf', 'annex'],
+      ['tag=one', 'tag', ['one']],
+      ['tag=one&tag=two', 'tag', ['one', 'two']],
+      ['year=2001&year=2002', 'year', [2001, 2002]],
+      ['', 'year', [1999]],
+      ['', 'sort', 'title'],
+      ['volume=3', 'volume', 3],
+      ['code=ab', 'code', 'AB'],
+      ['ratio=0.5', 'ratio', 0.5],
+      ['limit=10', 'limit', 10],
+      ['limit=all', 'limit', 'all'],
+      ['flag=yes', 'flag', true],
+      ['reference=r1', 'reference', 'r1'],
+    ])('%j gives %s', async (query, name, value) => {
+      expect(await search(query)).toHaveProperty(name, value);
+    });
+
+    it.each([
+      ['minPages=5.0', 'minPages'],
+      ['minPages=%205', 'minPages'],
+      ['minPages=+5', 'minPages'],
+      ['minPages=0x10', 'minPages'],
+      ['minPages=', 'minPages'],
+      ['minPages=9007199254740993', 'minPages'],
+      ['price=0.1000000000000000055511151231257827', 'price'],
+      ['price=1e400', 'price'],
+      ['price=Infinity', 'price'],
+      ['price=NaN', 'price'],
+      ['inPrint=1', 'inPrint'],
+      ['inPrint=TRUE', 'inPrint'],
+      ['inPrint=', 'inPrint'],
+      ['barcode=1.5', 'barcode'],
+      ['since=2026-02-30T00:00:00Z', 'since'],
+      ['since=2026-02-28', 'since'],
+      ['genre=Poetry', 'genre'],
+      ['shelf=3', 'shelf'],
+      ['year=2001&year=x', 'year'],
+      ['limit=some', 'limit'],
+      ['text=%ff', 'text'],
+      ['text=a&text=b', 'text'],
+    ])('%j is refused, and the answer names %s', async (query, name) => {
+      const answer = await client.get(`/v1/books?${query}`);
+      expect(answer.status).toBe(400);
+      expect(answer.error().message).toContain(`${name}:`);
+    });
+
+    it('names every offending field at once, whoever found it', async () => {
+      const answer = await client.get('/v1/books?minPages=x&genre=x&flag=x');
+      expect(answer.error().message).toMatch(/minPages: .*genre: .*flag: /);
+    });
+  });
+
+  it.each<[method: string, target: string, sending: Sending, status: number, expected: unknown]>([
+    ['GET', '/v1/books/latest', {}, 200, expect.objectContaining({ id: 1 })],
+    ['GET', '/v1/books/1', {}, 200, expect.objectContaining({ id: 1 })],
+    ['GET', '/v1/books/2', {}, 404, expect.objectContaining({ message: 'There is no such book.' })],
+    ['GET', '/v1/books/0', {}, 400, expect.objectContaining({ message: expect.stringContaining('bookId:') })],
+    [
+      'POST',
+      '/v1/books',
+      { body: { title: 'Emma', pages: 474 } },
+      201,
+      { id: 2, title: 'Emma', pages: 474, isbn: null, tags: [] },
+    ],
+    [
+      'PUT',
+      '/v1/books/9',
+      { body: { title: 'Emma', pages: 474, bookId: 3 } },
+      200,
+      expect.objectContaining({ id: 9 }),
+    ],
+    [
+      'PATCH',
+      '/v1/books/9',
+      { body: { pages: 5 } },
+      200,
+      expect.objectContaining({ id: 9, pages: 5, title: 'Middlemarch' }),
+    ],
+    ['PATCH', '/v1/books/9', {}, 200, expect.objectContaining({ id: 9, title: 'Middlemarch' })],
+    ['POST', '/v1/maybe', { body: { there: true } }, 200, { at: '1970-01-01T00:00:00.000Z' }],
+    ['GET', '/v1/archive/boxes', {}, 200, ['box']],
+    ['GET', '/v1/hello/a%2Fb', { authorization: null }, 200, { text: 'Hello a/b' }],
+    [
+      'GET',
+      '/v1/hello/%F0%9F%90%B6',
+      { authorization: 'Bearer wrong-but-not-asked-for' },
+      200,
+      { text: 'Hello 🐶' },
+    ],
+  ])('%s %s with %j is answered with %i', async (method, target, sending, status, expected) => {
+    const answer = await client.send(method, target, sending);
+    expect(answer.status).toBe(status);
+    expect(answer.json()).toEqual(expected);
+  });
+
+  it('answers 204 without a body for an output of void, and for an absent one', async () => {
+    const noBody: Sending = { headers: [['Content-Length', '0']] };
+    for (const answer of [
+      await client.send('DELETE', '/v1/books/1?force=true', noBody),
+      await client.send('POST', '/v1/maybe', noBody),
+    ]) {
+      expect(answer.status).toBe(204);
+      expect(answer.body).toHaveLength(0);
+      expect(answer.header('content-type')).toBeUndefined();
+    }
+  });
+
+  it('closes the connection after a chunked request: its trailers would be taken for a request', async () => {
+    const head = `POST /v1/maybe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n`;
+    expect(await client.wire(`${head}\r\n`)).toMatch(/^HTTP\/1\.1 204 .*\r\nConnection: close\r\n/s);
+    const smuggled = `GET /v1/hello/you HTTP/1.1\r\nHost: x\r\n\r\n`;
+    expect(await client.wire(`${head}\r\n${smuggled}`)).not.toContain('Hello you');
+    expect(await client.wire(`${head}X-Trailer: 1\r\n\r\n${smuggled}`)).not.toContain('Hello you');
+  });
+
+  it('answers the status and the headers that the procedure chose', async () => {
+    const answer = await client.send('POST', '/v1/books', { body: { title: 'Middlemarch', pages: 880 } });
+    expect(answer.status).toBe(200);
+    expect(answer.header('x-known')).toBe('yes');
+    expect(answer.header('location')).toBe('/v1/books/1');
+  });
+
+  it('redirects', async () => {
+    const answer = await client.get('/v1/books/1/cover');
+    expect(answer.status).toBe(303);
+    expect(answer.header('location')).toBe('https://covers.test/1');
+  });
+
+  it('reads a form where the metadata takes one, converted as a query is', async () => {
+    const sending = {
+      contentType: 'application/x-www-form-urlencoded',
+      body: 'title=Emma+W%21&pages=474&tags=a&tags=b',
+    };
+    const answer = await client.send('POST', '/v1/books', sending);
+    expect(answer.json()).toEqual({ id: 2, title: 'Emma W!', pages: 474, isbn: null, tags: ['a', 'b'] });
+    const refused = await client.send('POST', '/v1/books', { ...sending, body: 'title=Emma&pages=4.5' });
+    expect(refused.error().message).toContain('pages:');
+    const elsewhere = await client.send('PATCH', '/v1/books/9', { ...sending, body: 'pages=5' });
+    expect(elsewhere.status).toBe(415);
+  });
+
+  it('links to the next page with the path, and every other parameter, as they were', async () => {
+    const answer = await client.get('/v1/rooms/a%2Fb/visits?kind=x&unknown=%3E&kind=y%26z');
+    expect(answer.header('link')).toBe(
+      '</v1/rooms/a%2Fb/visits?kind=x&kind=y%26z&after=second+%26+last>; rel="next"',
+    );
+    const next = await client.get('/v1/rooms/a%2Fb/visits?kind=x&kind=y%26z&after=second+%26+last');
+    expect(next.json()).toEqual(['second & last']);
+    expect(next.header('link')).toBeUndefined();
+  });
+
+  it('asks no credential of a public operation over tRPC either, and one of a batch that holds another', async () => {
+    const { origin } = client;
+    const input = encodeURIComponent(JSON.stringify({ name: 'you' }));
+    expect((await fetch(`${origin}/trpc/desk.hello?input=${input}`)).status).toBe(200);
+    const batch = encodeURIComponent(JSON.stringify({ 0: { name: 'you' } }));
+    expect((await fetch(`${origin}/trpc/desk.hello,whisper?batch=1&input=${batch}`)).status).toBe(401);
+  });
+
+  it('answers a middleware’s refusal with its code', async () => {
+    const answer = await client.send('POST', '/v1/books', {
+      body: { title: 'Emma', pages: 1 },
+      authorization: 'Bearer a-visitor',
+    });
+    expect(answer.status).toBe(403);
+    expect(answer.error()).toEqual({ code: 'FORBIDDEN', message: 'Only staff may do this.', status: 403 });
+  });
+
+  it.each(['throws', 'lies', 'status', 'header'])(
+    'answers 500 and says nothing more where a procedure %s',
+    async (how) => {
+      const answer = await client.get(`/v1/broken/${how}`);
+      expect(answer.error()).toEqual({
+        code: 'INTERNAL_SERVER_ERROR',
+        message: 'Internal server error',
+        status: 500,
+      });
+      expect(answer.header('x-injected')).toBeUndefined();
+    },
+  );
+
+  it('does not show the text of a cause that nobody wrote for the client', async () => {
+    const response = await fetch(`${client.origin}/v1/broken/cause`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    });
+    expect(await response.json()).toEqual({ code: 'CONFLICT', message: 'Conflict', status: 409 });
+  });
+
+  it('serves the same procedures to a tRPC client', async () => {
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const trpc = createTRPCClient<typeof libraryRouter>({
+      links: [httpBatchLink({ url: `${client.origin}/trpc`, headers })],
+    });
+    const [found, boxes, whisper] = await Promise.all([
+      trpc.books.byId.query({ bookId: 1 }),
+      trpc.archive.boxes.query(),
+      trpc.whisper.query(),
+    ]);
+    expect([found.title, boxes, whisper]).toEqual(['Middlemarch', ['box'], 'psst']);
+  });
+
+  it('documents each operation, with its statuses, and nothing else', () => {
+    const documented = operations(client.document).map(({ method, path, operation }) => [
+      `${method} ${path}`,
+      operation.operationId,
+      Object.keys(operation.responses).join(' '),
+    ]);
+    expect(documented).toEqual([
+      ['GET /books', 'books.search', '200 400 401 500'],
+      ['POST /books', 'books.create', '200 201 400 401 403 413 415 500'],
+      ['GET /books/latest', 'books.latest', '200 401 500'],
+      ['GET /books/{bookId}', 'books.byId', '200 400 401 404 500'],
+      ['PUT /books/{bookId}', 'books.replace', '200 400 401 404 413 415 500'],
+      ['PATCH /books/{bookId}', 'books.update', '200 400 401 404 413 415 500'],
+      ['DELETE /books/{bookId}', 'books.remove', '204 400 401 404 500'],
+      ['GET /books/{bookId}/cover', 'books.cover', '303 400 401 404 500'],
+      ['GET /hello/{name}', 'desk.hello', '200 400 500'],
+      ['GET /rooms/{room}/visits', 'desk.visits', '200 400 401 500'],
+      ['POST /maybe', 'desk.maybe', '200 204 400 401 413 415 500'],
+      ['GET /broken/{how}', 'desk.broken', '200 400 401 500'],
+      ['GET /archive/boxes', 'archive.boxes', '200 401 500'],
+    ]);
+  });
+});
+
+describe('the body of errors', () => {
+  it.each([
+    [
+      problemDetails,
+      'application/problem+json',
+      {
+        type: 'about:blank',
+        title: 'Bad Request',
+        status: 400,
+        detail: 'bookId: must be an integer: digits, with a minus in front where it is negative.',
+        code: 'BAD_REQUEST',
+        errors: [
+          {
+            pointer: '#/bookId',
+            detail: 'must be an integer: digits, with a minus in front where it is negative',
+          },
+        ],
+      },
+    ],
+    [
+      trpcToOpenApiErrors,
+      'application/json',
+      {
+        message: 'bookId: must be an integer: digits, with a minus in front where it is negative.',
+        code: 'BAD_REQUEST',
+        issues: [
+          {
+            path: ['bookId'],
+            message: 'must be an integer: digits, with a minus in front where it is negative',
+          },
+        ],
+      },
+    ],
+  ])('can be another, and the document follows', async (format, contentType, expected) => {
+    const { listening, origin } = await start(format);
+    try {
+      const response = await fetch(`${origin}/v1/books/x`, {
+        headers: { authorization: `Bearer ${apiKey}` },
+      });
+      expect(response.status).toBe(400);
+      expect(response.headers.get('content-type')).toBe(contentType);
+      expect(await response.json()).toEqual(expected);
+      const { document } = await connect({ origin, apiKey, close: async () => {} });
+      const documented = document.paths['/books/{bookId}']?.['get']?.responses['400']?.content ?? {};
+      expect(Object.keys(documented)).toEqual([contentType]);
+    } finally {
+      await listening.close();
+    }
+  });
+});

@@ -1,0 +1,205 @@
+import type { GatewayMeta, Reply } from '@petstore/gateway/meta';
+import { initTRPC, lazy, TRPCError } from '@trpc/server';
+import { z } from 'zod';
+
+/** A router with no pets: nested and lazy, every method, every kind of input and answer that REST metadata can say. */
+
+interface Context {
+  readonly reply: Reply;
+  readonly reader: string | undefined;
+}
+
+const t = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
+
+/** Chained and widened by a middleware, as real routers do. */
+const staff = t.procedure.use(({ ctx, next }) => {
+  if (ctx.reader !== 'librarian')
+    throw new TRPCError({ code: 'FORBIDDEN', message: 'Only staff may do this.' });
+  return next({ ctx: { staffName: ctx.reader } });
+});
+
+const BookId = z.int().positive().brand('BookId');
+const Genre = z.enum(['novel', 'poetry', 'essay']).meta({ id: 'Genre' });
+const NewBook = z
+  .object({
+    title: z.string().min(1),
+    pages: z.int().positive(),
+    genre: Genre.optional(),
+    isbn: z.string().nullable().default(null),
+    tags: z.array(z.string()).default([]),
+  })
+  .meta({ id: 'NewBook' });
+const Book = z.object({ id: z.int(), ...NewBook.shape }).meta({ id: 'Book' });
+
+const book = (id: number, fields: z.output<typeof NewBook>): z.output<typeof Book> => ({ id, ...fields });
+const middlemarch = book(1, { title: 'Middlemarch', pages: 880, genre: 'novel', isbn: null, tags: [] });
+
+/** Gives back what reached the resolver, so that a test sees each conversion. */
+const Seen = z.record(z.string(), z.unknown());
+const seen = (input: object): z.output<typeof Seen> =>
+  Object.fromEntries(
+    Object.entries(input).map(([name, value]: [string, unknown]) => [name, describe(value)]),
+  );
+function describe(value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}n`;
+  if (value instanceof Date) return `Date(${value.toISOString()})`;
+  return value;
+}
+
+const books = t.router({
+  search: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/books', tags: ['books'] } })
+    .input(
+      z.object({
+        text: z.string().optional(),
+        minPages: z.int().optional(),
+        price: z.number().optional(),
+        inPrint: z.boolean().optional(),
+        barcode: z.bigint().optional(),
+        since: z.date().optional(),
+        genre: Genre.optional(),
+        shelf: z.literal([1, 2, 'annex']).optional(),
+        tag: z.array(z.string()).optional(),
+        year: z.array(z.int()).default([1999]),
+        sort: z.enum(['title', 'pages']).default('title'),
+        volume: z.int().nullable().optional(),
+        code: z
+          .string()
+          .transform((value) => value.toUpperCase())
+          .optional(),
+        ratio: z.codec(z.string(), z.number(), { decode: Number, encode: String }).optional(),
+        limit: z.union([z.int(), z.literal('all')]).optional(),
+        flag: z.stringbool().optional(),
+        reference: z.string().brand('Reference').readonly().optional(),
+      }),
+    )
+    .output(Seen)
+    .query(({ input }) => seen(input)),
+
+  latest: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/books/latest', tags: ['books'] } })
+    .output(Book)
+    .query(() => middlemarch),
+
+  byId: t.procedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/books/{bookId}',
+        tags: ['books'],
+        errorResponses: { 404: 'No such book.' },
+      },
+    })
+    .input(z.object({ bookId: BookId }))
+    .output(Book)
+    .query(({ input }) => {
+      if (input.bookId !== 1) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no such book.' });
+      return middlemarch;
+    }),
+
+  create: staff
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/books',
+        tags: ['books'],
+        contentTypes: ['application/json', 'application/x-www-form-urlencoded'],
+        successStatus: [201, 200],
+        errorResponses: [403],
+        responseHeaders: {
+          Location: { description: 'The book.', value: ({ id }, { basePath }) => `${basePath}/books/${id}` },
+        },
+      },
+    })
+    .input(NewBook)
+    .output(Book)
+    .mutation(({ input, ctx }) => {
+      if (input.title === middlemarch.title) {
+        ctx.reply.status = 200;
+        ctx.reply.header('X-Known', 'yes');
+        return middlemarch;
+      }
+      return book(2, input);
+    }),
+
+  replace: t.procedure
+    .meta({ openapi: { method: 'PUT', path: '/books/{bookId}', tags: ['books'] } })
+    .input(z.object({ bookId: BookId }))
+    .input(NewBook)
+    .output(Book)
+    .mutation(({ input: { bookId, ...fields } }) => book(bookId, fields)),
+
+  update: t.procedure
+    .meta({ openapi: { method: 'PATCH', path: '/books/{bookId}', tags: ['books'] } })
+    .input(z.object({ bookId: BookId, title: z.string().optional(), pages: z.int().optional() }))
+    .output(Book)
+    .mutation(({ input: { bookId, title, pages } }) => ({
+      ...middlemarch,
+      id: bookId,
+      ...(title !== undefined && { title }),
+      ...(pages !== undefined && { pages }),
+    })),
+
+  remove: t.procedure
+    .meta({ openapi: { method: 'DELETE', path: '/books/{bookId}', tags: ['books'] } })
+    .input(z.object({ bookId: BookId, force: z.boolean().default(false) }))
+    .output(z.void())
+    .mutation(() => {}),
+
+  cover: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/books/{bookId}/cover', tags: ['books'], successStatus: 303 } })
+    .input(z.object({ bookId: BookId }))
+    .output(z.void())
+    .query(({ input, ctx }) => ctx.reply.redirect(`https://covers.test/${input.bookId}`)),
+});
+
+const desk = t.router({
+  hello: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/hello/{name}', protect: false } })
+    .input(z.object({ name: z.string() }))
+    .output(z.object({ text: z.string() }))
+    .query(({ input }) => ({ text: `Hello ${input.name}` })),
+
+  visits: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/rooms/{room}/visits', pagination: { cursor: 'after' } } })
+    .input(z.object({ room: z.string(), after: z.string().optional(), kind: z.array(z.string()).optional() }))
+    .output(z.array(z.string()))
+    .query(({ input, ctx }) => {
+      if (input.after === undefined) ctx.reply.nextCursor = 'second & last';
+      return [input.after ?? 'first'];
+    }),
+
+  maybe: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/maybe' } })
+    .input(z.object({ there: z.boolean().default(false) }))
+    .output(z.object({ at: z.date() }).optional())
+    .mutation(({ input }) => (input.there ? { at: new Date(0) } : undefined)),
+
+  broken: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/broken/{how}' } })
+    .input(z.object({ how: z.enum(['throws', 'lies', 'status', 'header', 'cause']) }))
+    .output(z.object({ ok: z.boolean() }))
+    .query(({ input: { how }, ctx }) => {
+      if (how === 'throws') throw new Error('mongodb://root:hunter2@db.internal/ refused');
+      if (how === 'cause')
+        throw new TRPCError({ code: 'CONFLICT', cause: new Error('at /srv/app/db.js:12') });
+      if (how === 'status') ctx.reply.status = 299;
+      if (how === 'header') ctx.reply.header('x-split', 'a\r\nx-injected: b');
+      return { ok: how === 'lies' ? ('yes' as unknown as boolean) : true };
+    }),
+});
+
+export const libraryRouter = t.router({
+  books,
+  desk,
+  archive: lazy(async () => ({
+    default: t.router({
+      boxes: t.procedure
+        .meta({ openapi: { method: 'GET', path: '/archive/boxes' } })
+        .output(z.array(z.string()))
+        .query(() => ['box']),
+    }),
+  })),
+  // Without REST metadata: served over tRPC alone.
+  whisper: t.procedure.query(() => 'psst'),
+});

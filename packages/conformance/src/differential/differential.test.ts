@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { createGateway } from '@petstore/gateway';
+import { serve } from '@petstore/gateway/uws';
+import { TRPCError } from '@trpc/server';
+import { createHTTPServer } from '@trpc/server/adapters/standalone';
+import type { TRPCRequestInfo } from '@trpc/server/http';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type Context, differentialRouter } from './router.ts';
+import { type Row, rows, type Setting } from './rows.ts';
+
+// What tRPC's own standalone adapter answers, we answer: each row goes to both, over real ports, as the same bytes.
+
+interface Pair {
+  readonly official: number;
+  readonly ours: number;
+}
+
+const closing: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+const contextOf =
+  (setting: Setting | undefined) =>
+  (info: TRPCRequestInfo | undefined): Context => {
+    if (setting === 'contextFails') throw new TRPCError({ code: 'FORBIDDEN', message: 'No context for you' });
+    if (setting === 'contextThrows') throw new Error('The context broke');
+    return {
+      batch: info?.isBatchCall ?? false,
+      calls: info?.calls.map(({ path }) => path) ?? [],
+      // Without the port, which differs.
+      url: info?.url && `${info.url.hostname}${info.url.pathname}${info.url.search}`,
+    };
+  };
+
+const adapterOptions = {
+  maxBatchSize: { maxBatchSize: 2 },
+  noBatching: { allowBatching: false },
+  methodOverride: { allowMethodOverride: true },
+  responseMeta: {
+    responseMeta: ({
+      errors,
+      paths,
+    }: {
+      errors: readonly Error[];
+      paths: readonly string[] | undefined;
+    }) => ({
+      status: errors.length > 0 ? 418 : 202,
+      headers: new Headers([
+        ['cache-control', 'max-age=1'],
+        ['x-paths', (paths ?? []).join(' ')],
+      ]),
+    }),
+  },
+} as const;
+
+const pairs = new Map<Setting | undefined, Promise<Pair>>();
+function pair(setting: Setting | undefined): Promise<Pair> {
+  const known = pairs.get(setting);
+  if (known) return known;
+  const started = start(setting);
+  pairs.set(setting, started);
+  return started;
+}
+
+async function start(setting: Setting | undefined): Promise<Pair> {
+  const createContext = contextOf(setting);
+  const options =
+    setting !== undefined && setting in adapterOptions
+      ? adapterOptions[setting as keyof typeof adapterOptions]
+      : {};
+  const maxBytes = setting === 'smallBodies' ? 100 : 1_048_576;
+  const server = createHTTPServer({
+    router: differentialRouter,
+    basePath: '/trpc/',
+    createContext: ({ info }) => createContext(info),
+    maxBodySize: maxBytes,
+    ...options,
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(() => server.close());
+
+  const gateway = await createGateway({
+    router: differentialRouter,
+    createContext: ({ info }) => createContext(info),
+    document: { title: 'Differential', version: '0.0.0' },
+    maxBodyBytes: maxBytes,
+    rpc: options,
+  });
+  const listening = await serve(gateway.handle);
+  closing.push(() => listening.close());
+  return { official: (server.address() as AddressInfo).port, ours: listening.port };
+}
+
+/** Headers that belong to a server, or a connection, and not to an answer. */
+const ofTheServer = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+  'uwebsockets',
+  'x-request-id',
+]);
+
+async function ask(port: number, { method, target, headers = [], body }: Row) {
+  const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
+  const outgoing = httpRequest({
+    port,
+    host: '127.0.0.1',
+    method,
+    path: `/trpc${target}`,
+    agent: false,
+    headers: ['Host', 'localhost', 'Connection', 'close', ...headers.flat(), ...length],
+  });
+  outgoing.end(body);
+  const [incoming] = await once(outgoing, 'response');
+  const received = await buffer(incoming);
+  const answered = Object.entries(incoming.headers as Record<string, string>).filter(
+    ([name]) => !ofTheServer.has(name),
+  );
+  return {
+    status: incoming.statusCode as number,
+    headers: Object.fromEntries(answered),
+    body: received.toString('latin1'),
+  };
+}
+
+describe('the tRPC face answers what tRPC’s standalone adapter answers', () => {
+  it('puts at least 150 requests to both, each under a name of its own', () => {
+    expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
+    expect(rows.length).toBeGreaterThanOrEqual(150);
+  });
+
+  it.each(rows)('$name', async (row) => {
+    const { official, ours } = await pair(row.under);
+    const [expected, actual] = await Promise.all([ask(official, row), ask(ours, row)]);
+    expect(actual).toEqual(expected);
+  });
+});

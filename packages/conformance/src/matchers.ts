@@ -1,0 +1,51 @@
+import { expect } from 'vitest';
+import type { Answer } from './client.ts';
+
+/** The `code` that each status carries: the wire contract, "code values". */
+const CODES = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_SUPPORTED',
+  413: 'PAYLOAD_TOO_LARGE',
+  415: 'UNSUPPORTED_MEDIA_TYPE',
+  422: 'UNPROCESSABLE_CONTENT',
+} as const;
+
+/** The error statuses that a client can bring about. */
+type ErrorStatus = keyof typeof CODES;
+
+declare module 'vitest' {
+  interface Matchers {
+    /** An answer with this status; what came in its place is shown whole. */
+    toHaveStatus(status: number): void;
+    /** An error with this status, in status line and body, with its code, and with a message that names the fields. */
+    toBeError(status: ErrorStatus, ...fields: readonly string[]): void;
+  }
+}
+
+expect.extend({
+  toHaveStatus(answer: Answer, status: number) {
+    return {
+      pass: answer.status === status,
+      message: () => `${answer.status} in place of ${status}: ${answer.body.toString().slice(0, 1000)}`,
+      actual: answer.status,
+      expected: status,
+    };
+  },
+
+  toBeError(answer: Answer, status: ErrorStatus, ...fields: readonly string[]) {
+    const text = answer.body.toString();
+    if (answer.status !== status) {
+      return { pass: false, message: () => `${answer.status} in place of ${status}: ${text.slice(0, 1000)}` };
+    }
+    const { code, message } = answer.error();
+    const missing = fields.filter((field) => !new RegExp(`\\b${field}\\b`).test(message));
+    return {
+      // That the body has exactly these members, and the status, every answer is held to (`answerFaults.ts`).
+      pass: code === CODES[status] && missing.length === 0,
+      message: () =>
+        `An error ${CODES[status]} that names ${fields.join(', ') || 'no field in particular'}, not ${text}`,
+    };
+  },
+});

@@ -1,0 +1,50 @@
+import { describe } from 'vitest';
+import { animalCases } from './petStore/animals.ts';
+import { authenticationCases } from './petStore/authentication.ts';
+import { documentCases } from './petStore/document.ts';
+import { durabilityCases } from './petStore/durability.ts';
+import { errorCases } from './petStore/errors.ts';
+import { headerCases } from './petStore/headers.ts';
+import { idempotencyCases } from './petStore/idempotency.ts';
+import { integerCases } from './petStore/integers.ts';
+import { interfaceCases } from './petStore/interface.ts';
+import { methodCases } from './petStore/methods.ts';
+import { pageCases } from './petStore/pages.ts';
+import { propertyCases } from './petStore/properties.ts';
+import { rpcFaceCases } from './petStore/rpcFace.ts';
+import { subject as subjectOf } from './petStore/subject.ts';
+import type { Serve } from './serve.ts';
+
+/**
+ * Declares the cases that every server of the pet store must pass, whatever its host and its store, over a real port:
+ * each line of `pet-store-interface.md` and each row of the wire contract, under the heading it has there.
+ */
+export function petStoreConformance(name: string, serve: Serve): void {
+  // oxlint-disable-next-line vitest/valid-title -- the caller names the server
+  describe(name, () => {
+    const subject = subjectOf(serve);
+    // A group each: an instance of its own that does not start fails its group's cases and no others.
+    for (const [group, cases] of Object.entries(GROUPS)) {
+      // oxlint-disable-next-line vitest/valid-title -- one of the names below
+      describe(group, () => {
+        cases(subject);
+      });
+    }
+  });
+}
+
+const GROUPS = {
+  interface: interfaceCases,
+  pages: pageCases,
+  animals: animalCases,
+  integers: integerCases,
+  errors: errorCases,
+  authentication: authenticationCases,
+  methods: methodCases,
+  headers: headerCases,
+  idempotency: idempotencyCases,
+  'tRPC face': rpcFaceCases,
+  document: documentCases,
+  durability: durabilityCases,
+  properties: propertyCases,
+};

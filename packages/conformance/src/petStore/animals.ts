@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import type { Subject } from './subject.ts';
+
+const NAMES: readonly (readonly [what: string, name: string])[] = [
+  ['the empty one', ''],
+  ['a space', ' '],
+  ['U+0000', '\0'],
+  ['U+0000 among others', 'a\0b'],
+  ['control characters', '\u0001\u001f\u007f\u0085'],
+  ['line ends', 'a\r\nb\u2028c\u2029'],
+  ['an emoji', '🐶'],
+  ['a family of joined emoji', '👩‍👩‍👧‍👦'],
+  ['a decomposed letter, which stays decomposed', 'e\u0301'],
+  ['right-to-left text', 'كلب'],
+  ['a byte order mark', '\ufeffRex'],
+  ['noncharacters', '\uffff\u{10ffff}'],
+  ['quotes and backslashes', '"\\"\\\\u0041'],
+  ['markup', '</script><!--'],
+  ['the name of a prototype', '__proto__'],
+  ['a large integer as text', '9007199254740993'],
+  ['100,000 characters', 'é'.repeat(100_000)],
+];
+
+/** The contract's rows on what an animal holds. */
+export function animalCases(subject: Subject): void {
+  describe('design.md wire contract: status when omitted', () => {
+    it('stays absent in the created animal, in the animal fetched, and in the list', async () => {
+      const { client } = subject;
+      const created = await client.create({ name: 'Ada', categoryId: 1 });
+      const expected = { id: created.id, name: 'Ada', categoryId: 1 };
+      expect(created).toStrictEqual(expected);
+      expect((await client.get(`/v1/pets/${created.id}`)).json()).toStrictEqual(expected);
+      expect(await client.list(`?cursor=${created.id - 1}&limit=1`)).toStrictEqual([expected]);
+    });
+
+    it.each(['available', 'pending', 'sold'])('is not found as %s', async (status) => {
+      const { client } = subject;
+      const { id } = await client.create({});
+      const found = await client.list(`?status=${status}&cursor=${id - 1}&limit=1`);
+      expect(found.map((animal) => animal.id)).not.toContain(id);
+    });
+  });
+
+  describe('design.md wire contract: unknown fields, id in a body', () => {
+    it.each([
+      ['an unknown field', '{"name":"Ada","categoryId":1,"color":"red"}'],
+      ['fields in another case', '{"name":"Ada","categoryId":1,"Status":"sold","NAME":5}'],
+      ['a fraction in an unknown field', '{"name":"Ada","categoryId":1,"weight":0.1}'],
+      [
+        'an integer that JSON cannot carry in an unknown field',
+        '{"name":"Ada","categoryId":1,"big":9007199254740993}',
+      ],
+      ['__proto__', '{"name":"Ada","categoryId":1,"__proto__":{"status":"sold"}}'],
+      ['constructor', '{"name":"Ada","categoryId":1,"constructor":{"prototype":{"status":"sold"}}}'],
+    ])('ignores %s', async (_what, body) => {
+      const answer = await subject.client.post(body);
+      expect(answer).toHaveStatus(201);
+      expect(answer.json()).toStrictEqual({ id: expect.any(Number), name: 'Ada', categoryId: 1 });
+    });
+
+    it.each(['-77', '"x"', 'null', '9007199254740993'])(
+      'ignores "id": %s and assigns one of its own',
+      async (id) => {
+        const { client } = subject;
+        const { id: before } = await client.create({});
+        const animal = (await client.post(`{"id":${id},"name":"Ada","categoryId":1}`)).animal();
+        expect(animal.id).toBeGreaterThan(before);
+      },
+    );
+  });
+
+  describe('design.md wire contract: name', () => {
+    it.each(NAMES)('keeps %s unchanged', async (_what, name) => {
+      const { client } = subject;
+      const created = await client.create({ name });
+      expect(created.name).toBe(name);
+      expect((await client.get(`/v1/pets/${created.id}`)).animal().name).toBe(name);
+      expect(await client.list(`?cursor=${created.id - 1}&limit=1`)).toEqual([created]);
+    });
+
+    it.each(['\\ud800', '\\udc00', 'a\\ud83d', '\\udc36\\ud83d', '\\ud83dx\\udc36'])(
+      'refuses a lone surrogate: "%s"',
+      async (escaped) => {
+        expect(await subject.client.post(`{"name":"${escaped}","categoryId":1}`)).toBeError(400, 'name');
+      },
+    );
+
+    it('takes a pair of surrogate escapes as the character that it is', async () => {
+      const animal = (await subject.client.post('{"name":"\\ud83d\\udc36","categoryId":1}')).animal();
+      expect(animal.name).toBe('🐶');
+    });
+
+    it.each([
+      ['a lone continuation byte', [0x80]],
+      ['a sequence that ends early', [0xf0, 0x9f, 0x90]],
+      ['an overlong form', [0xc0, 0xaf]],
+      ['a surrogate', [0xed, 0xa0, 0x80]],
+      ['Latin-1', [0xe9]],
+    ])('refuses bytes that are not UTF-8: %s', async (_what, bytes) => {
+      const body = Buffer.concat([
+        Buffer.from('{"name":"'),
+        Buffer.from(bytes),
+        Buffer.from('","categoryId":1}'),
+      ]);
+      expect(await subject.client.post(body)).toBeError(400);
+    });
+  });
+}

@@ -1,0 +1,210 @@
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { type JsonSchema, type Operation, operations, resolve, type Response } from '../openApi.ts';
+import type { Subject } from './subject.ts';
+
+const SAFE = {
+  type: 'integer',
+  format: 'int64',
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+};
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const json = (content: Response['content']) => content?.['application/json']?.schema;
+
+/** What the OpenAPI document says. That it is true, every answer of every case shows. */
+export function documentCases(subject: Subject): void {
+  const operation = (id: string): Operation => {
+    const found = operations(subject.client.document).find((entry) => entry.operation.operationId === id);
+    if (!found) throw new Error(`The document has no ${id}.`);
+    return found.operation;
+  };
+  const schema = (name: string): JsonSchema => subject.client.document.components.schemas[name] ?? {};
+  const properties = (name: string) => schema(name).properties ?? {};
+  const parameter = (id: string, name: string) =>
+    operation(id).parameters?.find((entry) => entry.name === name);
+  const response = (id: string, status: number): Response =>
+    resolve<Response>(subject.client.document, operation(id).responses[status] ?? {});
+  const resolved = (value: JsonSchema | undefined) => resolve(subject.client.document, value ?? {});
+
+  describe('the OpenAPI document', () => {
+    it('is at /openapi.json, without a credential', async () => {
+      const answer = await subject.client.get('/openapi.json', { authorization: null });
+      expect(answer).toHaveStatus(200);
+      expect(answer.header('content-type')).toMatch(/^application\/json(;|$)/);
+    });
+
+    it('is OpenAPI 3.1 and has the interface version 1.0.0', () => {
+      expect(subject.client.document.openapi).toMatch(/^3\.1\.\d+$/);
+      expect(subject.client.document.info).toMatchObject({
+        title: expect.stringMatching(/\w/),
+        version: '1.0.0',
+      });
+    });
+
+    it('has one server, whose address ends in v1', () => {
+      expect(subject.client.document.servers).toHaveLength(1);
+      expect(subject.client.document.servers?.[0]?.url).toMatch(/(^|\/)v1$/);
+    });
+
+    it('has exactly the operations of the interface', () => {
+      const found = operations(subject.client.document).map(
+        ({ method, path, operation: { operationId } }) => `${method} ${path} ${operationId}`,
+      );
+      expect(found.toSorted()).toEqual([
+        'GET /pets listPets',
+        'GET /pets/{petId} getPet',
+        'POST /pets createPet',
+      ]);
+    });
+
+    it('groups the operations by the tag pets', () => {
+      const tags = operations(subject.client.document).map((entry) => entry.operation.tags);
+      expect(tags).toEqual([['pets'], ['pets'], ['pets']]);
+    });
+
+    // 422: an Idempotency-Key that was used with another input. 504: a write that was sent and whose outcome nobody knows.
+    it.each([
+      ['listPets', ['200', '400', '401', '500', '503']],
+      ['createPet', ['201', '400', '401', '413', '415', '422', '500', '503', '504']],
+      ['getPet', ['200', '400', '401', '404', '500', '503']],
+    ])('has for %s exactly the statuses that can occur', (id, statuses) => {
+      expect(Object.keys(operation(id).responses).toSorted()).toEqual(statuses);
+    });
+
+    it('gives every error the Error schema, in application/json alone', () => {
+      for (const { operation: each } of operations(subject.client.document)) {
+        for (const [status, unresolved] of Object.entries(each.responses)) {
+          const { content = {} } = resolve<Response>(subject.client.document, unresolved);
+          expect(Object.keys(content)).toEqual(['application/json']);
+          const found = content['application/json']?.schema;
+          expect(isDeepStrictEqual(found, ref('Error'))).toBe(Number(status) >= 400);
+        }
+      }
+    });
+
+    it('names the schemas Animal, NewPet, Pets, PetStatus and Error, and no others', () => {
+      const names = Object.keys(subject.client.document.components.schemas).toSorted();
+      expect(names).toEqual(['Animal', 'Error', 'NewPet', 'PetStatus', 'Pets']);
+    });
+
+    it('uses those names', () => {
+      expect(json(operation('createPet').requestBody?.content)).toEqual(ref('NewPet'));
+      expect(json(response('createPet', 201).content)).toEqual(ref('Animal'));
+      expect(json(response('getPet', 200).content)).toEqual(ref('Animal'));
+      expect(json(response('listPets', 200).content)).toEqual(ref('Pets'));
+      expect(schema('Pets')).toMatchObject({ type: 'array', items: ref('Animal') });
+      for (const name of ['Animal', 'NewPet'])
+        expect(properties(name)['status']).toMatchObject(ref('PetStatus'));
+      expect(parameter('listPets', 'status')?.schema).toMatchObject(ref('PetStatus'));
+    });
+
+    it.each([
+      ['Animal', ['categoryId', 'id', 'name', 'status'], ['categoryId', 'id', 'name']],
+      ['NewPet', ['categoryId', 'name', 'status'], ['categoryId', 'name']],
+      ['Error', ['code', 'message', 'status'], ['code', 'message', 'status']],
+    ])('has the fields of %s, and those that are required', (name, fields, required) => {
+      expect(schema(name).type).toBe('object');
+      expect(Object.keys(properties(name)).toSorted()).toEqual(fields);
+      expect(schema(name).required?.toSorted()).toEqual(required);
+    });
+
+    it('has name as a string without bounds', () => {
+      for (const name of ['Animal', 'NewPet']) {
+        expect(properties(name)['name']).toMatchObject({ type: 'string' });
+        expect(properties(name)['name']).not.toHaveProperty('minLength');
+        expect(properties(name)['name']).not.toHaveProperty('maxLength');
+      }
+    });
+
+    it('has id, categoryId and petId as int64 within ±(2^53−1)', () => {
+      expect(properties('Animal')['id']).toMatchObject(SAFE);
+      expect(properties('Animal')['categoryId']).toMatchObject(SAFE);
+      expect(properties('NewPet')['categoryId']).toMatchObject(SAFE);
+      expect(parameter('getPet', 'petId')).toMatchObject({ in: 'path', required: true, schema: SAFE });
+    });
+
+    it('has PetStatus as the enumeration of available, pending and sold', () => {
+      expect(schema('PetStatus')).toMatchObject({ type: 'string', enum: ['available', 'pending', 'sold'] });
+    });
+
+    it('has the parameters of listPets, none of them required, and no others', () => {
+      const found = operation('listPets').parameters ?? [];
+      expect(found.map(({ name }) => name).toSorted()).toEqual(['cursor', 'limit', 'status']);
+      for (const each of found) {
+        expect(each.in).toBe('query');
+        expect(each.required ?? false).toBe(false);
+      }
+    });
+
+    it('has limit from 1 to 100, 20 by default', () => {
+      const limit = resolved(parameter('listPets', 'limit')?.schema);
+      expect(limit).toMatchObject({ type: 'integer', minimum: 1, maximum: 100, default: 20 });
+    });
+
+    it('has cursor as an integer', () => {
+      expect(resolved(parameter('listPets', 'cursor')?.schema)).toMatchObject({ type: 'integer' });
+    });
+
+    it('requires the body of createPet, in application/json alone', () => {
+      const { requestBody } = operation('createPet');
+      expect(requestBody?.required).toBe(true);
+      expect(Object.keys(requestBody?.content ?? {})).toEqual(['application/json']);
+      for (const id of ['listPets', 'getPet']) expect(operation(id).requestBody).toBeUndefined();
+    });
+
+    it('has one bearer scheme, and every operation needs it', () => {
+      const { components, security } = subject.client.document;
+      const schemes = Object.entries(components.securitySchemes ?? {});
+      expect(schemes).toHaveLength(1);
+      const [[name, scheme] = []] = schemes;
+      expect(scheme).toMatchObject({ type: 'http', scheme: 'bearer' });
+      for (const { operation: each } of operations(subject.client.document)) {
+        expect(each.security ?? security).toEqual([{ [String(name)]: [] }]);
+      }
+    });
+
+    it('marks getPet as deprecated, with the day it goes, and no other', () => {
+      expect(operation('getPet').deprecated).toBe(true);
+      expect(JSON.stringify(operation('getPet'))).toMatch(/2030-12-05|0?5 Dec(ember)? 2030/);
+      expect(operation('listPets').deprecated ?? false).toBe(false);
+      expect(operation('createPet').deprecated ?? false).toBe(false);
+    });
+
+    it.each([
+      ['listPets', 200, ['link']],
+      ['createPet', 201, ['location']],
+      ['getPet', 200, ['deprecation', 'link', 'sunset']],
+      ['getPet', 404, ['deprecation', 'link', 'sunset']],
+      ['listPets', 401, ['www-authenticate']],
+      ['createPet', 401, ['www-authenticate']],
+      ['getPet', 401, ['www-authenticate']],
+      ['listPets', 503, ['retry-after']],
+      ['createPet', 503, ['retry-after']],
+      ['getPet', 503, ['retry-after']],
+    ] as const)('has for %s %d the headers %j', (id, status, expected) => {
+      const names = Object.keys(response(id, status).headers ?? {}).map((name) => name.toLowerCase());
+      expect(names).toEqual(expect.arrayContaining([...expected]));
+    });
+
+    it('has the deprecation headers nowhere else', () => {
+      for (const { operation: each } of operations(subject.client.document)) {
+        for (const [status, unresolved] of Object.entries(each.responses)) {
+          if (each.operationId === 'getPet' && ['200', '404'].includes(status)) continue;
+          const { headers = {} } = resolve<Response>(subject.client.document, unresolved);
+          const names = Object.keys(headers).map((name) => name.toLowerCase());
+          expect(names).not.toContain('deprecation');
+          expect(names).not.toContain('sunset');
+        }
+      }
+    });
+
+    it('marks no header as required that an answer may lack', () => {
+      const link = Object.entries(response('listPets', 200).headers ?? {}).find(
+        ([name]) => name.toLowerCase() === 'link',
+      );
+      expect(link?.[1].required ?? false).toBe(false);
+    });
+  });
+}

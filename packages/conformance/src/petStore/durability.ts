@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../client.ts';
+import type { Subject } from './subject.ts';
+
+export function durabilityCases(subject: Subject): void {
+  describe('design.md stores: an acknowledged create is kept', () => {
+    it('is there unchanged after a stop and a start on the same folder, and its id is not given again', async () => {
+      const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+      onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+
+      const first = await subject.serve({ dataDir });
+      const before = await connect(first);
+      expect(await before.list()).toEqual([]);
+      const kept = [
+        await before.create({ name: 'Ada\0🐶', categoryId: Number.MIN_SAFE_INTEGER, status: 'sold' }),
+        await before.create({ name: '' }),
+        await before.create({ name: 'Ada', status: 'pending' }),
+      ];
+      await first.close();
+
+      const second = await subject.serve({ dataDir });
+      onTestFinished(() => second.close());
+      const after = await connect(second);
+      expect(await after.list()).toEqual(kept);
+      expect(await after.list('?status=sold')).toEqual(kept.slice(0, 1));
+      const created = await after.create({});
+      expect(Math.max(...kept.map(({ id }) => id))).toBeLessThan(created.id);
+      expect(await after.list()).toEqual([...kept, created]);
+    });
+
+    it('takes calls until it is closed, and none afterwards', async () => {
+      const served = await subject.serve();
+      const client = await connect(served);
+      await client.create({});
+      await served.close();
+      await expect(client.get('/v1/pets')).rejects.toThrow(/ECONNREFUSED|ECONNRESET|socket hang up/);
+    });
+  });
+}

@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'vitest';
+import type { Sending } from '../client.ts';
+import type { Subject } from './subject.ts';
+
+const PET = { name: 'Ada', categoryId: 1 };
+const MAX_BODY_BYTES = 1000;
+const TOO_LARGE = JSON.stringify({ ...PET, name: 'x'.repeat(MAX_BODY_BYTES) });
+
+const padded = (bytes: number) => JSON.stringify(PET).padEnd(bytes);
+
+/** The contract's rows on errors: codes, bodies, other statuses, and which of several wins. */
+export function errorCases(subject: Subject): void {
+  const small = subject.own(undefined, { maxBodyBytes: MAX_BODY_BYTES });
+
+  describe('design.md wire contract: code values', () => {
+    it.each<readonly [400 | 401 | 404 | 405 | 413 | 415, string, string, string, Sending]>([
+      [400, 'input that the schema refuses', 'POST', '/v1/pets', { body: {} }],
+      [400, 'malformed JSON', 'POST', '/v1/pets', { body: '{' }],
+      [400, 'a query that cannot be converted', 'GET', '/v1/pets?limit=x', {}],
+      [401, 'a missing credential', 'GET', '/v1/pets', { authorization: null }],
+      [401, 'a bad credential', 'GET', '/v1/pets', { authorization: 'Bearer nobody' }],
+      [404, 'an animal that is not there', 'GET', '/v1/pets/9007199254740991', {}],
+      [404, 'a path that is not there', 'GET', '/v1/animals', {}],
+      [405, 'a method that a path does not have', 'DELETE', '/v1/pets', {}],
+      [413, 'a body that is too large', 'POST', '/v1/pets', { body: TOO_LARGE }],
+      [415, 'a body that is no JSON', 'POST', '/v1/pets', { body: '<pet/>', contentType: 'text/xml' }],
+    ])('%d with the code of tRPC: %s', async (status, _what, method, target, sending) => {
+      expect(await small.client.send(method, target, sending)).toBeError(status);
+    });
+  });
+
+  describe('design.md wire contract: error body', () => {
+    // That it is exactly code, message and status, without a stack or a path, every answer of every case is held to.
+    it('names each offending field of a body, and why, in words', async () => {
+      const answer = await subject.client.post({ categoryId: '5', status: 'lost' });
+      expect(answer).toBeError(400, 'name', 'categoryId', 'status');
+      const { message } = answer.error();
+      expect(message).toMatch(/ /);
+      expect(message).not.toMatch(/[[{]"|"code"|ZodError|invalid_type|\\n|\n/);
+    });
+
+    it.each([
+      ['/v1/pets?limit=101', ['limit']],
+      ['/v1/pets?status=lost', ['status']],
+      ['/v1/pets?cursor=x&status=lost', ['cursor', 'status']],
+      ['/v1/pets/x', ['petId']],
+    ])('names each offending parameter of %s', async (target, fields) => {
+      expect(await subject.client.get(target)).toBeError(400, ...fields);
+    });
+
+    it('does not repeat the credential', async () => {
+      const answer = await subject.client.get('/v1/pets', { authorization: 'Bearer psk_secret' });
+      expect(answer.body.toString()).not.toContain('psk_secret');
+    });
+
+    it.each([
+      ['malformed JSON', '{"name":"Ada","categoryId":1'],
+      ['text', 'Ada'],
+      ['a comment', '{"name":"Ada",/**/"categoryId":1}'],
+      ['a comma too many', '{"name":"Ada","categoryId":1,}'],
+      ['two values', '{"name":"Ada","categoryId":1}{}'],
+      ['NaN', '{"name":"Ada","categoryId":NaN}'],
+      ['a number with leading zeros', '{"name":"Ada","categoryId":01}'],
+      ['an empty body', ''],
+      ['white space', ' \n'],
+      ['an array', '[{"name":"Ada","categoryId":1}]'],
+      ['null', 'null'],
+      ['true', 'true'],
+      ['a string', '"Ada"'],
+      ['a number', '5'],
+      ['nesting without end', '['.repeat(100_000)],
+    ])('is a BAD_REQUEST for a body that is %s', async (_what, body) => {
+      expect(await subject.client.post(body)).toBeError(400);
+    });
+
+    it('is a BAD_REQUEST for no body at all', async () => {
+      expect(await subject.client.post(undefined, { contentType: 'application/json' })).toBeError(400);
+    });
+  });
+
+  describe('design.md wire contract: other statuses', () => {
+    it.each(['/v1', '/v1/', '/v1/nothing', '/v1/pets/1/name', '/v1/pets/1/2'])(
+      '404 for %s',
+      async (target) => {
+        expect(await subject.client.get(target)).toBeError(404);
+      },
+    );
+
+    it.each(['/', '/pets', '/v1pets', '/v11/pets', '/favicon.ico', '/openapi.json/x'])(
+      '404 in JSON outside /v1 too, without a credential: %s',
+      async (target) => {
+        const answer = await subject.client.get(target, { authorization: null });
+        if (target === '/' && answer.status < 400) return; // `/` may lead to the docs page
+        expect(answer).toBeError(404);
+      },
+    );
+
+    it.each([
+      'application/json',
+      'APPLICATION/JSON',
+      'application/json;charset=utf-8',
+      'application/json; charset=UTF-8',
+      'application/json ; charset="utf-8"',
+      'Application/Json; Charset=Utf-8',
+      'application/json; profile="a;b"',
+      'application/json; version=1; charset=utf-8',
+    ])('takes the media type "%s"', async (contentType) => {
+      expect(await subject.client.post(PET, { contentType })).toHaveStatus(201);
+    });
+
+    it.each([
+      '',
+      'text/plain',
+      'text/json',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/octet-stream',
+      'application/jsonx',
+      'application/json5',
+      'application/vnd.api+json',
+      'application',
+      'json',
+      'text/plain; application/json',
+      'application/json; charset=latin1',
+      'application/json; charset=ISO-8859-1',
+      'application/json; charset="utf-16"',
+      'application/json; charset=UTF-16LE',
+      'application/json; version=1; charset=us-ascii',
+    ])('415 for the media type "%s"', async (contentType) => {
+      expect(await subject.client.post(PET, { contentType })).toBeError(415);
+    });
+
+    it('415 for a body without a media type', async () => {
+      expect(await subject.client.post(PET, { contentType: null })).toBeError(415);
+    });
+
+    it('takes no notice of the body of a GET, and goes on with the next request', async () => {
+      const { client } = subject;
+      for (const chunked of [false, true]) {
+        expect(await client.get('/v1/pets?limit=1', { body: '{', chunked })).toHaveStatus(200);
+        expect(await client.get('/v1/pets?limit=0')).toBeError(400, 'limit');
+      }
+    });
+
+    it('takes no notice of the media type of a GET', async () => {
+      expect(await subject.client.get('/v1/pets', { contentType: 'text/plain' })).toHaveStatus(200);
+    });
+
+    it.each([false, true])('takes a body of exactly the largest size (chunked: %s)', async (chunked) => {
+      expect(await small.client.post(padded(MAX_BODY_BYTES), { chunked })).toHaveStatus(201);
+    });
+
+    it.each([false, true])('413 for one byte more (chunked: %s)', async (chunked) => {
+      expect(await small.client.post(padded(MAX_BODY_BYTES + 1), { chunked })).toBeError(413);
+    });
+
+    it('413 for 1048577 bytes by default, and not for 1048576', async () => {
+      expect(await subject.client.post(padded(1_048_576))).toHaveStatus(201);
+      expect(await subject.client.post(padded(1_048_577))).toBeError(413);
+    });
+
+    it('413 also for many times the size, in chunks and whole', async () => {
+      expect(await small.client.post(padded(300_000), { chunked: true })).toBeError(413);
+      expect(await small.client.post(padded(300_000))).toBeError(413);
+    });
+  });
+
+  describe('design.md wire contract: precedence', () => {
+    // One request that everything is wrong with, mended step by step: each answer shows what comes next.
+    const wrong: Sending = {
+      authorization: null,
+      contentType: 'text/plain',
+      body: `{${'x'.repeat(MAX_BODY_BYTES)}`,
+    };
+
+    it('is credential, path, method, media type, size, input', async () => {
+      const { client } = small;
+      const { authorization: _none, ...withKey } = wrong;
+      const { contentType: _text, ...asJson } = withKey;
+      expect(await client.send('PUT', '/v1/nothing?limit=x', wrong)).toBeError(401);
+      expect(await client.send('PUT', '/v1/nothing?limit=x', withKey)).toBeError(404);
+      expect(await client.send('PUT', '/v1/pets?limit=x', withKey)).toBeError(405);
+      expect(await client.send('POST', '/v1/pets?limit=x', withKey)).toBeError(415);
+      expect(await client.send('POST', '/v1/pets?limit=x', asJson)).toBeError(413);
+      expect(await client.send('POST', '/v1/pets?limit=x', { body: '{' })).toBeError(400);
+      expect(await client.send('POST', '/v1/pets?limit=x', { body: PET })).toHaveStatus(201);
+    });
+
+    it.each<readonly [401 | 404 | 405 | 415 | 413, string, string, string, Sending]>([
+      [401, 'an unknown path (404)', 'GET', '/v1/nothing', { authorization: null }],
+      [401, 'an unknown animal (404)', 'GET', '/v1/pets/9007199254740991', { authorization: null }],
+      [401, 'a wrong method (405)', 'DELETE', '/v1/pets', { authorization: null }],
+      [
+        401,
+        'a wrong media type (415)',
+        'POST',
+        '/v1/pets',
+        { authorization: null, body: 'x', contentType: 'text/plain' },
+      ],
+      [401, 'too large a body (413)', 'POST', '/v1/pets', { authorization: null, body: TOO_LARGE }],
+      [401, 'wrong input (400)', 'GET', '/v1/pets?limit=0', { authorization: null }],
+      [404, 'a wrong method (405)', 'DELETE', '/v1/nothing', {}],
+      [404, 'a wrong media type (415)', 'POST', '/v1/nothing', { body: 'x', contentType: 'text/plain' }],
+      [404, 'too large a body (413)', 'POST', '/v1/nothing', { body: TOO_LARGE }],
+      [404, 'wrong input (400)', 'POST', '/v1/nothing', { body: '{' }],
+      [405, 'a wrong media type (415)', 'PUT', '/v1/pets', { body: 'x', contentType: 'text/plain' }],
+      [405, 'too large a body (413)', 'PUT', '/v1/pets', { body: TOO_LARGE }],
+      [405, 'wrong input (400)', 'DELETE', '/v1/pets/x', {}],
+      [415, 'too large a body (413)', 'POST', '/v1/pets', { body: TOO_LARGE, contentType: 'text/plain' }],
+      [415, 'wrong input (400)', 'POST', '/v1/pets', { body: '{', contentType: 'text/plain' }],
+      [413, 'wrong input (400)', 'POST', '/v1/pets', { body: `{${'x'.repeat(MAX_BODY_BYTES)}` }],
+    ])('answers %d before %s', async (status, _what, method, target, sending) => {
+      expect(await small.client.send(method, target, sending)).toBeError(status);
+    });
+  });
+
+  describe('design.md wire contract: GET /store/orders, categories, events', () => {
+    it.each([
+      '/v1/store/orders',
+      '/v1/store',
+      '/v1/orders',
+      '/v1/categories',
+      '/v1/categories/1',
+      '/v1/events',
+    ])('does not serve %s', async (target) => {
+      expect(await subject.client.get(target)).toBeError(404);
+      expect(Object.keys(subject.client.document.paths)).not.toContain(target.slice('/v1'.length));
+    });
+  });
+}

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../client.ts';
+import { linkTarget, parseLinks } from '../link.ts';
+import type { Subject } from './subject.ts';
+
+const PET = { name: 'Ada', categoryId: 1 };
+const PUBLIC_URL = 'https://api.petstore.test/shop';
+
+/** The contract's rows on what answers say in headers. */
+export function headerCases(subject: Subject): void {
+  describe('design.md wire contract: 201', () => {
+    it('says in Location where the animal is', async () => {
+      const { client } = subject;
+      const answer = await client.post(PET);
+      const animal = answer.animal();
+      expect(answer.header('location')).toBe(`/v1/pets/${animal.id}`);
+      expect((await client.get(answer.header('location') ?? '')).json()).toEqual(animal);
+    });
+
+    it('says it only when something was created', async () => {
+      expect((await subject.client.post({})).header('location')).toBeUndefined();
+      expect((await subject.client.get('/v1/pets?limit=1')).header('location')).toBeUndefined();
+    });
+  });
+
+  describe('pet-store-interface.md: Versioning; design.md wire contract: deprecated getPet', () => {
+    it.each([
+      ['200', '/v1/pets/$id', 'GET'],
+      ['404 of an animal', '/v1/pets/9007199254740991', 'GET'],
+      ['200 to HEAD', '/v1/pets/$id', 'HEAD'],
+      ['404 to HEAD', '/v1/pets/9007199254740991', 'HEAD'],
+    ])(
+      'says on %s when it was deprecated, when it goes and what replaces it',
+      async (_what, path, method) => {
+        const { client } = subject;
+        const { id } = await client.create({});
+        const answer = await client.send(method, path.replace('$id', String(id)));
+        expect(answer.header('deprecation')).toBe('@1795132800');
+        expect(answer.header('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+        expect(parseLinks(answer.header('link'))).toEqual([
+          { target: '/v1/pets', parameters: { rel: 'successor-version' } },
+          { target: '/docs', parameters: { rel: 'deprecation', type: 'text/html' } },
+        ]);
+      },
+    );
+
+    it.each<readonly [string, (subject: Subject) => Promise<Answer>]>([
+      ['400 of getPet', ({ client }) => client.get('/v1/pets/x')],
+      ['401 of getPet', ({ client }) => client.get('/v1/pets/1', { authorization: null })],
+      ['405 of its path', ({ client }) => client.send('DELETE', '/v1/pets/1')],
+      ['404 of another path', ({ client }) => client.get('/v1/pets/1/2')],
+      ['200 of listPets', ({ client }) => client.get('/v1/pets?limit=1')],
+      ['201 of createPet', ({ client }) => client.post(PET)],
+    ])('says nothing of it on %s', async (_what, ask) => {
+      const answer = await ask(subject);
+      expect(answer.header('deprecation')).toBeUndefined();
+      expect(answer.header('sunset')).toBeUndefined();
+      expect(linkTarget(answer.header('link'), 'successor-version')).toBeUndefined();
+    });
+  });
+
+  describe('design.md configuration: PUBLIC_URL', () => {
+    const proxied = subject.own(
+      async (client) => {
+        await client.create({});
+        await client.create({});
+      },
+      { publicUrl: PUBLIC_URL },
+    );
+
+    it('is the prefix of Location', async () => {
+      const answer = await proxied.client.post(PET);
+      expect(answer.header('location')).toBe(`${PUBLIC_URL}/v1/pets/${answer.animal().id}`);
+    });
+
+    it('is the prefix of the link to the next page', async () => {
+      const answer = await proxied.client.get('/v1/pets?limit=1');
+      const { id } = answer.animals()[0] ?? {};
+      const next = new URL(linkTarget(answer.header('link'), 'next') ?? 'nowhere:');
+      expect(next.origin + next.pathname).toBe(`${PUBLIC_URL}/v1/pets`);
+      expect(Object.fromEntries(next.searchParams)).toEqual({ limit: '1', cursor: String(id) });
+    });
+
+    it('is the prefix of the links of a deprecated operation', async () => {
+      const link = (await proxied.client.get('/v1/pets/9007199254740991')).header('link');
+      expect(linkTarget(link, 'successor-version')).toBe(`${PUBLIC_URL}/v1/pets`);
+      expect(linkTarget(link, 'deprecation')).toBe(`${PUBLIC_URL}/docs`);
+    });
+
+    it("is the prefix of the document's servers", () => {
+      expect(proxied.client.document.servers).toEqual([expect.objectContaining({ url: `${PUBLIC_URL}/v1` })]);
+    });
+
+    it('moves no path of the server itself', async () => {
+      expect(await proxied.client.get('/v1/pets?limit=1')).toHaveStatus(200);
+      expect(await proxied.client.get('/shop/v1/pets')).toBeError(404);
+    });
+  });
+
+  describe('X-Request-Id', () => {
+    // That every answer has one, every answer of every case is held to.
+    it('is another one for each answer', async () => {
+      const ids = await Promise.all(
+        Array.from({ length: 10 }, async () =>
+          (await subject.client.get('/v1/pets?limit=1')).header('x-request-id'),
+        ),
+      );
+      expect(new Set(ids).size).toBe(10);
+    });
+
+    it.each(['a', 'req-1.2_3', '0b0e5a2e-7c38-4c44-9d5a-6a1b6b0b8a51', 'x'.repeat(128)])(
+      'is echoed: %s',
+      async (id) => {
+        expect((await askWith(subject, id)).header('x-request-id')).toBe(id);
+      },
+    );
+
+    it.each([
+      ['empty', ''],
+      ['longer than 128 characters', 'x'.repeat(129)],
+      ['with a space', 'a b'],
+      ['with a control character', 'a\tb'],
+      ['with a character outside ASCII', 'caf\u00e9'],
+    ])('is replaced where the one that came is not sane: %s', async (_what, id) => {
+      const made = (await askWith(subject, id)).header('x-request-id') ?? '';
+      expect(made).toMatch(/^[\x21-\x7e]{1,128}$/);
+      expect(made).not.toBe(id);
+    });
+
+    it('is on errors too, and echoed there', async () => {
+      for (const [method, target] of [
+        ['GET', '/v1/nothing'],
+        ['DELETE', '/v1/pets'],
+        ['GET', '/nothing'],
+      ] as const) {
+        const answer = await subject.client.send(method, target, { headers: [['X-Request-Id', 'mine-1']] });
+        expect(answer.status).toBeGreaterThanOrEqual(400);
+        expect(answer.header('x-request-id')).toBe('mine-1');
+      }
+    });
+  });
+
+  describe('design.md names: /healthz, /readyz', () => {
+    it.each(['/healthz', '/readyz'])(
+      '%s answers 200 without a credential, to GET and HEAD',
+      async (target) => {
+        const answer = await subject.client.get(target, { authorization: null });
+        expect(answer).toHaveStatus(200);
+        expect(answer.header('content-type')).toMatch(/^application\/json(;|$)/);
+        expect(await subject.client.send('HEAD', target, { authorization: null })).toHaveStatus(200);
+      },
+    );
+
+    it.each(['/healthz', '/readyz', '/openapi.json'])(
+      '%s answers 405 with Allow to other methods',
+      async (target) => {
+        const answer = await subject.client.send('POST', target, { authorization: null, body: {} });
+        expect(answer).toBeError(405);
+        expect(answer.header('allow')).toMatch(/\bGET\b/);
+      },
+    );
+  });
+}
+
+const askWith = (subject: Subject, id: string) =>
+  subject.client.get('/v1/pets?limit=1', { headers: [['X-Request-Id', id]] });

@@ -1,0 +1,185 @@
+import type { Animal } from '@petstore/core';
+import { describe, expect, it } from 'vitest';
+import type { Answer, Client } from '../client.ts';
+import type { Subject } from './subject.ts';
+
+let made = 0;
+const newKey = () => `key-${process.pid}-${(made += 1)}`;
+
+/** A create under a key, on one face, told alike for both. */
+interface Outcome {
+  readonly status: number;
+  readonly animal: Animal | undefined;
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  readonly replayed: string | undefined;
+}
+type Create = (client: Client, key: string | undefined, pet?: object) => Promise<Outcome>;
+
+const pet = { name: 'Ada', categoryId: 3 };
+const keyHeader = (key: string | undefined) => ({
+  headers: key === undefined ? [] : ([['Idempotency-Key', key]] as const),
+});
+
+const overRest: Create = async (client, key, body = pet) => {
+  const answer = await client.post(body, keyHeader(key));
+  const isCreated = answer.status === 201;
+  return {
+    status: answer.status,
+    animal: isCreated ? answer.animal() : undefined,
+    code: isCreated ? undefined : answer.error().code,
+    message: isCreated ? undefined : answer.error().message,
+    replayed: answer.header('idempotent-replayed'),
+  };
+};
+
+const overRpc: Create = async (client, key, body = pet) => {
+  const answer = await client.send('POST', '/trpc/createPet', { ...keyHeader(key), body });
+  return { ...envelope(answer), replayed: answer.header('idempotent-replayed') };
+};
+
+function envelope(answer: Answer) {
+  const {
+    result,
+    error,
+  }: { result?: { data: Animal }; error?: { message: string; data: { code: string } } } = JSON.parse(
+    answer.body.toString(),
+  );
+  return { status: answer.status, animal: result?.data, code: error?.data.code, message: error?.message };
+}
+
+export function idempotencyCases(subject: Subject): void {
+  describe.each<[face: string, create: Create, success: number]>([
+    ['REST', overRest, 201],
+    ['a single tRPC call', overRpc, 200],
+  ])('design.md wire contract: repeated creates, over %s', (_face, create, success) => {
+    it('gives a repeat the same animal, with Idempotent-Replayed', async () => {
+      const { client } = subject;
+      const key = newKey();
+      const first = await create(client, key);
+      expect(first).toMatchObject({ status: success, replayed: undefined });
+      const again = await create(client, key);
+      expect(again).toEqual({ ...first, replayed: 'true' });
+    });
+
+    it('creates one animal of 20 repeats at the same time', async () => {
+      const { client } = subject;
+      const key = newKey();
+      const outcomes = await Promise.all(Array.from({ length: 20 }, () => create(client, key)));
+      expect(new Set(outcomes.map(({ animal }) => animal?.id)).size).toBe(1);
+      expect(outcomes.filter(({ replayed }) => replayed === undefined)).toHaveLength(1);
+    });
+
+    it('refuses a key that was used with another input, 422', async () => {
+      const { client } = subject;
+      const key = newKey();
+      const first = await create(client, key);
+      const other = await create(client, key, { ...pet, status: 'sold' });
+      expect(other).toMatchObject({
+        status: 422,
+        code: 'UNPROCESSABLE_CONTENT',
+        message: expect.stringContaining('Idempotency-Key'),
+      });
+      expect(await create(client, key)).toEqual({ ...first, replayed: 'true' });
+    });
+
+    it('takes two bodies that are parsed alike for one input', async () => {
+      const { client } = subject;
+      const key = newKey();
+      const first = await create(client, key, { name: 'Ada', categoryId: 3 });
+      expect(await create(client, key, { id: 9, categoryId: 3, name: 'Ada', x: 1 })).toEqual({
+        ...first,
+        replayed: 'true',
+      });
+    });
+
+    it('remembers no failure: a key whose input was refused is good for another', async () => {
+      const { client } = subject;
+      const key = newKey();
+      expect(await create(client, key, { name: 'Ada' })).toMatchObject({ status: 400 });
+      expect(await create(client, key)).toMatchObject({ status: success, replayed: undefined });
+    });
+
+    it('takes a quoted key and a bare one for the same', async () => {
+      const { client } = subject;
+      const key = newKey();
+      const first = await create(client, key);
+      expect(await create(client, `"${key}"`)).toEqual({ ...first, replayed: 'true' });
+    });
+
+    it.each(['!', '~'.repeat(255), '"a\\"b\\\\"', '8e03978e-40d5-43dd-bc93-6894a57f9324', 'a,b;c=d'])(
+      'takes the key %j',
+      async (key) => {
+        expect(await create(subject.client, key)).toMatchObject({ status: success });
+      },
+    );
+
+    it.each([
+      '',
+      '""',
+      'a b',
+      '"a b"',
+      'a\tb',
+      '"a',
+      'a\u00fcb',
+      '~'.repeat(256),
+      `"${'~'.repeat(256)}"`,
+      '"a\\b"',
+    ])('refuses the key %j, 400', async (key) => {
+      const outcome = await create(subject.client, key);
+      expect(outcome).toMatchObject({
+        status: 400,
+        code: 'BAD_REQUEST',
+        message: expect.stringContaining('Idempotency-Key'),
+      });
+    });
+
+    it('creates as often as it is asked to without a key', async () => {
+      const { client } = subject;
+      const [one, other] = [await create(client, undefined), await create(client, undefined)];
+      expect(one.animal?.id).not.toBe(other.animal?.id);
+      expect(other.replayed).toBeUndefined();
+    });
+  });
+
+  describe('design.md wire contract: repeated creates', () => {
+    it('know one key on both faces', async () => {
+      const { client } = subject;
+      const key = newKey();
+      const { animal } = await overRest(client, key);
+      expect(await overRpc(client, key)).toMatchObject({ status: 200, animal, replayed: 'true' });
+    });
+
+    it('are refused where the key is sent twice', async () => {
+      const answer = await subject.client.post(pet, {
+        headers: [
+          ['Idempotency-Key', 'a'],
+          ['Idempotency-Key', 'a'],
+        ],
+      });
+      expect(answer).toBeError(400, 'Idempotency-Key');
+    });
+
+    it('have no key on a batch: 400, and nothing is created', async () => {
+      const { client } = subject;
+      const before = await client.create({});
+      const answer = await client.send('POST', '/trpc/createPet,createPet?batch=1', {
+        ...keyHeader(newKey()),
+        body: { 0: pet, 1: pet },
+      });
+      expect(answer).toHaveStatus(400);
+      expect(await client.list(`?cursor=${before.id}`)).toEqual([]);
+    });
+
+    it('ignore the key where a procedure does not take one', async () => {
+      const { client } = subject;
+      for (const target of [
+        '/v1/pets',
+        '/trpc/listPets',
+        '/trpc/listPets,listPets?batch=1&input=%7B%220%22%3A%7B%7D%2C%221%22%3A%7B%7D%7D',
+      ]) {
+        expect(await client.get(target, keyHeader('not a key'))).toHaveStatus(200);
+      }
+    });
+  });
+}

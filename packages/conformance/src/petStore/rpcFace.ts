@@ -1,0 +1,242 @@
+import type { Animal, AppRouter } from '@petstore/core';
+import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from '@trpc/client';
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../client.ts';
+import type { Subject } from './subject.ts';
+
+/** JSON-RPC's numbers of tRPC's codes (`@trpc/server`, TRPC_ERROR_CODES_BY_KEY). */
+const NUMBERS = {
+  BAD_REQUEST: -32600,
+  UNAUTHORIZED: -32001,
+  NOT_FOUND: -32004,
+  METHOD_NOT_SUPPORTED: -32005,
+  PAYLOAD_TOO_LARGE: -32013,
+} as const;
+
+const input = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(value))}`;
+
+/** tRPC's error envelope, whole. */
+const envelope = (code: keyof typeof NUMBERS, httpStatus: number, path?: string) => ({
+  error: {
+    message: expect.stringMatching(/\w/),
+    code: NUMBERS[code],
+    data: { code, httpStatus, ...(path !== undefined && { path }) },
+  },
+});
+
+/** The animal that a single call resulted in. */
+function resultOf(answer: Answer): Animal {
+  const body: { result: { data: Animal } } = JSON.parse(answer.body.toString());
+  return body.result.data;
+}
+
+const created = ({ name, categoryId }: { name: string; categoryId: number }) => ({
+  result: { data: { id: expect.any(Number), name, categoryId } },
+});
+
+/** The contract's words on `/trpc`; that the rest is the official adapter's to the byte is another suite's matter. */
+export function rpcFaceCases(subject: Subject): void {
+  describe('design.md wire contract: the tRPC face', () => {
+    it('answers a query by GET', async () => {
+      const { client } = subject;
+      const animal = await client.create({ status: 'sold' });
+      const answer = await client.get(
+        `/trpc/listPets?${input({ limit: 1, cursor: animal.id - 1, status: 'sold' })}`,
+      );
+      expect(answer).toHaveStatus(200);
+      expect(answer.json()).toEqual({ result: { data: [animal] } });
+      const one = await client.get(`/trpc/getPet?${input({ petId: animal.id })}`);
+      expect(one.json()).toEqual({ result: { data: animal } });
+    });
+
+    it('answers a mutation by POST', async () => {
+      const { client } = subject;
+      const answer = await client.send('POST', '/trpc/createPet', { body: { name: 'Ada', categoryId: 1 } });
+      expect(answer).toHaveStatus(200);
+      const { id } = resultOf(answer);
+      expect((await client.get(`/v1/pets/${id}`)).json()).toEqual({ id, name: 'Ada', categoryId: 1 });
+    });
+
+    it('answers a batch of queries in their order', async () => {
+      const { client } = subject;
+      const [a, b] = [await client.create({}), await client.create({ status: 'sold' })];
+      const inputs = { 0: { petId: b.id }, 1: { limit: 1, cursor: a.id - 1 }, 2: { petId: a.id } };
+      const answer = await client.get(`/trpc/getPet,listPets,getPet?batch=1&${input(inputs)}`);
+      expect(answer).toHaveStatus(200);
+      expect(answer.json()).toEqual([
+        { result: { data: b } },
+        { result: { data: [a] } },
+        { result: { data: a } },
+      ]);
+    });
+
+    it('answers a batch of mutations', async () => {
+      const body = { 0: { name: 'Ada', categoryId: 1 }, 1: { name: 'Eve', categoryId: 2 } };
+      const answer = await subject.client.send('POST', '/trpc/createPet,createPet?batch=1', { body });
+      expect(answer).toHaveStatus(200);
+      expect(answer.json()).toEqual([created(body[0]), created(body[1])]);
+    });
+
+    it('answers 207 to a batch in which one call fails', async () => {
+      const { client } = subject;
+      const { id } = await client.create({});
+      const inputs = { 0: { petId: id }, 1: { petId: Number.MAX_SAFE_INTEGER }, 2: { petId: 'x' } };
+      const answer = await client.get(`/trpc/getPet,getPet,getPet?batch=1&${input(inputs)}`);
+      expect(answer).toHaveStatus(207);
+      expect(answer.json()).toEqual([
+        { result: { data: expect.objectContaining({ id }) } },
+        envelope('NOT_FOUND', 404, 'getPet'),
+        envelope('BAD_REQUEST', 400, 'getPet'),
+      ]);
+    });
+
+    it('keeps a status that was omitted absent', async () => {
+      const { client } = subject;
+      const answer = await client.send('POST', '/trpc/createPet', { body: { name: 'Ada', categoryId: 1 } });
+      expect(resultOf(answer)).not.toHaveProperty('status');
+    });
+
+    it('refuses a lone surrogate in a name', async () => {
+      const answer = await subject.client.send('POST', '/trpc/createPet', {
+        body: '{"name":"\\ud800","categoryId":1}',
+      });
+      expect(answer).toHaveStatus(400);
+      expect(answer.json()).toEqual(envelope('BAD_REQUEST', 400, 'createPet'));
+    });
+
+    it.each([
+      [404, 'NOT_FOUND', 'GET', '/trpc/nothing', 'nothing', undefined],
+      [
+        404,
+        'NOT_FOUND',
+        'GET',
+        `/trpc/getPet?${input({ petId: Number.MAX_SAFE_INTEGER })}`,
+        'getPet',
+        undefined,
+      ],
+      [400, 'BAD_REQUEST', 'GET', `/trpc/listPets?${input({ limit: 101 })}`, 'listPets', undefined],
+      [400, 'BAD_REQUEST', 'GET', '/trpc/listPets?input=%7B', 'listPets', undefined],
+      [400, 'BAD_REQUEST', 'POST', '/trpc/createPet', 'createPet', '{'],
+      [405, 'METHOD_NOT_SUPPORTED', 'GET', '/trpc/createPet', 'createPet', undefined],
+      [405, 'METHOD_NOT_SUPPORTED', 'POST', '/trpc/listPets', 'listPets', {}],
+    ] as const)('answers %d %s to %s %s', async (status, code, method, target, path, body) => {
+      const answer = await subject.client.send(method, target, { body });
+      expect(answer).toHaveStatus(status);
+      expect(answer.json()).toEqual(envelope(code, status, path));
+    });
+
+    it('answers 413 to too large a body', async () => {
+      const client = await subject.start({ maxBodyBytes: 1000 });
+      const body = { name: 'x'.repeat(1000), categoryId: 1 };
+      const answer = await client.send('POST', '/trpc/createPet', { body });
+      expect(answer).toHaveStatus(413);
+      expect(answer.json()).toMatchObject({
+        error: { data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } },
+      });
+      expect(await client.list()).toEqual([]);
+    });
+  });
+
+  describe('design.md wire contract: on /trpc the credential is checked first', () => {
+    it.each([
+      ['a query', 'GET', `/trpc/listPets?${input({})}`, undefined],
+      ['a mutation', 'POST', '/trpc/createPet', { name: 'Ada', categoryId: 1 }],
+      ['a batch', 'GET', `/trpc/listPets,listPets?batch=1&${input({ 0: {}, 1: {} })}`, undefined],
+      ['a batch of mutations', 'POST', '/trpc/createPet,createPet?batch=1', { 0: {}, 1: {} }],
+      ['an unknown procedure', 'GET', '/trpc/nothing', undefined],
+      ['no procedure', 'GET', '/trpc', undefined],
+      ['a wrong method', 'GET', '/trpc/createPet', undefined],
+      ['an unknown method', 'DELETE', '/trpc/listPets', undefined],
+      ['malformed JSON', 'POST', '/trpc/createPet', '{'],
+      ['malformed input', 'GET', '/trpc/listPets?input=%zz', undefined],
+    ] as const)('without one: 401, one unbatched envelope, for %s', async (_what, method, target, body) => {
+      for (const authorization of [null, 'Bearer nobody']) {
+        const answer = await subject.client.send(method, target, { body, authorization });
+        expect(answer).toHaveStatus(401);
+        // Of the envelope's data `path` alone is left open: which procedure it is need not be known yet.
+        expect(answer.json()).toEqual({
+          error: {
+            message: expect.stringMatching(/\w/),
+            code: NUMBERS.UNAUTHORIZED,
+            data: expect.objectContaining({ code: 'UNAUTHORIZED', httpStatus: 401 }),
+          },
+        });
+        const challenge = answer.header('www-authenticate');
+        expect(challenge).toMatch(
+          authorization === null ? /^Bearer realm="petstore"$/ : /error="invalid_token"/,
+        );
+      }
+    });
+
+    it('looks at the media type only afterwards', async () => {
+      const sending = { body: 'x', contentType: 'text/plain' };
+      const answer = await subject.client.send('POST', '/trpc/createPet', {
+        ...sending,
+        authorization: null,
+      });
+      expect(answer).toHaveStatus(401);
+    });
+
+    it('is not served under /v1, nor REST under /trpc', async () => {
+      expect(await subject.client.get('/v1/listPets')).toBeError(404);
+      expect(await subject.client.get('/trpc/pets')).toHaveStatus(404);
+    });
+  });
+
+  describe.each([
+    ['httpLink', httpLink],
+    ['httpBatchLink', httpBatchLink],
+  ])('design.md wire contract: @trpc/client with %s', (_name, link) => {
+    function rpc(key: string | null) {
+      const { origin } = subject.client;
+      const headers = key === null ? {} : { authorization: `Bearer ${key}` };
+      return createTRPCClient<AppRouter>({ links: [link({ url: `${origin}/trpc`, headers })] });
+    }
+
+    it('creates, lists and gets', async () => {
+      const client = rpc(subject.client.apiKey);
+      const animal = await client.createPet.mutate({ name: 'Ada', categoryId: 3, status: 'pending' });
+      expect(animal).toEqual({ id: expect.any(Number), name: 'Ada', categoryId: 3, status: 'pending' });
+      // At the same time: one batch where the link makes batches.
+      const [one, page] = await Promise.all([
+        client.getPet.query({ petId: animal.id }),
+        client.listPets.query({ cursor: animal.id - 1, limit: 1 }),
+      ]);
+      expect(one).toEqual(animal);
+      expect(page).toEqual([animal]);
+    });
+
+    it('walks all pages by the cursor of an infinite query', async () => {
+      const client = rpc(subject.client.apiKey);
+      const { id: cursor } = await client.createPet.mutate({ name: 'first', categoryId: 1 });
+      const made = await Promise.all(
+        Array.from({ length: 7 }, () =>
+          client.createPet.mutate({ name: 'Ada', categoryId: 1, status: 'sold' }),
+        ),
+      );
+      const seen: Animal[] = [];
+      for (let after: number | undefined = cursor; after !== undefined;) {
+        const page: Animal[] = await client.listPets.query({ limit: 3, status: 'sold', cursor: after });
+        seen.push(...page);
+        after = page.length === 3 ? page.at(-1)?.id : undefined;
+      }
+      expect(seen).toEqual(made.toSorted((a, b) => a.id - b.id));
+    });
+
+    it.each([
+      ['UNAUTHORIZED', null, 1],
+      ['UNAUTHORIZED', 'nobody', 1],
+      ['NOT_FOUND', undefined, Number.MAX_SAFE_INTEGER],
+      ['BAD_REQUEST', undefined, 1.5],
+    ] as const)('narrows errors by data.code: %s', async (code, key, petId) => {
+      const client = rpc(key === undefined ? subject.client.apiKey : key);
+      const error: unknown = await client.getPet.query({ petId }).catch((reason: unknown) => reason);
+      if (!(error instanceof TRPCClientError))
+        throw new Error('It did not fail as tRPC fails.', { cause: error });
+      // The class cannot say of which router: its data is `any`.
+      const { data }: TRPCClientError<AppRouter> = error;
+      expect(data?.code).toBe(code);
+      expect(data).not.toHaveProperty('stack');
+    });
+  });
+}
