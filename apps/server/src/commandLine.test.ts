@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { CommandError } from './commandError.ts';
+import { parseCommandLine } from './commandLine.ts';
+
+describe('the command line', () => {
+  test.each([
+    [[], { run: 'serve' }],
+    [['serve'], { run: 'serve' }],
+    [['openapi'], { run: 'openapi' }],
+    [['keys', 'list'], { run: 'keys list' }],
+    [['keys', 'add', 'ci'], { run: 'keys add', name: 'ci' }],
+    [['keys', 'revoke', 'ci'], { run: 'keys revoke', name: 'ci' }],
+    [['keys', 'add', '--', '-x'], { run: 'keys add', name: '-x' }],
+    [['--help'], { run: 'help' }],
+    [['keys', '-h'], { run: 'help' }],
+    [['-v'], { run: 'version' }],
+  ])('%j is understood', (args, command) => {
+    expect(parseCommandLine(args)).toEqual(command);
+  });
+
+  test.each([
+    [['start'], '"start" is not a command: --help lists them.'],
+    [['serve', 'pets'], '"serve pets" is not a command: --help lists them.'],
+    [['keys'], '"keys" is not a command: --help lists them.'],
+    [['keys', 'add'], '"keys add" is not a command: --help lists them.'],
+    [['keys', 'add', 'a', 'b'], '"keys add a b" is not a command: --help lists them.'],
+    [['keys', 'list', 'a'], '"keys list a" is not a command: --help lists them.'],
+    [['--port', '1'], "Unknown option '--port': --help lists what there is."],
+    [['--help=1'], "Option '-h, --help' does not take an argument: --help lists what there is."],
+  ])('%j is refused by a sentence', (args, message) => {
+    expect(() => parseCommandLine(args)).toThrow(new CommandError(message));
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import {
+  Configuration,
+  configurationHelp,
+  configurationTable,
+  ConfigurationError,
+  notServed,
+  readConfiguration,
+} from './configuration.ts';
+
+const refused = (environment: Record<string, string>): string => {
+  try {
+    readConfiguration(environment);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.message;
+    throw error;
+  }
+  return 'accepted';
+};
+
+describe('the defaults', () => {
+  const defaults = {
+    HOST: '127.0.0.1',
+    PORT: 3000,
+    DATA_DIR: './data',
+    MAX_BODY_BYTES: 1_048_576,
+    LOG_LEVEL: 'info',
+    LOG_REQUESTS: 'errors',
+  };
+
+  test('hold where nothing is set', () => {
+    expect(readConfiguration({})).toEqual(defaults);
+  });
+
+  test('hold where a variable is empty, one that is not served included', () => {
+    const empty = [...Object.keys(Configuration.shape), ...notServed].map((name) => [name, ''] as const);
+    expect(readConfiguration(Object.fromEntries(empty))).toEqual(defaults);
+  });
+
+  test('hold whatever else is in the environment', () => {
+    expect(readConfiguration({ PATH: '/usr/bin', port: '1' })).toEqual(defaults);
+  });
+});
+
+describe('a value that is valid is taken', () => {
+  test.each([
+    ['HOST', '0.0.0.0', '0.0.0.0'],
+    ['HOST', '::1', '::1'],
+    ['HOST', 'localhost', 'localhost'],
+    ['HOST', 'pets.example.org', 'pets.example.org'],
+    ['PORT', '0', 0],
+    ['PORT', '65535', 65_535],
+    ['PUBLIC_URL', 'https://pets.example.org', 'https://pets.example.org'],
+    ['PUBLIC_URL', 'http://example.org:8080/pets/', 'http://example.org:8080/pets'],
+    ['DATA_DIR', 'a folder', 'a folder'],
+    ['API_KEY', 'AZaz09-._~+/0123==', 'AZaz09-._~+/0123=='],
+    ['API_KEY', '0123456789abcdef', '0123456789abcdef'],
+    ['MAX_BODY_BYTES', '1', 1],
+    ['MAX_BODY_BYTES', '1073741824', 1_073_741_824],
+    ['LOG_LEVEL', 'silent', 'silent'],
+    ['LOG_REQUESTS', 'none', 'none'],
+  ])('%s=%s', (name, value, read) => {
+    expect(readConfiguration({ [name]: value })).toHaveProperty(name, read);
+  });
+});
+
+describe('a value that is not valid is refused by one sentence: the variable, what it got, what it takes', () => {
+  test.each([
+    ['HOST', 'two words', 'an IP address or a host name of this machine'],
+    ['HOST', '127.0.0.1:3000', 'an IP address or a host name of this machine'],
+    ['HOST', '1.2.3.4.example..org', 'an IP address or a host name of this machine'],
+    ['PORT', '65536', 'a whole number from 0 to 65535'],
+    ['PORT', '-1', 'a whole number from 0 to 65535'],
+    ['PORT', '80.5', 'a whole number from 0 to 65535'],
+    ['PORT', '0x50', 'a whole number from 0 to 65535'],
+    ['PORT', ' 80', 'a whole number from 0 to 65535'],
+    ['PORT', 'http', 'a whole number from 0 to 65535'],
+    ['PUBLIC_URL', 'pets.example.org', 'an http or https URL without user, query and fragment'],
+    ['PUBLIC_URL', 'ftp://example.org', 'an http or https URL without user, query and fragment'],
+    ['PUBLIC_URL', 'https://example.org/?a', 'an http or https URL without user, query and fragment'],
+    ['PUBLIC_URL', 'https://example.org/#', 'an http or https URL without user, query and fragment'],
+    ['PUBLIC_URL', 'https://anna@example.org', 'an http or https URL without user, query and fragment'],
+    ['MAX_BODY_BYTES', '0', 'a whole number from 1 to 1073741824'],
+    ['MAX_BODY_BYTES', '1073741825', 'a whole number from 1 to 1073741824'],
+    ['MAX_BODY_BYTES', '1e3', 'a whole number from 1 to 1073741824'],
+    ['LOG_LEVEL', 'INFO', 'fatal, error, warn, info, debug, trace or silent'],
+    ['LOG_REQUESTS', 'some', 'errors, all or none'],
+  ])('%s=%s', (name, value, takes) => {
+    expect(refused({ [name]: value })).toBe(`${name} is ${JSON.stringify(value)}: it takes ${takes}.`);
+  });
+
+  test.each(['fifteen-letters', 'a key with blanks in it', 'sixteen=letters=x', '================='])(
+    'API_KEY=%s, whose value is not shown',
+    (value) => {
+      expect(refused({ API_KEY: value })).toBe(
+        'API_KEY is not valid (its value is not shown): it takes at least 16 letters, digits and -._~+/, with = at the end only (RFC 6750).',
+      );
+    },
+  );
+});
+
+test.each(notServed)('%s is refused by a sentence: this version does not serve it', (name) => {
+  expect(refused({ [name]: '1' })).toBe(`${name} is set, but this version does not serve it: unset it.`);
+  expect(Object.keys(Configuration.shape)).not.toContain(name);
+});
+
+test.each([
+  ['the table', configurationTable],
+  ['the help', configurationHelp],
+])('%s shows every variable and its default', (_, print) => {
+  const text = print();
+  for (const [name, schema] of Object.entries(Configuration.shape)) {
+    expect(text).toContain(name);
+    expect(text).toContain(String(schema.parse(undefined) ?? 'unset'));
+  }
+});

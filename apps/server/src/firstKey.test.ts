@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { networkInterfaces } from 'node:os';
+import { promisify } from 'node:util';
+import { describe, expect, test, vi } from 'vitest';
+import { commandMissing } from './testing/commandMissing.ts';
+import { logLines } from './testing/petStoreProcess.ts';
+import { apiKey, newFolder } from './testing/newFolder.ts';
+
+const execute = promisify(execFile);
+const keyOf = (text: string) => /psk_[\w-]{43}/.exec(text)?.[0] ?? 'none';
+
+/** The command in the notice: from the line that starts with curl to the first that goes no further. */
+const curlIn = (notice: string) => /^curl (?:.*\\\n)*.*$/m.exec(notice)?.[0] ?? 'none';
+
+describe('the first start on a new store', () => {
+  test('shows a key once on stderr, and never in the log', async () => {
+    const { serve } = await newFolder();
+    const { origin, stop, stderr, stdout } = await serve({
+      env: { LOG_LEVEL: 'trace', LOG_REQUESTS: 'all' },
+    });
+    const key = keyOf(stderr());
+    const answer = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await answer.json()).toEqual([]);
+    await stop();
+    expect(stdout()).not.toContain(key);
+  });
+
+  test.skipIf(commandMissing('curl'))('shows a curl line that works when pasted', async () => {
+    const { serve } = await newFolder();
+    const { stderr } = await serve();
+    const { stdout } = await execute('bash', ['-c', curlIn(stderr())]);
+    expect(stdout).toBe('[]');
+  });
+
+  const listensOn = Object.values(networkInterfaces()).flatMap((addresses = []) =>
+    addresses.map(({ address }) => address),
+  );
+  test.skipIf(!listensOn.includes('::1')).each([
+    ['0.0.0.0', 'http://127.0.0.1:'],
+    ['::', 'http://[::1]:'],
+    ['::1', 'http://[::1]:'],
+    ['localhost', 'http://localhost:'],
+  ])('on HOST=%s shows an origin that is reached from this machine', async (HOST, origin) => {
+    const { serve } = await newFolder();
+    const { stderr } = await serve({ env: { HOST } });
+    const [, url = ''] = /^curl (\S+)/.exec(curlIn(stderr())) ?? [];
+    expect(url.startsWith(origin)).toBe(true);
+    expect((await fetch(url, { headers: { authorization: `Bearer ${keyOf(stderr())}` } })).status).toBe(200);
+  });
+
+  test('shows the key to one of several processes that start at once', async () => {
+    const { serve } = await newFolder();
+    const servers = await Promise.all([serve(), serve(), serve(), serve()]);
+    const shown = servers.map(({ stderr }) => stderr()).filter((text) => text !== '');
+    expect(shown).toHaveLength(1);
+    for (const { origin } of servers) {
+      const headers = { authorization: `Bearer ${keyOf(shown[0] ?? '')}` };
+      await vi.waitFor(
+        async () => expect((await fetch(`${origin}/v1/pets`, { headers })).status).toBe(200),
+        1_000,
+      );
+    }
+  });
+
+  test('makes no key where API_KEY is set, and takes that one', async () => {
+    const { serve, command } = await newFolder();
+    const { origin, stderr } = await serve({ env: { API_KEY: apiKey } });
+    const answer = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
+    expect(answer.status).toBe(200);
+    expect(stderr()).toBe('');
+    expect((await command(['keys', 'list'])).stdout).toBe('NAME  CREATED  LAST USED  REVOKED\n');
+  });
+});
+
+test('no later start shows a key, not even when every key is revoked', async () => {
+  const { serve, command } = await newFolder();
+  await (await serve()).stop();
+  await command(['keys', 'revoke', 'first']);
+  const { stderr } = await serve();
+  expect(stderr()).toBe('');
+});
+
+test('no start shows a key once a key was added by hand', async () => {
+  const { serve, command } = await newFolder();
+  await command(['keys', 'add', 'mine']);
+  const server = await serve();
+  expect(server.stderr()).toBe('');
+  expect(logLines(server)).toHaveLength(1);
+});

@@ -1,0 +1,48 @@
+import { StoreError } from '@petstore/core';
+import { describe, expect, test } from 'vitest';
+import { healthRoutes } from './health.ts';
+import { newFolder } from './testing/newFolder.ts';
+
+const json = async (response: Response) => ({
+  status: response.status,
+  type: response.headers.get('content-type'),
+  cache: response.headers.get('cache-control'),
+  body: await response.json(),
+});
+
+describe('without a credential', () => {
+  test.for(['/healthz', '/readyz'])('%s is 200 while the process serves', async (path) => {
+    const { serve } = await newFolder();
+    const { origin } = await serve();
+    expect(await json(await fetch(origin + path))).toEqual({
+      status: 200,
+      type: 'application/json',
+      cache: 'no-store',
+      body: { status: 'ok' },
+    });
+  });
+});
+
+describe('/readyz is 503 and says why in one word', () => {
+  test.each([
+    ['the store cannot be read', new StoreError('damaged', 'a page of /data/x is damaged'), false, 'damaged'],
+    ['the store is away', new StoreError('unavailable', 'no answer from 10.0.0.1'), false, 'unavailable'],
+    ['the store fails unexpectedly', new TypeError('x is not a function'), false, 'unknown'],
+    ['the process is on its way out', undefined, true, 'draining'],
+  ])('%s', async (_, fault, draining, reason) => {
+    const ready = () => {
+      if (fault !== undefined) throw fault;
+    };
+    const routes = healthRoutes({ store: { ready }, isDraining: () => draining });
+    expect(await routes['/readyz']()).toEqual({
+      status: 503,
+      headers: [
+        ['content-type', 'application/json'],
+        ['cache-control', 'no-store'],
+        ['retry-after', '1'],
+      ],
+      body: JSON.stringify({ status: 'unavailable', reason }),
+    });
+    expect(routes['/healthz']()).toMatchObject({ status: 200 });
+  });
+});

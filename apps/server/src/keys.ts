@@ -1,0 +1,70 @@
+import { issueKey, type KeyRecord, type Store, StoreError } from '@petstore/core';
+import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import { CommandError } from './commandError.ts';
+import type { Command } from './commandLine.ts';
+import type { Configuration } from './configuration.ts';
+
+/** The names that `keys add` takes: what a terminal shows as it is. */
+const keyName = /^[^\p{C}\p{Z}](?:[^\p{C}]{0,62}[^\p{C}\p{Z}])?$/u;
+
+export type KeysCommand = Extract<Command, { readonly run: `keys ${string}` }>;
+
+/** Runs a `keys` command on the configured store, which servers may be using. @returns what is printed */
+export async function runKeys(
+  command: KeysCommand,
+  { DATA_DIR }: Pick<Configuration, 'DATA_DIR'>,
+): Promise<string> {
+  const store = await openEmbeddedStore({ dataDir: DATA_DIR });
+  try {
+    if (command.run === 'keys add') return await addKey(store, command.name);
+    if (command.run === 'keys revoke') return await revokeKey(store, command.name);
+    return await listKeys(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** @returns the new key, which is never seen again */
+async function addKey(store: Store, name: string): Promise<string> {
+  if (!keyName.test(name)) {
+    throw new CommandError(
+      `${JSON.stringify(name)} cannot be a key's name: it takes 1 to 64 printable characters.`,
+    );
+  }
+  const { key, hash } = issueKey();
+  try {
+    await store.keys.add({ hash, name, createdAt: Date.now() });
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'conflict') throw error;
+    throw new CommandError(
+      `There is a key named ${JSON.stringify(name)} already: names are given once, also those of revoked keys.`,
+      { cause: error },
+    );
+  }
+  return key;
+}
+
+/** A table for people, the oldest key first. */
+async function listKeys(store: Store): Promise<string> {
+  const keys = await store.keys.list();
+  const rows = [['NAME', 'CREATED', 'LAST USED', 'REVOKED'], ...keys.map(row)];
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
+  return rows
+    .map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .join('\n');
+}
+
+const row = ({ name, createdAt, lastUsedAt, revokedAt }: KeyRecord) => [
+  name,
+  time(createdAt),
+  time(lastUsedAt),
+  time(revokedAt),
+];
+
+const time = (at: number | undefined) => (at === undefined ? '-' : new Date(at).toISOString());
+
+async function revokeKey(store: Store, name: string): Promise<string> {
+  const revoked = await store.keys.revoke(name, Date.now());
+  if (revoked === undefined) throw new CommandError(`There is no key named ${JSON.stringify(name)}.`);
+  return `Revoked ${JSON.stringify(name)}: within 5 seconds no process accepts it.`;
+}

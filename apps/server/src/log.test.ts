@@ -1,0 +1,98 @@
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { requestLog } from './log.ts';
+import { logLines, type RunningServer } from './testing/petStoreProcess.ts';
+import { apiKey, newFolder } from './testing/newFolder.ts';
+
+const authorization = `Bearer ${apiKey}`;
+const requests = (server: RunningServer) =>
+  logLines(server).filter(({ requestId }) => requestId !== undefined);
+
+/** One good call, and one that finds nothing; then the server ends, so that its log is whole. */
+async function twoCalls({ origin, stop }: RunningServer): Promise<Response> {
+  await fetch(`${origin}/v1/pets`, { headers: { authorization } });
+  const missing = await fetch(`${origin}/v1/pets/7?secret=of-the-query`, { headers: { authorization } });
+  await stop();
+  return missing;
+}
+
+describe('LOG_REQUESTS', () => {
+  test('errors, the default: a line for what is not 2xx, with the X-Request-Id of the answer', async () => {
+    const { serve } = await newFolder();
+    const server = await serve({ env: { API_KEY: apiKey } });
+    const missing = await twoCalls(server);
+    expect(requests(server)).toEqual([
+      {
+        level: 30,
+        time: expect.any(Number),
+        pid: expect.any(Number),
+        hostname: expect.any(String),
+        requestId: missing.headers.get('x-request-id'),
+        method: 'GET',
+        path: '/v1/pets/7',
+        face: 'rest',
+        operation: 'getPet',
+        status: 404,
+        durationMs: expect.any(Number),
+        msg: 'request',
+      },
+    ]);
+  });
+
+  test('all: a line for every request', async () => {
+    const { serve } = await newFolder();
+    const server = await serve({ env: { API_KEY: apiKey, LOG_REQUESTS: 'all' } });
+    await twoCalls(server);
+    expect(requests(server).map(({ status }) => status)).toEqual([200, 404]);
+  });
+
+  test('none: no line', async () => {
+    const { serve } = await newFolder();
+    const server = await serve({ env: { API_KEY: apiKey, LOG_REQUESTS: 'none' } });
+    await twoCalls(server);
+    expect(requests(server)).toEqual([]);
+  });
+});
+
+test('no key, header or query reaches the log, at its most talkative', async () => {
+  const { serve } = await newFolder();
+  const server = await serve({ env: { API_KEY: apiKey, LOG_REQUESTS: 'all', LOG_LEVEL: 'trace' } });
+  const wrong = 'psk_a-key-that-nobody-was-given-0123456789abcdef';
+  await fetch(`${server.origin}/v1/pets`, { headers: { authorization: `Bearer ${wrong}` } });
+  await fetch(`${server.origin}/trpc/listPets?input=%7B%22limit%22%3A3%7D`, { headers: { authorization } });
+  await fetch(`${server.origin}/trpc/no`, { headers: { authorization, cookie: 'session=in-a-cookie' } });
+  await twoCalls(server);
+  expect(requests(server)).toHaveLength(5);
+  for (const secret of [apiKey, wrong, 'of-the-query', 'limit', 'in-a-cookie', 'Bearer', 'authorization']) {
+    expect(server.stdout()).not.toContain(secret);
+  }
+});
+
+describe('a failure that nobody expected', () => {
+  test('is logged as an error with the request id and its cause', () => {
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+    requestLog(log, { LOG_REQUESTS: 'errors' })?.({
+      requestId: 'the-id',
+      method: 'GET',
+      path: '/v1/pets',
+      face: 'rest',
+      operation: 'listPets',
+      status: 500,
+      durationMs: 1,
+      error: new Error('the store fell over', { cause: new Error('the disk is gone') }),
+    });
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      {
+        level: 50,
+        requestId: 'the-id',
+        status: 500,
+        err: {
+          type: 'Error',
+          message: 'the store fell over: the disk is gone',
+          stack: expect.stringContaining('log.test.ts'),
+        },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Exchange } from '@petstore/gateway';
+import { destination, type Logger, pino } from 'pino';
+import type { Configuration } from './configuration.ts';
+
+/** An answer that took longer is logged as slow, in milliseconds. */
+const slowMs = 1_000;
+
+/** What is kept for a reader of stdout that stopped reading; lines beyond it are dropped. */
+const maxPendingBytes = 8_388_608;
+
+/** How long the end waits for whoever reads stdout, in milliseconds. */
+const endDeadlineMs = 1_000;
+
+export interface Log extends Logger {
+  /** Writes out what is pending; nothing may be logged afterwards. */
+  readonly end: () => Promise<void>;
+}
+
+/** Logs to stdout, a JSON object a line. */
+export function openLog({ LOG_LEVEL }: Pick<Configuration, 'LOG_LEVEL'>): Log {
+  // Not `sync`: a line per request would make every answer wait for whoever reads stdout.
+  const stdout = destination({ dest: 1, sync: false, maxLength: maxPendingBytes });
+  const end = async () => {
+    const ended = once(stdout, 'close');
+    stdout.end();
+    await Promise.race([ended, sleep(endDeadlineMs)]);
+  };
+  return Object.assign(pino({ level: LOG_LEVEL }, stdout), { end });
+}
+
+/**
+ * A line for a request, as `LOG_REQUESTS` asks. It says only what an exchange holds: no header, no query, no body, so
+ * no key.
+ */
+export function requestLog(
+  log: Logger,
+  { LOG_REQUESTS }: Pick<Configuration, 'LOG_REQUESTS'>,
+): ((exchange: Exchange) => void) | undefined {
+  if (LOG_REQUESTS === 'none') return undefined;
+  return (exchange) => {
+    const { durationMs, status } = exchange;
+    const slow = durationMs > slowMs;
+    if (LOG_REQUESTS === 'errors' && status >= 200 && status < 300 && !slow) return;
+    const { error, ...request } = exchange;
+    const level = status >= 500 ? 'error' : slow ? 'warn' : 'info';
+    log[level](error === undefined ? request : { ...request, err: error }, slow ? 'slow request' : 'request');
+  };
+}

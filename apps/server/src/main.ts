@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { CommandError } from './commandError.ts';
+import { type Command, helpText, parseCommandLine } from './commandLine.ts';
+import { configurationHelp, readConfiguration } from './configuration.ts';
+
+/** The oldest Node that this is tested on. */
+const oldestNode = 22;
+
+/** Errors whose message is for whoever starts the process. By name: their classes load with what throws them. */
+const forPeople = new Set([
+  'CommandError',
+  'ConfigurationError',
+  'GatewayError',
+  'ListenError',
+  'StoreError',
+]);
+
+try {
+  checkNode();
+  await run(parseCommandLine(process.argv.slice(2)));
+} catch (error) {
+  const text = error instanceof Error ? (forPeople.has(error.name) ? error.message : error.stack) : error;
+  process.stderr.write(`${String(text)}\n`);
+  // Not `exitCode`: what was opened before the fault would keep the process.
+  process.exit(1);
+}
+
+function checkNode(): void {
+  const { node } = process.versions;
+  if (Number.parseInt(node, 10) >= oldestNode) return;
+  throw new CommandError(
+    `The pet store needs Node ${oldestNode} and this is ${node}: npm start runs it under its own.`,
+  );
+}
+
+/** Each command loads what it needs and no more. */
+async function run(command: Command): Promise<void> {
+  switch (command.run) {
+    case 'help':
+      return print(helpText(configurationHelp()));
+    case 'version':
+      return print(await version());
+    case 'serve': {
+      const configuration = readConfiguration(process.env);
+      const [{ startServer }, { stopOnSignals }] = await Promise.all([
+        import('./app.ts'),
+        import('./stopOnSignals.ts'),
+      ]);
+      const starting = startServer(configuration);
+      stopOnSignals(starting);
+      await starting;
+      return;
+    }
+    case 'openapi': {
+      const configuration = readConfiguration(process.env);
+      const { openApiText } = await import('./openapi.ts');
+      return print(await openApiText(configuration));
+    }
+    default: {
+      const configuration = readConfiguration(process.env);
+      const { runKeys } = await import('./keys.ts');
+      return print(await runKeys(command, configuration));
+    }
+  }
+}
+
+async function version(): Promise<string> {
+  // The same place from src/ and from dist/.
+  const manifest = await readFile(new URL('../package.json', import.meta.url), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(manifest)).version;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

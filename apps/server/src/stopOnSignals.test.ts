@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
+import { logLines } from './testing/petStoreProcess.ts';
+import { apiKey, newFolder } from './testing/newFolder.ts';
+
+const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
+
+/** A create of which the server has all but the body's end. */
+async function createInFlight(origin: string): Promise<{ socket: Socket; answer: () => string }> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname);
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(
+    [
+      'POST /v1/pets HTTP/1.1',
+      `Host: ${hostname}`,
+      `Authorization: Bearer ${apiKey}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      '',
+      body.slice(0, -1),
+    ].join('\r\n'),
+  );
+  await sleep(200);
+  return { socket, answer: () => answer };
+}
+
+const env = { API_KEY: apiKey };
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  test('ends an idle server with code 0, its log written out', async () => {
+    const { serve } = await newFolder();
+    const server = await serve({ env });
+    server.child.kill(signal);
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    expect(logLines(server).map(({ msg }) => msg)).toEqual(['listening', 'stopping', 'stopped']);
+    expect(server.stderr()).toBe('');
+  });
+
+  test('lets a call in flight finish, and what it created is there afterwards', async () => {
+    const { serve } = await newFolder();
+    const server = await serve({ env });
+    const { socket, answer } = await createInFlight(server.origin);
+    server.child.kill(signal);
+    await vi.waitFor(() => expect(logLines(server).some(({ msg }) => msg === 'stopping')).toBe(true));
+    await expect(fetch(`${server.origin}/healthz`)).rejects.toThrow('fetch failed');
+    socket.write(body.slice(-1));
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    expect(answer()).toMatch(/^HTTP\/1\.1 201 /);
+    expect(answer()).toMatch(/^connection: close\r$/im);
+
+    const { origin } = await serve({ env });
+    const list = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
+    expect(await list.json()).toMatchObject([JSON.parse(body)]);
+  });
+
+  test('that reaches the process twice, as under npm, is one', async () => {
+    const { serve } = await newFolder();
+    const server = await serve({ env });
+    const { socket, answer } = await createInFlight(server.origin);
+    server.child.kill(signal);
+    await sleep(100);
+    server.child.kill(signal);
+    await sleep(100);
+    socket.write(body.slice(-1));
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    expect(answer()).toMatch(/^HTTP\/1\.1 201 /);
+  });
+
+  test('a second time ends it at once', async () => {
+    const { serve } = await newFolder();
+    const server = await serve({ env });
+    const { answer } = await createInFlight(server.origin);
+    server.child.kill(signal);
+    await sleep(700);
+    server.child.kill(signal);
+    const since = performance.now();
+    expect(await server.exited).toEqual({ code: null, signal });
+    expect(performance.now() - since).toBeLessThan(1_000);
+    expect(answer()).toBe('');
+  });
+});

@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import {
+  type Exit,
+  listening,
+  type PetStoreProcess,
+  run,
+  type RunningServer,
+  type RunOptions,
+} from './petStoreProcess.ts';
+
+export interface Ended extends Exit {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A data folder of one test, and the processes that it starts there. None of them outlives it. */
+export interface Folder {
+  /** Nothing is there yet. */
+  readonly dataDir: string;
+  readonly start: (options?: RunOptions) => PetStoreProcess;
+  /** Starts the process on a free port and waits until it listens. */
+  readonly serve: (options?: RunOptions) => Promise<RunningServer>;
+  /** Runs a command to its end. */
+  readonly command: (args: readonly string[], options?: RunOptions) => Promise<Ended>;
+}
+
+/** A key that servers are given where a case is not about keys. */
+export const apiKey = 'a-key-for-the-tests-0123456789';
+
+export async function newFolder(): Promise<Folder> {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  const dataDir = join(folder, 'data');
+  const started: PetStoreProcess[] = [];
+  onTestFinished(async () => {
+    for (const { child } of started) child.kill('SIGKILL');
+    await Promise.all(started.map(({ exited }) => exited));
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const start = (options: RunOptions = {}) => {
+    const child = run({ ...options, env: { DATA_DIR: dataDir, PORT: '0', ...options.env } });
+    started.push(child);
+    return child;
+  };
+  return {
+    dataDir,
+    start,
+    serve: (options) => listening(start(options)),
+    command: async (args, options) => {
+      const { exited, stdout, stderr } = start({ ...options, args });
+      return { ...(await exited), stdout: stdout(), stderr: stderr() };
+    },
+  };
+}
