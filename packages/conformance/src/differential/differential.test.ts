@@ -66,7 +66,7 @@ function pair(setting: Setting | undefined): Promise<Pair> {
   return started;
 }
 
-async function start(setting: Setting | undefined): Promise<Pair> {
+async function start(setting: Setting | undefined, authenticate?: () => undefined): Promise<Pair> {
   const createContext = contextOf(setting);
   const options =
     setting !== undefined && setting in adapterOptions
@@ -85,6 +85,7 @@ async function start(setting: Setting | undefined): Promise<Pair> {
 
   const gateway = await createGateway({
     router: differentialRouter,
+    ...(authenticate && { authenticate }),
     createContext: ({ info }) => createContext(info),
     document: { title: 'Differential', version: '0.0.0' },
     maxBodyBytes: maxBytes,
@@ -139,5 +140,32 @@ describe('the tRPC face answers what tRPC’s standalone adapter answers', () =>
     const { official, ours } = await pair(row.under);
     const [expected, actual] = await Promise.all([ask(official, row), ask(ours, row)]);
     expect(actual).toEqual(expected);
+  });
+});
+
+describe('the tRPC face differs from the adapter where design.md says so, and nowhere else', () => {
+  const named = (names: RegExp) => rows.filter(({ name, under }) => under === undefined && names.test(name));
+
+  it.each(
+    named(/^(a query without input|a batch of two|a procedure that is not there|GET of a mutation|TRACE)$/),
+  )('the credential is checked first: $name is 401, one unbatched envelope', async (row) => {
+    const { ours } = await start(undefined, () => undefined);
+    const answer = await ask(ours, row);
+    expect(answer.status).toBe(401);
+    expect(answer.headers).toMatchObject({ 'www-authenticate': 'Bearer realm="api"' });
+    expect(JSON.parse(answer.body)).toMatchObject({
+      error: { code: -32001, data: { code: 'UNAUTHORIZED', httpStatus: 401 } },
+    });
+  });
+
+  it('OPTIONS is a preflight: 204 with Allow, where the adapter answers 415', async () => {
+    const { official, ours } = await pair(undefined);
+    const row: Row = { name: 'OPTIONS', method: 'OPTIONS', target: '/hello' };
+    expect(await ask(official, row)).toMatchObject({ status: 415 });
+    expect(await ask(ours, row)).toEqual({
+      status: 204,
+      headers: { allow: 'GET, POST, HEAD, OPTIONS' },
+      body: '',
+    });
   });
 });
