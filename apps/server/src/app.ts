@@ -1,9 +1,11 @@
+import { resolve } from 'node:path';
 import { createKeyVerifier, type KeyIdentity } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { createGateway } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
 import { authenticateWith } from './authenticate.ts';
 import type { Configuration } from './configuration.ts';
+import { docsRoutes } from './docs.ts';
 import { firstKeyNotice, makeFirstKey } from './firstKey.ts';
 import { healthRoutes } from './health.ts';
 import { openLog, requestLog } from './log.ts';
@@ -44,14 +46,14 @@ export async function startServer(configuration: Configuration): Promise<Server>
         idempotencyKey,
       }),
       authenticate: authenticateWith(verify),
-      routes: healthRoutes({ store, isDraining: () => draining }),
+      routes: { ...healthRoutes({ store, isDraining: () => draining }), ...docsRoutes },
     });
-    const host = await serve(gateway.handle, { host: HOST, port: PORT });
+    const host = await serve(gateway, { host: HOST, port: PORT });
     const origin = originOf(host);
     // After the port is had: a start that fails must not have used up the one showing of the key.
     const firstKey = API_KEY === undefined ? await makeFirstKey(store) : undefined;
     if (firstKey !== undefined) process.stderr.write(firstKeyNotice(firstKey, origin));
-    log.info({ origin, dataDir: DATA_DIR }, 'listening');
+    log.info({ origin, dataDir: resolve(DATA_DIR) }, 'listening');
     return {
       origin,
       async close() {

@@ -122,7 +122,8 @@ function bytesOf(body: unknown): Buffer | undefined {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-async function exchange(
+/** Sends one request as it is given, and gives what came back, unchecked. */
+export async function exchange(
   agent: Agent,
   origin: string,
   method: string,

@@ -30,7 +30,7 @@ const serve: Serve = async ({ dataDir, publicUrl, maxBodyBytes } = {}) => {
     ...(publicUrl !== undefined && { publicUrl }),
     ...(maxBodyBytes !== undefined && { maxBodyBytes }),
   });
-  const listening = await listen(gateway.handle);
+  const listening = await listen(gateway);
   return {
     origin: `http://${listening.host}:${listening.port}`,
     apiKey: API_KEY,

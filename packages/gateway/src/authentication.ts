@@ -16,6 +16,15 @@ export class Refusal {
 
 export type Admission<Identity> = { readonly identity: Identity | undefined } | Refusal;
 
+/** What stands for nobody. */
+export type Nobody = null | undefined | false;
+
+/** Whose token a token is. */
+export type Authenticate<Identity> = (
+  token: string,
+  request: GatewayRequest,
+) => Identity | Nobody | PromiseLike<Identity | Nobody>;
+
 /** Checks the credential of a request, once, before anything else of it is looked at. It never throws. */
 export type Authentication<Identity> = (
   request: GatewayRequest,
@@ -23,9 +32,7 @@ export type Authentication<Identity> = (
 
 /** Bearer authentication (RFC 6750) by `authenticate`; without it everybody is let in. */
 export function createAuthentication<Identity>(
-  authenticate:
-    | ((token: string, request: GatewayRequest) => Identity | undefined | Promise<Identity | undefined>)
-    | undefined,
+  authenticate: Authenticate<Identity> | undefined,
   realm: string,
 ): Authentication<Identity> {
   if (authenticate === undefined) return () => ({ identity: undefined });
@@ -41,7 +48,8 @@ export function createAuthentication<Identity>(
     new TRPCError({ code: 'UNAUTHORIZED', message: 'The API key is not valid.' }),
     challenge(realm, false),
   );
-  const admit = (identity: Identity | undefined) => (identity === undefined ? invalid : { identity });
+  // What a look-up gives for nobody is not always undefined: null, false, '' and 0 let nobody in either.
+  const admit = (identity: Identity | Nobody) => (identity ? { identity } : invalid);
   const fail = (cause: unknown) => new Refusal(getTRPCErrorFromUnknown(cause));
 
   return (request) => {
@@ -50,9 +58,13 @@ export function createAuthentication<Identity>(
     if (credential === 'malformed') return invalid;
     try {
       const identity = authenticate(credential.token, request);
-      return identity instanceof Promise ? identity.then(admit, fail) : admit(identity);
+      return isThenable(identity) ? Promise.resolve(identity).then(admit, fail) : admit(identity);
     } catch (cause) {
       return fail(cause);
     }
   };
 }
+
+// Not `instanceof Promise`: what a query builder gives can be waited for too, and taken for an identity it lets all in.
+const isThenable = <T>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
+  typeof value === 'object' && value !== null && 'then' in value;

@@ -1,6 +1,7 @@
 import { initTRPC } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import * as mini from 'zod/mini';
 import { createGateway } from './gateway.ts';
 import { BodyTooLargeError, type GatewayRequest } from './http.ts';
 import type { GatewayMeta, RestMeta } from './meta.ts';
@@ -33,12 +34,14 @@ function request(
   };
 }
 
-const echo = (rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType = z.unknown()) =>
-  t.procedure
-    .meta({ openapi: rest })
-    .input(input)
-    .output(output)
-    .mutation(({ input: given }) => given);
+function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType = z.unknown()) {
+  const base = t.procedure.meta({ openapi: rest }).input(input).output(output);
+  return rest.method === 'GET'
+    ? base.query(({ input: given }) => given)
+    : base.mutation(({ input: given }) => given);
+}
+
+const recursive: z.ZodType = z.lazy(() => z.optional(recursive));
 
 type Options = GatewayOptions<ReturnType<typeof t.router>, unknown>;
 const gatewayOf = (procedures: Parameters<typeof t.router>[0], options: Partial<Options> = {}) =>
@@ -171,6 +174,61 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     await expect(gatewayOf(procedures)).rejects.toThrow(sentence);
   });
 
+  it.each<
+    [what: string, procedures: Parameters<typeof t.router>[0], options: Partial<Options>, sentence: RegExp]
+  >([
+    [
+      'one base path for both faces',
+      {},
+      { restBasePath: '/api', rpcBasePath: '/api/' },
+      /both served below "\/api"/,
+    ],
+    [
+      'a page at the document’s path',
+      {},
+      { routes: { '/openapi.json': () => ({ status: 200, headers: [] }) } },
+      /one of routes/,
+    ],
+    [
+      'an operation where the document is',
+      { a: echo(get('/openapi.json')) },
+      { restBasePath: '/' },
+      /a cannot be reached/,
+    ],
+    ['an operation where tRPC is', { a: echo(get('/trpc/x')) }, { restBasePath: '/' }, /a cannot be reached/],
+    [
+      'a mutation at GET',
+      {
+        a: t.procedure
+          .meta({ openapi: get('/x') })
+          .output(z.void())
+          .mutation(() => {}),
+      },
+      {},
+      /GET must change nothing/,
+    ],
+    [
+      'a path in the style of Express',
+      { a: echo(get('/books/:id'), z.object({ id: z.string() })) },
+      {},
+      /write it as \/name\/\{parameter\}/,
+    ],
+    [
+      'nothing answered with 200',
+      { a: echo({ ...get('/x'), successStatus: 200 }, undefined, z.void()) },
+      {},
+      /leave the status out/,
+    ],
+    [
+      'a query that contains itself',
+      { a: echo(get('/x'), z.object({ q: recursive })) },
+      {},
+      /"q" contains itself/,
+    ],
+  ])('%s', async (_what, procedures, options, sentence) => {
+    await expect(gatewayOf(procedures, options)).rejects.toThrow(sentence);
+  });
+
   it('a public URL that is not one', async () => {
     await expect(gatewayOf({}, { publicUrl: 'example.test' })).rejects.toThrow(/publicUrl is example\.test/);
   });
@@ -185,6 +243,22 @@ describe('the gateway', () => {
     await gateway.document();
     expect(JSON.stringify(z.toJSONSchema(input))).toBe(before);
     expect(input.safeParse({ n: '1' }).success).toBe(false);
+  });
+
+  it('is as strict with the schemas of zod/mini', async () => {
+    const gateway = await gatewayOf({
+      a: t.procedure
+        .meta({ openapi: { method: 'GET', path: '/a/{n}' } })
+        .input(mini.object({ n: mini.int() }))
+        .output(z.unknown())
+        .query(({ input }) => input),
+    });
+    const statuses = await Promise.all(
+      ['5', '1e3', '5.0', '9007199254740993'].map(
+        async (n) => (await gateway.handle(request('GET', `/v1/a/${n}`))).status,
+      ),
+    );
+    expect(statuses).toEqual([200, 400, 400, 404]);
   });
 
   it('takes a description of what JSON schema cannot say', async () => {
@@ -263,13 +337,25 @@ describe('the gateway', () => {
     ['Bearer good, more', 401],
     ['Basic good', 401],
     ['Bearer down', 500],
+    ['Bearer null', 401],
+    ['Bearer false', 401],
+    ['Bearer thenable', 401],
   ])('lets %s in, or not, alike on both faces: %i', async (authorization, status) => {
     const gateway = await gatewayOf(
       { a: echo({ method: 'POST', path: '/a' }) },
       {
-        authenticate: async (token) => {
+        authenticate(token) {
           if (token === 'down') throw new Error('The keys cannot be read.');
-          return token === 'good' ? {} : undefined;
+          const found = new Map<string, object | null | false>([
+            ['good', {}],
+            ['null', null],
+            ['false', false],
+          ]).get(token);
+          return token === 'thenable'
+            ? // As a query builder: something to wait for that is no Promise.
+              // oxlint-disable-next-line unicorn/no-thenable
+              { then: (give: (value: undefined) => undefined) => Promise.resolve(undefined).then(give) }
+            : Promise.resolve(found);
         },
       },
     );
@@ -306,4 +392,60 @@ describe('the gateway', () => {
     ]);
     expect(await gateway.document()).toMatchObject({ servers: [{ url: 'https://pets.example/store/v1' }] });
   });
+});
+
+describe('a call on a router with a public procedure', () => {
+  const open = () =>
+    gatewayOf(
+      {
+        pub: t.procedure
+          .meta({ openapi: { method: 'GET', path: '/pub', protect: false } })
+          .output(z.string())
+          .query(() => 'public'),
+        secret: t.procedure
+          .meta({ openapi: { method: 'GET', path: '/secret' } })
+          .output(z.string())
+          .query(() => 'protected'),
+      },
+      { authenticate: () => undefined },
+    );
+
+  it.each(['a/trpc/secret?', 'a/trpc/secret#', 'a/trpc/secret', 'secret@a', 'a\\trpc\\secret?'])(
+    'reaches no other by what its Host holds: %s',
+    async (host) => {
+      const gateway = await open();
+      const answer = await gateway.handle(request('GET', '/trpc/pub', { host }));
+      expect(JSON.stringify(answer.body)).not.toContain('protected');
+    },
+  );
+
+  it.each([
+    '/trpc/pub,secret?batch=1',
+    '/trpc/secret',
+    '/trpc/x/../secret',
+    '/trpc/%73ecret',
+    '/trpc/pub/%2e%2e/secret',
+    '/v1/secret',
+    '/v1/%73ecret',
+  ])('asks for a credential at %s', async (target) => {
+    const gateway = await open();
+    expect((await gateway.handle(request('GET', target))).status).toBe(401);
+  });
+});
+
+it('what the gateway itself answers over tRPC has no stack and no foreign text, whatever the router says', async () => {
+  const dev = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: true });
+  const gateway = await createGateway({
+    router: dev.router({}),
+    authenticate: (token) => {
+      if (token === 'x') throw new Error('connect mongodb://root:hunter2@db failed');
+      return undefined;
+    },
+    createContext: ({ reply }) => ({ reply }),
+    document: { title: 'Test', version: '0.0.0' },
+  });
+  for (const authorization of ['', 'Bearer x', 'Bearer y']) {
+    const { body } = await gateway.handle(request('GET', '/trpc/a', { authorization }));
+    expect(body).not.toMatch(/stack|hunter2|\.ts/);
+  }
 });

@@ -18,6 +18,8 @@ export type OpenApiDocument = Readonly<Record<string, unknown>>;
 export interface Gateway {
   /** Answers one request: the host calls it. */
   readonly handle: Handle;
+  /** The largest request body, in bytes. */
+  readonly maxBodyBytes: number;
   /** The OpenAPI 3.1 document of the procedures that carry REST metadata. It is made at the first call. */
   readonly document: () => Promise<OpenApiDocument>;
 }
@@ -26,7 +28,9 @@ type Face = Exchange['face'];
 
 /**
  * Derives routes, conversions and documents once, and gives what a host needs to serve the router. The user's schemas
- * are read and never changed.
+ * are read and never changed. Serve it with `serve` of `@petstore/gateway/uws`. What fails unexpectedly is told to
+ * `onExchange`, and to nobody where that is not given. On the tRPC face a router's own `errorFormatter` and `isDev`
+ * decide what a client sees of such an error: set `isDev: false` and replace the messages of causes.
  * @throws {GatewayError} one sentence naming the procedure and the remedy, where metadata cannot be served
  */
 export async function createGateway<Router extends AnyTRPCRouter, Identity>(
@@ -81,12 +85,31 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       }),
     ));
 
+  if (options.routes && documentPath in options.routes) {
+    throw new GatewayError(
+      `"${documentPath}" is the document's path and one of routes: give one of them another path.`,
+    );
+  }
+  if (restBasePath === rpcBasePath) {
+    throw new GatewayError(
+      `REST and tRPC are both served below "${restBasePath}": give one of them another base path.`,
+    );
+  }
   const pages = new Map<string, Handle>(Object.entries(options.routes ?? {}));
   pages.set(documentPath, async () => ({
     status: 200,
     headers: [['content-type', 'application/json']],
     body: JSON.stringify(await document()),
   }));
+
+  for (const { procedurePath, rest } of routes) {
+    const path = `${restBasePath}${rest.path}`;
+    if (pages.has(path) || isBelow(path, rpcBasePath)) {
+      throw new GatewayError(
+        `The procedure ${procedurePath} cannot be reached: ${path} is served by something else.`,
+      );
+    }
+  }
 
   const nowhere = () =>
     failure(new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' }));
@@ -154,7 +177,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     }
   };
 
-  return { handle, document };
+  return { handle, maxBodyBytes, document };
 }
 
 const pathsOf = (routes: readonly Route[]) => new Set(routes.map(({ procedurePath }) => procedurePath));

@@ -20,7 +20,7 @@ export interface GatewayRequest {
   header(name: string): string | undefined;
   /** Every header with its name in lower case, in the order received. Costs a copy: read by name where you can. */
   headers(): Iterable<readonly [name: string, value: string]>;
-  /** The peer's address in text form. */
+  /** The peer's address in text form; `''` once the client is gone. Ask before the answer is given. */
   remoteAddress(): string;
   /**
    * Reads the whole body; an empty one where the request has none. Call it once.
@@ -39,7 +39,9 @@ export type GatewayBodyStream = AsyncIterable<Uint8Array>;
 /** One HTTP response. The host adds `Content-Length` and, for HEAD, leaves the body out. */
 export interface GatewayResponse {
   readonly status: number;
-  /** Names in any case, values without CR, LF or NUL; a host refuses to write others. */
+  /**
+   * Names in any case, values without CR, LF or NUL; a host refuses to write others, and those that frame the message.
+   */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body?: string | Uint8Array | GatewayBodyStream | undefined;
 }
@@ -58,12 +60,16 @@ export class BodyTooLargeError extends Error {
   }
 }
 
+// RFC 9110 §5.1.
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // oxlint-disable-next-line no-control-regex -- these are the bytes that a header must not have
 const unsafe = /[\0\r\n]/;
+/** What frames a message is the host's to write. */
+const framing = /^(?:connection|content-length|transfer-encoding)$/i;
 
 /**
  * Whether a header may be written. uWebSockets.js writes what it is given: a CR or LF in a value would start another
- * header, or another response, of its sender's choice.
+ * header, or another response, of its sender's choice; and it throws at what is no string.
  */
 export const isWritableHeader = ([name, value]: readonly [name: string, value: string]): boolean =>
-  !unsafe.test(name) && !unsafe.test(value);
+  typeof value === 'string' && token.test(name) && !unsafe.test(value) && !framing.test(name);

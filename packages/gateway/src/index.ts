@@ -1,4 +1,5 @@
 export { createGateway, type Gateway, type OpenApiDocument } from './gateway.ts';
+export type { Authenticate, Nobody } from './authentication.ts';
 export type { ContextOptions, DocumentOptions, Exchange, GatewayOptions, RpcOptions } from './options.ts';
 export {
   BodyTooLargeError,

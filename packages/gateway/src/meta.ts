@@ -31,7 +31,7 @@ export interface ResponseHeader {
   readonly description: string;
   // Metadata is typed once per router, not per procedure: the output's type is not known here.
   // oxlint-disable-next-line typescript/no-explicit-any
-  readonly value: (output: any, context: { readonly basePath: string }) => string | undefined;
+  readonly value: (output: any, context: { readonly basePath: string }) => string | number | undefined;
 }
 
 /**
@@ -47,8 +47,11 @@ export interface RestMeta extends Omit<OpenApiVocabulary, 'responseHeaders'> {
    * `reply.status`. Without it: 200, and 204 for an output of `void`. A 3xx is a redirect to `reply.redirect(url)`.
    */
   readonly successStatus?: number | readonly [number, ...number[]];
-  /** Headers of a successful answer, by name. */
-  readonly responseHeaders?: Readonly<Record<string, ResponseHeader>>;
+  /**
+   * Headers of a successful answer, by name; or, as in trpc-to-openapi, a zod object that describes those which the
+   * procedure sets with `reply.header`.
+   */
+  readonly responseHeaders?: Readonly<Record<string, ResponseHeader>> | OpenApiVocabulary['responseHeaders'];
   /**
    * Whether clients may send an `Idempotency-Key` (IETF httpapi draft -07): `createContext` is given it, and the
    * procedure sees to it that a repeat changes nothing.

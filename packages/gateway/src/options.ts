@@ -1,5 +1,6 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
 import type { HTTPBaseHandlerOptions, TRPCRequestInfo } from '@trpc/server/http';
+import type { Authenticate } from './authentication.ts';
 import type { GatewayRequest, Handle } from './http.ts';
 import type { Reply } from './reply.ts';
 import type { ErrorFormat } from './rest/errorFormat.ts';
@@ -7,7 +8,7 @@ import type { ErrorFormat } from './rest/errorFormat.ts';
 /** What `createContext` is given: once per REST call, and once per tRPC request (a batch is one request). */
 export interface ContextOptions<Identity> {
   readonly request: GatewayRequest;
-  /** What `authenticate` returned; `undefined` without `authenticate`, or where a public operation had no credential. */
+  /** What `authenticate` returned; `undefined` without `authenticate`, or where a public operation had no good credential. */
   readonly identity: Identity | undefined;
   /** What the procedure may say about its answer beyond its output. */
   readonly reply: Reply;
@@ -55,14 +56,11 @@ export type RpcOptions<Router extends AnyTRPCRouter> = Pick<
 export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> {
   readonly router: Router;
   /**
-   * Checks a bearer token (RFC 6750), once per request and before anything else of it is looked at. `undefined` refuses
+   * Checks a bearer token (RFC 6750), once per request and before anything else of it is looked at. A falsy value refuses
    * it (401). A `TRPCError` thrown here is the answer: `SERVICE_UNAVAILABLE` where the keys cannot be read.
    * Without this option no credential is asked for. Write it before `createContext`, which then knows its type.
    */
-  readonly authenticate?: (
-    token: string,
-    request: GatewayRequest,
-  ) => Identity | undefined | Promise<Identity | undefined>;
+  readonly authenticate?: Authenticate<Identity>;
   readonly createContext: (
     options: ContextOptions<Identity>,
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;

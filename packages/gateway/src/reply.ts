@@ -9,19 +9,32 @@ export class Reply {
   status: number | undefined = undefined;
   /** The cursor of the next page; unset on the last page. Needs `pagination` in the metadata. */
   nextCursor: string | number | bigint | undefined = undefined;
-  /** Response headers by name. */
-  headers: Record<string, string> | undefined = undefined;
+  #headers: (readonly [name: string, value: string])[] = [];
+
+  /** What was set and appended, names in lower case. */
+  get headers(): readonly (readonly [name: string, value: string])[] {
+    return this.#headers;
+  }
 
   /**
-   * Adds a response header; a second value under one name replaces the first.
-   * @throws {TypeError} for a name or value with a line break or NUL in it
+   * Sets a response header: what was said under this name before is forgotten.
+   * @throws {TypeError} for a name that is no token, a value that is no string or has a line break or NUL in it, and for
+   *   what frames the message (`Content-Length`, `Connection`, `Transfer-Encoding`)
    */
   header(name: string, value: string): void {
+    this.#headers = this.#headers.filter(([other]) => other !== name.toLowerCase());
+    this.append(name, value);
+  }
+
+  /**
+   * Adds a response header beside others of its name: `Set-Cookie`, `Link`.
+   * @throws {TypeError} as `header` does
+   */
+  append(name: string, value: string): void {
     if (!isWritableHeader([name, value])) {
-      throw new TypeError(`The response header ${JSON.stringify(name)} has a line break or NUL in it.`);
+      throw new TypeError(`The response header ${JSON.stringify(name)} cannot be written as it is.`);
     }
-    this.headers ??= {};
-    this.headers[name.toLowerCase()] = value;
+    this.#headers.push([name.toLowerCase(), value]);
   }
 
   /** Says that an earlier request with the same `Idempotency-Key` did what this one asks for. */

@@ -16,7 +16,7 @@ async function start(errorFormat?: ErrorFormat): Promise<{ listening: Listening;
     document: { title: 'Library', version: '2.0.0' },
     ...(errorFormat && { errorFormat }),
   });
-  const listening = await serve(gateway.handle);
+  const listening = await serve(gateway);
   return { listening, origin: `http://127.0.0.1:${listening.port}` };
 }
 

@@ -91,7 +91,7 @@ async function start(setting: Setting | undefined, authenticate?: () => undefine
     maxBodyBytes: maxBytes,
     rpc: options,
   });
-  const listening = await serve(gateway.handle);
+  const listening = await serve(gateway);
   closing.push(() => listening.close());
   return { official: (server.address() as AddressInfo).port, ours: listening.port };
 }
@@ -115,7 +115,13 @@ async function ask(port: number, { method, target, headers = [], body }: Row) {
     method,
     path: `/trpc${target}`,
     agent: false,
-    headers: ['Host', 'localhost', 'Connection', 'close', ...headers.flat(), ...length],
+    headers: [
+      ...(headers.some(([name]) => name === 'Host') ? [] : ['Host', 'localhost']),
+      'Connection',
+      'close',
+      ...headers.flat(),
+      ...length,
+    ],
   });
   outgoing.end(body);
   const [incoming] = await once(outgoing, 'response');

@@ -120,7 +120,8 @@ type Schema = z.core.$ZodTypes;
  * changed; it checks the value afterwards.
  * @throws {NotConvertible} where a text cannot be converted without guessing
  */
-export function parameterConverter(schema: z.core.$ZodType): ParameterConverter {
+export function parameterConverter(schema: z.core.$ZodType, depth = 0): ParameterConverter {
+  if (depth > 50) throw new NotConvertible('contains itself, which a URL cannot carry');
   const { def } = (schema as Schema)._zod;
   switch (def.type) {
     case 'array':
@@ -131,12 +132,13 @@ export function parameterConverter(schema: z.core.$ZodType): ParameterConverter 
       const inner = unwrap(schema);
       return inner === undefined
         ? { ...scalarConverter(schema), repeated: false }
-        : parameterConverter(inner);
+        : parameterConverter(inner, depth + 1);
     }
   }
 }
 
-function scalarConverter(schema: z.core.$ZodType): Converter {
+function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
+  if (depth > 50) throw new NotConvertible('contains itself, which a URL cannot carry');
   const { def } = (schema as Schema)._zod;
   switch (def.type) {
     case 'string':
@@ -160,7 +162,7 @@ function scalarConverter(schema: z.core.$ZodType): Converter {
     case 'never':
       return nothing;
     case 'union':
-      return union(def.options.map(scalarConverter));
+      return union(def.options.map((option) => scalarConverter(option, depth + 1)));
     case 'object':
     case 'record':
       throw new NotConvertible(
@@ -171,7 +173,7 @@ function scalarConverter(schema: z.core.$ZodType): Converter {
       throw new NotConvertible('is an array within an array, which a URL cannot carry');
     default: {
       const inner = unwrap(schema);
-      if (inner !== undefined) return scalarConverter(inner);
+      if (inner !== undefined) return scalarConverter(inner, depth + 1);
       throw new NotConvertible(
         `is of the kind "${def.type}", which a text cannot be converted to without guessing`,
       );
@@ -202,5 +204,18 @@ export function unwrap(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   }
 }
 
-// zod's own classes tell: z.int(), z.number().int() and .multipleOf(1) alike.
-const isInteger = (schema: z.core.$ZodType) => 'isInt' in schema && schema.isInt === true;
+// z.int() says so in its definition; z.number().int() and .multipleOf(1) in their checks. zod's classes have `isInt`, the
+// ones of zod/mini have not.
+function isInteger(schema: z.core.$ZodType): boolean {
+  const { def } = (schema as Schema)._zod;
+  if (def.type !== 'number') return false;
+  const checks = [def, ...(def.checks ?? []).map((check) => check._zod.def)];
+  return checks.some(
+    (check) =>
+      ('format' in check && /^(?:u?int|safeint)/.test(String(check.format))) ||
+      ('check' in check &&
+        check.check === 'multiple_of' &&
+        'value' in check &&
+        Number.isInteger(check.value)),
+  );
+}

@@ -11,6 +11,7 @@ import type { OpenApiDocument } from '../gateway.ts';
 import type { RestMeta } from '../meta.ts';
 import type { DocumentOptions } from '../options.ts';
 import { statusText } from '../statusText.ts';
+import { computedHeaders } from './computedHeaders.ts';
 import type { ErrorFormat } from './errorFormat.ts';
 import { isZod } from '../procedures.ts';
 import type { Parameter, Route } from './route.ts';
@@ -34,7 +35,7 @@ const scheme = 'bearer';
  * so that what is documented and what is answered cannot differ; trpc-to-openapi's generator puts them together.
  */
 export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOptions): OpenApiDocument {
-  const { title, version, description = '', tags } = options.document;
+  const { title, version, description, tags } = options.document;
   const paths: ZodOpenApiPathsObject = {};
   for (const route of options.routes) {
     const path = (paths[route.rest.path] ??= {});
@@ -43,7 +44,7 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
   const document = generateOpenApiDocument(router, {
     title,
     version,
-    description,
+    ...(description !== undefined && { description }),
     baseUrl: options.server,
     // Its own reading of the procedures gives every answer 200, adds 403, and takes away the bodies' names (3.3.0).
     filter: () => false,
@@ -52,7 +53,12 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
       ? { [scheme]: { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token.' } }
       : {},
   });
-  return { ...document, ...(tags && { tags }) };
+  return {
+    ...document,
+    // Said aloud: without it a reader cannot tell "none" from "forgotten".
+    ...(!options.isProtected && { security: [] }),
+    ...(tags && { tags }),
+  };
 }
 
 const method = ({ rest }: Route) => rest.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -87,7 +93,7 @@ function operation(route: Route, options: CreateDocumentOptions): ZodOpenApiOper
 /** The headers that an operation reads, as the metadata says, and the `Idempotency-Key` where it takes one. */
 function requestHeaders({ requestHeaders: headers, idempotencyKey }: RestMeta): z.ZodObject | undefined {
   if (!idempotencyKey) return headers;
-  const key = z.string().min(1).max(257).optional().meta({
+  const key = z.string().min(1).max(255).optional().meta({
     description: 'Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07).',
   });
   return (headers ?? z.object({})).extend({ 'Idempotency-Key': key });
@@ -110,8 +116,11 @@ function successes(route: Route): ZodOpenApiResponsesObject {
     ...requestIdHeader,
     ...deprecationHeaders(route, rest.pagination !== undefined),
   };
-  for (const [name, { description }] of Object.entries(rest.responseHeaders ?? {})) {
-    headers[name] = { description, schema: text };
+  for (const [name, { description }] of computedHeaders(rest)) headers[name] = { description, schema: text };
+  if (isZod(rest.responseHeaders)) {
+    for (const [name, schema] of Object.entries(rest.responseHeaders.shape)) {
+      headers[name] = { description: schema.description ?? name, schema: text };
+    }
   }
   if (rest.idempotencyKey) {
     headers['Idempotent-Replayed'] = { description: '`true` where an earlier request did it.', schema: text };

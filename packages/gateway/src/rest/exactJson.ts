@@ -13,47 +13,70 @@ const mayRound = /[\d.]{16}|\d[eE][+-]?\d/;
 export function parseExactJson(text: string, isRead: (name: string) => boolean): unknown {
   const value = parse(text);
   if (!mayRound.test(text)) return value;
-  const issues = inexactPaths(parse(text, markInexact))
-    .filter(([name]) => name === undefined || isRead(String(name)))
-    .map((path) => ({ path, message: 'is a number that JSON cannot carry exactly: it would be rounded' }));
+  const issues = [...membersWithInexactNumbers(text)]
+    .filter((name) => name === undefined || isRead(name))
+    .map((name) => ({
+      path: name === undefined ? [] : [name],
+      message: 'has a number that JSON cannot carry exactly: it would be rounded',
+    }));
   if (issues.length > 0) throw inputError(issues);
   return value;
 }
 
-// ES2026 "JSON.parse source text access": in V8 since Node 21, not yet in TypeScript's library.
-type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
-
-function parse(text: string, reviver?: Reviver): unknown {
+function parse(text: string): unknown {
+  if (text.trim() === '')
+    throw new TRPCError({ code: 'BAD_REQUEST', message: 'The body is empty; send JSON.' });
   try {
-    return JSON.parse(text, reviver) as unknown;
+    return JSON.parse(text) as unknown;
   } catch (cause) {
     throw new TRPCError({ code: 'BAD_REQUEST', message: 'The body is not valid JSON.', cause });
   }
 }
 
-const inexact = Symbol('inexact');
-
-const markInexact: Reviver = (_key, value, context) =>
-  typeof value === 'number' && context?.source !== undefined && !isExact(context.source, value)
-    ? inexact
-    : value;
-
-function inexactPaths(value: unknown): (readonly (string | number)[])[] {
-  const found: (readonly (string | number)[])[] = [];
-  // A list of what is left to do, not recursion: a body may be nested deeper than the stack.
-  const pending: { readonly value: unknown; readonly path: readonly (string | number)[] }[] = [
-    { value, path: [] },
-  ];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    const { value: at, path } = next;
-    if (at === inexact) found.push(path);
-    else if (Array.isArray(at))
-      at.forEach((item, index) => pending.push({ value: item, path: [...path, index] }));
-    else if (typeof at === 'object' && at !== null) {
-      for (const [name, member] of Object.entries(at)) pending.push({ value: member, path: [...path, name] });
+/**
+ * The members of the outermost object below which a number would be rounded; `undefined` for one outside an object.
+ * One pass over the text, which is valid JSON: a walk over the values, or a reviver, takes as much stack or memory as
+ * the text is deep, and a body may be very deep.
+ */
+function membersWithInexactNumbers(text: string): ReadonlySet<string | undefined> {
+  const found = new Set<string | undefined>();
+  let depth = 0;
+  let member: string | undefined;
+  let isKeyNext = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at] as string;
+    if (char === '"') {
+      const end = stringEnd(text, at);
+      if (isKeyNext && depth === 1) member = JSON.parse(text.slice(at, end + 1)) as string;
+      isKeyNext = false;
+      at = end;
+    } else if (char === '{' || char === '[') {
+      depth += 1;
+      isKeyNext = char === '{';
+    } else if (char === '}' || char === ']') {
+      depth -= 1;
+    } else if (char === ',') {
+      isKeyNext = depth === 1 && member !== undefined;
+    } else if (char === '-' || isDigit(char)) {
+      number.lastIndex = at;
+      const literal = number.exec(text)?.[0] ?? char;
+      if (!isExact(literal, Number(literal))) found.add(member);
+      at += literal.length - 1;
     }
   }
   return found;
+}
+
+const number = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
+const isDigit = (char: string) => char >= '0' && char <= '9';
+
+/** Where the string that begins at `start` ends. */
+function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === '\\') backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
 }
 
 /** Whether a decimal literal and the double that was made of it are the same number. */

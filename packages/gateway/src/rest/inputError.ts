@@ -45,8 +45,29 @@ function toIssue(issue: { path?: readonly unknown[]; message: string }): InputIs
 export function inWords(issues: readonly InputIssue[]): string {
   const named = issues.slice(0, mostIssues).map(({ path, message }) => {
     const field = path.length === 0 ? 'input' : path.map(String).join('.');
-    return `${field}: ${message.replace(/^Invalid input: /, '')}`;
+    return `${field}: ${inOurWords(message)}`;
   });
   const rest = issues.length - named.length;
   return `${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
+}
+
+/** zod's messages, told as the wire tells its own; a message that somebody wrote is left as it is. */
+const wordings: readonly (readonly [RegExp, string | ((whole: string, ...parts: string[]) => string)])[] = [
+  [/^Invalid input: expected \w+, received undefined$/, 'is required'],
+  [/^Invalid input: expected int, received number$/, 'must be an integer'],
+  [/^Invalid input: expected (\w+), received (.+)$/, 'must be of the type $1, not $2'],
+  [
+    /^Invalid option: expected one of (.+)$/,
+    (_whole, options) => `must be one of ${options?.replaceAll('|', ', ')}`,
+  ],
+  [/^Too small: expected \w+ to be >=(.+)$/, 'must be at least $1'],
+  [/^Too big: expected \w+ to be <=(.+)$/, 'must be at most $1'],
+];
+
+function inOurWords(message: string): string {
+  // The two forms of `replace` are typed apart, and a table holds both.
+  for (const [pattern, words] of wordings) {
+    if (pattern.test(message)) return message.replace(pattern, words as string);
+  }
+  return message;
 }

@@ -44,7 +44,7 @@ function readBody(shape: BodyShape, body: RawInput['body'], issues: InputIssue[]
     readFields(shape.fields, text, input, issues);
     return input;
   }
-  const value = parseExactJson(text, (name) => name in shape.shape);
+  const value = parseExactJson(text, (name) => Object.hasOwn(shape.shape, name));
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   issues.push({ path: [], message: 'the body must be a JSON object' });
   return {};

@@ -69,10 +69,11 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     if (request.method === 'OPTIONS') {
       return match ? new Answer(204, [['allow', match.value.allow]]) : nowhere();
     }
-    if (match && operation?.route.isPublic) return serve(operation, match, request, requestId, undefined);
-
     return after(authentication(request), (admission: Admission<Identity>) => {
-      if (admission instanceof Refusal) return refuse(admission);
+      if (admission instanceof Refusal) {
+        if (match && operation?.route.isPublic) return serve(operation, match, request, requestId, undefined);
+        return refuse(admission);
+      }
       if (match === undefined) return nowhere();
       if (operation === undefined) {
         return fail('METHOD_NOT_SUPPORTED', `This path takes ${match.value.allow}.`, [
@@ -103,6 +104,9 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
           ? call(operation, request, requestId, identity, { parameters, query, body: undefined })
           : unsupported(body),
       );
+    }
+    if ((request.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
+      return fail('UNSUPPORTED_MEDIA_TYPE', 'The body must come as it is, without a Content-Encoding.');
     }
     const media = mediaType(contentType);
     if (media === undefined || !body.contentTypes.includes(media.essence)) return unsupported(body);
@@ -148,7 +152,8 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
       const output = await route.call(context, () => readInput(route, raw), request.signal);
       answer = success(output, reply, raw);
     } catch (cause) {
-      const error = getTRPCErrorFromUnknown(cause);
+      // Nobody is there to be told, and nothing failed but the connection.
+      const error = request.signal.aborted ? clientClosed(cause) : getTRPCErrorFromUnknown(cause);
       answer = failure(error, error.code === 'NOT_FOUND' ? deprecation : []);
     }
     answer.operation = route.procedurePath;
@@ -189,5 +194,8 @@ const allowed = (methods: readonly string[]) =>
 function bodyError(cause: unknown): TRPCError {
   return cause instanceof BodyTooLargeError
     ? new TRPCError({ code: 'PAYLOAD_TOO_LARGE', message: cause.message })
-    : new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });
+    : clientClosed(cause);
 }
+
+const clientClosed = (cause: unknown) =>
+  new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });

@@ -64,7 +64,11 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
     return refuse('it is a subscription, which this version serves over tRPC only');
   if (!methods.includes(rest.method))
     return refuse(`its method is ${rest.method}; it must be one of ${methods.join(', ')}`);
-  const template = parsePathTemplate(rest.path);
+  // A cache, a crawler or a HEAD would write.
+  if (definition.type === 'mutation' && rest.method === 'GET') {
+    return refuse('it is a mutation, and GET must change nothing; use POST, PUT, PATCH or DELETE');
+  }
+  const template = /\/:/.test(rest.path) ? undefined : parsePathTemplate(rest.path);
   if (template === undefined) {
     return refuse(`its path is ${rest.path}; write it as /name/{parameter}, without a slash at the end`);
   }
@@ -116,6 +120,9 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
     };
   };
 
+  if (successStatuses(rest, output)[0] === 200 && ['void', 'undefined'].includes(output._zod.def.type)) {
+    return refuse('its output is nothing and its successStatus 200; leave the status out (204)');
+  }
   const problem = unjsonable(output, 'output');
   if (problem !== undefined) return refuse(`in its output, ${problem}`);
   const queryParameters = hasBody ? new Map<string, Parameter>() : byName(others);

@@ -1,5 +1,6 @@
 import { Answer } from '../answer.ts';
 import type { Reply } from '../reply.ts';
+import { computedHeaders } from './computedHeaders.ts';
 import { deprecationHeaders, type LinkBase } from './deprecationHeaders.ts';
 import { formFields } from './formFields.ts';
 import type { RawInput } from './readInput.ts';
@@ -12,7 +13,7 @@ export type Success = (output: unknown, reply: Reply, raw: RawInput) => Answer;
 export function createSuccess(route: Route, base: LinkBase): Success {
   const [defaultStatus = 200] = route.statuses;
   const fixed = deprecationHeaders(route.rest.deprecation, base);
-  const computed = Object.entries(route.rest.responseHeaders ?? {});
+  const computed = computedHeaders(route.rest);
 
   return (output, reply, raw) => {
     const isEmpty = output === undefined && route.statuses.includes(204);
@@ -23,20 +24,21 @@ export function createSuccess(route: Route, base: LinkBase): Success {
       );
     }
     const hasBody = status !== 204 && (status < 300 || status > 399);
-    const headers: [string, string][] = hasBody
-      ? [['content-type', 'application/json'], ...fixed]
-      : [...fixed];
     for (const [name, { value }] of computed) {
       const text = value(output, { basePath: base.rest });
-      if (text !== undefined) reply.header(name, text);
+      // A number is as good: the output's type is not known where the metadata is written.
+      if (text !== undefined) reply.header(name, String(text));
     }
+    const hasOwnType = reply.headers.some(([name]) => name === 'content-type');
+    const headers: [string, string][] = hasBody && !hasOwnType ? [['content-type', 'application/json']] : [];
+    headers.push(...fixed);
     if (reply.nextCursor !== undefined && route.rest.pagination) {
       headers.push([
         'link',
         `<${base.rest}${nextPage(route, route.rest.pagination.cursor, reply.nextCursor, raw)}>; rel="next"`,
       ]);
     }
-    for (const [name, text] of Object.entries(reply.headers ?? {})) headers.push([name, text]);
+    for (const [name, text] of reply.headers) headers.push([name, text]);
     return new Answer(status, headers, hasBody ? JSON.stringify(output) : undefined);
   };
 }

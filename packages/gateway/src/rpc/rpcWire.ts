@@ -46,20 +46,23 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
 
   return (request, requestId) => {
     if (request.method === 'OPTIONS') return new Answer(204, [['allow', 'GET, POST, HEAD, OPTIONS']]);
-    if (
-      publicProcedures.size > 0 &&
-      procedurePaths(request, basePath).every((name) => publicProcedures.has(name))
-    ) {
-      return resolve(request, requestId, undefined);
-    }
-    return after(authentication(request), (admission: Admission<Identity>) =>
-      admission instanceof Refusal ? refuse(admission) : resolve(request, requestId, admission.identity),
-    );
+    return after(authentication(request), (admission: Admission<Identity>) => {
+      if (!(admission instanceof Refusal)) return resolve(request, requestId, admission.identity);
+      return isPublic(request) ? resolve(request, requestId, undefined) : refuse(admission);
+    });
   };
+
+  function isPublic(request: GatewayRequest): boolean {
+    if (publicProcedures.size === 0) return false;
+    const paths = procedurePaths(request, basePath);
+    return paths.length > 0 && paths.every((path) => publicProcedures.has(path));
+  }
 
   /** One error, unbatched: every link of the client understands it, whatever was called. */
   function refuse({ error, challenge }: Refusal): Answer {
-    const answer = envelope(error);
+    // The text of what `authenticate` threw was not written for a client.
+    const isForClients = error.cause === undefined || error.message !== error.cause.message;
+    const answer = envelope(isForClients ? error : new TRPCError({ code: error.code }));
     answer.headers.push(['content-type', 'application/json']);
     if (challenge !== undefined) answer.headers.push(['www-authenticate', challenge]);
     if (answer.status >= 500) answer.error = error;
@@ -67,7 +70,8 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   }
 
   function envelope(error: TRPCError): Answer {
-    const config = router._def._config;
+    // Not what the router says: these errors are the gateway's own, and their stacks too.
+    const config = { ...router._def._config, isDev: false };
     const shape = getErrorShape({
       config,
       error,
@@ -90,7 +94,8 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     if (key === undefined || !isBatchCall) return key;
     throw new TRPCError({
       code: 'BAD_REQUEST',
-      message: 'Idempotency-Key: a batch cannot have one; send the call on its own.',
+      message:
+        'Idempotency-Key: a batch cannot have one; send the call on its own (httpLink, not httpBatchLink).',
     });
   }
 
@@ -105,12 +110,12 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     let unexpected: unknown;
     const { onError, ...handlerOptions } = options.rpc;
     try {
-      const req = fetchRequest(request, options.maxBodyBytes);
+      const url = targetUrl(request);
       const response = await resolveResponse({
         ...handlerOptions,
         router,
-        req,
-        path: procedurePath(new URL(req.url).pathname, basePath),
+        req: fetchRequest(request, url, options.maxBodyBytes),
+        path: procedurePath(url, basePath),
         error: null,
         createContext: async ({ info }) => {
           isBatch = info.isBatchCall;
@@ -129,8 +134,10 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
           onError?.({ ...failure, req: request });
         },
       });
+      // Nobody is there to be told, and nothing failed but the connection.
+      if (request.signal.aborted) return new Answer(499, []);
       const answer = await toAnswer(response);
-      if (!isBatch) for (const header of Object.entries(reply.headers ?? {})) answer.headers.push(header);
+      if (!isBatch) for (const [name, value] of reply.headers) answer.headers.push([name, value]);
       answer.operation = operation;
       answer.error = unexpected;
       return answer;
@@ -144,15 +151,32 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   }
 }
 
+/**
+ * The target as a URL, as tRPC's adapters make it: the host it names is nobody's choice but the client's, and has no say
+ * in which procedure is called.
+ * @throws {TRPCError} `BAD_REQUEST` where host and target make no URL
+ */
+function targetUrl(request: GatewayRequest): URL {
+  const origin = `http://${request.header('host') ?? 'localhost'}`;
+  const target = `${request.path}${request.query === '' ? '' : `?${request.query}`}`;
+  if (URL.canParse(target, origin)) return new URL(target, origin);
+  throw new TRPCError({ code: 'BAD_REQUEST', message: 'Invalid URL' });
+}
+
 // As tRPC's adapters find the procedure's path: without the slashes around it.
 const trimSlashes = (path: string) => path.replace(/^\/|\/$/g, '');
-const procedurePath = (pathname: string, basePath: string) =>
+const procedurePath = ({ pathname }: URL, basePath: string) =>
   trimSlashes(trimSlashes(pathname).slice(trimSlashes(basePath).length));
 
-/** The procedures that a target names: several, joined by commas, in a batch. */
-function procedurePaths({ path, query }: GatewayRequest, basePath: string): readonly string[] {
-  const decoded = percentDecode(procedurePath(path, basePath)) ?? '';
-  return new URLSearchParams(query).get('batch') === '1' ? decoded.split(',') : [decoded];
+/** The procedures that a target names: several, joined by commas, in a batch. None where it is no URL. */
+function procedurePaths(request: GatewayRequest, basePath: string): readonly string[] {
+  try {
+    const url = targetUrl(request);
+    const decoded = percentDecode(procedurePath(url, basePath)) ?? '';
+    return url.searchParams.get('batch') === '1' ? decoded.split(',') : [decoded];
+  } catch {
+    return [];
+  }
 }
 
 /** Headers of which Node keeps the first where one is repeated, and so do the adapters that stand on it. */
@@ -163,15 +187,16 @@ const singletons = new Set(
   ).split(' '),
 );
 
+// RFC 9110 §9.1: Node's parser refuses what is no token, uWebSockets.js passes it on.
+const methodToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
 /**
  * A request as `resolveResponse` takes it.
- * @throws {TRPCError} `BAD_REQUEST` where host and target make no URL
+ * @throws {TRPCError} `BAD_REQUEST` for a method that is none
  */
-function fetchRequest(request: GatewayRequest, maxBodyBytes: number): Request {
-  const { method, path, query, signal } = request;
-  const target = `http://${request.header('host') ?? 'localhost'}${path}${query === '' ? '' : `?${query}`}`;
-  if (!URL.canParse(target)) throw new TRPCError({ code: 'BAD_REQUEST', message: 'Invalid URL' });
-  const url = new URL(target);
+function fetchRequest(request: GatewayRequest, url: URL, maxBodyBytes: number): Request {
+  const { method, signal } = request;
+  if (!methodToken.test(method)) throw new TRPCError({ code: 'BAD_REQUEST', message: 'Invalid method' });
   const headers = new Headers();
   for (const [name, value] of request.headers()) {
     if (!singletons.has(name) || !headers.has(name)) headers.append(name, value);
@@ -199,7 +224,7 @@ async function toAnswer(response: Response): Promise<Answer> {
   for (const [name, value] of response.headers) {
     // The host frames the body: a stream is chunked, anything else has a length.
     if (name === 'transfer-encoding' || value === 'text/event-stream') isStream = true;
-    if (name !== 'transfer-encoding') headers.push([name, value]);
+    if (name !== 'transfer-encoding' && name !== 'connection') headers.push([name, value]);
   }
   if (response.body === null) return new Answer(response.status, headers);
   const body: string | GatewayBodyStream = isStream ? response.body : await response.text();

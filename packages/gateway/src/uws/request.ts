@@ -22,7 +22,6 @@ export class UwsRequest implements GatewayRequest {
   readonly #res: HttpResponse;
   #req: HttpRequest | undefined;
   #kept: readonly (readonly [name: string, value: string])[] = [];
-  readonly #address: string;
   readonly #hasBody: boolean;
   readonly #maxBodyBytes: number;
   #abort: AbortController | undefined;
@@ -40,7 +39,6 @@ export class UwsRequest implements GatewayRequest {
     this.query = query ?? '';
     this.isChunked = req.getHeader('transfer-encoding') !== '';
     this.#hasBody = this.isChunked || Number(req.getHeader('content-length')) > 0;
-    this.#address = Buffer.from(res.getRemoteAddressAsText()).toString();
   }
 
   header(name: string): string | undefined {
@@ -55,7 +53,8 @@ export class UwsRequest implements GatewayRequest {
   }
 
   remoteAddress(): string {
-    return this.#address;
+    // Not kept from the start: few ask, and it costs each request a copy.
+    return this.isAborted ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString();
   }
 
   body(maxBytes: number): Promise<Bytes> {
@@ -76,6 +75,11 @@ export class UwsRequest implements GatewayRequest {
     // A body may be asked for later, and what comes before an `onData` is attached is lost.
     if (this.#hasBody) this.#receiveBody();
     this.#req = undefined;
+  }
+
+  /** The answer is there: of a body that nobody has asked for, nothing more is kept. */
+  answered(): void {
+    this.#body?.discard();
   }
 
   /** Forgets the handler's request where the answer was given in it. */

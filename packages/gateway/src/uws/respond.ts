@@ -86,4 +86,35 @@ function writeHead(res: HttpResponse, { status, headers }: GatewayResponse): voi
 }
 
 export const isStream = (body: GatewayResponse['body']): body is GatewayBodyStream =>
-  typeof body === 'object' && !(body instanceof Uint8Array);
+  typeof body === 'object' && body !== null && !(body instanceof Uint8Array);
+
+/** A body of this size may fill the socket's buffers: it is sent as the socket takes it, and waited for. */
+const largeBytes = 64 * 1024;
+
+export const isLarge = (body: GatewayResponse['body']): body is string | Uint8Array =>
+  (typeof body === 'string' || body instanceof Uint8Array) && body.length > largeBytes;
+
+/** Sends a large body; resolves when the socket has taken all of it, or its client is gone. */
+export function sendLarge(
+  res: HttpResponse,
+  request: UwsRequest,
+  response: GatewayResponse,
+  body: string | Uint8Array,
+  ending: Ending,
+): Promise<void> {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  return new Promise((resolve) => {
+    const send = (from: number): boolean => {
+      const [isTaken, isDone] = res.tryEnd(from === 0 ? bytes : bytes.subarray(from), bytes.byteLength);
+      if (isDone) resolve();
+      return isTaken;
+    };
+    request.signal.addEventListener('abort', () => resolve(), { once: true });
+    res.onWritable(send);
+    res.cork(() => {
+      writeHead(res, response);
+      if (ending !== 'keep') res.writeHeader('connection', 'close');
+      send(0);
+    });
+  });
+}

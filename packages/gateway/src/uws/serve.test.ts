@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 async function listen(handle: Handle): Promise<Listening> {
-  const listening = await serve(handle);
+  const listening = await serve({ handle });
   closing.push(() => listening.close({ deadlineMs: 0 }));
   return listening;
 }
@@ -286,6 +286,94 @@ describe('close', () => {
   });
 });
 
+describe('a stop', () => {
+  it('answers what keeps asking on open connections, and tells it to close: nobody is reset', async () => {
+    const listening = await listen(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return ok('x');
+    });
+    const lost: string[] = [];
+    const ask = async () => {
+      const { socket, text: received } = await dial(listening);
+      for (let answers = 1; ; answers += 1) {
+        socket.write(get('/'));
+        try {
+          await until(() => expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(answers));
+        } catch {
+          lost.push(received());
+          return;
+        }
+        if (/connection: close/i.test(received())) {
+          socket.end();
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    };
+    const clients = Array.from({ length: 16 }, ask);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await listening.close()).toBe(0);
+    await Promise.all(clients);
+    expect(lost).toEqual([]);
+  });
+
+  it.each(['at once', 'later'])('waits until a large answer that is given %s is out', async (when) => {
+    const body = 'x'.repeat(20_000_000);
+    const listening = await listen(() => (when === 'later' ? Promise.resolve(ok(body)) : ok(body)));
+    const { socket, closed } = await dial(listening);
+    let received = 0;
+    socket.on('data', (data) => (received += data.length));
+    socket.pause();
+    socket.write(get('/'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const closes = listening.close();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    socket.resume();
+    expect(await closes).toBe(0);
+    await closed;
+    expect(received).toBeGreaterThan(body.length);
+  });
+});
+
+describe('what a host is given that cannot be written', () => {
+  it.each<[what: string, response: unknown]>([
+    ['a header value that is a number', { status: 200, headers: [['x', 5]] }],
+    ['a header name that is no token', { status: 200, headers: [['a b', 'x']] }],
+    ['a header that frames the message', { status: 200, headers: [['Content-Length', '5']], body: 'x' }],
+    ['a body of null', { status: 200, headers: [], body: null }],
+    ['a body that is an object', { status: 200, headers: [], body: { a: 1 } }],
+  ])('%s is a 500, and the process lives', async (_what, response) => {
+    for (const handle of [() => response, async () => response] as Handle[]) {
+      const { socket, text: received } = await dial(await listen(handle));
+      socket.write(get('/'));
+      await until(() => expect(received()).toMatch(/^HTTP\/1\.1 500 /));
+    }
+  });
+});
+
+describe('a body in very many chunks', () => {
+  it('takes no more memory than its bytes, and none where it is refused', async () => {
+    const listening = await listen((request) =>
+      request.path === '/refused'
+        ? { ...ok('no'), status: 401 }
+        : request.body(1_000_000).then((bytes) => ok(String(bytes.byteLength))),
+    );
+    const pieces = '1\r\nx\r\n'.repeat(20_000);
+    for (const [path, expected] of [
+      ['/refused', 'no'],
+      ['/read', '20000'],
+    ]) {
+      const before = process.memoryUsage().arrayBuffers;
+      const { socket, text: received } = await dial(listening);
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${pieces}`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_500_000);
+      socket.write('0\r\n\r\n');
+      await until(() => expect(received()).toContain(`\r\n\r\n${expected}`));
+    }
+  });
+});
+
 describe('serve says in one sentence why it cannot listen', () => {
   it('on a port that another server has, of Node or of uWebSockets.js', async () => {
     const other = createServer();
@@ -294,7 +382,7 @@ describe('serve says in one sentence why it cannot listen', () => {
     const address = other.address();
     const ports = [typeof address === 'object' ? address?.port : 0, (await listen(() => ok())).port];
     for (const port of ports) {
-      await expect(serve(() => ok(), { port: port ?? 0 })).rejects.toMatchObject({
+      await expect(serve({ handle: () => ok() }, { port: port ?? 0 })).rejects.toMatchObject({
         code: 'in-use',
         message: expect.stringContaining(`Port ${port}`),
       });
@@ -302,6 +390,8 @@ describe('serve says in one sentence why it cannot listen', () => {
   });
 
   it('on an address that is not this machine’s', async () => {
-    await expect(serve(() => ok(), { host: '192.0.2.1' })).rejects.toMatchObject({ code: 'no-address' });
+    await expect(serve({ handle: () => ok() }, { host: '192.0.2.1' })).rejects.toMatchObject({
+      code: 'no-address',
+    });
   });
 });

@@ -1,0 +1,46 @@
+import { appRouter } from '@petstore/core';
+import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import { createGateway, type Handle } from '@petstore/gateway';
+import { serve } from '@petstore/gateway/uws';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, connect } from '../client.ts';
+import { apiKey } from './badRequest.ts';
+
+const healthy: Handle = () => ({ status: 200, headers: [['Content-Type', 'application/json']], body: '{}' });
+
+/** A pet store on the embedded store, behind a real port. */
+export interface ServedStore {
+  readonly client: Client;
+  readonly port: number;
+  /** What no answer may show. */
+  readonly secrets: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function serveStore(): Promise<ServedStore> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+  const store = await openEmbeddedStore({ dataDir });
+  const gateway = await createGateway({
+    router: appRouter,
+    authenticate: (token) => (token === apiKey ? { name: 'bad input' } : undefined),
+    createContext: ({ reply, identity, idempotencyKey }) => ({
+      store,
+      reply,
+      caller: identity?.name,
+      idempotencyKey,
+    }),
+    realm: 'petstore',
+    document: { title: 'Pet Store', version: '1.0.0' },
+    routes: { '/healthz': healthy },
+  });
+  const listening = await serve(gateway);
+  const close = async () => {
+    await listening.close();
+    await store.close();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  const client = await connect({ origin: `http://127.0.0.1:${listening.port}`, apiKey, close });
+  return { client, port: listening.port, secrets: [dataDir, apiKey, 'node_modules'], close };
+}

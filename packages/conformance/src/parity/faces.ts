@@ -1,0 +1,90 @@
+import type { Gateway, GatewayRequest } from '@petstore/gateway';
+import type { Client } from '../client.ts';
+import { jsonText } from './jsonText.ts';
+
+/** A request that carries a call of a procedure. */
+export interface Call {
+  readonly method: string;
+  readonly target: string;
+  /** JSON. */
+  readonly body?: string | undefined;
+}
+
+/** What came back. */
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export type Ask = (call: Call) => Promise<Answer>;
+
+/** Asks the gateway in this process: no socket between, so that thousands of calls take seconds. */
+export function inProcess({ handle }: Gateway, apiKey: string): Ask {
+  return async ({ method, target, body = '' }) => {
+    const [path = '', query = ''] = target.split('?');
+    const headers = new Map([
+      ['authorization', `Bearer ${apiKey}`],
+      ['content-type', 'application/json'],
+    ]);
+    const request: GatewayRequest = {
+      method,
+      path,
+      query,
+      header: (name) => headers.get(name),
+      headers: () => headers,
+      remoteAddress: () => '127.0.0.1',
+      signal: new AbortController().signal,
+      body: async () => new TextEncoder().encode(body),
+    };
+    const { status, body: text = '' } = await handle(request);
+    if (typeof text !== 'string') throw new Error('Neither face has a stream to answer these calls with.');
+    return { status, text };
+  };
+}
+
+/** Asks over the wire; each answer is held against the laws of every answer, too. */
+export function overPort(client: Client): Ask {
+  return async ({ method, target, body }) => {
+    const answer = await client.send(method, target, body === undefined ? {} : { body });
+    return { status: answer.status, text: answer.body.toString() };
+  };
+}
+
+/** The tRPC face: a call alone, or in a batch of its own. */
+export function rpcCall(type: 'query' | 'mutation', path: string, input: unknown, isBatch: boolean): Call {
+  const isAbsent = input === undefined;
+  const text = isBatch ? (isAbsent ? '{}' : `{"0":${jsonText(input)}}`) : isAbsent ? '' : jsonText(input);
+  const target = `/trpc/${path}${isBatch ? '?batch=1' : ''}`;
+  if (type === 'mutation') return { method: 'POST', target, body: text };
+  if (text === '') return { method: 'GET', target };
+  return { method: 'GET', target: `${target}${isBatch ? '&' : '?'}input=${encodeURIComponent(text)}` };
+}
+
+/**
+ * What a face made of a call, in words that both have: the data, as JSON text (so that `-0`, the order of members and
+ * `__proto__` count too), or the code and the status of the refusal.
+ */
+export type Outcome = { readonly data: string } | { readonly code: string; readonly status: number };
+
+export function restOutcome({ status, text }: Answer): Outcome {
+  if (status === 204) return { data: 'undefined' };
+  const body: unknown = JSON.parse(text);
+  return status < 300 ? { data: jsonText(body) } : { code: (body as { code: string }).code, status };
+}
+
+/** @throws {Error} where the envelope is not one, or says another status than the status line */
+export function rpcOutcome({ status, text }: Answer, isBatch: boolean): Outcome {
+  // The envelope of tRPC: one of these two members.
+  const parsed: unknown = JSON.parse(text);
+  const envelope = (isBatch ? (parsed as unknown[])[0] : parsed) as {
+    readonly result?: { readonly data?: unknown };
+    readonly error?: { readonly data: { readonly code: string; readonly httpStatus: number } };
+  };
+  if (envelope.error !== undefined) {
+    const { code, httpStatus } = envelope.error.data;
+    if (httpStatus !== status) throw new Error(`tRPC answered ${status} with httpStatus ${httpStatus}.`);
+    return { code, status };
+  }
+  if (status !== 200 || envelope.result === undefined) throw new Error(`tRPC answered ${status}: ${text}`);
+  return { data: 'data' in envelope.result ? jsonText(envelope.result.data) : 'undefined' };
+}

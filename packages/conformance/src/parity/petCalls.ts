@@ -1,0 +1,51 @@
+import { type Call, rpcCall } from './faces.ts';
+import { jsonText, numberText } from './jsonText.ts';
+
+export type Procedure = 'listPets' | 'createPet' | 'getPet';
+
+/** REST; tRPC, a call alone; tRPC, a call in a batch. */
+export type Face = 'rest' | 'rpc' | 'batch';
+
+/** How a face is asked: `undefined` where it cannot be asked just this. */
+export function petCall(procedure: Procedure, input: unknown, face: Face): Call | undefined {
+  if (face === 'rest') return restCall(procedure, input);
+  return rpcCall(procedure === 'createPet' ? 'mutation' : 'query', procedure, input, face === 'batch');
+}
+
+/**
+ * An input as a REST request that means the same:
+ *
+ * - `createPet`: the input is the JSON body, whatever it is; none at all is an empty body.
+ * - `getPet`: the number `petId` is the path segment, in exact decimal.
+ * - `listPets`: the numbers `limit` and `cursor` and the well-formed text `status` are query parameters.
+ * - Other members of the latter two are unknown query parameters, which both faces ignore.
+ *
+ * Texts have no types: in a path or a query `5` is the number that tRPC is given as `5`, and nothing there is tRPC's
+ * `"5"`, `true`, `null` or a missing `petId`. Such inputs have no REST request; of them the contract is asked alone.
+ */
+function restCall(procedure: Procedure, input: unknown): Call | undefined {
+  if (procedure === 'createPet') {
+    return { method: 'POST', target: '/v1/pets', body: input === undefined ? '' : jsonText(input) };
+  }
+  if (input === undefined && procedure === 'listPets') return { method: 'GET', target: '/v1/pets' };
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
+
+  let path = '/v1/pets';
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(input) as [string, unknown][]) {
+    if (procedure === 'getPet' && name === 'petId') {
+      if (typeof value !== 'number') return undefined;
+      path += `/${numberText(value)}`;
+    } else if (procedure === 'listPets' && (name === 'limit' || name === 'cursor')) {
+      if (typeof value !== 'number') return undefined;
+      query.append(name, numberText(value));
+    } else if (procedure === 'listPets' && name === 'status') {
+      if (typeof value !== 'string' || !value.isWellFormed()) return undefined;
+      query.append(name, value);
+    } else {
+      query.append(name, typeof value === 'string' ? value : jsonText(value));
+    }
+  }
+  if (procedure === 'getPet' && path === '/v1/pets') return undefined;
+  return { method: 'GET', target: query.size === 0 ? path : `${path}?${query.toString()}` };
+}

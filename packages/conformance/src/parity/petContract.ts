@@ -1,0 +1,72 @@
+import type { Outcome } from './faces.ts';
+import { jsonText } from './jsonText.ts';
+import type { Procedure } from './petCalls.ts';
+
+/**
+ * What the documents say of a call, written without the service's schemas: where both faces go wrong alike, or where a
+ * call before changed what they share, this is what they are held against.
+ */
+export interface PetContract {
+  /** The outcome of a call; an animal that is created is there for the calls after it. */
+  outcome(procedure: Procedure, input: unknown): Outcome;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+type Animal = { readonly id: number; readonly status?: unknown };
+
+const badRequest: Outcome = { code: 'BAD_REQUEST', status: 400 };
+const notFound: Outcome = { code: 'NOT_FOUND', status: 404 };
+
+export function petContract(): PetContract {
+  const animals: Animal[] = [];
+  return {
+    outcome(procedure, input) {
+      const members = procedure === 'listPets' && input === undefined ? {} : input;
+      if (!isObject(members)) return badRequest;
+      switch (procedure) {
+        case 'createPet':
+          return create(members);
+        case 'listPets':
+          return list(members);
+        default:
+          return get(members);
+      }
+    },
+  };
+
+  function create({ name, categoryId, status }: Members): Outcome {
+    if (typeof name !== 'string' || !name.isWellFormed()) return badRequest;
+    if (!Number.isSafeInteger(categoryId) || !isStatus(status)) return badRequest;
+    const fields = { name, categoryId, ...(status !== undefined && { status }) };
+    animals.push({ id: animals.length + 1, ...fields });
+    return answer(animals.at(-1));
+  }
+
+  function list({ limit = 20, status, cursor = Number.MIN_SAFE_INTEGER }: Members): Outcome {
+    if (!isSafeInteger(limit) || limit < 1 || limit > 100) return badRequest;
+    if (!isSafeInteger(cursor) || !isStatus(status)) return badRequest;
+    return answer(
+      animals
+        .filter((animal) => animal.id > cursor && (status === undefined || animal.status === status))
+        .slice(0, limit),
+    );
+  }
+
+  function get({ petId }: Members): Outcome {
+    if (typeof petId !== 'number' || !Number.isInteger(petId)) return badRequest;
+    if (petId < -(2 ** 63) || petId >= 2 ** 63) return badRequest;
+    const animal = animals.find(({ id }) => id === petId);
+    return animal === undefined ? notFound : answer(animal);
+  }
+}
+
+/** As it arrives: JSON that was written and read once, in which `-0` is `0`. */
+const answer = (data: unknown): Outcome => ({ data: jsonText(JSON.parse(JSON.stringify(data))) });
+
+const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);
+
+const isStatus = (value: unknown) =>
+  value === undefined || value === 'available' || value === 'pending' || value === 'sold';
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

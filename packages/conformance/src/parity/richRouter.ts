@@ -1,0 +1,88 @@
+import type { GatewayMeta, Reply, RestMeta } from '@petstore/gateway/meta';
+import { initTRPC } from '@trpc/server';
+import { z } from 'zod';
+
+/**
+ * The inputs of a router whose types JSON's own do not cover: made anew by each call, so that a test's own copy cannot be
+ * changed by whoever serves the other.
+ */
+export function richInputs() {
+  const fields = {
+    text: z.string().max(6),
+    count: z.int().min(0),
+    ratio: z.number().optional(),
+    on: z.boolean().default(false),
+    kind: z.enum(['novel', 'poem']).optional(),
+    shelf: z.literal([1, 2, 'annex', true]).optional(),
+    note: z.string().nullable().optional(),
+    tags: z.array(z.string().min(1)).max(3).default([]),
+    at: z
+      .codec(z.iso.datetime(), z.date(), {
+        decode: (value) => new Date(value),
+        encode: (value) => value.toISOString(),
+      })
+      .optional(),
+    size: z.tuple([z.int(), z.int()]).optional(),
+    place: z
+      .discriminatedUnion('type', [
+        z.object({ type: z.literal('shelf'), row: z.int() }),
+        z.strictObject({ type: z.literal('lent'), to: z.string().trim().min(1) }),
+      ])
+      .optional(),
+    scores: z.record(z.string(), z.int()).optional(),
+    either: z
+      .union([
+        z.int(),
+        z
+          .string()
+          .regex(/^\d+$/)
+          .transform((value) => `text ${value}`),
+        z.null(),
+      ])
+      .optional(),
+    anything: z.unknown(),
+  };
+  const id = z.int().brand('Id');
+  return {
+    create: z.object(fields),
+    replace: z.object({ id, ...fields }),
+    update: z.object({ id, ...z.object(fields).omit({ anything: true }).partial().shape }),
+    search: z.object({
+      text: fields.text.optional(),
+      count: fields.count.optional(),
+      ratio: fields.ratio,
+      on: fields.on,
+      kind: fields.kind,
+      tags: fields.tags,
+    }),
+    remove: z.object({ id, on: fields.on }),
+  };
+}
+
+export type RichProcedure = keyof ReturnType<typeof richInputs>;
+
+export const richMeta: Readonly<Record<RichProcedure, RestMeta>> = {
+  create: { method: 'POST', path: '/things', successStatus: 201 },
+  replace: { method: 'PUT', path: '/things/{id}' },
+  update: { method: 'PATCH', path: '/things/{id}' },
+  search: { method: 'GET', path: '/things' },
+  remove: { method: 'DELETE', path: '/things/{id}' },
+};
+
+const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+
+/** What reached the resolver; the output schema takes the rest away. */
+const Seen = z.object({ seen: z.unknown() });
+const seen = ({ input }: { readonly input: object }) => ({ seen: { ...input }, secret: 'hunter2' });
+
+export function richRouter() {
+  const inputs = richInputs();
+  const at = (name: RichProcedure) => t.procedure.meta({ openapi: richMeta[name] });
+  return t.router({
+    create: at('create').input(inputs.create).output(Seen).mutation(seen),
+    replace: at('replace').input(inputs.replace).output(Seen).mutation(seen),
+    update: at('update').input(inputs.update).output(Seen).mutation(seen),
+    search: at('search').input(inputs.search).output(Seen).query(seen),
+    remove: at('remove').input(inputs.remove).output(Seen).mutation(seen),
+  });
+}

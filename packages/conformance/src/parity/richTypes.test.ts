@@ -1,0 +1,96 @@
+import { createGateway } from '@petstore/gateway';
+import { serve } from '@petstore/gateway/uws';
+import * as fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { connect } from '../client.ts';
+import { type Ask, inProcess, type Outcome, overPort, restOutcome, rpcOutcome } from './faces.ts';
+import { jsonText } from './jsonText.ts';
+import type { Face } from './petCalls.ts';
+import { richCall, richInput } from './richCalls.ts';
+import { richInputs, type RichProcedure, richRouter } from './richRouter.ts';
+import { Tally } from './tally.ts';
+
+const apiKey = 'a-key-of-things';
+const procedures: readonly RichProcedure[] = ['create', 'replace', 'update', 'search', 'remove'];
+
+interface RichCase {
+  readonly procedure: RichProcedure;
+  readonly input: unknown;
+}
+
+const cases: fc.Arbitrary<RichCase> = fc
+  .constantFrom(...procedures)
+  .chain((procedure) => fc.record({ procedure: fc.constant(procedure), input: richInput[procedure] }));
+
+const newGateway = () =>
+  createGateway({
+    router: richRouter(),
+    createContext: ({ reply }) => ({ reply }),
+    authenticate: (token) => token === apiKey || undefined,
+    document: { title: 'Things', version: '1.0.0' },
+  });
+
+const schemas = richInputs();
+
+/** What the schemas themselves say, in a copy that nobody serves. */
+async function expected(procedure: RichProcedure, input: unknown): Promise<Outcome> {
+  const read = await schemas[procedure].safeParseAsync(input);
+  if (!read.success) return { code: 'BAD_REQUEST', status: 400 };
+  return { data: jsonText({ seen: JSON.parse(JSON.stringify(read.data)) as unknown }) };
+}
+
+async function outcome(ask: Ask, procedure: RichProcedure, input: unknown, face: Face): Promise<Outcome> {
+  const request = richCall(procedure, input, face);
+  if (request === undefined) return outcome(ask, procedure, input, 'rpc');
+  const answer = await ask(request);
+  return face === 'rest' ? restOutcome(answer) : rpcOutcome(answer, face === 'batch');
+}
+
+/** A call on every face, and what its outcome should be there. */
+async function onEveryFace(ask: Ask, { procedure, input }: RichCase, tally: Tally) {
+  const right = await expected(procedure, input);
+  tally.add(procedure, 'data' in right);
+  return {
+    actual: {
+      procedure,
+      rest: await outcome(ask, procedure, input, 'rest'),
+      rpc: await outcome(ask, procedure, input, 'rpc'),
+      batch: await outcome(ask, procedure, input, 'batch'),
+    },
+    expected: { procedure, rest: right, rpc: right, batch: right },
+  };
+}
+
+describe('any router’s REST and tRPC give the same result or the same refusal', () => {
+  const tally = new Tally();
+  afterAll(() => tally.print('Parity of a router of many types'));
+
+  it('in this process', async () => {
+    // One gateway for all: what a call left behind would show in the next.
+    const ask = inProcess(await newGateway(), apiKey);
+    const property = fc.asyncProperty(cases, async (one) => {
+      const { actual, expected: right } = await onEveryFace(ask, one, tally);
+      expect(actual).toEqual(right);
+    });
+    await fc.assert(property, { numRuns: 1000 });
+    expect(tally.scarce(40)).toEqual([]);
+  });
+
+  it('over a real port', async () => {
+    const listening = await serve(await newGateway());
+    const close = async () => {
+      await listening.close();
+    };
+    try {
+      const origin = `http://127.0.0.1:${listening.port}`;
+      const ask = overPort(await connect({ origin, apiKey, close }));
+      const property = fc.asyncProperty(cases, async (one) => {
+        const { actual, expected: right } = await onEveryFace(ask, one, tally);
+        expect(actual).toEqual(right);
+      });
+      await fc.assert(property, { numRuns: 200 });
+    } finally {
+      await close();
+    }
+  });
+});

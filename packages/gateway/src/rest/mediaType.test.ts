@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { mediaType } from './mediaType.ts';
+
+describe('mediaType', () => {
+  it.each([
+    ['application/json', 'application/json', undefined],
+    [' Application/JSON ;x=y', 'application/json', undefined],
+    ['application/json; charset=UTF-8', 'application/json', 'utf-8'],
+    ['application/json;charset="utf-8"', 'application/json', 'utf-8'],
+    ['application/json; x=1; charset=latin1', 'application/json', 'latin1'],
+  ])('reads %j', (header, essence, charset) => {
+    expect(mediaType(header)).toEqual({ essence, charset });
+  });
+
+  it('takes time that grows with the header alone', () => {
+    const start = performance.now();
+    mediaType(`application/json; charset=${' '.repeat(16_000)}"x"y`);
+    mediaType(`application/json${'; charset="'.repeat(1600)}`);
+    expect(performance.now() - start).toBeLessThan(200);
+  });
+});
