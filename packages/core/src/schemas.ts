@@ -10,7 +10,9 @@ const exactInt64 = () => z.int().meta({ format: 'int64' });
  */
 export const PetId: z.ZodNumber = z
   .number()
-  .multipleOf(1, 'must be an integer')
+  .multipleOf(1, { error: 'must be an integer', abort: true })
+  // zod 4.6 takes 5e-324 and 1.0000000000000002 for multiples of 1.
+  .refine(Number.isInteger, 'must be an integer')
   .gte(-(2 ** 63), 'must be an int64')
   .lt(2 ** 63, 'must be an int64')
   .meta({

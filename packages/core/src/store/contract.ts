@@ -244,6 +244,26 @@ export function storeContract(
           vi.useRealTimers();
         }
       });
+
+      test('is known again under a key that was forgotten, whatever is cleared away meanwhile', async () => {
+        vi.useFakeTimers({ toFake: ['Date'] });
+        try {
+          const once = (key: string) => store.createOnce(pet(), reservation({ key }));
+          for (let each = 1; each <= 10; each++) {
+            await once(`key ${each}`);
+            vi.setSystemTime(Date.now() + 1);
+          }
+          vi.setSystemTime(Date.now() + 24 * 3_600_000);
+          const { animal, isReplay } = await once('key 10');
+          expect(isReplay).toBe(false);
+          for (let each = 1; each <= 10; each++) {
+            await once(`other key ${each}`);
+            expect(await once('key 10')).toEqual({ animal, isReplay: true });
+          }
+        } finally {
+          vi.useRealTimers();
+        }
+      });
     });
 
     describe('list', () => {

@@ -30,6 +30,14 @@ describe('a new folder', () => {
     }
   });
 
+  test('is not made by who asks for a store that is there', async () => {
+    await expect(openEmbeddedStore({ dataDir, create: false })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: `There is no store at ${dataDir}.`,
+    });
+    await expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
   test('that is there already keeps its mode', async () => {
     await mkdir(dataDir, { mode: 0o750 });
     await (await openEmbeddedStore({ dataDir })).close();
@@ -52,6 +60,14 @@ describe('a path that cannot be a folder', () => {
       code: 'unavailable',
       message: expect.stringContaining('is a file. Choose another folder.'),
     });
+  });
+});
+
+// Linux lets nobody make anything there, and says that it is not found.
+test.runIf(process.platform === 'linux')('a folder that cannot be made is an error, not a wait', async () => {
+  await expect(openEmbeddedStore({ dataDir: '/proc/nope/data' })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'The data folder /proc/nope/data cannot be used: ENOENT.',
   });
 });
 

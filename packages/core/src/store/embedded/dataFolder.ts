@@ -1,16 +1,31 @@
 import { existsSync } from 'node:fs';
-import { link, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
 /** Makes the folder and what it lies in where they are missing, for this user only. */
 export async function makeFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  // An entry is on disk when the folder that holds it is: what is acknowledged later must be found after a power cut.
-  for (let made = resolve(path); ; made = dirname(made)) {
-    await syncFolder(dirname(made));
-    if (made === resolve(first)) return;
+  // Not `mkdir` with `recursive`: where a folder that is there lets nobody make one (/proc), it tries for ever (Node 22).
+  const missing: string[] = [];
+  for (let each = resolve(path); await isMissing(each); each = dirname(each)) missing.unshift(each);
+  for (const each of missing) {
+    await mkdir(each, { mode: 0o700 }).catch(unlessThere);
+    // An entry is on disk when the folder that holds it is: what is acknowledged later must be found after a power cut.
+    await syncFolder(dirname(each));
   }
+}
+
+const isMissing = (path: string) =>
+  stat(path).then(
+    () => false,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return true;
+      throw error;
+    },
+  );
+
+/** Another process may have made it at the same time. */
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
 }
 
 /**
@@ -24,9 +39,7 @@ export async function publish(path: string, write: (temporary: string) => Promis
   try {
     const temporary = join(folder, 'file.mdb');
     await write(temporary);
-    await link(temporary, path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
+    await link(temporary, path).catch(unlessThere);
     await syncFolder(dirname(path));
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -10,6 +10,8 @@ import { openReservations } from './reservations.ts';
 export interface EmbeddedStoreOptions {
   /** The folder that holds the data. It is made, with mode 0700, where it is missing. */
   readonly dataDir: string;
+  /** Whether a folder without a store gets one. Default: true. */
+  readonly create?: boolean;
 }
 
 /**
@@ -21,7 +23,7 @@ export interface EmbeddedStoreOptions {
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const dataDir = resolve(options.dataDir);
   try {
-    const folder = await openDataFolder(dataDir);
+    const folder = await openDataFolder(dataDir, options.create ?? true);
     try {
       return createStore(folder);
     } catch (error) {

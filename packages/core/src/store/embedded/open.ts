@@ -34,12 +34,13 @@ export interface DataFolder {
 }
 
 /**
- * Opens the LMDB file of a data folder, and makes both where they are missing. Any number of processes of one machine
+ * Opens the LMDB file of a data folder, and with `create` makes both where they are missing. Any number of processes of one machine
  * may do so at once. Never on a network file system or across PID namespaces: LMDB's locks do not hold there.
  */
-export async function openDataFolder(path: string): Promise<DataFolder> {
+export async function openDataFolder(path: string, create: boolean): Promise<DataFolder> {
   const file = join(path, 'petstore.mdb');
-  await makeFolder(path);
+  if (create) await makeFolder(path);
+  else await access(file).catch((error: NodeJS.ErrnoException) => refuseMissing(error, path));
   await publish(`${file}-lock`, writeLockFile);
   // The file appears complete, so one that is empty or half there is damaged, and not one that was being made.
   await publish(file, writeNewFile);
@@ -73,6 +74,10 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
     await root.close();
     throw error;
   }
+}
+
+function refuseMissing(error: NodeJS.ErrnoException, path: string): never {
+  throw error.code === 'ENOENT' ? new StoreError('unavailable', `There is no store at ${path}.`) : error;
 }
 
 function openFile(file: string): RootDatabase {

@@ -42,7 +42,9 @@ export function openReservations(folder: DataFolder) {
       // Copied: what lmdb hands out lives until its next read.
       const entry = Buffer.from(expiry);
       expiries.removeSync(entry);
-      reservations.removeSync(entry.subarray(8));
+      const key = entry.subarray(8);
+      // Not one that was used again after it had expired: that has a later entry too.
+      if ((reservations.get(key)?.expiresAt ?? 0) <= now) reservations.removeSync(key);
     }
   }
 
