@@ -37,6 +37,12 @@ export function parseCommandLine(args: readonly string[]): Command {
     if (action === 'add' && name !== undefined) return { run: 'keys add', name };
     if (action === 'revoke' && name !== undefined) return { run: 'keys revoke', name };
   }
+  if (command === 'keys' && action === undefined) {
+    throw new CommandError('keys takes one of add, list and revoke: --help lists them.');
+  }
+  if (command === 'keys' && (action === 'add' || action === 'revoke')) {
+    throw new CommandError(`keys ${action} takes one NAME.`);
+  }
   throw new CommandError(`${JSON.stringify(positionals.join(' '))} is not a command: --help lists them.`);
 }
 

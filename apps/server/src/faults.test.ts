@@ -60,6 +60,13 @@ describe('a start that cannot succeed ends with one sentence and a code that is 
     expect(seen(await command([]), dataDir)).toEqual(oneSentence);
   });
 
+  // Where mkdir says ENOENT though the folder above is there.
+  test.runIf(process.platform === 'linux')('the data folder cannot be made', async () => {
+    const { command } = await newFolder();
+    const env = { DATA_DIR: '/proc/nope' };
+    expect(seen(await command([], { env }), '/proc/nope', 'ENOENT')).toEqual(oneSentence);
+  });
+
   test('the data folder is damaged', async () => {
     const { serve, command, dataDir } = await newFolder();
     await (await serve()).stop();

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { newFolder } from './testing/newFolder.ts';
 
@@ -97,8 +98,19 @@ describe('a key command that cannot be carried out says so in one sentence', () 
     });
   });
 
+  test.for([['list'], ['revoke', 'ci']])('%j: there is no store, and none is made', async (args) => {
+    const { command, dataDir } = await newFolder();
+    expect(await command(['keys', ...args])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `There is no store at ${dataDir}.\n`,
+    });
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
   test('revoke: no key has the name', async () => {
     const { command } = await newFolder();
+    await command(['keys', 'add', 'ci']);
     expect(await command(['keys', 'revoke', 'nobody'])).toMatchObject({
       code: 1,
       stdout: '',

@@ -14,7 +14,8 @@ export async function runKeys(
   command: KeysCommand,
   { DATA_DIR }: Pick<Configuration, 'DATA_DIR'>,
 ): Promise<string> {
-  const store = await openEmbeddedStore({ dataDir: DATA_DIR });
+  // A list of no keys, of a folder that nobody meant, would be taken for the servers'.
+  const store = await openEmbeddedStore({ dataDir: DATA_DIR, create: command.run === 'keys add' });
   try {
     if (command.run === 'keys add') return await addKey(store, command.name);
     if (command.run === 'keys revoke') return await revokeKey(store, command.name);

@@ -37,33 +37,34 @@ describe('the README', () => {
     }
   });
 
-  test('shows a tRPC client that compiles and runs', async () => {
-    const { serve } = await newFolder();
-    const { origin } = await serve({ env: { API_KEY: apiKey } });
-    const [snippet = '', ...others] = blocks('ts');
-    expect(others).toEqual([]);
-    // Inside this package, so that the packages it imports are found, and where no linter looks.
-    const dist = fileURLToPath(new URL('../dist', import.meta.url));
-    await mkdir(dist, { recursive: true });
-    const folder = await mkdtemp(join(dist, 'readme-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    await writeFile(join(folder, 'snippet.ts'), at(origin, snippet));
-    await writeFile(
-      join(folder, 'tsconfig.json'),
-      JSON.stringify({
-        extends: join(root, 'tsconfig.json'),
-        compilerOptions: { noEmit: true, composite: false, incremental: false },
-        files: ['snippet.ts'],
-      }),
-    );
-    await execute(join(root, 'node_modules/.bin/tsc'), ['-p', folder]);
-    const { stdout } = await execute(
-      process.execPath,
-      ['--conditions=@petstore/source', join(folder, 'snippet.ts')],
-      { env: { PATH: process.env.PATH, KEY: apiKey } },
-    );
-    expect(stdout).toBe('true\n');
-  });
+  test.for(blocks('ts').map((snippet, index) => [index + 1, snippet] as const))(
+    'shows a tRPC client that compiles and runs: %d',
+    async ([, snippet]) => {
+      const { serve } = await newFolder();
+      const { origin } = await serve({ env: { API_KEY: apiKey } });
+      // Inside this package, so that the packages it imports are found, and where no linter looks.
+      const dist = fileURLToPath(new URL('../dist', import.meta.url));
+      await mkdir(dist, { recursive: true });
+      const folder = await mkdtemp(join(dist, 'readme-'));
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      await writeFile(join(folder, 'snippet.ts'), at(origin, snippet));
+      await writeFile(
+        join(folder, 'tsconfig.json'),
+        JSON.stringify({
+          extends: join(root, 'tsconfig.json'),
+          compilerOptions: { noEmit: true, composite: false, incremental: false },
+          files: ['snippet.ts'],
+        }),
+      );
+      await execute(join(root, 'node_modules/.bin/tsc'), ['-p', folder]);
+      const { stdout } = await execute(
+        process.execPath,
+        ['--conditions=@petstore/source', join(folder, 'snippet.ts')],
+        { env: { PATH: process.env.PATH, KEY: apiKey } },
+      );
+      expect(stdout).toBe('true\n');
+    },
+  );
 
   test('shows the configuration as the schema prints it', () => {
     const [, table = ''] = /<!-- configuration -->\n(.*)<!-- \/configuration -->/s.exec(readme) ?? [];
