@@ -419,6 +419,11 @@ describe('a call on a router with a public procedure', () => {
     },
   );
 
+  it('is a bad request where the Host names a user', async () => {
+    const gateway = await gatewayOf({ a: echo({ method: 'GET', path: '/a' }) });
+    expect((await gateway.handle(request('GET', '/trpc/a', { host: 'a@b' }))).status).toBe(400);
+  });
+
   it.each([
     '/trpc/pub,secret?batch=1',
     '/trpc/secret',

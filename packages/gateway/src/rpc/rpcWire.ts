@@ -159,7 +159,9 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
 function targetUrl(request: GatewayRequest): URL {
   const origin = `http://${request.header('host') ?? 'localhost'}`;
   const target = `${request.path}${request.query === '' ? '' : `?${request.query}`}`;
-  if (URL.canParse(target, origin)) return new URL(target, origin);
+  const url = URL.canParse(target, origin) ? new URL(target, origin) : undefined;
+  // A Host of the form user@name: a `Request` of it throws, which the adapters answer with 500.
+  if (url !== undefined && url.username === '' && url.password === '') return url;
   throw new TRPCError({ code: 'BAD_REQUEST', message: 'Invalid URL' });
 }
 
