@@ -9,7 +9,8 @@ export const secrets: readonly string[] = [
   'hunter2',
   'mongodb',
   'db.internal',
-  '27017',
+  // With its colon: a request id may hold these digits.
+  ':27017',
   'authSource',
   'ECONNREFUSED',
   '/srv/',
