@@ -79,6 +79,7 @@ describe('a failure that nobody expected', () => {
       face: 'rest',
       operation: 'listPets',
       status: 500,
+      isStream: false,
       durationMs: 1,
       error: new Error('the store fell over', { cause: new Error('the disk is gone') }),
     });

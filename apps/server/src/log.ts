@@ -40,11 +40,12 @@ export function requestLog(
 ): ((exchange: Exchange) => void) | undefined {
   if (LOG_REQUESTS === 'none') return undefined;
   return (exchange) => {
-    const { durationMs, status } = exchange;
-    const slow = durationMs > slowMs;
-    if (LOG_REQUESTS === 'errors' && status >= 200 && status < 300 && !slow) return;
-    const { error, ...request } = exchange;
-    const level = status >= 500 ? 'error' : slow ? 'warn' : 'info';
+    const { error, isStream, ...request } = exchange;
+    const { durationMs, status } = request;
+    const slow = durationMs > slowMs && !isStream;
+    const isGood = status < 300 && error === undefined;
+    if (LOG_REQUESTS === 'errors' && isGood && !slow) return;
+    const level = status >= 500 || error !== undefined ? 'error' : slow ? 'warn' : 'info';
     log[level](error === undefined ? request : { ...request, err: error }, slow ? 'slow request' : 'request');
   };
 }

@@ -1,5 +1,6 @@
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { bearerCredential, challenge } from './bearer.ts';
+import { codeInWords } from './codeInWords.ts';
 import type { GatewayRequest } from './http.ts';
 
 /** Why a request is not let in. */
@@ -14,28 +15,41 @@ export class Refusal {
   }
 }
 
-export type Admission<Identity> = { readonly identity: Identity | undefined } | Refusal;
+/** Who is let in; with the token, where one was asked for: a credential may be revoked while what it began goes on. */
+export interface Admitted<Identity> {
+  readonly identity: Identity | undefined;
+  readonly token: string | undefined;
+}
 
 /** What stands for nobody. */
 export type Nobody = null | undefined | false;
 
-/** Whose token a token is. */
+/** Whose token it is; nobody's, where it is not good, or not any more. It throws where that cannot be told. */
 export type Authenticate<Identity> = (
   token: string,
   request: GatewayRequest,
 ) => Identity | Nobody | PromiseLike<Identity | Nobody>;
 
-/** Checks the credential of a request, once, before anything else of it is looked at. It never throws. */
+export type Admission<Identity> = Admitted<Identity> | Refusal;
+
+/**
+ * Checks the credential of a request, once, before anything else of it is looked at. It never throws.
+ * @param authorization where the credential is not in the header of that name
+ */
 export type Authentication<Identity> = (
   request: GatewayRequest,
+  authorization?: string,
 ) => Admission<Identity> | Promise<Admission<Identity>>;
+
+/** Who is let in where no credential is asked for. */
+export const anybody: Admitted<never> = { identity: undefined, token: undefined };
 
 /** Bearer authentication (RFC 6750) by `authenticate`; without it everybody is let in. */
 export function createAuthentication<Identity>(
   authenticate: Authenticate<Identity> | undefined,
   realm: string,
 ): Authentication<Identity> {
-  if (authenticate === undefined) return () => ({ identity: undefined });
+  if (authenticate === undefined) return () => anybody;
 
   const missing = new Refusal(
     new TRPCError({
@@ -49,21 +63,30 @@ export function createAuthentication<Identity>(
     challenge(realm, false),
   );
   // What a look-up gives for nobody is not always undefined: null, false, '' and 0 let nobody in either.
-  const admit = (identity: Identity | Nobody) => (identity ? { identity } : invalid);
-  const fail = (cause: unknown) => new Refusal(getTRPCErrorFromUnknown(cause));
+  const admit = (identity: Identity | Nobody, token: string) => (identity ? { identity, token } : invalid);
+  const fail = (cause: unknown) => new Refusal(forClients(getTRPCErrorFromUnknown(cause)));
 
-  return (request) => {
-    const credential = bearerCredential(request.header('authorization'));
+  return (request, authorization = request.header('authorization')) => {
+    const credential = bearerCredential(authorization);
     if (credential === 'missing') return missing;
     if (credential === 'malformed') return invalid;
+    const { token } = credential;
     try {
-      const identity = authenticate(credential.token, request);
-      return isThenable(identity) ? Promise.resolve(identity).then(admit, fail) : admit(identity);
+      const identity = authenticate(token, request);
+      return isThenable(identity)
+        ? Promise.resolve(identity).then((found) => admit(found, token), fail)
+        : admit(identity, token);
     } catch (cause) {
       return fail(cause);
     }
   };
 }
+
+/** tRPC copies the text of a cause where none was given, which was not written for a client. */
+const forClients = (error: TRPCError): TRPCError =>
+  error.cause !== undefined && error.message === error.cause.message
+    ? new TRPCError({ code: error.code, message: codeInWords(error.code), cause: error.cause })
+    : error;
 
 // Not `instanceof Promise`: what a query builder gives can be waited for too, and taken for an identity it lets all in.
 const isThenable = <T>(value: T | PromiseLike<T>): value is PromiseLike<T> =>

@@ -1,25 +1,38 @@
 import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { Answer } from './answer.ts';
 import { createAuthentication } from './authentication.ts';
+import { createCredentialWatch } from './credentialWatch.ts';
 import { GatewayError } from './gatewayError.ts';
-import type { GatewayRequest, GatewayResponse, Handle } from './http.ts';
+import {
+  isBodyStream,
+  type GatewayBodyStream,
+  type GatewayRequest,
+  type GatewayResponse,
+  type Handle,
+  type Service,
+  type SocketAcceptor,
+  type Upgrade,
+} from './http.ts';
 import type { Exchange, GatewayOptions } from './options.ts';
+import { pacedIterable } from './pacedIterable.ts';
 import { procedureDefinitions } from './procedures.ts';
 import { requestId } from './requestId.ts';
 import { apiErrors } from './rest/errorFormat.ts';
 import { createFailure } from './rest/failure.ts';
+import type { StreamTimes } from './rest/restEvents.ts';
 import { createRestWire } from './rest/restWire.ts';
 import { createRoute, type Route } from './rest/route.ts';
+import { createRpcFailure } from './rpc/rpcFailure.ts';
 import { createRpcWire } from './rpc/rpcWire.ts';
+import { createSocketWire } from './rpc/socketWire.ts';
 
 /** The OpenAPI 3.1 document, as JSON. */
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
-export interface Gateway {
-  /** Answers one request: the host calls it. */
-  readonly handle: Handle;
-  /** The largest request body, in bytes. */
-  readonly maxBodyBytes: number;
+/** What `serve` takes, and what a service asks of its gateway. */
+export interface Gateway extends Required<Service> {
+  /** Tells every WebSocket client to connect anew, as tRPC's adapter does: before a deploy, say. */
+  readonly broadcastReconnect: () => void;
   /** The OpenAPI 3.1 document of the procedures that carry REST metadata. It is made at the first call. */
   readonly document: () => Promise<OpenApiDocument>;
 }
@@ -50,7 +63,9 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     definition.rest ? [createRoute(definition, definition.rest)] : [],
   );
   const authentication = createAuthentication(options.authenticate, options.realm ?? 'api');
+  const watch = createCredentialWatch(options.authenticate);
   const failure = createFailure(errorFormat);
+  const rpcFailure = createRpcFailure(options.router);
 
   const restWire = createRestWire({
     routes,
@@ -58,8 +73,10 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     basePathLength: restBasePath.length,
     maxBodyBytes,
     authentication,
+    watch,
     createContext: options.createContext,
     failure,
+    ...streamTimes(options.router),
   });
   const rpcWire = createRpcWire({
     router: options.router,
@@ -67,9 +84,24 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     rpc: options.rpc ?? {},
     maxBodyBytes,
     authentication,
+    watch,
     publicProcedures: pathsOf(routes.filter(({ isPublic }) => isPublic)),
+    subscriptions: new Set(definitions.flatMap(({ path, type }) => (type === 'subscription' ? [path] : []))),
+    fail: rpcFailure,
     idempotentProcedures: pathsOf(routes.filter(({ rest }) => rest.idempotencyKey)),
     createContext: options.createContext,
+  });
+
+  const socketWire = createSocketWire({
+    router: options.router,
+    rpc: options.rpc ?? {},
+    sockets: options.sockets ?? {},
+    isProtected: options.authenticate !== undefined,
+    authentication,
+    watch,
+    createContext: options.createContext,
+    onExchange,
+    fail: rpcFailure,
   });
 
   let made: Promise<OpenApiDocument> | undefined;
@@ -138,46 +170,93 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     return isBelow(path, restBasePath) ? 'rest' : 'other';
   }
 
-  const handle: Handle = (request) => {
+  /** Answers by `answer`, and tells of it. What that throws is answered too. */
+  function exchange<Outcome extends GatewayResponse | SocketAcceptor>(
+    request: GatewayRequest,
+    face: Face,
+    answer: (id: string) => Outcome | Promise<Outcome>,
+  ): Outcome | GatewayResponse | Promise<Outcome | GatewayResponse> {
     const start = performance.now();
     const id = requestId(request.header('x-request-id'));
-    const face = faceOf(request.path);
     // What the request is named by is read now: a host may not answer for it later.
     const { method, path } = request;
 
-    const finish = (response: GatewayResponse): GatewayResponse => {
-      if (onExchange) {
+    const finish = (outcome: Outcome | GatewayResponse): Outcome | GatewayResponse => {
+      const response = isResponse(outcome) ? outcome : undefined;
+      const report = (isStream: boolean, cause?: unknown) => {
         const { operation, error } =
           response instanceof Answer ? response : { operation: undefined, error: undefined };
-        const durationMs = performance.now() - start;
-        onExchange({
+        onExchange?.({
           requestId: id,
           method,
           path,
           face,
           operation,
-          status: response.status,
-          durationMs,
-          error,
+          // Who is let in is answered 101 (RFC 6455 §4.2.2).
+          status: response?.status ?? 101,
+          isStream,
+          durationMs: performance.now() - start,
+          error: error ?? cause,
         });
-      }
-      return { ...response, headers: [...response.headers, ['x-request-id', id]] };
+      };
+      const body = response?.body;
+      const stream = isBodyStream(body) ? watchedStream(body, (cause) => report(true, cause)) : undefined;
+      if (stream === undefined) report(false);
+      if (response === undefined) return outcome;
+      return {
+        status: response.status,
+        headers: [...response.headers, ['x-request-id', id]],
+        body: stream ?? body,
+      };
     };
-    const rescue = (error: unknown): GatewayResponse => {
-      const answer = failure(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: error }));
-      answer.error = error;
-      return finish(answer);
+    const rescue = (error: unknown) => {
+      const rescued = failure(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: error }));
+      rescued.error = error;
+      return finish(rescued);
     };
 
     try {
-      const response = dispatch(request, face, id);
-      return response instanceof Promise ? response.then(finish).catch(rescue) : finish(response);
+      const outcome = answer(id);
+      return outcome instanceof Promise ? outcome.then(finish).catch(rescue) : finish(outcome);
     } catch (error) {
       return rescue(error);
     }
+  }
+
+  const handle: Handle = (request) => {
+    const face = faceOf(request.path);
+    return exchange(request, face, (id) => dispatch(request, face, id));
   };
 
-  return { handle, maxBodyBytes, document };
+  const upgrade: Upgrade = (request) =>
+    faceOf(request.path) === 'rpc'
+      ? exchange(request, 'rpc', (id) => socketWire.upgrade(request, id))
+      : undefined;
+
+  return {
+    handle,
+    upgrade,
+    maxBodyBytes,
+    maxMessageBytes: options.sockets?.maxMessageBytes ?? maxBodyBytes,
+    broadcastReconnect: socketWire.broadcastReconnect,
+    document,
+  };
+}
+
+/** A stream that tells when it is over, and what it failed with. */
+function watchedStream(body: GatewayBodyStream, onOver: (cause?: unknown) => void): GatewayBodyStream {
+  const iterable = pacedIterable(body, () => undefined, onOver);
+  return body.end ? { ...iterable, end: () => body.end?.() } : iterable;
+}
+
+const isResponse = (outcome: GatewayResponse | SocketAcceptor): outcome is GatewayResponse =>
+  typeof outcome !== 'function';
+
+/** How long a stream of events may be quiet, and last: as the router's own `sse` has it for tRPC. */
+function streamTimes({ _def: { _config } }: AnyTRPCRouter): StreamTimes {
+  const { ping: { enabled = false, intervalMs = 1000 } = {}, maxDurationMs } = _config.sse ?? {};
+  const isPinging = enabled && intervalMs > 0 && intervalMs !== Infinity;
+  return { pingMs: isPinging ? intervalMs : undefined, maxDurationMs };
 }
 
 const pathsOf = (routes: readonly Route[]) => new Set(routes.map(({ procedurePath }) => procedurePath));

@@ -29,12 +29,39 @@ export interface GatewayRequest {
    * @throws the signal's reason, when the client goes away first
    */
   body(maxBytes: number): Promise<Uint8Array<ArrayBuffer>>;
+  /**
+   * Gives the body as it comes, for who does not need it whole. The host takes more from the client only when what it
+   * gave has been read. Call this or `body`, once.
+   * @param maxBytes and what its iteration throws: as for `body`
+   */
+  bodyChunks(maxBytes: number): AsyncIterable<Uint8Array<ArrayBuffer>>;
   /** Aborts when the client goes away. It is made when it is first read. */
   readonly signal: AbortSignal;
 }
 
-/** A body that is made as it is sent: the host pulls the next chunk only when the socket has taken the last. */
-export type GatewayBodyStream = AsyncIterable<Uint8Array>;
+/**
+ * A body that is made as it is sent: the host pulls the next chunk only when the socket has taken the last. When the
+ * client goes away the host calls the iterator's `return`, even while a `next` is pending.
+ */
+export interface GatewayBodyStream extends AsyncIterable<Uint8Array> {
+  /**
+   * Ends a body that has no end of its own, events that is, after the event that is being sent. A host calls it when it
+   * stops. A body without it is waited for.
+   */
+  end?(): void;
+}
+
+export const isBodyStream = (body: unknown): body is GatewayBodyStream =>
+  typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+
+/** Tells the producer of a stream that nobody will take any of it. How it ends, or fails, is its own concern. */
+export async function discardStream(body: GatewayBodyStream): Promise<void> {
+  try {
+    await body[Symbol.asyncIterator]().return?.();
+  } catch {
+    // It has told its own log.
+  }
+}
 
 /** One HTTP response. The host adds `Content-Length` and, for HEAD, leaves the body out. */
 export interface GatewayResponse {
@@ -48,6 +75,59 @@ export interface GatewayResponse {
 
 /** Answers one request. It never throws and never rejects: whatever goes wrong is a response too. */
 export type Handle = (request: GatewayRequest) => GatewayResponse | Promise<GatewayResponse>;
+
+/** A WebSocket that is open, as a host hands it over. After `close` or `terminate`, and once it is closed, it takes nothing. */
+export interface GatewaySocket {
+  /** How many bytes were given to `send` that the network has not taken yet. */
+  readonly bufferedBytes: number;
+  /** Sends a text as a text frame, bytes as a binary one. What the network does not take is kept: mind `bufferedBytes`. */
+  send(message: string | Uint8Array): void;
+  /**
+   * Closes in order, behind what was sent (RFC 6455 §7.1.2).
+   * @param code without one, the close frame is empty
+   */
+  close(code?: number, reason?: string): void;
+  /** Ends the connection at once, without a close frame. */
+  terminate(): void;
+}
+
+/** What a host tells the owner of a WebSocket. None of it throws. */
+export interface SocketHandler {
+  /** @param data its owner's to keep */
+  message(data: Buffer, isBinary: boolean): void;
+  /** The network has taken some of what was buffered. */
+  drained(): void;
+  /**
+   * It is closed: the last call.
+   * @returns when all that it began has ended
+   */
+  closed(): Promise<void>;
+  /** The server stops: the owner closes the socket once it has answered what it was asked. */
+  drain(): void;
+  /** How many calls it runs now. */
+  readonly inFlight: number;
+}
+
+/** Takes a WebSocket over as soon as it is open. */
+export type SocketAcceptor = (socket: GatewaySocket) => SocketHandler;
+
+/**
+ * Decides on a request to open a WebSocket (RFC 6455 §4.2): it is let in, or answered otherwise. `undefined`, at once:
+ * there is none at this path, and the request is one like any other. It never throws and never rejects.
+ */
+export type Upgrade = (
+  request: GatewayRequest,
+) => SocketAcceptor | GatewayResponse | Promise<SocketAcceptor | GatewayResponse> | undefined;
+
+/** What a host serves: a `Gateway`, or anything that answers requests. */
+export interface Service {
+  readonly handle: Handle;
+  readonly upgrade?: Upgrade;
+  /** The largest body that is taken, in bytes, whatever its reader would allow. Default: 1048576. */
+  readonly maxBodyBytes?: number;
+  /** The largest WebSocket message that is taken, in bytes. Default: 1048576. */
+  readonly maxMessageBytes?: number;
+}
 
 /** What `GatewayRequest.body` throws when the body is larger than it may be. */
 export class BodyTooLargeError extends Error {

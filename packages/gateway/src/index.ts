@@ -1,12 +1,24 @@
 export { createGateway, type Gateway, type OpenApiDocument } from './gateway.ts';
 export type { Authenticate, Nobody } from './authentication.ts';
-export type { ContextOptions, DocumentOptions, Exchange, GatewayOptions, RpcOptions } from './options.ts';
+export type {
+  ContextOptions,
+  DocumentOptions,
+  Exchange,
+  GatewayOptions,
+  RpcOptions,
+  SocketOptions,
+} from './options.ts';
 export {
   BodyTooLargeError,
   type GatewayBodyStream,
   type GatewayRequest,
   type GatewayResponse,
+  type GatewaySocket,
   type Handle,
+  type Service,
+  type SocketAcceptor,
+  type SocketHandler,
+  type Upgrade,
 } from './http.ts';
 export { GatewayError } from './gatewayError.ts';
 export type { GatewayMeta, RestMeta, Deprecation, Pagination, ResponseHeader } from './meta.ts';

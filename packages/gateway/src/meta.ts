@@ -2,6 +2,7 @@ export { ApiError } from './apiError.ts';
 
 export type { Reply } from './reply.ts';
 import type { OpenApiMeta, OpenApiMethod } from 'trpc-to-openapi';
+import type { z } from 'zod';
 
 type OpenApiVocabulary = NonNullable<OpenApiMeta<object>['openapi']>;
 
@@ -47,6 +48,16 @@ export interface RestMeta extends Omit<OpenApiVocabulary, 'responseHeaders'> {
    * `reply.status`. Without it: 200, and 204 for an output of `void`. A 3xx is a redirect to `reply.redirect(url)`.
    */
   readonly successStatus?: number | readonly [number, ...number[]];
+  /**
+   * The media type of an answer of bytes. The output is then a `Uint8Array`, a `Blob`, a `ReadableStream` or an async
+   * iterable of `Uint8Array`s, and needs no schema. A `Blob` that knows its own type is answered with that.
+   */
+  readonly produces?: string;
+  /**
+   * What an event's data is, of a subscription, which is served as `text/event-stream`. Each event is checked against it;
+   * `tracked()` gives it an id, and an input named `lastEventId` takes the id that a client had last (`Last-Event-ID`).
+   */
+  readonly event?: z.ZodType;
   /**
    * Headers of a successful answer, by name; or, as in trpc-to-openapi, a zod object that describes those which the
    * procedure sets with `reply.header`.

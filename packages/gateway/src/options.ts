@@ -1,11 +1,15 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
+import type { WSSHandlerOptions } from '@trpc/server/adapters/ws';
 import type { HTTPBaseHandlerOptions, TRPCRequestInfo } from '@trpc/server/http';
 import type { Authenticate } from './authentication.ts';
 import type { GatewayRequest, Handle } from './http.ts';
 import type { Reply } from './reply.ts';
 import type { ErrorFormat } from './rest/errorFormat.ts';
 
-/** What `createContext` is given: once per REST call, and once per tRPC request (a batch is one request). */
+/**
+ * What `createContext` is given: once per REST call, once per tRPC request (a batch is one request), and once per
+ * WebSocket, whose request is the one that opened it.
+ */
 export interface ContextOptions<Identity> {
   readonly request: GatewayRequest;
   /** What `authenticate` returned; `undefined` without `authenticate`, or where a public operation had no good credential. */
@@ -26,6 +30,7 @@ export interface ContextOptions<Identity> {
 /** One request that was answered, for logs and metrics. */
 export interface Exchange {
   readonly requestId: string;
+  /** The request's method; of a call on a WebSocket, `WS`: such calls have the request id of their socket. */
   readonly method: string;
   /** The path as received, without the query: a query may carry what no log should hold. */
   readonly path: string;
@@ -33,8 +38,13 @@ export interface Exchange {
   /** The procedure's path (of a batch: joined by commas); `undefined` where none was reached. */
   readonly operation: string | undefined;
   readonly status: number;
+  /** Whether it was answered by a stream, or a subscription: it is told of when that is over. */
+  readonly isStream: boolean;
   readonly durationMs: number;
-  /** What failed, where a procedure or the gateway failed unexpectedly (5xx). Its text is for logs only. */
+  /**
+   * What failed, where a procedure or the gateway failed unexpectedly (5xx), be it in the midst of a stream. Its text is
+   * for logs only.
+   */
   readonly error: unknown;
 }
 
@@ -53,11 +63,32 @@ export type RpcOptions<Router extends AnyTRPCRouter> = Pick<
   'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
 >;
 
+/** WebSockets. The options of tRPC's own adapter are as they are there; `maxBatchSize` and `onError` are `RpcOptions`'. */
+export interface SocketOptions<Router extends AnyTRPCRouter> extends Pick<
+  WSSHandlerOptions<Router>,
+  'keepAlive' | 'dangerouslyDisablePong' | 'experimental_encoder'
+> {
+  /** The largest message that is taken, in bytes; a larger one closes the socket (1009). Default: `maxBodyBytes`. */
+  readonly maxMessageBytes?: number;
+  /**
+   * How many bytes may wait for a client that does not read, before its socket is closed (1013). Subscriptions that are
+   * iterables wait long before that. Default: 1048576.
+   */
+  readonly maxBufferedBytes?: number;
+  /** How many calls, subscriptions among them, one socket may run at once; one more closes it (1008). Default: 1000. */
+  readonly maxCallsPerSocket?: number;
+  /** How long a socket may take to send its credential as connection parameters, in milliseconds. Default: 5000. */
+  readonly credentialDeadlineMs?: number;
+  /** How many sockets may be about to do so at once; further ones are answered 503. Default: 1000. */
+  readonly maxWaiting?: number;
+}
+
 export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> {
   readonly router: Router;
   /**
-   * Checks a bearer token (RFC 6750), once per request and before anything else of it is looked at. A falsy value refuses
-   * it (401). A `TRPCError` thrown here is the answer: `SERVICE_UNAVAILABLE` where the keys cannot be read.
+   * Checks a bearer token (RFC 6750), once per request and before anything else of it is looked at, and about once a
+   * second while a WebSocket or a stream of events goes on that began with it. A falsy value refuses it (401), and ends those (1008).
+   * A `TRPCError` thrown here is the answer: `SERVICE_UNAVAILABLE` where the keys cannot be read.
    * Without this option no credential is asked for. Write it before `createContext`, which then knows its type.
    */
   readonly authenticate?: Authenticate<Identity>;
@@ -72,6 +103,8 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> {
   readonly rpcBasePath?: `/${string}`;
   /** What tRPC's adapters take besides. */
   readonly rpc?: RpcOptions<Router>;
+  /** WebSockets, at the tRPC base path. */
+  readonly sockets?: SocketOptions<Router>;
   /** Where the OpenAPI document is served. Default: `/openapi.json`. */
   readonly documentPath?: `/${string}`;
   readonly document: DocumentOptions;
@@ -83,6 +116,9 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> {
   readonly errorFormat?: ErrorFormat;
   /** Paths outside the router, served for GET and HEAD without a credential: a health check, a page. */
   readonly routes?: Readonly<Record<`/${string}`, Handle>>;
-  /** Called after each answer is made, with what a log line or a metric needs. It must not throw. */
+  /**
+   * Called after each answer is made, and of a stream after its end, with what a log line or a metric needs. It must not
+   * throw.
+   */
   readonly onExchange?: (exchange: Exchange) => void;
 }

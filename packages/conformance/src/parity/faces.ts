@@ -35,6 +35,7 @@ export function inProcess({ handle }: Gateway, apiKey: string): Ask {
       remoteAddress: () => '127.0.0.1',
       signal: new AbortController().signal,
       body: async () => new TextEncoder().encode(body),
+      bodyChunks: () => ReadableStream.from([new TextEncoder().encode(body)]),
     };
     const { status, body: text = '' } = await handle(request);
     if (typeof text !== 'string') throw new Error('Neither face has a stream to answer these calls with.');

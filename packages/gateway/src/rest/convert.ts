@@ -168,6 +168,10 @@ function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
       throw new NotConvertible(
         'is an object, which a URL cannot carry; name each of its fields as a parameter',
       );
+    case 'file':
+      throw new NotConvertible(
+        'is a file, which multipart/form-data alone can carry: list no other content type',
+      );
     case 'array':
     case 'tuple':
       throw new NotConvertible('is an array within an array, which a URL cannot carry');

@@ -3,18 +3,18 @@ import { generateOpenApiDocument } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type {
   oas31,
+  ZodOpenApiContentObject,
   ZodOpenApiOperationObject,
   ZodOpenApiPathsObject,
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import type { OpenApiDocument } from '../gateway.ts';
-import type { RestMeta } from '../meta.ts';
 import type { DocumentOptions } from '../options.ts';
 import { statusText } from '../statusText.ts';
 import { computedHeaders } from './computedHeaders.ts';
 import type { ErrorFormat } from './errorFormat.ts';
 import { isZod } from '../procedures.ts';
-import type { Parameter, Route } from './route.ts';
+import type { Parameter, Route, RouteOutput } from './route.ts';
 
 type Headers = Record<string, oas31.HeaderObject>;
 
@@ -66,7 +66,7 @@ const method = ({ rest }: Route) => rest.method.toLowerCase() as 'get' | 'post' 
 function operation(route: Route, options: CreateDocumentOptions): ZodOpenApiOperationObject {
   const { rest, body } = route;
   const { summary, description, tags, deprecation } = rest;
-  const header = requestHeaders(rest);
+  const header = requestHeaders(route);
   return {
     operationId: route.operationId,
     ...(summary !== undefined && { summary }),
@@ -90,13 +90,24 @@ function operation(route: Route, options: CreateDocumentOptions): ZodOpenApiOper
   };
 }
 
-/** The headers that an operation reads, as the metadata says, and the `Idempotency-Key` where it takes one. */
-function requestHeaders({ requestHeaders: headers, idempotencyKey }: RestMeta): z.ZodObject | undefined {
-  if (!idempotencyKey) return headers;
-  const key = z.string().min(1).max(255).optional().meta({
-    description: 'Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07).',
-  });
-  return (headers ?? z.object({})).extend({ 'Idempotency-Key': key });
+/**
+ * The headers that an operation reads, as the metadata says, the `Idempotency-Key` where it takes one, and the
+ * `Last-Event-ID` of a subscription that can go on.
+ */
+function requestHeaders({ rest, output, queryParameters }: Route): z.ZodObject | undefined {
+  let headers = rest.requestHeaders;
+  const add = (name: string, schema: z.ZodString, description: string) => {
+    headers = (headers ?? z.object({})).extend({ [name]: schema.optional().meta({ description }) });
+  };
+  if (rest.idempotencyKey) {
+    const description =
+      'Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07).';
+    add('Idempotency-Key', z.string().min(1).max(255), description);
+  }
+  if (output.kind === 'events' && queryParameters.has('lastEventId')) {
+    add('Last-Event-ID', z.string(), 'The id of the last event that came: the stream goes on after it.');
+  }
+  return headers;
 }
 
 const parameters = (list: readonly Parameter[]) =>
@@ -133,15 +144,28 @@ function successes(route: Route): ZodOpenApiResponsesObject {
       return [
         String(status),
         {
-          description: rest.successDescription ?? statusText(status),
+          description:
+            rest.successDescription ??
+            (route.output.kind === 'events' ? eventsDescription : statusText(status)),
           headers: isRedirect ? { ...headers, Location: location } : headers,
-          ...(status !== 204 &&
-            !isRedirect && { content: { 'application/json': { schema: route.output as z.ZodType } } }),
+          ...(status !== 204 && !isRedirect && { content: content(route.output) }),
         },
       ];
     }),
   );
 }
+
+function content(output: RouteOutput): ZodOpenApiContentObject {
+  if (output.kind === 'json') return { 'application/json': { schema: output.schema } };
+  // Bytes that are not encoded have no schema (OpenAPI 3.1 §4.8.14.3).
+  if (output.kind === 'bytes') return { [output.contentType]: {} };
+  // OpenAPI 3.1 has no word for the items of a stream: by custom the schema is that of an event's data.
+  return { 'text/event-stream': { schema: output.schema } };
+}
+
+const eventsDescription =
+  'Server-sent events (WHATWG HTML §9.2): `data` is JSON of this schema, `id` is there where an event has one. At the ' +
+  'end comes `event: end`; where it fails, in its place, `event: error` with the body of the error.';
 
 function errors(
   route: Route,

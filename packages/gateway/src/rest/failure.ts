@@ -1,6 +1,7 @@
 import type { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../answer.ts';
+import { codeInWords } from '../codeInWords.ts';
 import type { ErrorFormat } from './errorFormat.ts';
 import { inWords, issuesOf } from './inputError.ts';
 
@@ -37,9 +38,5 @@ function clientMessage(error: TRPCError): string {
   if (issues.length > 0) return inWords(issues);
   const isCopied = error.cause !== undefined && error.message === error.cause.message;
   const isUnexpected = error.code === 'INTERNAL_SERVER_ERROR' && error.cause !== undefined;
-  return isCopied || isUnexpected ? inPlainWords(error.code) : error.message;
+  return isCopied || isUnexpected ? codeInWords(error.code) : error.message;
 }
-
-/** `INTERNAL_SERVER_ERROR` as "Internal server error". */
-const inPlainWords = (code: string) =>
-  `${code.slice(0, 1)}${code.slice(1).toLowerCase().replaceAll('_', ' ')}`;

@@ -18,6 +18,11 @@ export function unjsonable(schema: z.core.$ZodType, side: 'input' | 'output'): s
       return {};
     },
     override({ zodSchema, path }) {
+      // It has a JSON schema, a text's, since OpenAPI describes the parts of a form so.
+      if (zodSchema._zod.def.type === 'file') {
+        const reason = 'is a file, which JSON has not: multipart/form-data alone can carry it';
+        found.push({ place: fieldName(path), reason });
+      }
       if (z.globalRegistry.get(zodSchema)?.['override'] !== undefined) described.add(fieldName(path));
     },
   });
@@ -42,7 +47,6 @@ function reasonAgainst(schema: Schema, side: 'input' | 'output'): string | undef
     case 'function':
     case 'nan':
     case 'promise':
-    case 'file':
       return `is of the kind "${type}", which JSON has not`;
     case 'transform':
     case 'custom':

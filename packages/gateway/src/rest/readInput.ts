@@ -11,8 +11,15 @@ export interface RawInput {
   /** The path parameters' texts, decoded, in the template's order; `undefined` where one is not valid UTF-8. */
   readonly parameters: readonly (string | undefined)[];
   readonly query: string;
-  readonly body: { readonly isForm: boolean; readonly bytes: Uint8Array } | undefined;
+  readonly body: RawBody | undefined;
+  /** The `Last-Event-ID` header of a subscription. */
+  readonly lastEventId?: string | undefined;
 }
+
+/** A body as far as it can be read without knowing the route. */
+export type RawBody =
+  | { readonly kind: 'json' | 'form'; readonly bytes: Uint8Array }
+  | { readonly kind: 'multipart'; readonly fields: FormData };
 
 /**
  * Makes a procedure's input of a request. Texts are converted as their schemas' types ask; a JSON body is taken as it is.
@@ -21,7 +28,19 @@ export interface RawInput {
 export function readInput(route: Route, raw: RawInput): Record<string, unknown> {
   const issues: InputIssue[] = [];
   const input = route.body ? readBody(route.body, raw.body, issues) : {};
-  if (route.queryParameters.size > 0) readFields(route.queryParameters, raw.query, input, issues);
+  if (route.queryParameters.size > 0) {
+    const { queryParameters } = route;
+    readFields(
+      queryParameters,
+      formFields(raw.query, (name) => queryParameters.has(name)),
+      input,
+      issues,
+    );
+  }
+  const resumed = route.queryParameters.get('lastEventId');
+  if (resumed && raw.lastEventId !== undefined) {
+    input[resumed.name] = convert(resumed, raw.lastEventId, issues);
+  }
 
   let isBeyondIds = false;
   for (const [index, parameter] of route.pathParameters.entries()) {
@@ -38,16 +57,52 @@ export function readInput(route: Route, raw: RawInput): Record<string, unknown> 
 
 function readBody(shape: BodyShape, body: RawInput['body'], issues: InputIssue[]): Record<string, unknown> {
   if (body === undefined) return {};
+  if (body.kind === 'multipart') return readMultipart(shape, body.fields, issues);
   const text = decode(body.bytes);
-  if (body.isForm) {
+  if (body.kind === 'form') {
     const input = {};
-    readFields(shape.fields, text, input, issues);
+    const { fields } = shape;
+    readFields(
+      fields,
+      formFields(text, (name) => fields.has(name)),
+      input,
+      issues,
+    );
     return input;
   }
   const value = parseExactJson(text, (name) => Object.hasOwn(shape.shape, name));
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   issues.push({ path: [], message: 'the body must be a JSON object' });
   return {};
+}
+
+function readMultipart(
+  { fields, files }: BodyShape,
+  form: FormData,
+  issues: InputIssue[],
+): Record<string, unknown> {
+  const input: Record<string, unknown> = {};
+  const texts = new Map<string, string[]>();
+  // Not the form's own names: each look-up goes through all its entries, and a client may send thousands.
+  for (const name of [...fields.keys(), ...files.keys()]) {
+    const values = form.getAll(name);
+    if (values.length === 0) continue;
+    const given = values.filter((value) => typeof value === 'string');
+    const file = files.get(name);
+    if (given.length !== (file ? 0 : values.length)) {
+      issues.push({ path: [name], message: file ? 'must be a file' : 'must be a text, not a file' });
+    } else if (file?.repeated) {
+      input[name] = values;
+    } else if (values.length > 1 && file) {
+      issues.push({ path: [name], message: 'is given more than once' });
+    } else if (file) {
+      [input[name]] = values;
+    } else {
+      texts.set(name, given);
+    }
+  }
+  readFields(fields, texts, input, issues);
+  return input;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -62,12 +117,12 @@ function decode(bytes: Uint8Array): string {
 
 function readFields(
   parameters: ReadonlyMap<string, Parameter>,
-  text: string,
+  texts: ReadonlyMap<string, readonly (string | undefined)[]>,
   input: Record<string, unknown>,
   issues: InputIssue[],
 ): void {
-  for (const [name, values] of formFields(text, (field) => parameters.has(field))) {
-    // `formFields` gives known names alone, each with a value.
+  for (const [name, values] of texts) {
+    // Only known names are given, each with a value.
     const parameter = parameters.get(name) as Parameter;
     if (parameter.converter.repeated) {
       input[name] = values.map((value) => convert(parameter, value, issues));

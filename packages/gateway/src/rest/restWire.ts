@@ -1,30 +1,35 @@
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { after } from '../after.ts';
 import { Answer } from '../answer.ts';
-import { Refusal, type Admission, type Authentication } from '../authentication.ts';
+import { anybody, Refusal, type Admission, type Admitted, type Authentication } from '../authentication.ts';
+import type { CredentialWatch } from '../credentialWatch.ts';
+import { EventBody } from '../eventBody.ts';
 import { GatewayError } from '../gatewayError.ts';
-import { BodyTooLargeError, type GatewayRequest } from '../http.ts';
+import { BodyTooLargeError, discardStream, isBodyStream, type GatewayRequest } from '../http.ts';
 import { idempotencyKey } from '../idempotencyKey.ts';
 import type { ContextOptions } from '../options.ts';
 import { Reply } from '../reply.ts';
+import { byteBody } from './byteBody.ts';
 import { deprecationHeaders, type LinkBase } from './deprecationHeaders.ts';
 import type { Failure } from './failure.ts';
 import { createPathMatcher, type PathMatch } from './matchPath.ts';
 import { mediaType } from './mediaType.ts';
-import { readInput, type RawInput } from './readInput.ts';
+import { readInput, type RawBody, type RawInput } from './readInput.ts';
+import { restEvents, type StreamTimes } from './restEvents.ts';
 import type { BodyShape, Route } from './route.ts';
-import { createSuccess, type Success } from './success.ts';
+import { type Content, createSuccess, type Success } from './success.ts';
 
 /** Answers one request below the REST base path. It never throws and never rejects. */
 export type RestWire = (request: GatewayRequest, requestId: string) => Answer | Promise<Answer>;
 
-export interface RestWireOptions<Identity> {
+export interface RestWireOptions<Identity> extends StreamTimes {
   readonly routes: readonly Route[];
   readonly base: LinkBase;
   /** The length of the base path, which `request.path` starts with. */
   readonly basePathLength: number;
   readonly maxBodyBytes: number;
   readonly authentication: Authentication<Identity>;
+  readonly watch: CredentialWatch;
   readonly createContext: (options: ContextOptions<Identity>) => unknown;
   readonly failure: Failure;
 }
@@ -71,7 +76,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     }
     return after(authentication(request), (admission: Admission<Identity>) => {
       if (admission instanceof Refusal) {
-        if (match && operation?.route.isPublic) return serve(operation, match, request, requestId, undefined);
+        if (match && operation?.route.isPublic) return serve(operation, match, request, requestId, anybody);
         return refuse(admission);
       }
       if (match === undefined) return nowhere();
@@ -80,7 +85,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
           ['allow', match.value.allow],
         ]);
       }
-      return serve(operation, match, request, requestId, admission.identity);
+      return serve(operation, match, request, requestId, admission);
     });
   };
 
@@ -89,19 +94,23 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     match: PathMatch<Resource>,
     request: GatewayRequest,
     requestId: string,
-    identity: Identity | undefined,
+    admitted: Admitted<Identity>,
   ): Answer | Promise<Answer> {
     const { parameters } = match;
     const { query } = request;
     const { body } = operation.route;
-    if (body === undefined) return call(operation, request, requestId, identity, { parameters, query, body });
+    if (body === undefined) {
+      const lastEventId =
+        operation.route.output.kind === 'events' ? request.header('last-event-id') : undefined;
+      return call(operation, request, requestId, admitted, { parameters, query, body, lastEventId });
+    }
 
     const contentType = request.header('content-type');
     if (contentType === undefined && !body.required) {
       // A body that may be left out has no type then. Whether it was left out shows when it ends: it may be chunked.
       return withBody(request, (bytes) =>
         bytes.byteLength === 0
-          ? call(operation, request, requestId, identity, { parameters, query, body: undefined })
+          ? call(operation, request, requestId, admitted, { parameters, query, body: undefined })
           : unsupported(body),
       );
     }
@@ -113,15 +122,16 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     if (media.charset !== undefined && media.charset !== 'utf-8') {
       return fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.');
     }
-    const isForm = media.essence === 'application/x-www-form-urlencoded';
-    return withBody(request, (bytes) =>
-      call(operation, request, requestId, identity, { parameters, query, body: { isForm, bytes } }),
-    );
+    return withBody(request, async (bytes) => {
+      const raw = await rawBody(media.essence, contentType ?? '', bytes);
+      if (raw === undefined) return fail('BAD_REQUEST', 'The body is not valid multipart/form-data.');
+      return call(operation, request, requestId, admitted, { parameters, query, body: raw });
+    });
   }
 
   function withBody(
     request: GatewayRequest,
-    next: (bytes: Uint8Array) => Answer | Promise<Answer>,
+    next: (bytes: Uint8Array<ArrayBuffer>) => Answer | Promise<Answer>,
   ): Promise<Answer> {
     return request.body(maxBodyBytes).then(next, (cause: unknown) => failure(bodyError(cause)));
   }
@@ -134,12 +144,14 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     operation: Operation,
     request: GatewayRequest,
     requestId: string,
-    identity: Identity | undefined,
+    { identity, token }: Admitted<Identity>,
     raw: RawInput,
   ): Promise<Answer> {
     const { route, success, deprecation } = operation;
     const reply = new Reply();
     let answer: Answer;
+    let output: unknown;
+    let stream: Content | undefined;
     try {
       const context = await createContext({
         request,
@@ -149,9 +161,32 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
         idempotencyKey: route.rest.idempotencyKey ? idempotencyKey(request) : undefined,
         info: undefined,
       });
-      const output = await route.call(context, () => readInput(route, raw), request.signal);
-      answer = success(output, reply, raw);
+      const input = () => readInput(route, raw);
+      if (route.output.kind === 'events') {
+        const abort = new AbortController();
+        const signal = AbortSignal.any([request.signal, abort.signal]);
+        const events = await restEvents(await route.call(context, input, signal), {
+          schema: route.output.schema,
+          abort,
+          pingMs: options.pingMs,
+          maxDurationMs: options.maxDurationMs,
+          onError(cause) {
+            const { body, error } = failure(cause);
+            answer.error = error;
+            // Errors are answered with JSON text.
+            return body as string;
+          },
+        });
+        const watched = (onRevoked: () => void) => options.watch(token, request, onRevoked);
+        stream = { headers: eventHeaders, body: new EventBody(events, 'sse', watched) };
+      } else {
+        output = await route.call(context, input, request.signal);
+        if (route.output.kind === 'bytes') stream = byteBody(output, route.output.contentType);
+      }
+      answer = success(output, reply, raw, stream);
     } catch (cause) {
+      // It was begun, and nobody will take it.
+      if (isBodyStream(stream?.body)) await discardStream(stream.body);
       // Nobody is there to be told, and nothing failed but the connection.
       const error = request.signal.aborted ? clientClosed(cause) : getTRPCErrorFromUnknown(cause);
       answer = failure(error, error.code === 'NOT_FOUND' ? deprecation : []);
@@ -160,6 +195,13 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     return answer;
   }
 }
+
+/** As tRPC's own: proxies are to hand events on as they come. */
+const eventHeaders: Content['headers'] = [
+  ['content-type', 'text/event-stream'],
+  ['cache-control', 'no-cache, no-transform'],
+  ['x-accel-buffering', 'no'],
+];
 
 const newResource = (): Resource => ({ operations: new Map(), allow: '' });
 
@@ -190,6 +232,22 @@ function createMatcher(routes: readonly Route[], base: LinkBase) {
 
 const allowed = (methods: readonly string[]) =>
   [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ');
+
+/** @returns `undefined` for a multipart body that is none */
+async function rawBody(
+  type: string,
+  contentType: string,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<RawBody | undefined> {
+  if (type === 'application/json') return { kind: 'json', bytes };
+  if (type !== 'multipart/form-data') return { kind: 'form', bytes };
+  try {
+    const fields = await new Response(bytes, { headers: { 'content-type': contentType } }).formData();
+    return { kind: 'multipart', fields };
+  } catch {
+    return undefined;
+  }
+}
 
 function bodyError(cause: unknown): TRPCError {
   return cause instanceof BodyTooLargeError

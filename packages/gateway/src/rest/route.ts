@@ -4,6 +4,7 @@ import { GatewayError } from '../gatewayError.ts';
 import type { RestMeta } from '../meta.ts';
 import { isZod, type ProcedureDefinition } from '../procedures.ts';
 import { NotConvertible, parameterConverter, type ParameterConverter } from './convert.ts';
+import { fileFields } from './fileFields.ts';
 import { inputShape, isOptional, type Shape } from './inputShape.ts';
 import { unjsonable } from './jsonable.ts';
 import { parsePathTemplate, type PathTemplate } from './matchPath.ts';
@@ -22,9 +23,18 @@ export interface BodyShape {
   readonly shape: Shape;
   /** Whether one of the properties must be there. */
   readonly required: boolean;
-  /** How the fields of `application/x-www-form-urlencoded` are read; empty where that is not taken. */
+  /** How the texts of a form are read; empty where no form is taken. */
   readonly fields: ReadonlyMap<string, Parameter>;
+  /** The files of a `multipart/form-data` body, and whether each may be repeated. */
+  readonly files: ReadonlyMap<string, { readonly repeated: boolean }>;
 }
+
+/** What a successful answer carries. */
+export type RouteOutput =
+  | { readonly kind: 'json'; readonly schema: z.core.$ZodType }
+  | { readonly kind: 'bytes'; readonly contentType: string }
+  /** A subscription. */
+  | { readonly kind: 'events'; readonly schema: z.ZodType };
 
 /** An operation as it is served and documented: everything that follows from the metadata, derived once. */
 export interface Route {
@@ -38,7 +48,8 @@ export interface Route {
   readonly pathParameters: readonly Parameter[];
   readonly queryParameters: ReadonlyMap<string, Parameter>;
   readonly body: BodyShape | undefined;
-  readonly output: z.core.$ZodType;
+  /** How an output becomes a body, and what the document says of it. */
+  readonly output: RouteOutput;
   /** The statuses of success; the first is the default. */
   readonly statuses: readonly number[];
   /** Whether it is served without a credential (`protect: false`). */
@@ -47,7 +58,9 @@ export interface Route {
 }
 
 const form = 'application/x-www-form-urlencoded';
+const multipart = 'multipart/form-data';
 const json = 'application/json';
+const readable = [json, form, multipart];
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
@@ -55,13 +68,11 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
  * @throws {GatewayError} one sentence with the remedy, where the metadata or the schemas cannot be served
  */
 export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Route {
-  const { path: procedurePath, procedure, inputs, output } = definition;
+  const { path: procedurePath, procedure, inputs } = definition;
   const refuse = (why: string): never => {
     throw new GatewayError(`The procedure ${procedurePath} cannot be served over REST: ${why}.`);
   };
 
-  if (definition.type === 'subscription')
-    return refuse('it is a subscription, which this version serves over tRPC only');
   if (!methods.includes(rest.method))
     return refuse(`its method is ${rest.method}; it must be one of ${methods.join(', ')}`);
   // A cache, a crawler or a HEAD would write.
@@ -74,8 +85,8 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
   }
   const shape = inputShape(inputs);
   if (shape === undefined) return refuse('its input is not a zod object, so nothing names its parameters');
-  if (!isZod(output))
-    return refuse('it has no zod output, so the document could not say what it answers; add .output(…)');
+  const answered = routeOutput(definition, rest);
+  if (typeof answered === 'string') return refuse(answered);
 
   const parameter = (name: string): Parameter => {
     const schema = shape[name];
@@ -102,9 +113,9 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
   const body = (): BodyShape | undefined => {
     if (!hasBody || others.length === 0) return undefined;
     const contentTypes = rest.contentTypes ?? [json];
-    const unknown = contentTypes.find((type) => type !== json && type !== form);
+    const unknown = contentTypes.find((type) => !readable.includes(type));
     if (unknown !== undefined)
-      return refuse(`its content type ${unknown} is not one that this version reads`);
+      return refuse(`its content type ${unknown} is not one of ${readable.join(', ')}`);
     const bodyShape = Object.fromEntries(others.map((name) => [name, shape[name] as z.core.$ZodType]));
     if (contentTypes.includes(json)) {
       for (const [name, schema] of Object.entries(bodyShape)) {
@@ -112,19 +123,19 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
         if (problem !== undefined) return refuse(`in its body, "${name}": ${problem}`);
       }
     }
+    // Where one of the types cannot carry files, the field is converted as a text, which says what stands against it.
+    const files = contentTypes.every((type) => type === multipart) ? fileFields(bodyShape) : new Map();
+    const texts = others.filter((name) => !files.has(name));
+    const takesForm = contentTypes.includes(form) || contentTypes.includes(multipart);
     return {
       contentTypes,
       shape: bodyShape,
       required: Object.values(bodyShape).some((schema) => !isOptional(schema, 'input')),
-      fields: contentTypes.includes(form) ? byName(others) : new Map<string, Parameter>(),
+      fields: takesForm ? byName(texts) : new Map<string, Parameter>(),
+      files,
     };
   };
 
-  if (successStatuses(rest, output)[0] === 200 && ['void', 'undefined'].includes(output._zod.def.type)) {
-    return refuse('its output is nothing and its successStatus 200; leave the status out (204)');
-  }
-  const problem = unjsonable(output, 'output');
-  if (problem !== undefined) return refuse(`in its output, ${problem}`);
   const queryParameters = hasBody ? new Map<string, Parameter>() : byName(others);
   const cursor = rest.pagination?.cursor;
   if (cursor !== undefined && !queryParameters.has(cursor)) {
@@ -140,17 +151,46 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
     pathParameters,
     queryParameters,
     body: body(),
-    output,
-    statuses: successStatuses(rest, output),
+    output: answered,
+    statuses: successStatuses(rest, answered),
     isPublic: rest.protect === false,
     call: procedureCall(procedurePath, procedure),
   };
 }
 
-function successStatuses({ successStatus }: RestMeta, output: z.core.$ZodType): readonly number[] {
+/** What a procedure answers, or why that cannot be served. */
+function routeOutput({ type, output }: ProcedureDefinition, rest: RestMeta): RouteOutput | string {
+  const { produces, event, method } = rest;
+  if (type === 'subscription') {
+    if (method !== 'GET') return `it is a subscription, so its method must be GET, not ${method}`;
+    if (!isZod(event))
+      return 'it is a subscription: say in its metadata what an event is, event: z.object(…)';
+    const problem = unjsonable(event, 'output');
+    return problem === undefined ? { kind: 'events', schema: event } : `in its event, ${problem}`;
+  }
+  if (event !== undefined) return `its metadata has an event, but it is a ${type}, not a subscription`;
+  if (produces !== undefined) {
+    // oxlint-disable-next-line no-control-regex -- these are the characters that a header must not have
+    return /^[^\s/]+\/[^\x00-\x1f]+$/.test(produces)
+      ? { kind: 'bytes', contentType: produces }
+      : `it produces ${JSON.stringify(produces)}, which is not a media type`;
+  }
+  if (!isZod(output)) {
+    return 'it has no zod output, so the document could not say what it answers; add .output(…), or produces for bytes';
+  }
+  if ([rest.successStatus].flat()[0] === 200 && isNothing(output)) {
+    return 'its output is nothing and its successStatus 200; leave the status out (204)';
+  }
+  const problem = unjsonable(output, 'output');
+  return problem === undefined ? { kind: 'json', schema: output } : `in its output, ${problem}`;
+}
+
+function successStatuses({ successStatus }: RestMeta, output: RouteOutput): readonly number[] {
   if (typeof successStatus === 'number') return [successStatus];
   if (successStatus !== undefined) return successStatus;
-  const { type } = output._zod.def;
-  if (type === 'void' || type === 'undefined') return [204];
-  return isOptional(output, 'output') ? [200, 204] : [200];
+  if (output.kind !== 'json') return [200];
+  if (isNothing(output.schema)) return [204];
+  return isOptional(output.schema, 'output') ? [200, 204] : [200];
 }
+
+const isNothing = (schema: z.core.$ZodType) => ['void', 'undefined'].includes(schema._zod.def.type);

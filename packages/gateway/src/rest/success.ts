@@ -1,4 +1,5 @@
 import { Answer } from '../answer.ts';
+import type { GatewayResponse } from '../http.ts';
 import type { Reply } from '../reply.ts';
 import { computedHeaders } from './computedHeaders.ts';
 import { deprecationHeaders, type LinkBase } from './deprecationHeaders.ts';
@@ -6,8 +7,11 @@ import { formFields } from './formFields.ts';
 import type { RawInput } from './readInput.ts';
 import type { Route } from './route.ts';
 
-/** Answers a route's output. */
-export type Success = (output: unknown, reply: Reply, raw: RawInput) => Answer;
+/**
+ * Answers a route's output.
+ * @param stream its body, where that is not the output as JSON
+ */
+export type Success = (output: unknown, reply: Reply, raw: RawInput, stream?: Content) => Answer;
 
 /** How a route's outputs are answered: what its metadata says, derived once. */
 export function createSuccess(route: Route, base: LinkBase): Success {
@@ -15,7 +19,7 @@ export function createSuccess(route: Route, base: LinkBase): Success {
   const fixed = deprecationHeaders(route.rest.deprecation, base);
   const computed = computedHeaders(route.rest);
 
-  return (output, reply, raw) => {
+  return (output, reply, raw, stream) => {
     const isEmpty = output === undefined && route.statuses.includes(204);
     const status = reply.status ?? (isEmpty ? 204 : defaultStatus);
     if (!route.statuses.includes(status)) {
@@ -30,8 +34,11 @@ export function createSuccess(route: Route, base: LinkBase): Success {
       if (text !== undefined) reply.header(name, String(text));
     }
     const hasOwnType = reply.headers.some(([name]) => name === 'content-type');
-    const headers: [string, string][] = hasBody && !hasOwnType ? [['content-type', 'application/json']] : [];
-    headers.push(...fixed);
+    const content = stream ?? { headers: json, body: JSON.stringify(output) };
+    const headers: [string, string][] = fixed.slice();
+    for (const [name, text] of hasBody ? content.headers : []) {
+      if (!(hasOwnType && name === 'content-type')) headers.push([name, text]);
+    }
     if (reply.nextCursor !== undefined && route.rest.pagination) {
       headers.push([
         'link',
@@ -39,9 +46,17 @@ export function createSuccess(route: Route, base: LinkBase): Success {
       ]);
     }
     for (const [name, text] of reply.headers) headers.push([name, text]);
-    return new Answer(status, headers, hasBody ? JSON.stringify(output) : undefined);
+    return new Answer(status, headers, hasBody ? content.body : undefined);
   };
 }
+
+/** A body, and what says what it is. */
+export interface Content {
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: GatewayResponse['body'];
+}
+
+const json = [['content-type', 'application/json']] as const;
 
 /** The same list from a cursor on: known parameters are kept, and written anew, since a header goes out as it is. */
 function nextPage(route: Route, cursor: string, next: string | number | bigint, raw: RawInput): string {

@@ -1,7 +1,5 @@
 import {
-  getErrorShape,
   getTRPCErrorFromUnknown,
-  transformTRPCResponse,
   TRPCError,
   type AnyTRPCRouter,
   type inferRouterContext,
@@ -9,12 +7,17 @@ import {
 import { getHTTPStatusCodeFromError, resolveResponse, type TRPCRequestInfo } from '@trpc/server/http';
 import { after } from '../after.ts';
 import { Answer } from '../answer.ts';
-import { Refusal, type Admission, type Authentication } from '../authentication.ts';
-import { BodyTooLargeError, type GatewayBodyStream, type GatewayRequest } from '../http.ts';
+import { anybody, Refusal, type Admission, type Admitted, type Authentication } from '../authentication.ts';
+import type { CredentialWatch } from '../credentialWatch.ts';
+import { EventBody } from '../eventBody.ts';
+import type { GatewayRequest } from '../http.ts';
 import { idempotencyKey } from '../idempotencyKey.ts';
 import type { ContextOptions, RpcOptions } from '../options.ts';
 import { percentDecode } from '../percentDecode.ts';
 import { Reply } from '../reply.ts';
+import { connectionAuthorization } from './connectionAuthorization.ts';
+import { fetchRequest } from './fetchRequest.ts';
+import { refuse, type RpcFailure } from './rpcFailure.ts';
 
 /** Answers one request below the tRPC base path. It never throws and never rejects. */
 export type RpcWire = (request: GatewayRequest, requestId: string) => Answer | Promise<Answer>;
@@ -26,13 +29,17 @@ export interface RpcWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly rpc: RpcOptions<Router>;
   readonly maxBodyBytes: number;
   readonly authentication: Authentication<Identity>;
+  readonly watch: CredentialWatch;
   /** The procedures that need no credential. */
   readonly publicProcedures: ReadonlySet<string>;
+  /** The procedures that are subscriptions. */
+  readonly subscriptions: ReadonlySet<string>;
   /** The procedures that take an `Idempotency-Key`. */
   readonly idempotentProcedures: ReadonlySet<string>;
   readonly createContext: (
     options: ContextOptions<Identity>,
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
+  readonly fail: RpcFailure;
 }
 
 /**
@@ -42,49 +49,28 @@ export interface RpcWireOptions<Router extends AnyTRPCRouter, Identity> {
 export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   options: RpcWireOptions<Router, Identity>,
 ): RpcWire {
-  const { router, basePath, authentication, publicProcedures } = options;
+  const { router, basePath, authentication, fail, publicProcedures, subscriptions } = options;
+
+  const isPublic = (request: GatewayRequest) =>
+    publicProcedures.size > 0 && namesOnly(request, publicProcedures);
 
   return (request, requestId) => {
     if (request.method === 'OPTIONS') return new Answer(204, [['allow', 'GET, POST, HEAD, OPTIONS']]);
-    return after(authentication(request), (admission: Admission<Identity>) => {
-      if (!(admission instanceof Refusal)) return resolve(request, requestId, admission.identity);
-      return isPublic(request) ? resolve(request, requestId, undefined) : refuse(admission);
+    return after(authentication(request, authorization(request)), (admission: Admission<Identity>) => {
+      if (!(admission instanceof Refusal)) return resolve(request, requestId, admission);
+      return isPublic(request) ? resolve(request, requestId, anybody) : refuse(fail, admission);
     });
   };
 
-  function isPublic(request: GatewayRequest): boolean {
-    if (publicProcedures.size === 0) return false;
-    const paths = procedurePaths(request, basePath);
-    return paths.length > 0 && paths.every((path) => publicProcedures.has(path));
+  /** The credential that an `EventSource` has in its query; `undefined` where the header decides. */
+  function authorization(request: GatewayRequest): string | undefined {
+    const inQuery = connectionAuthorization(request);
+    return inQuery !== undefined && namesOnly(request, subscriptions) ? inQuery : undefined;
   }
 
-  /** One error, unbatched: every link of the client understands it, whatever was called. */
-  function refuse({ error, challenge }: Refusal): Answer {
-    // The text of what `authenticate` threw was not written for a client.
-    const isForClients = error.cause === undefined || error.message !== error.cause.message;
-    const answer = envelope(isForClients ? error : new TRPCError({ code: error.code }));
-    answer.headers.push(['content-type', 'application/json']);
-    if (challenge !== undefined) answer.headers.push(['www-authenticate', challenge]);
-    if (answer.status >= 500) answer.error = error;
-    return answer;
-  }
-
-  function envelope(error: TRPCError): Answer {
-    // Not what the router says: these errors are the gateway's own, and their stacks too.
-    const config = { ...router._def._config, isDev: false };
-    const shape = getErrorShape({
-      config,
-      error,
-      type: 'unknown',
-      path: undefined,
-      input: undefined,
-      ctx: undefined,
-    });
-    return new Answer(
-      getHTTPStatusCodeFromError(error),
-      [],
-      JSON.stringify(transformTRPCResponse(config, { error: shape })),
-    );
+  function namesOnly(request: GatewayRequest, procedures: ReadonlySet<string>): boolean {
+    const paths = procedurePaths(request, basePath, router._def._config.pathSeparator);
+    return paths.length > 0 && paths.every((path) => procedures.has(path));
   }
 
   /** @throws {TRPCError} `BAD_REQUEST` for a batch: its calls would share one key */
@@ -102,12 +88,14 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   async function resolve(
     request: GatewayRequest,
     requestId: string,
-    identity: Identity | undefined,
+    { identity, token }: Admitted<Identity>,
   ): Promise<Answer> {
     const reply = new Reply();
     let isBatch = false;
     let operation: string | undefined;
     let unexpected: unknown;
+    let answer: Answer | undefined;
+    let isSubscription = false;
     const { onError, ...handlerOptions } = options.rpc;
     try {
       const url = targetUrl(request);
@@ -119,6 +107,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
         error: null,
         createContext: async ({ info }) => {
           isBatch = info.isBatchCall;
+          isSubscription = info.type === 'subscription';
           operation = info.calls.map(({ path }) => path).join(',');
           return options.createContext({
             request,
@@ -131,22 +120,27 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
         },
         onError(failure) {
           if (getHTTPStatusCodeFromError(failure.error) >= 500) unexpected = failure.error;
-          onError?.({ ...failure, req: request });
+          // A stream may fail when its head is out already.
+          if (answer) answer.error = unexpected;
+          // tRPC looks after what an asynchronous one rejects with.
+          return onError?.({ ...failure, req: request });
         },
       });
       // Nobody is there to be told, and nothing failed but the connection.
       if (request.signal.aborted) return new Answer(499, []);
-      const answer = await toAnswer(response);
+      // By what was asked, not by the Content-Type alone: `responseMeta` may have set another.
+      const isEvents = isSubscription && response.status === 200;
+      const watch = (onRevoked: () => void) => options.watch(token, request, onRevoked);
+      answer = await toAnswer(response, isEvents, watch);
       if (!isBatch) for (const [name, value] of reply.headers) answer.headers.push([name, value]);
       answer.operation = operation;
       answer.error = unexpected;
       return answer;
     } catch (cause) {
       const error = getTRPCErrorFromUnknown(cause);
-      onError?.({ error, type: 'unknown', path: undefined, input: undefined, ctx: undefined, req: request });
-      const answer = envelope(error);
-      if (answer.status >= 500) answer.error = error;
-      return answer;
+      const failure = { error, type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
+      await (async () => onError?.({ ...failure, req: request }))().catch(() => {});
+      return fail(error);
     }
   }
 }
@@ -171,64 +165,29 @@ const procedurePath = ({ pathname }: URL, basePath: string) =>
   trimSlashes(trimSlashes(pathname).slice(trimSlashes(basePath).length));
 
 /** The procedures that a target names: several, joined by commas, in a batch. None where it is no URL. */
-function procedurePaths(request: GatewayRequest, basePath: string): readonly string[] {
+function procedurePaths(request: GatewayRequest, basePath: string, separator: string): readonly string[] {
   try {
     const url = targetUrl(request);
-    const decoded = percentDecode(procedurePath(url, basePath)) ?? '';
+    const decoded = (percentDecode(procedurePath(url, basePath)) ?? '').replaceAll(separator, '.');
     return url.searchParams.get('batch') === '1' ? decoded.split(',') : [decoded];
   } catch {
     return [];
   }
 }
 
-/** Headers of which Node keeps the first where one is repeated, and so do the adapters that stand on it. */
-const singletons = new Set(
-  (
-    'age authorization content-length content-type etag expires from host if-modified-since if-unmodified-since ' +
-    'last-modified location max-forwards proxy-authorization referer retry-after server user-agent'
-  ).split(' '),
-);
-
-// RFC 9110 §9.1: Node's parser refuses what is no token, uWebSockets.js passes it on.
-const methodToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/**
- * A request as `resolveResponse` takes it.
- * @throws {TRPCError} `BAD_REQUEST` for a method that is none
- */
-function fetchRequest(request: GatewayRequest, url: URL, maxBodyBytes: number): Request {
-  const { method, signal } = request;
-  if (!methodToken.test(method)) throw new TRPCError({ code: 'BAD_REQUEST', message: 'Invalid method' });
-  const headers = new Headers();
-  for (const [name, value] of request.headers()) {
-    if (!singletons.has(name) || !headers.has(name)) headers.append(name, value);
-  }
-  if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal });
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const bytes = await request.body(maxBodyBytes);
-        if (bytes.byteLength > 0) controller.enqueue(bytes);
-        controller.close();
-      } catch (cause) {
-        controller.error(
-          cause instanceof BodyTooLargeError ? new TRPCError({ code: 'PAYLOAD_TOO_LARGE' }) : cause,
-        );
-      }
-    },
-  });
-  return new Request(url, { method, headers, signal, body, duplex: 'half' });
-}
-
-async function toAnswer(response: Response): Promise<Answer> {
+async function toAnswer(
+  response: Response,
+  isEvents: boolean,
+  watch: (onRevoked: () => void) => () => void,
+): Promise<Answer> {
   const headers: [string, string][] = [];
-  let isStream = false;
+  let format: 'sse' | 'jsonl' | undefined = isEvents ? 'sse' : undefined;
   for (const [name, value] of response.headers) {
     // The host frames the body: a stream is chunked, anything else has a length.
-    if (name === 'transfer-encoding' || value === 'text/event-stream') isStream = true;
-    if (name !== 'transfer-encoding' && name !== 'connection') headers.push([name, value]);
+    if (name === 'transfer-encoding') format ??= 'jsonl';
+    else if (name !== 'connection') headers.push([name, value]);
   }
   if (response.body === null) return new Answer(response.status, headers);
-  const body: string | GatewayBodyStream = isStream ? response.body : await response.text();
+  const body = format ? new EventBody(response.body, format, watch) : await response.text();
   return new Answer(response.status, headers, body);
 }

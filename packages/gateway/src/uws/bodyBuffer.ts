@@ -5,87 +5,156 @@ export type Bytes = Uint8Array<ArrayBuffer>;
 /** How many bytes beyond the limit are thrown away while waiting for the end of a body. */
 const lingerBytes = 16 * 1024 * 1024;
 
-/** Collects a body as it comes, up to what its reader allows. */
+/**
+ * How much is kept before the client is made to wait, in bytes. Much for a reader that may yet come: whoever is made to
+ * wait and goes away is noticed only when more is taken from it (uWebSockets.js 20).
+ */
+const mostHeld = { 'not yet': 1024 * 1024, 'in chunks': 64 * 1024, whole: Infinity, no: Infinity };
+
+/** Stops and goes on with taking bytes from the client. */
+export interface BodyFlow {
+  pause(): void;
+  resume(): void;
+}
+
+/** Takes a body in as it comes, up to what its reader allows, and no faster than it is read. */
 export class BodyBuffer {
   /** Resolves at the body's end, or once it is hopelessly too large, or its client is gone. */
   readonly ended: Promise<void>;
 
   readonly #declared: number;
+  readonly #flow: BodyFlow;
   #limit: number;
-  /** What came so far, at the front. One buffer that grows: an object for each chunk of a byte took 250 times as much. */
+  /** What came and was not read, at the front. One buffer that grows: an object for each chunk of a byte took 250 times as much. */
   #bytes: Bytes = new Uint8Array(0);
+  #held = 0;
   #size = 0;
+  /** Whoever wants it whole, or not at all, is never made to wait. */
+  #isWanted: keyof typeof mostHeld = 'not yet';
+  #isPaused = false;
   #isComplete = false;
   #failure: Error | undefined;
-  #reader: { resolve: (bytes: Bytes) => void; reject: (reason: Error) => void } | undefined;
+  #wake: () => void = () => {};
   #end: () => void = () => {};
 
   /**
    * @param declared the `Content-Length`, or NaN
    * @param limit how much is kept, in bytes, before somebody reads it
    */
-  constructor(declared: number, limit: number) {
+  constructor(declared: number, limit: number, flow: BodyFlow) {
     this.#declared = declared;
     this.#limit = limit;
+    this.#flow = flow;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
   }
 
   push(chunk: ArrayBuffer, isLast: boolean): void {
-    const from = this.#size;
     this.#size += chunk.byteLength;
     if (this.#size > this.#limit) this.#refuse(new BodyTooLargeError(this.#limit));
-    else if (this.#failure === undefined) this.#append(chunk, from);
+    else if (this.#failure === undefined) this.#append(chunk);
     this.#isComplete = isLast;
     if (isLast || this.#size > this.#limit + lingerBytes) this.#end();
-    this.#settle();
+    if (!isLast && this.#held > mostHeld[this.#isWanted]) {
+      this.#isPaused = true;
+      this.#flow.pause();
+    }
+    this.#wake();
   }
 
   /** The client is gone: what is not here by now will not come. */
   fail(reason: Error): void {
     if (!this.#isComplete) this.#refuse(reason);
     this.#end();
-    this.#settle();
+    this.#wake();
   }
 
-  /** Nobody will read it: what comes is counted and not kept. */
+  /** The request is answered, or its reader has enough: what is left is taken and thrown away. */
   discard(): void {
-    if (this.#reader === undefined) this.#refuse(new Error('The body was not read in time.'));
+    this.#isWanted = 'no';
+    this.#refuse(new Error('The rest of the body was not waited for.'));
+    this.#wake();
   }
 
   read(maxBytes: number): Promise<Bytes> {
+    const body = this.#readWhole(maxBytes);
+    // Who began to read and answered without the body is not told that it failed: nobody would hear, and it would end
+    // the process.
+    body.catch(() => {});
+    return body;
+  }
+
+  async *chunks(maxBytes: number): AsyncGenerator<Bytes, void> {
+    this.#claim('in chunks', maxBytes);
+    try {
+      for (;;) {
+        if (this.#failure) throw this.#failure;
+        if (this.#held > 0) {
+          yield this.#take();
+        } else if (this.#isComplete) {
+          return;
+        } else {
+          this.#resume();
+          await this.#more();
+        }
+      }
+    } finally {
+      this.discard();
+    }
+  }
+
+  async #readWhole(maxBytes: number): Promise<Bytes> {
+    this.#claim('whole', maxBytes);
+    this.#resume();
+    while (!this.#isComplete && !this.#failure) await this.#more();
+    if (this.#failure) throw this.#failure;
+    return this.#take();
+  }
+
+  #claim(how: 'whole' | 'in chunks', maxBytes: number): void {
+    if (this.#isWanted !== 'no') this.#isWanted = how;
     this.#limit = Math.min(this.#limit, maxBytes);
     if (this.#declared > this.#limit || this.#size > this.#limit)
       this.#refuse(new BodyTooLargeError(this.#limit));
-    return new Promise((resolve, reject) => {
-      this.#reader = { resolve, reject };
-      this.#settle();
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
     });
   }
 
-  #append(chunk: ArrayBuffer, from: number): void {
-    if (this.#size > this.#bytes.byteLength) {
-      // As large as it is said to be, where it is; else twice as large each time.
-      const known = this.#declared <= this.#limit ? this.#declared : 0;
-      const grown = new Uint8Array(
-        Math.max(this.#size, known, Math.min(2 * this.#bytes.byteLength, this.#limit)),
-      );
-      grown.set(this.#bytes.subarray(0, from));
+  #append(chunk: ArrayBuffer): void {
+    const held = this.#held + chunk.byteLength;
+    if (held > this.#bytes.byteLength) {
+      // As large as it is said to be, where it is and is wanted whole; else twice as large each time.
+      const known = this.#isWanted !== 'in chunks' && this.#declared <= this.#limit ? this.#declared : 0;
+      const grown = new Uint8Array(Math.max(held, known, Math.min(2 * this.#bytes.byteLength, this.#limit)));
+      grown.set(this.#bytes.subarray(0, this.#held));
       this.#bytes = grown;
     }
     // uWS detaches the chunk's memory when this returns: it is copied.
-    this.#bytes.set(new Uint8Array(chunk), from);
+    this.#bytes.set(new Uint8Array(chunk), this.#held);
+    this.#held = held;
+  }
+
+  #take(): Bytes {
+    const taken = this.#bytes.subarray(0, this.#held);
+    this.#bytes = new Uint8Array(0);
+    this.#held = 0;
+    return taken;
   }
 
   #refuse(reason: Error): void {
     this.#failure ??= reason;
-    this.#bytes = new Uint8Array(0);
+    this.#take();
+    this.#resume();
   }
 
-  #settle(): void {
-    if (this.#reader === undefined) return;
-    if (this.#failure) this.#reader.reject(this.#failure);
-    else if (this.#isComplete) this.#reader.resolve(this.#bytes.subarray(0, this.#size));
+  #resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#flow.resume();
   }
 }

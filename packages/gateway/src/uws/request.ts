@@ -18,6 +18,8 @@ export class UwsRequest implements GatewayRequest {
   readonly isChunked: boolean;
   /** Whether the client went away: from then on every method of the response throws. */
   isAborted = false;
+  /** Whether the response is not to be touched any more: it has ended, or its client went away. */
+  isOver = false;
 
   readonly #res: HttpResponse;
   #req: HttpRequest | undefined;
@@ -26,6 +28,7 @@ export class UwsRequest implements GatewayRequest {
   readonly #maxBodyBytes: number;
   #abort: AbortController | undefined;
   #body: BodyBuffer | undefined;
+  #address: string | undefined;
 
   /** @param maxBodyBytes how much of a body is kept before somebody reads it, who may allow less */
   constructor(res: HttpResponse, req: HttpRequest, maxBodyBytes: number) {
@@ -54,12 +57,16 @@ export class UwsRequest implements GatewayRequest {
 
   remoteAddress(): string {
     // Not kept from the start: few ask, and it costs each request a copy.
-    return this.isAborted ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString();
+    if (this.#address !== undefined) return this.#address;
+    return this.isOver ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString();
   }
 
   body(maxBytes: number): Promise<Bytes> {
-    this.#receiveBody();
-    return (this.#body as BodyBuffer).read(maxBytes);
+    return this.#receiveBody().read(maxBytes);
+  }
+
+  bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
+    return this.#receiveBody().chunks(maxBytes);
   }
 
   get signal(): AbortSignal {
@@ -77,19 +84,32 @@ export class UwsRequest implements GatewayRequest {
     this.#req = undefined;
   }
 
-  /** The answer is there: of a body that nobody has asked for, nothing more is kept. */
-  answered(): void {
-    this.#body?.discard();
-  }
-
   /** Forgets the handler's request where the answer was given in it. */
   release(): void {
     this.#req = undefined;
   }
 
-  /** The host's `onAborted` (uWS keeps only the last one). */
+  /** Nobody reads what is left of the body: it is taken and thrown away. */
+  discardBody(): void {
+    this.#body?.discard();
+  }
+
+  /** The answer has ended. */
+  ended(): void {
+    this.isOver = true;
+  }
+
+  /** The request is about to become a WebSocket: its response is gone then, and whoever asks later is told from a copy. */
+  upgrades(): void {
+    this.keep();
+    this.#address = this.remoteAddress();
+    this.isOver = true;
+  }
+
+  /** The host's `onAborted` (uWS keeps only the last one), or the end of what became a WebSocket. */
   aborted(): void {
     this.isAborted = true;
+    this.isOver = true;
     this.#body?.fail(clientGone());
     this.#abort?.abort(clientGone());
   }
@@ -99,13 +119,22 @@ export class UwsRequest implements GatewayRequest {
     return this.#body?.ended ?? Promise.resolve();
   }
 
-  #receiveBody(): void {
-    if (this.#body) return;
-    const body = new BodyBuffer(Number(this.header('content-length') ?? Number.NaN), this.#maxBodyBytes);
+  #receiveBody(): BodyBuffer {
+    if (this.#body) return this.#body;
+    const declared = Number(this.header('content-length') ?? Number.NaN);
+    const body = new BodyBuffer(declared, this.#maxBodyBytes, {
+      pause: () => this.#flow((res) => res.pause()),
+      resume: () => this.#flow((res) => res.resume()),
+    });
     this.#body = body;
     if (this.isAborted) body.fail(clientGone());
     else if (this.#hasBody) this.#res.onData((chunk, isLast) => body.push(chunk, isLast));
     else body.push(new ArrayBuffer(0), true);
+    return body;
+  }
+
+  #flow(turn: (res: HttpResponse) => void): void {
+    if (!this.isOver) turn(this.#res);
   }
 }
 
@@ -115,7 +144,8 @@ function readHeaders(req: HttpRequest): readonly (readonly [string, string])[] {
   const headers: [string, string][] = [];
   req.forEach((name, value) => {
     // Bytes beyond ASCII: `forEach` reads them as UTF-8 and loses those that are not, `getHeader` as Latin-1, as Node
-    // does (uWebSockets.js 20). Of several headers of one name it gives the first.
+    // does (uWebSockets.js 20). Of several headers of one name it gives the first. At either end of a value such bytes
+    // are lost to both: the parser takes them for blanks.
     headers.push([name, beyondAscii.test(value) ? req.getHeader(name) : value]);
   });
   return headers;

@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { GatewayBodyStream, GatewayResponse } from '../http.ts';
+import { isBodyStream, type GatewayBodyStream, type GatewayResponse } from '../http.ts';
 import { statusText } from '../statusText.ts';
 import type { UwsRequest } from './request.ts';
 
@@ -28,12 +28,12 @@ export function writeResponse(
     res.end(isEmpty || isHead ? '' : (whole(body) ?? ''), ending !== 'keep');
     return;
   }
-  if (isHead && !isEmpty) res.writeHeader('content-length', String(byteLength(whole(body))));
+  // A streamed body has no length that could be told.
+  if (isHead && !isEmpty && !isBodyStream(body)) res.writeHeader('content-length', String(byteLength(body)));
   if (ending === 'close') res.writeHeader('connection', 'close');
   res.endWithoutBody();
 }
 
-/** A streamed body has no length that could be told: only a HEAD asks. */
 const whole = (body: GatewayResponse['body']) =>
   typeof body === 'string' || body instanceof Uint8Array ? body : undefined;
 
@@ -43,6 +43,7 @@ const byteLength = (body: string | Uint8Array | undefined) =>
 /**
  * Sends a streamed body: the next chunk is pulled when the socket has taken the last. A stream that fails ends the
  * connection, since its head is out: nobody is to take the part for the whole.
+ * @returns when the stream's producer has ended too
  */
 export async function streamResponse(
   res: HttpResponse,
@@ -51,6 +52,14 @@ export async function streamResponse(
   body: GatewayBodyStream,
   ending: Ending,
 ): Promise<void> {
+  // What the loop waits for, one thing at a time, ends early when the client goes away. Not a race with a promise of
+  // that: each race would leave its reactions on it for as long as the stream lives.
+  let interrupt = () => {};
+  const unlessGone = <T>(pending: Promise<T>): Promise<T | undefined> =>
+    new Promise((resolve, reject) => {
+      interrupt = () => resolve(undefined);
+      pending.then(resolve, reject);
+    });
   let whenDrained = () => {};
   const drained = () =>
     new Promise<void>((resolve) => {
@@ -61,22 +70,45 @@ export async function streamResponse(
     whenDrained();
     return true;
   });
-  request.signal.addEventListener('abort', () => whenDrained(), { once: true });
-  res.cork(() => writeHead(res, response));
+  request.signal.addEventListener('abort', () => interrupt(), { once: true });
+  res.cork(() => {
+    writeHead(res, response);
+    if (ending !== 'keep') res.writeHeader('connection', 'close');
+  });
+  const chunks = body[Symbol.asyncIterator]();
   try {
-    // Leaving the loop early, on an abort, calls the stream's `return`: its producer is told to stop.
-    for await (const chunk of body) {
-      if (request.isAborted) return;
+    while (!request.isAborted) {
+      const next = await unlessGone(chunks.next());
+      if (next === undefined || request.isAborted) break;
+      if (next.done) {
+        // Never told here to close: it would write "Connection: close" in between the chunks (uWebSockets.js 20). The
+        // head has it, and clients act on it. So trailers that come now would still be read as a request; a proxy that
+        // forwards trailers at all forwards none that could be one.
+        request.discardBody();
+        res.cork(() => res.end(''));
+        request.ended();
+        return;
+      }
       let isTaken = true;
       res.cork(() => {
-        isTaken = res.write(chunk);
+        // An empty chunk would end the response (RFC 9112 §7.1).
+        if (next.value.byteLength > 0) isTaken = res.write(next.value);
       });
-      if (!isTaken) await drained();
-      if (request.isAborted) return;
+      if (!isTaken) await unlessGone(drained());
     }
-    if (!request.isAborted) res.cork(() => res.end('', ending !== 'keep'));
   } catch {
-    if (!request.isAborted) res.close();
+    if (!request.isOver) res.close();
+    return;
+  }
+  await stopStream(chunks);
+}
+
+/** Tells a stream's producer that nobody takes more. How it ends, or fails, is nobody's concern. */
+async function stopStream(chunks: AsyncIterator<Uint8Array>): Promise<void> {
+  try {
+    await chunks.return?.();
+  } catch {
+    // The client is gone, and the producer has told its own log.
   }
 }
 
@@ -84,9 +116,6 @@ function writeHead(res: HttpResponse, { status, headers }: GatewayResponse): voi
   res.writeStatus(`${status} ${statusText(status)}`);
   for (const [name, value] of headers) res.writeHeader(name, value);
 }
-
-export const isStream = (body: GatewayResponse['body']): body is GatewayBodyStream =>
-  typeof body === 'object' && body !== null && !(body instanceof Uint8Array);
 
 /** A body of this size may fill the socket's buffers: it is sent as the socket takes it, and waited for. */
 const largeBytes = 64 * 1024;

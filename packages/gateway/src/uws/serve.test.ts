@@ -1,39 +1,12 @@
 import { once } from 'node:events';
-import { createServer, connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createServer, connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { BodyTooLargeError, type GatewayRequest, type GatewayResponse, type Handle } from '../http.ts';
-import { serve, type Listening } from './serve.ts';
+import { serve } from './serve.ts';
+import { dial, get, listen, ok, until } from './testing/dial.ts';
 
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
-async function listen(handle: Handle): Promise<Listening> {
-  const listening = await serve({ handle });
-  closing.push(() => listening.close({ deadlineMs: 0 }));
-  return listening;
-}
-
-/** A connection that keeps all that comes, as text. */
-async function dial({
-  port,
-}: Listening): Promise<{ socket: Socket; text: () => string; closed: Promise<unknown> }> {
-  const socket = connect(port, '127.0.0.1');
-  closing.push(() => socket.destroy());
-  let received = '';
-  socket.on('data', (chunk) => (received += String(chunk)));
-  socket.on('error', () => {});
-  const closed = once(socket, 'close');
-  await once(socket, 'connect');
-  return { socket, text: () => received, closed };
-}
-
-const ok = (body?: GatewayResponse['body']): GatewayResponse => ({ status: 200, headers: [], body });
-const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const post = (body: string, length = body.length) =>
   `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
-const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 describe('a request', () => {
@@ -195,65 +168,6 @@ describe('a response', () => {
       await until(() => expect(received()).toMatch(/^HTTP\/1\.1 500 .*"INTERNAL_SERVER_ERROR"/s));
     }
   });
-
-  it('that is streamed is pulled no faster than the socket takes it', async () => {
-    let pulled = 0;
-    const chunk = new Uint8Array(256 * 1024);
-    const listening = await listen(() =>
-      ok(
-        (async function* () {
-          for (; pulled < 200; pulled += 1) yield chunk;
-        })(),
-      ),
-    );
-    const { socket } = await dial(listening);
-    socket.pause();
-    socket.write(get('/'));
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(pulled).toBeLessThan(60);
-    let received = 0;
-    socket.on('data', (data) => (received += data.length));
-    socket.resume();
-    await until(() => expect(received).toBeGreaterThan(200 * chunk.byteLength));
-  });
-
-  it('that is streamed is stopped where its client goes away', async () => {
-    let isStopped = false;
-    const listening = await listen(() =>
-      ok(
-        (async function* () {
-          try {
-            for (;;) {
-              yield new Uint8Array(10);
-              await new Promise((resolve) => setTimeout(resolve, 5));
-            }
-          } finally {
-            isStopped = true;
-          }
-        })(),
-      ),
-    );
-    const { socket, text: received } = await dial(listening);
-    socket.write(get('/'));
-    await until(() => expect(received()).toContain('chunked'));
-    socket.destroy();
-    await until(() => expect(isStopped).toBe(true));
-  });
-
-  it('that is streamed and fails ends the connection: nobody takes the part for the whole', async () => {
-    const listening = await listen(() =>
-      ok(
-        (async function* () {
-          yield new Uint8Array([97]);
-          throw new Error('no');
-        })(),
-      ),
-    );
-    const { socket, text: received, closed } = await dial(listening);
-    socket.write(get('/'));
-    await closed;
-    expect(received()).not.toContain('\r\n0\r\n');
-  });
 });
 
 describe('close', () => {
@@ -378,7 +292,9 @@ describe('serve says in one sentence why it cannot listen', () => {
   it('on a port that another server has, of Node or of uWebSockets.js', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    closing.push(() => other.close());
+    onTestFinished(() => {
+      other.close();
+    });
     const address = other.address();
     const ports = [typeof address === 'object' ? address?.port : 0, (await listen(() => ok())).port];
     for (const port of ports) {
@@ -387,6 +303,17 @@ describe('serve says in one sentence why it cannot listen', () => {
         message: expect.stringContaining(`Port ${port}`),
       });
     }
+  });
+
+  it('and not on a port whose last server, told to pick one, closed its connections a moment ago', async () => {
+    const listening = await listen(() => new Promise(() => {}));
+    const { socket, closed } = await dial(listening);
+    socket.write(get('/'));
+    await until(() => expect(listening.inFlight()).toBe(1));
+    await listening.close({ deadlineMs: 0 });
+    await closed;
+    const next = await serve({ handle: () => ok() }, { port: listening.port });
+    await next.close();
   });
 
   it('on an address that is not this machine’s', async () => {

@@ -1,11 +1,12 @@
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpRequest, HttpResponse, us_listen_socket } from 'uWebSockets.js';
-import { type GatewayResponse, type Handle, isWritableHeader } from '../http.ts';
+import type { HttpRequest, HttpResponse, us_listen_socket, us_socket_context_t } from 'uWebSockets.js';
+import type { GatewayResponse, Service, SocketAcceptor } from '../http.ts';
 import { ListenError } from './listenError.ts';
 import { loadUws } from './loadUws.ts';
 import { UwsRequest } from './request.ts';
-import { isLarge, isStream, sendLarge, streamResponse, writeResponse, type Ending } from './respond.ts';
+import { reservePort } from './reservePort.ts';
+import { Responder } from './responder.ts';
+import { asksForSocket, socketBehavior, upgradeHeaders, type SocketData, type UwsSocket } from './socket.ts';
 
 export { ListenError } from './listenError.ts';
 
@@ -14,13 +15,6 @@ export interface ServeOptions {
   readonly host?: string;
   /** 0: any free port. Default: 0. */
   readonly port?: number;
-}
-
-/** What is served: a `Gateway`, or any other `Handle`. */
-export interface Served {
-  readonly handle: Handle;
-  /** The largest body that is taken, in bytes, whatever its reader would allow. Default: 1048576. */
-  readonly maxBodyBytes?: number;
 }
 
 export interface CloseOptions {
@@ -33,98 +27,91 @@ export interface CloseOptions {
 export interface Listening {
   readonly host: string;
   readonly port: number;
+  /** How many calls run now: requests that are not answered to their end, streams among them, and calls on WebSockets. */
+  inFlight(): number;
   /**
-   * Stops in order: no new connections, `Connection: close` on every answer, waits for calls in flight until the
-   * deadline and for connections kept alive until the grace is over, then closes what is left.
+   * Stops in order: no new connections, `Connection: close` on every answer, streams of events end after an event,
+   * WebSockets once their calls are answered; waits for calls in flight until the deadline and for connections kept alive
+   * until the grace is over, then closes what is left.
    * @returns how many calls were cut off at the deadline
    */
   close(options?: CloseOptions): Promise<number>;
 }
 
 /**
- * Serves a gateway on uWebSockets.js.
+ * Serves a gateway, or anything else that answers requests, on uWebSockets.js.
  * @throws {ListenError} where it cannot listen, or the addon has no binary for this Node
  */
 export async function serve(
-  { handle, maxBodyBytes = 1_048_576 }: Served,
+  { handle, upgrade, maxBodyBytes = 1_048_576, maxMessageBytes = 1_048_576 }: Service,
   { host = '127.0.0.1', port = 0 }: ServeOptions = {},
 ): Promise<Listening> {
   const uws = await loadUws();
-  await checkAddress(host, port);
+  const reserved = await reservePort(host, port);
 
-  const inFlight = new Set<UwsRequest>();
+  /** Those that are open, or whose calls have not ended. */
+  const sockets = new Set<UwsSocket>();
+  /** Those that speak HTTP. */
   let connections = 0;
   let isDraining = false;
   /** Looks whether what a stop waits for has come. */
   let onChange = () => {};
+  const changed = () => onChange();
+  const responder = new Responder(changed);
 
-  function onRequest(res: HttpResponse, req: HttpRequest): void {
+  function receive(res: HttpResponse, req: HttpRequest): UwsRequest {
     const request = new UwsRequest(res, req, maxBodyBytes);
     // Before anything that may throw: without it, that ends the process (uWebSockets.js 20).
     res.onAborted(() => request.aborted());
-    const response = answer(handle, request);
-    if (
-      response instanceof Promise ||
-      isStream(response.body) ||
-      isLarge(response.body) ||
-      request.isChunked
-    ) {
-      request.keep();
-      inFlight.add(request);
-      void respondLater(res, request, response)
-        // Whatever could not be written is no answer: its client is not left waiting.
-        .catch(() => {
-          if (!request.isAborted) res.close();
-        })
-        .finally(() => {
-          inFlight.delete(request);
-          onChange();
-        });
-    } else {
-      request.release();
-      writeResponse(res, response, request.method === 'HEAD', ending(request));
-    }
+    return request;
   }
 
-  async function respondLater(
-    res: HttpResponse,
-    request: UwsRequest,
-    pending: GatewayResponse | Promise<GatewayResponse>,
-  ): Promise<void> {
-    const response = await pending;
-    request.answered();
-    if (request.isChunked) {
-      // The connection ends with the answer. If its client were still sending, it would see a reset, and no answer.
-      await Promise.race([request.bodyEnded(), sleep(lingerMs, undefined, { ref: false })]);
-      // Never in the parser's own tick: bytes that arrived with a chunked request would be run as the next one.
-      await new Promise(setImmediate);
-    }
-    const { body } = response;
-    const isHead = request.method === 'HEAD';
-    if (request.isAborted || (isHead && isStream(body))) await stop(body);
-    if (request.isAborted) return;
-    if (isStream(body) && !isHead) await streamResponse(res, request, response, body, ending(request));
-    else if (isLarge(body) && !isHead && !request.isChunked) {
-      await sendLarge(res, request, response, body, ending(request));
-    } else res.cork(() => writeResponse(res, response, isHead, ending(request)));
+  function onUpgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
+    const request = receive(res, req);
+    const decision = !asksForSocket(req) ? undefined : isDraining ? stopping : upgrade?.(request);
+    if (decision === undefined) return responder.answer(res, request, handle);
+    const { key, protocol, extensions } = upgradeHeaders(req);
+    /*
+     * Never within `res.cork`, though upstream's example does so: when the cork's handler returns, uWebSockets.js 20 takes
+     * the WebSocket for the response that it was, where that lies at the same place still, and closes it if what it finds
+     * there looks like a response after which the connection is to be closed. One in some hundreds of sockets went that
+     * way. Outside of it, and of uWS's handler, uWS warns on stderr that writes should be corked: of the two the lesser
+     * evil, and only for those that are decided on later.
+     */
+    const open = (accept: SocketAcceptor) => {
+      request.upgrades();
+      res.upgrade<SocketData>({ request, accept }, key, protocol, extensions, context);
+      // The filter does not hear of it.
+      connections -= 1;
+    };
+    if (typeof decision === 'function') return open(decision);
+    const decide = async () => {
+      const decided = await decision;
+      // Never in a microtask: it may run while uWS reads another request, and what is opened then ends that connection,
+      // or the process ("Cork buffer must not be held across event loop iterations!", uWebSockets.js 20).
+      if (typeof decided === 'function') await new Promise(setImmediate);
+      const answer = isDraining ? stopping : decided;
+      if (typeof answer !== 'function') await responder.later(res, request, answer);
+      else if (!request.isAborted) open(answer);
+    };
+    return responder.track(res, request, decide());
   }
 
-  // The trailers of a chunked body are taken for the next request (uWebSockets.js 20): the connection ends with it.
-  const ending = (request: UwsRequest): Ending => (request.isChunked ? 'cut' : isDraining ? 'close' : 'keep');
-
-  const app = uws
-    .App()
-    .filter((_res, change) => {
-      connections += change;
-      onChange();
-    })
-    .any('/*', onRequest);
-  const socket = await new Promise<us_listen_socket>((resolve, reject) => {
-    app.listen(host, port, (listenSocket) => {
-      if (listenSocket) resolve(listenSocket);
-      else reject(new ListenError('in-use', host, port));
-    });
+  const app = uws.App().filter((_res, change) => {
+    connections += change;
+    changed();
   });
+  if (upgrade) app.ws('/*', { ...socketBehavior(maxMessageBytes, sockets, changed), upgrade: onUpgrade });
+  app.any('/*', (res, req) => responder.answer(res, receive(res, req), handle));
+  const listenSocket = await new Promise<us_listen_socket>((resolve, reject) => {
+    app.listen(host, reserved.port, (opened) => {
+      if (opened) resolve(opened);
+      else reject(new ListenError('in-use', host, reserved.port));
+    });
+  }).finally(reserved.release);
+
+  const inFlight = () =>
+    [...sockets].reduce((count, { handler }) => count + (handler?.inFlight ?? 0), responder.inFlight.size);
 
   const until = (check: () => boolean, ms: number) =>
     Promise.race([
@@ -139,12 +126,16 @@ export async function serve(
 
   async function drain({ deadlineMs = 10_000, graceMs = 1000 }: CloseOptions): Promise<number> {
     isDraining = true;
-    uws.us_listen_socket_close(socket);
+    uws.us_listen_socket_close(listenSocket);
+    responder.drain();
+    for (const { handler } of sockets) handler?.drain();
     const begun = performance.now();
     // A connection that is kept alive may have a request on its way: it is answered, and told to close.
-    await until(() => connections === 0, Math.min(graceMs, deadlineMs));
-    await until(() => inFlight.size === 0, deadlineMs - (performance.now() - begun));
-    const cutOff = inFlight.size;
+    await until(() => connections + sockets.size === 0, Math.min(graceMs, deadlineMs));
+    const left = deadlineMs - (performance.now() - begun);
+    await until(() => responder.inFlight.size + sockets.size === 0, left);
+    const cutOff = inFlight();
+    for (const socket of sockets) socket.close(1001, 'The server is stopping.');
     app.close();
     return cutOff;
   }
@@ -152,53 +143,19 @@ export async function serve(
   let closed: Promise<number> | undefined;
   return {
     host,
-    port: uws.us_socket_local_port(socket),
+    port: uws.us_socket_local_port(listenSocket),
+    inFlight,
     // Once: closing a listen socket twice ends the process with a segmentation fault (uWebSockets.js 20).
     close: (options = {}) => (closed ??= drain(options)),
   };
 }
 
-/** Tells the producer of a stream that nobody wants it. */
-async function stop(body: GatewayResponse['body']): Promise<void> {
-  if (isStream(body)) await body[Symbol.asyncIterator]().return?.();
-}
-
-/** How long the end of a chunked body is waited for once its answer is there. */
-const lingerMs = 2000;
-
-/** What is answered where a response cannot be written, or a handler breaks its promise never to throw. */
-const broken: GatewayResponse = {
-  status: 500,
-  headers: [['content-type', 'application/json']],
-  body: JSON.stringify({ code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 }),
+/** What a request for a WebSocket is answered on a connection that was there before the server began to stop. */
+const stopping: GatewayResponse = {
+  status: 503,
+  headers: [
+    ['content-type', 'application/json'],
+    ['retry-after', '1'],
+  ],
+  body: JSON.stringify({ code: 'SERVICE_UNAVAILABLE', message: 'The server is stopping.', status: 503 }),
 };
-
-function answer(handle: Handle, request: UwsRequest): GatewayResponse | Promise<GatewayResponse> {
-  try {
-    const response = handle(request);
-    return response instanceof Promise ? response.then(writable, () => broken) : writable(response);
-  } catch {
-    return broken;
-  }
-}
-
-const writable = (response: GatewayResponse) =>
-  response.headers.every(isWritableHeader) && isBody(response.body) ? response : broken;
-
-const isBody = (body: unknown) =>
-  body === undefined ||
-  typeof body === 'string' ||
-  body instanceof Uint8Array ||
-  (typeof body === 'object' && body !== null && Symbol.asyncIterator in body);
-
-/**
- * Asks Node whether the address can be listened on: uWS only says that it cannot, and with SO_REUSEPORT, its default on
- * Linux, a port that another server of uWS has is no obstacle to it.
- */
-async function checkAddress(host: string, port: number): Promise<void> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', (error: NodeJS.ErrnoException) => reject(ListenError.from(error, host, port)));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
-  });
-}

@@ -1,0 +1,297 @@
+import { createGateway, type Exchange } from '@petstore/gateway';
+import { type Listening, serve } from '@petstore/gateway/uws';
+import { EventSource } from 'eventsource';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { connect } from '../client.ts';
+import type { OpenApiDocument } from '../openApi.ts';
+import { files, mediaRouter, png, quiet } from './media.ts';
+
+let listening: Listening;
+let origin: string;
+let document: OpenApiDocument;
+const exchanges: Exchange[] = [];
+beforeAll(async () => {
+  const gateway = await createGateway({
+    router: mediaRouter,
+    createContext: () => ({}),
+    document: { title: 'Streams', version: '0.0.0' },
+    maxBodyBytes: 10_000,
+    onExchange: (exchange) => exchanges.push(exchange),
+  });
+  listening = await serve(gateway);
+  origin = `http://127.0.0.1:${listening.port}`;
+  ({ document } = await connect({ origin, apiKey: 'none', close: async () => {} }));
+});
+afterAll(() => listening.close());
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(`${origin}/v1${path}`, { headers });
+
+describe('a subscription over REST', () => {
+  it('is a stream of events with ids, checked and trimmed by their schema, and an end', async () => {
+    const response = await get('/ticks?to=2');
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(response.headers.get('cache-control')).toBe('no-cache, no-transform');
+    expect(await response.text()).toBe(
+      'data: {"n":1}\nid: 1\n\ndata: {"n":2}\nid: 2\n\nevent: end\ndata: \n\n',
+    );
+  });
+
+  it('goes on after the event that the client had last, converted like any parameter', async () => {
+    const text = 'data: {"n":3}\nid: 3\n\nevent: end\ndata: \n\n';
+    expect(await (await get('/ticks?to=3', { 'last-event-id': '2' })).text()).toBe(text);
+    expect(await (await get('/ticks?to=3&lastEventId=2')).text()).toBe(text);
+    const refused = await get('/ticks?to=3', { 'last-event-id': 'two' });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ message: expect.stringContaining('lastEventId: must be') });
+  });
+
+  it('answers what fails before the first event as any error', async () => {
+    expect((await get('/ticks?to=x')).status).toBe(400);
+    const response = await get('/forbidden');
+    expect(response.status).toBe(403);
+    expect(await response.json()).toEqual({ code: 'FORBIDDEN', message: 'Not you.', status: 403 });
+  });
+
+  it('tells of a failure after an event in an event of its own', async () => {
+    expect(await (await get('/breaks')).text()).toBe(
+      'data: {"n":1}\n\nevent: error\ndata: {"code":"CONFLICT","message":"It broke.","status":409}\n\n',
+    );
+    expect(await (await get('/lies')).text()).toBe(
+      'event: error\ndata: {"code":"INTERNAL_SERVER_ERROR","message":"Internal server error","status":500}\n\n',
+    );
+  });
+
+  it('is told of when it is over, with what it failed with', async () => {
+    const begun = exchanges.length;
+    await (await get('/ticks?to=1')).text();
+    await (await get('/lies')).text();
+    await vi.waitFor(() => expect(exchanges.slice(begun)).toHaveLength(2));
+    expect(exchanges.slice(begun)).toMatchObject([
+      { operation: 'ticks', status: 200, isStream: true, error: undefined },
+      { operation: 'lies', status: 200, isStream: true, error: { code: 'INTERNAL_SERVER_ERROR' } },
+    ]);
+  });
+
+  it('lasts no longer than the router lets it, and its client goes on after the last event', async () => {
+    const source = new EventSource(`${origin}/v1/clock`);
+    onTestFinished(() => source.close());
+    const received: number[] = [];
+    source.addEventListener('message', ({ data }) => received.push(JSON.parse(data).n));
+    // One a life, and a life is a second.
+    await vi.waitFor(() => expect(received).toEqual([1, 2]), { timeout: 10_000 });
+  });
+
+  it('has its head sent although it is quiet', async () => {
+    const stopping = new AbortController();
+    const begun = performance.now();
+    // Before the router's ping, which comes after the time in which an error would be answered as such.
+    const response = await fetch(`${origin}/v1/quiet`, { signal: stopping.signal });
+    expect([response.status, performance.now() - begun < 500]).toEqual([200, true]);
+    stopping.abort();
+    await vi.waitFor(() => expect(quiet.running).toBe(0));
+  });
+
+  it('whose time is over ends, and nothing else does, though it fails to', async () => {
+    expect(await (await get('/stubborn')).text()).toMatch(/^(:\n\n)+$/);
+    expect((await get('/ticks?to=1')).status).toBe(200);
+  });
+
+  it('whose answer cannot be made runs on nowhere', async () => {
+    expect((await get('/unlisted')).status).toBe(500);
+    await vi.waitFor(() => expect(quiet.running).toBe(0));
+  });
+
+  it('may be an observable', async () => {
+    expect(await (await get('/observed')).text()).toBe('data: {"n":1}\n\nevent: end\ndata: \n\n');
+  });
+
+  it('says now and then that it lives, and stops with its client', async () => {
+    const stopping = new AbortController();
+    const response = await fetch(`${origin}/v1/quiet`, { signal: stopping.signal });
+    const { value } = (await response.body?.getReader().read()) ?? {};
+    expect(new TextDecoder().decode(value)).toBe(':\n\n');
+    expect([quiet.running, listening.inFlight()]).toEqual([1, 1]);
+    stopping.abort();
+    await vi.waitFor(() => expect([quiet.running, listening.inFlight()]).toEqual([0, 0]));
+  });
+
+  it('answers HEAD with the head alone, and leaves nothing running', async () => {
+    const response = await fetch(`${origin}/v1/quiet`, { method: 'HEAD' });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(response.headers.get('content-length')).toBeNull();
+    await vi.waitFor(() => expect([quiet.running, listening.inFlight()]).toEqual([0, 0]));
+  });
+
+  it('is what an EventSource reads, again after each end', async () => {
+    const source = new EventSource(`${origin}/v1/ticks?to=2`);
+    onTestFinished(() => source.close());
+    const received: unknown[] = [];
+    source.addEventListener('message', ({ data, lastEventId }) => received.push([data, lastEventId]));
+    await new Promise((resolve) => source.addEventListener('end', resolve));
+    expect(received).toEqual([
+      ['{"n":1}', '1'],
+      ['{"n":2}', '2'],
+    ]);
+  });
+
+  it('is documented with its event, its header, and the errors', () => {
+    const operation = document.paths['/ticks']?.['get'];
+    expect(operation?.responses['200']?.content).toEqual({
+      'text/event-stream': { schema: { $ref: '#/components/schemas/Tick' } },
+    });
+    expect(operation?.parameters?.map(({ name, in: place }) => `${place} ${name}`)).toContain(
+      'header Last-Event-ID',
+    );
+    expect(Object.keys(operation?.responses ?? {})).toEqual(['200', '400', '500']);
+  });
+});
+
+describe('an answer of bytes', () => {
+  it.each([
+    ['array', 'image/png'],
+    ['blob', 'image/gif'],
+    ['stream', 'image/png'],
+    ['iterable', 'image/png'],
+  ])('may be given as %s, with its media type', async (kind, type) => {
+    const response = await get(`/bytes/${kind}`);
+    expect(response.headers.get('content-type')).toBe(type);
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(png);
+  });
+
+  it('is cut where it gives something else in its midst, so that nobody takes the part for the whole', async () => {
+    const begun = exchanges.length;
+    await expect(get('/bytes/text').then((response) => response.arrayBuffer())).rejects.toThrow();
+    await vi.waitFor(() =>
+      expect(exchanges[begun]).toMatchObject({
+        operation: 'text',
+        isStream: true,
+        error: expect.any(TypeError),
+      }),
+    );
+  });
+
+  it('leaves no file open, whether it was asked for or its head alone', async () => {
+    await (await get('/bytes/file')).arrayBuffer();
+    await fetch(`${origin}/v1/bytes/file`, { method: 'HEAD' });
+    await vi.waitFor(() => expect(files.map(({ closed }) => closed)).toEqual([true, true]));
+  });
+
+  it('is 500 where it is something else', async () => {
+    expect((await get('/bytes/none')).status).toBe(500);
+  });
+
+  it('is documented with its media type', () => {
+    expect(document.paths['/bytes/array']?.['get']?.responses['200']?.content).toEqual({ 'image/png': {} });
+  });
+});
+
+describe('a multipart body', () => {
+  const file = (name: string, text = 'content') => new File([text], name, { type: 'text/plain' });
+  const form = (...fields: [string, string | File][]) => {
+    const data = new FormData();
+    for (const [name, value] of fields) {
+      if (typeof value === 'string') data.append(name, value);
+      else data.append(name, value);
+    }
+    return data;
+  };
+  const post = (body: FormData | string, headers: Record<string, string> = {}) =>
+    fetch(`${origin}/v1/files/inbox`, { method: 'POST', body, headers });
+
+  it('is read with its texts converted and its files as files', async () => {
+    const response = await post(
+      form(
+        ['copies', '2'],
+        ['tag', 'a'],
+        ['tag', 'b'],
+        ['file', file('a.txt')],
+        ['more', file('b.txt')],
+        ['more', file('c.txt')],
+        ['unknown', 'x'],
+      ),
+    );
+    expect(await response.json()).toEqual({
+      folder: 'inbox',
+      copies: 2,
+      tag: ['a', 'b'],
+      file: ['a.txt', 'text/plain', 'content'],
+      more: ['b.txt', 'c.txt'],
+    });
+  });
+
+  it.each<[what: string, fields: [string, string | File][], message: RegExp]>([
+    [
+      'a text that cannot be converted',
+      [
+        ['copies', 'two'],
+        ['file', file('a')],
+      ],
+      /copies: must be an integer/,
+    ],
+    [
+      'a text for a file',
+      [
+        ['copies', '1'],
+        ['file', 'a'],
+      ],
+      /file: must be a file/,
+    ],
+    [
+      'a file for a text',
+      [
+        ['copies', file('a')],
+        ['file', file('a')],
+      ],
+      /copies: must be a text, not a file/,
+    ],
+    [
+      'two files for one',
+      [
+        ['copies', '1'],
+        ['file', file('a')],
+        ['file', file('b')],
+      ],
+      /file: is given more than once/,
+    ],
+    [
+      'a file that the schema refuses',
+      [
+        ['copies', '1'],
+        ['file', file('a', 'x'.repeat(1001))],
+      ],
+      /file: /,
+    ],
+    ['no file', [['copies', '1']], /file: /],
+  ])('with %s is refused, and the field named', async (_what, fields, message) => {
+    const response = await post(form(...fields));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ message: expect.stringMatching(message) });
+  });
+
+  it('with thousands of names that nobody knows takes no longer for it', async () => {
+    const many = new FormData();
+    // What fits into the limit.
+    for (let n = 0; n < 100; n += 1) many.append(String(n), '');
+    many.append('copies', '1');
+    many.append('file', new File(['a'], 'a.txt'));
+    expect((await fetch(`${origin}/v1/files/x`, { method: 'POST', body: many })).status).toBe(200);
+  });
+
+  it('that is none, another type, or too large is 400, 415 or 413', async () => {
+    const none = await post('--y', { 'content-type': 'multipart/form-data; boundary=x' });
+    expect([none.status, await none.json()]).toEqual([
+      400,
+      { code: 'BAD_REQUEST', message: 'The body is not valid multipart/form-data.', status: 400 },
+    ]);
+    expect((await post('{}', { 'content-type': 'application/json' })).status).toBe(415);
+    expect((await post(form(['file', file('a', 'x'.repeat(20_000))]))).status).toBe(413);
+  });
+
+  it('is documented with its files', () => {
+    expect(document.paths['/files/{folder}']?.['post']?.requestBody?.content).toMatchObject({
+      'multipart/form-data': {
+        schema: { properties: { file: { type: 'string', format: 'binary' }, copies: { type: 'integer' } } },
+      },
+    });
+  });
+});

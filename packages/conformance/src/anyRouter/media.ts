@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { createReadStream, type ReadStream } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { fileURLToPath } from 'node:url';
+import { initTRPC, tracked, TRPCError } from '@trpc/server';
+import { observable } from '@trpc/server/observable';
+import { z } from 'zod';
+
+/** A router of what REST metadata can say of answers that are streams or bytes, and of bodies that are files. */
+
+const t = initTRPC
+  .meta<GatewayMeta>()
+  .create({ isDev: false, sse: { ping: { enabled: true, intervalMs: 300 }, maxDurationMs: 1000 } });
+const Tick = z.object({ n: z.int() }).meta({ id: 'Tick' });
+const subscription = (path: `/${string}`) =>
+  t.procedure.meta({ openapi: { method: 'GET', path, event: Tick } });
+const bytes = (path: `/${string}`) =>
+  t.procedure.meta({ openapi: { method: 'GET', path, produces: 'image/png' } });
+export const png = new Uint8Array([137, 80, 78, 71, 0, 255]);
+
+/** The files that were opened. */
+export const files: ReadStream[] = [];
+
+/** How many quiet subscriptions run. */
+export const quiet = { running: 0 };
+
+export const mediaRouter = t.router({
+  ticks: subscription('/ticks')
+    .input(z.object({ from: z.int().default(1), to: z.int(), lastEventId: z.int().optional() }))
+    .subscription(async function* ({ input }) {
+      for (let n = (input.lastEventId ?? input.from - 1) + 1; n <= input.to; n += 1) {
+        yield tracked(String(n), { n, secret: 'that no schema names' });
+      }
+    }),
+  forbidden: subscription('/forbidden').subscription(async function* () {
+    await sleep(20);
+    if (quiet.running >= 0) throw new TRPCError({ code: 'FORBIDDEN', message: 'Not you.' });
+    yield { n: 1 };
+  }),
+  breaks: subscription('/breaks').subscription(async function* () {
+    yield { n: 1 };
+    throw new TRPCError({ code: 'CONFLICT', message: 'It broke.' });
+  }),
+  lies: subscription('/lies').subscription(async function* () {
+    yield { n: 'one' };
+  }),
+  quiet: subscription('/quiet').subscription(async function* ({ signal }) {
+    quiet.running += 1;
+    try {
+      await once(signal ?? new EventTarget(), 'abort');
+      yield { n: 1 };
+    } finally {
+      quiet.running -= 1;
+    }
+  }),
+  clock: subscription('/clock')
+    .input(z.object({ lastEventId: z.int().default(0) }))
+    .subscription(async function* ({ input, signal }) {
+      const n = input.lastEventId + 1;
+      yield tracked(String(n), { n });
+      await once(signal ?? new EventTarget(), 'abort');
+    }),
+  observed: subscription('/observed').subscription(() =>
+    observable<{ n: number }>((observer) => {
+      observer.next({ n: 1 });
+      observer.complete();
+    }),
+  ),
+  stubborn: subscription('/stubborn').subscription(async function* ({ signal }) {
+    try {
+      await once(signal ?? new EventTarget(), 'abort');
+      yield { n: 1 };
+    } finally {
+      // oxlint-disable-next-line no-unsafe-finally -- this is what is tested
+      throw new Error('It does not end well.');
+    }
+  }),
+  unlisted: t.procedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/unlisted',
+        event: Tick,
+        responseHeaders: {
+          'X-Broken': {
+            description: 'None.',
+            value: () => {
+              throw new Error('No header.');
+            },
+          },
+        },
+      },
+    })
+    .subscription(async function* ({ signal }) {
+      quiet.running += 1;
+      try {
+        await once(signal ?? new EventTarget(), 'abort');
+        yield { n: 1 };
+      } finally {
+        quiet.running -= 1;
+      }
+    }),
+  text: bytes('/bytes/text').query(async function* () {
+    yield png;
+    yield 'a,b' as unknown as Uint8Array;
+  }),
+  file: bytes('/bytes/file').query(() => {
+    const stream = createReadStream(fileURLToPath(import.meta.url));
+    files.push(stream);
+    return stream;
+  }),
+  array: bytes('/bytes/array').query(() => png),
+  blob: bytes('/bytes/blob').query(() => new Blob([png], { type: 'image/gif' })),
+  stream: bytes('/bytes/stream').query(() => new Blob([png]).stream()),
+  iterable: bytes('/bytes/iterable').query(async function* () {
+    yield png.subarray(0, 3);
+    yield png.subarray(3);
+  }),
+  none: bytes('/bytes/none').query(() => 'text' as unknown as Uint8Array),
+  upload: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/files/{folder}', contentTypes: ['multipart/form-data'] } })
+    .input(
+      z.object({
+        folder: z.string(),
+        copies: z.int(),
+        tag: z.array(z.string()).default([]),
+        file: z.file().max(1000),
+        more: z.array(z.file()).optional(),
+      }),
+    )
+    .output(z.record(z.string(), z.unknown()))
+    .mutation(async ({ input: { file, more = [], ...fields } }) => ({
+      ...fields,
+      file: [file.name, file.type, await file.text()],
+      more: more.map(({ name }) => name),
+    })),
+});

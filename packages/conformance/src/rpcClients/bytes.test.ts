@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { jsonLines, lines, serverSentEvents, webSocketMessages } from './bytes.ts';
+import { streamed, transcript } from './transcript.ts';
+import { serveGateway } from './gatewayServer.ts';
+import { serveOfficial } from './officialServer.ts';
+import { startWith } from './start.ts';
+
+const startOfficial = startWith(serveOfficial);
+const startGateway = startWith(serveGateway);
+
+describe.each([
+  ['JSON lines', jsonLines, lines],
+  ['server-sent events', serverSentEvents, {}],
+] as const)('%s, byte for byte', (_name, rows, common) => {
+  it.each(rows)('$name', async ({ target, headers = common, options }) => {
+    const [official, gateway] = await Promise.all([startOfficial(options), startGateway(options)]);
+    const [expected, actual] = await Promise.all(
+      [official, gateway].map(({ place }) => streamed(`${place.http}${target}`, headers)),
+    );
+    expect(expected?.body).not.toBe('');
+    expect(actual).toEqual(expected);
+    expect(gateway.errors).toEqual(official.errors);
+    expect(gateway.contexts).toEqual(official.contexts);
+  });
+});
+
+describe('WebSocket messages, byte for byte', () => {
+  it.each(webSocketMessages)('$name', async (row) => {
+    const [official, gateway] = await Promise.all([startOfficial(row.options), startGateway(row.options)]);
+    const [expected, actual] = await Promise.all(
+      [official, gateway].map(({ place }) => transcript(`${place.ws}${row.query ?? ''}`, row)),
+    );
+    expect(expected?.length).toBeGreaterThan(0);
+    expect(actual).toEqual(expected);
+    expect(gateway.errors).toEqual(official.errors);
+    expect(gateway.contexts).toEqual(official.contexts);
+  });
+});

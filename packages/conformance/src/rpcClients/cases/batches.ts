@@ -1,0 +1,196 @@
+import { httpBatchLink, httpBatchStreamLink, httpLink, retryLink, splitLink, wsLink } from '@trpc/client';
+import { describe, expect, it } from 'vitest';
+import { clientOf, wsClient } from '../clients.ts';
+import type { Start } from '../start.ts';
+
+/** Batches over each link that makes them, streamed answers, and the links that choose and repeat. */
+export function batches(start: Start): void {
+  describe('batches', () => {
+    it('httpBatchLink sends calls made at once as one request', async () => {
+      const { place, contexts } = await start();
+      const trpc = clientOf(httpBatchLink({ url: place.http }));
+      await Promise.all([trpc.hello.query(), trpc.nothing.query(), trpc.add.query({ a: 1, b: 2 })]);
+      expect(contexts).toHaveLength(1);
+      expect(contexts[0]).toMatchObject({
+        batch: true,
+        calls: ['hello', 'nothing', 'add'],
+        accept: null,
+        type: 'query',
+        path: '/trpc/hello,nothing,add',
+      });
+    });
+
+    it('httpBatchLink sends mutations as one POST', async () => {
+      const { place, contexts } = await start();
+      const trpc = clientOf(httpBatchLink({ url: place.http }));
+      const made = await Promise.all([trpc.write.mutate({ name: 'a' }), trpc.write.mutate({ name: 'b' })]);
+      expect(made.map(({ name }) => name)).toEqual(['a', 'b']);
+      expect(contexts).toHaveLength(1);
+      expect(contexts[0]).toMatchObject({ batch: true, type: 'mutation' });
+    });
+
+    it('a batch of one is a batch', async () => {
+      const { place, contexts } = await start();
+      await clientOf(httpBatchLink({ url: place.http })).hello.query();
+      expect(contexts[0]).toMatchObject({ batch: true, calls: ['hello'] });
+    });
+
+    it('a batch of 40 inputs, in an URL of some kilobytes', async () => {
+      const { place } = await start();
+      const trpc = clientOf(httpBatchLink({ url: place.http }));
+      const names = Array.from({ length: 40 }, (_, n) => `name ${n} ${'x'.repeat(20)}`);
+      const answers = await Promise.all(names.map((name) => trpc.hello.query({ name })));
+      expect(answers).toEqual(names.map((name) => `Hello, ${name}!`));
+    });
+
+    it('httpBatchStreamLink gives each answer when it is there', async () => {
+      const { place, contexts } = await start();
+      const trpc = clientOf(httpBatchStreamLink({ url: place.http }));
+      const order: string[] = [];
+      await Promise.all([
+        trpc.slow.query({ ms: 150 }).then(() => order.push('slow')),
+        trpc.slow.query({ ms: 50 }).then(() => order.push('less slow')),
+        trpc.hello.query().then(() => order.push('quick')),
+        trpc.fail.query('CONFLICT').catch(() => order.push('failed')),
+      ]);
+      expect(order).toHaveLength(4);
+      expect(order.slice(-2)).toEqual(['less slow', 'slow']);
+      expect(contexts).toHaveLength(1);
+      expect(contexts[0]).toMatchObject({ accept: 'application/jsonl', batch: true });
+    });
+
+    it('wsLink sends calls made at once as one message', async () => {
+      const { place } = await start({ rpc: { maxBatchSize: 2 } });
+      const trpc = clientOf(wsLink({ client: wsClient(place) }));
+      expect(await Promise.all([trpc.hello.query(), trpc.hello.query()])).toHaveLength(2);
+      await expect(
+        Promise.all([trpc.hello.query(), trpc.hello.query(), trpc.hello.query()]),
+      ).rejects.toMatchObject({ message: 'Batch call exceeds maximum size', data: { code: 'BAD_REQUEST' } });
+    });
+
+    it.each([
+      ['httpBatchLink', httpBatchLink],
+      ['httpBatchStreamLink', httpBatchStreamLink],
+    ] as const)('maxBatchSize refuses more calls over %s, and takes as many', async (_name, link) => {
+      const { place, errors } = await start({ rpc: { maxBatchSize: 2 } });
+      const trpc = clientOf(link({ url: place.http }));
+      expect(await Promise.all([trpc.hello.query(), trpc.hello.query()])).toHaveLength(2);
+      await expect(
+        Promise.all([trpc.hello.query(), trpc.hello.query(), trpc.hello.query()]),
+      ).rejects.toMatchObject({ message: 'Batch call exceeds maximum size', data: { code: 'BAD_REQUEST' } });
+      expect(errors).toEqual(['- BAD_REQUEST']);
+    });
+
+    it('allowBatching: false refuses a batch and serves single calls', async () => {
+      const { place } = await start({ rpc: { allowBatching: false } });
+      await expect(clientOf(httpBatchLink({ url: place.http })).hello.query()).rejects.toMatchObject({
+        message: 'Batching is not enabled on the server',
+      });
+      expect(await clientOf(httpLink({ url: place.http })).hello.query()).toBe('Hello, world!');
+    });
+  });
+
+  describe('streamed answers (JSON lines)', () => {
+    it('promises in an output come as they settle, and fail with an error of their own', async () => {
+      const { place } = await start();
+      const output = await clientOf(httpBatchStreamLink({ url: place.http })).promises.query();
+      expect(output.now).toBe('now');
+      expect(await output.later).toBe('later');
+      await expect(output.broken).rejects.toMatchObject({
+        message: 'It broke on the way',
+        data: { code: 'CONFLICT', path: 'promises' },
+      });
+    });
+
+    it('an async iterable output is iterated, with its return value', async () => {
+      const { place } = await start();
+      const output = await clientOf(httpBatchStreamLink({ url: place.http })).iterable.query(3);
+      const iterator = output[Symbol.asyncIterator]();
+      const steps = [];
+      for (let step = await iterator.next(); ; step = await iterator.next()) {
+        steps.push(step);
+        if (step.done) break;
+      }
+      expect(steps.map(({ value }) => value as unknown)).toEqual([1, 2, 3, 'the end']);
+    });
+
+    it('an async iterable that fails in the middle gives what came, then the error', async () => {
+      const { place, errors } = await start();
+      const received: number[] = [];
+      const output = await clientOf(httpBatchStreamLink({ url: place.http })).iterableFails.query();
+      await expect(
+        (async () => {
+          for await (const value of output) received.push(value);
+        })(),
+      ).rejects.toMatchObject({ message: 'It failed in the middle', data: { code: 'CONFLICT' } });
+      expect(received).toEqual([1]);
+      expect(errors).toContain('- CONFLICT');
+    });
+
+    it('without streaming, such an output is UNSUPPORTED_MEDIA_TYPE', async () => {
+      const { place } = await start();
+      await expect(clientOf(httpBatchLink({ url: place.http })).iterable.query(1)).rejects.toMatchObject({
+        data: { code: 'UNSUPPORTED_MEDIA_TYPE' },
+      });
+      await expect(clientOf(wsLink({ client: wsClient(place) })).iterable.query(1)).rejects.toMatchObject({
+        data: { code: 'UNSUPPORTED_MEDIA_TYPE' },
+      });
+    });
+
+    it('jsonl.pingMs keeps a silent answer alive with white space', async () => {
+      const { place } = await start({ streams: { jsonl: { pingMs: 20 } } });
+      const response = await fetch(
+        `${place.http}/slow?batch=1&input=${encodeURIComponent(JSON.stringify({ 0: { ms: 400 } }))}`,
+        { headers: { 'trpc-accept': 'application/jsonl' } },
+      );
+      const text = await response.text();
+      expect(text.split('\n').filter((line) => line.trim() !== '').length).toBeGreaterThan(1);
+      expect(text.match(/^ +/gm)?.join('').length).toBeGreaterThanOrEqual(3);
+      expect(text.includes('"done"')).toBe(true);
+    });
+
+    it('jsonl.contentType names the media type', async () => {
+      const { place } = await start({ streams: { jsonl: { contentType: 'application/jsonl' } } });
+      const response = await fetch(`${place.http}/hello?batch=1&input=%7B%7D`, {
+        headers: { 'trpc-accept': 'application/jsonl' },
+      });
+      expect(response.headers.get('content-type')).toBe('application/jsonl');
+      await response.text();
+    });
+
+    it('the Accept header asks for a stream as trpc-accept does', async () => {
+      const { place, contexts } = await start();
+      const trpc = clientOf(httpBatchStreamLink({ url: place.http, streamHeader: 'accept' }));
+      expect(await trpc.hello.query()).toBe('Hello, world!');
+      expect(contexts[0]).toMatchObject({ accept: 'application/jsonl' });
+    });
+  });
+
+  describe('links that choose and repeat', () => {
+    it('splitLink sends some calls over HTTP and others over WebSocket', async () => {
+      const { place, contexts } = await start();
+      const trpc = clientOf(
+        splitLink({
+          condition: ({ type }) => type === 'mutation',
+          true: httpLink({ url: place.http }),
+          false: wsLink({ client: wsClient(place) }),
+        }),
+      );
+      expect(await trpc.write.mutate({ name: 'over HTTP' })).toMatchObject({ name: 'over HTTP' });
+      expect(await trpc.seen.query()).toMatchObject({ path: null });
+      expect(contexts.map(({ path }) => path)).toContain('/trpc/write');
+    });
+
+    it('retryLink repeats a call that failed', async () => {
+      const { place, errors } = await start();
+      const trpc = clientOf(
+        retryLink({
+          retry: ({ attempts, error }) => attempts < 5 && error.data?.code === 'SERVICE_UNAVAILABLE',
+        }),
+        httpBatchStreamLink({ url: place.http }),
+      );
+      expect(await trpc.flaky.query({ name: 'a', failures: 2 })).toBe(3);
+      expect(errors).toEqual(['flaky SERVICE_UNAVAILABLE', 'flaky SERVICE_UNAVAILABLE']);
+    });
+  });
+}

@@ -1,0 +1,46 @@
+import { httpLink, httpSubscriptionLink, wsLink } from '@trpc/client';
+import { EventSource } from 'eventsource';
+import { describe, expect, it, vi } from 'vitest';
+import { clientOf, wsClient } from '../clients.ts';
+import { collect } from '../collect.ts';
+import { quickRetry } from '../quickRetry.ts';
+import type { Start } from '../start.ts';
+
+/** All on one port, and what becomes of clients when it is another process that listens there. */
+export function onePort(start: Start): void {
+  describe('one port', () => {
+    it('HTTP, server-sent events and WebSocket at once', async () => {
+      const { place } = await start();
+      const events = clientOf(httpSubscriptionLink({ url: place.http, EventSource }));
+      const sockets = clientOf(wsLink({ client: wsClient(place) }));
+      const seen = [events, sockets].map((trpc) => collect(trpc.count, { to: 20, everyMs: 2 }));
+      expect(await clientOf(httpLink({ url: place.http })).hello.query()).toBe('Hello, world!');
+      await Promise.all(seen.map(({ ended }) => ended));
+      for (const { data } of seen) expect(data).toHaveLength(20);
+    });
+
+    it('a server that stops ends streams and sockets, and their clients go on at the next one', async () => {
+      const first = await start();
+      const events = clientOf(
+        httpSubscriptionLink({
+          url: first.place.http,
+          EventSource,
+          eventSourceOptions: { fetch: quickRetry },
+        }),
+      );
+      const sockets = clientOf(wsLink({ client: wsClient(first.place) }));
+      const seen = [events, sockets].map((trpc) => collect(trpc.numbered, { to: 40, everyMs: 15 }));
+      await vi.waitFor(() => expect(seen.every(({ data }) => data.length > 5)).toBe(true));
+      const stopping = performance.now();
+      await first.server.close();
+      expect(performance.now() - stopping).toBeLessThan(2000);
+      await vi.waitFor(() => expect(first.calls.count).toBe(0));
+      await start({ port: first.server.port });
+      await Promise.all(seen.map(({ ended }) => ended));
+      for (const { data, error } of seen) {
+        expect(error).toBeUndefined();
+        expect(data.map((event) => event.data.n)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+      }
+    });
+  });
+}

@@ -1,0 +1,228 @@
+import { httpBatchLink, httpLink, httpSubscriptionLink, wsLink } from '@trpc/client';
+import { EventSource } from 'eventsource';
+import { describe, expect, it } from 'vitest';
+import { clientOf, wsClient } from '../clients.ts';
+import { collect } from '../collect.ts';
+import type { Start } from '../start.ts';
+
+/** The adapters' options, what a context is told, and the media types of inputs. */
+export function options(start: Start): void {
+  describe('options of the adapters', () => {
+    it('allowMethodOverride lets queries come by POST', async () => {
+      const { place } = await start({ rpc: { allowMethodOverride: true } });
+      const single = clientOf(httpLink({ url: place.http, methodOverride: 'POST' }));
+      const batch = clientOf(httpBatchLink({ url: place.http, methodOverride: 'POST' }));
+      expect(await single.hello.query({ name: 'POST' })).toBe('Hello, POST!');
+      expect(await batch.hello.query({ name: 'POST' })).toBe('Hello, POST!');
+    });
+
+    it('allowMethodOverride lets subscriptions come by POST', async () => {
+      const { place } = await start({ rpc: { allowMethodOverride: true } });
+      const response = await fetch(`${place.http}/count`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"to":2}',
+      });
+      expect(await response.text()).toContain('data: 2\n');
+    });
+
+    it('without it, a query by POST is 405 with Allow', async () => {
+      const { place } = await start();
+      const trpc = clientOf(httpLink({ url: place.http, methodOverride: 'POST' }));
+      await expect(trpc.hello.query()).rejects.toMatchObject({
+        data: { code: 'METHOD_NOT_SUPPORTED', httpStatus: 405 },
+        meta: { response: { headers: expect.toSatisfy((all: Headers) => all.get('allow') === 'GET') } },
+      });
+    });
+
+    it('responseMeta sets status and headers, for calls, streams and subscriptions', async () => {
+      const { place } = await start({
+        rpc: {
+          responseMeta: ({ paths, errors, type, eagerGeneration }) => ({
+            status: errors.length > 0 ? 418 : 202,
+            headers: new Headers([
+              ['x-paths', (paths ?? []).join(' ')],
+              ['x-type', `${type} ${String(eagerGeneration)}`],
+              ['set-cookie', 'a=1'],
+              ['set-cookie', 'b=2'],
+            ]),
+          }),
+        },
+      });
+      const asked = async (target: string, headers: Record<string, string> = {}) => {
+        const response = await fetch(`${place.http}${target}`, { headers });
+        await response.text();
+        return [
+          response.status,
+          response.headers.get('x-paths'),
+          response.headers.get('x-type'),
+          response.headers.getSetCookie(),
+        ];
+      };
+      const cookies = ['a=1', 'b=2'];
+      expect(await asked('/hello')).toEqual([202, 'hello', 'query false', cookies]);
+      expect(await asked('/fail?input=%22CONFLICT%22')).toEqual([418, 'fail', 'query false', cookies]);
+      expect(await asked('/hello,nil?batch=1')).toEqual([202, 'hello nil', 'query false', cookies]);
+      expect(await asked('/hello,nil?batch=1', { 'trpc-accept': 'application/jsonl' })).toEqual([
+        202,
+        'hello nil',
+        'query true',
+        cookies,
+      ]);
+      expect(await asked('/count?input=%7B%22to%22%3A1%7D')).toEqual([
+        202,
+        'count',
+        'subscription true',
+        cookies,
+      ]);
+    });
+
+    it('onError hears of each error, with its path, over each wire', async () => {
+      const { place, errors } = await start();
+      const overHttp = clientOf(httpLink({ url: place.http }));
+      const overWs = clientOf(wsLink({ client: wsClient(place) }));
+      await expect(overHttp.fail.query('CONFLICT')).rejects.toThrow('This is CONFLICT');
+      await expect(overHttp.fail.query('INTERNAL_SERVER_ERROR')).rejects.toThrow('This is');
+      await expect(overWs.fail.query('BAD_REQUEST')).rejects.toThrow('This is');
+      expect(errors).toEqual(['fail CONFLICT', 'fail INTERNAL_SERVER_ERROR', 'fail BAD_REQUEST']);
+    });
+
+    it('basePath may have several segments, over HTTP, SSE and WebSocket', async () => {
+      const { place, contexts } = await start({ basePath: '/api/v2/rpc' });
+      expect(await clientOf(httpLink({ url: place.http })).hello.query()).toBe('Hello, world!');
+      expect(await clientOf(wsLink({ client: wsClient(place) })).hello.query()).toBe('Hello, world!');
+      const trpc = clientOf(httpSubscriptionLink({ url: place.http, EventSource }));
+      const seen = collect(trpc.count, { to: 2 });
+      await seen.ended;
+      expect(seen.data).toEqual([1, 2]);
+      expect(contexts.map(({ path }) => path)).toEqual(['/api/v2/rpc/hello', null, '/api/v2/rpc/count']);
+    });
+
+    it('info of a single call: its procedure, its type, the URL, the signal', async () => {
+      const { place } = await start();
+      expect(await clientOf(httpLink({ url: place.http })).seen.query()).toEqual({
+        batch: false,
+        calls: ['seen'],
+        type: 'query',
+        accept: null,
+        connectionParams: null,
+        path: '/trpc/seen',
+        hasSignal: true,
+      });
+    });
+
+    it('a context that fails is the error of a call and of each call of a batch', async () => {
+      const { place, errors } = await start({
+        admit: () => {
+          throw new Error('Not you');
+        },
+      });
+      await expect(clientOf(httpLink({ url: place.http })).hello.query()).rejects.toMatchObject({
+        message: 'Not you',
+        data: { code: 'INTERNAL_SERVER_ERROR' },
+      });
+      const batch = clientOf(httpBatchLink({ url: place.http }));
+      const answers = await Promise.allSettled([batch.hello.query(), batch.nil.query()]);
+      expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      expect(errors).toHaveLength(3);
+    });
+
+    it('HEAD is 204 without a body', async () => {
+      const { place } = await start();
+      const response = await fetch(`${place.http}/hello`, { method: 'HEAD' });
+      expect(response.status).toBe(204);
+      expect(await response.text()).toBe('');
+    });
+  });
+
+  describe('inputs', () => {
+    const file = new File([new Uint8Array(100_000).fill(7)], 'photo.jpg', { type: 'image/jpeg' });
+
+    it('FormData: fields, files with their names and types, repeated names', async () => {
+      const { place } = await start();
+      const form = new FormData();
+      form.append('name', 'Rex ü');
+      form.append('tag', 'a');
+      form.append('tag', 'b');
+      form.append('photo', file);
+      const trpc = clientOf(httpLink({ url: place.http }));
+      expect(await trpc.upload.mutate(form)).toEqual([
+        ['name', 'Rex ü'],
+        ['tag', 'a'],
+        ['tag', 'b'],
+        ['photo', expect.stringMatching(/^photo\.jpg image\/jpeg [0-9a-f]{16}$/)],
+      ]);
+    });
+
+    it('a form that ends too early is an error, not a crash', async () => {
+      const { place } = await start();
+      const response = await fetch(`${place.http}/upload`, {
+        method: 'POST',
+        headers: { 'content-type': 'multipart/form-data; boundary=x' },
+        body: '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nunfinished',
+      });
+      expect(response.status).toBe(400);
+      await response.text();
+    });
+
+    it('application/octet-stream: a Blob, bytes, a file', async () => {
+      const { place } = await start();
+      const trpc = clientOf(httpLink({ url: place.http }));
+      const bytes = new Uint8Array(200_000).map((_, n) => n);
+      const { length, digest } = await trpc.bytes.mutate(new Blob([bytes]));
+      expect(length).toBe(200_000);
+      expect(await trpc.bytes.mutate(bytes)).toEqual({ length, digest });
+      expect((await trpc.bytes.mutate(file)).length).toBe(100_000);
+      expect((await trpc.bytes.mutate(new Blob([]))).length).toBe(0);
+    });
+
+    it('application/octet-stream in chunks of unknown length', async () => {
+      const { place } = await start();
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (let n = 0; n < 10; n += 1) controller.enqueue(new Uint8Array(10_000).fill(n));
+          controller.close();
+        },
+      });
+      const response = await fetch(`${place.http}/bytes`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/octet-stream' },
+        body,
+        duplex: 'half',
+      });
+      expect(await response.json()).toMatchObject({ result: { data: { length: 100_000 } } });
+    });
+
+    it.each([
+      ['JSON', '/write', 'application/json', () => JSON.stringify({ name: 'x'.repeat(2000) })],
+      ['octets', '/bytes', 'application/octet-stream', () => new Uint8Array(2000)],
+    ])('%s beyond the body limit are 413', async (_name, path, type, body) => {
+      const { place } = await start({ maxBodyBytes: 1000 });
+      const response = await fetch(`${place.http}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: body(),
+      });
+      expect(response.status).toBe(413);
+      expect(await response.json()).toMatchObject({ error: { data: { code: 'PAYLOAD_TOO_LARGE' } } });
+    });
+
+    it.each([
+      ['text/plain', 'hello'],
+      ['application/xml', '<a/>'],
+      ['application/x-www-form-urlencoded', 'name=Rex'],
+      ['application/jsonx', '{}'],
+    ])('%s is 415', async (type, body) => {
+      const { place } = await start();
+      const response = await fetch(`${place.http}/write`, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body,
+      });
+      expect(response.status).toBe(415);
+      expect(await response.json()).toMatchObject({
+        error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE', httpStatus: 415 } },
+      });
+    });
+  });
+}

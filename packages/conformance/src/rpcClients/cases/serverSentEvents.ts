@@ -1,0 +1,201 @@
+import { httpSubscriptionLink } from '@trpc/client';
+import { EventSource } from 'eventsource';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { clientOf, type Place } from '../clients.ts';
+import { collect } from '../collect.ts';
+import { quickRetry } from '../quickRetry.ts';
+import type { Start } from '../start.ts';
+
+const sseClient = (place: Place, options: Partial<Parameters<typeof httpSubscriptionLink>[0]> = {}) =>
+  clientOf(
+    httpSubscriptionLink({
+      url: place.http,
+      EventSource,
+      eventSourceOptions: { fetch: quickRetry },
+      ...(options as object),
+    }),
+  );
+
+const inputOf = (input: object) => `input=${encodeURIComponent(JSON.stringify(input))}`;
+
+/** Reads a stream until it says this, or ends; then leaves it. */
+async function readUntil(response: Response, needle: string): Promise<string> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    if (text.includes(needle)) break;
+  }
+  return text;
+}
+
+/** What is special to server-sent events: pings, reconnection, limits in time, parameters in the URL. */
+export function serverSentEvents(start: Start): void {
+  describe('server-sent events', () => {
+    it('come with the media type, and headers that keep proxies from holding them back', async () => {
+      const { place } = await start();
+      const response = await fetch(`${place.http}/count?${inputOf({ to: 1 })}`);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('text/event-stream');
+      expect(response.headers.get('cache-control')).toBe('no-cache, no-transform');
+      expect(response.headers.get('x-accel-buffering')).toBe('no');
+      expect(await response.text()).toBe(
+        'event: connected\ndata: {}\n\n\ndata: 1\n\n\nevent: return\ndata: \n\n\n',
+      );
+    });
+
+    it('sse.ping sends pings while there is no event', async () => {
+      const { place } = await start({ streams: { sse: { ping: { enabled: true, intervalMs: 20 } } } });
+      const response = await fetch(`${place.http}/watch`);
+      const text = await readUntil(response, 'event: ping\ndata: \n\n\nevent: ping\ndata: \n\n\n');
+      expect(text).toContain('event: connected');
+    });
+
+    it('pings are no events for a client', async () => {
+      const { place } = await start({ streams: { sse: { ping: { enabled: true, intervalMs: 10 } } } });
+      const seen = collect(sseClient(place).count, { to: 3, everyMs: 40 });
+      await seen.ended;
+      expect(seen.data).toEqual([1, 2, 3]);
+    });
+
+    it('sse.client.reconnectAfterInactivityMs reaches the client, which reconnects when nothing comes', async () => {
+      const { place, calls } = await start({
+        streams: { sse: { client: { reconnectAfterInactivityMs: 60 } } },
+      });
+      const seen = collect(sseClient(place).watch, undefined);
+      await vi.waitFor(() => expect(calls.begun('watch')).toBeGreaterThanOrEqual(2));
+      await vi.waitFor(() => expect(calls.aborted('watch')).toBeGreaterThanOrEqual(1));
+      seen.unsubscribe();
+    });
+
+    it('a client of its own accord reconnects with Last-Event-ID after an error that it may retry', async () => {
+      const { place, calls, errors } = await start();
+      const seen = collect(sseClient(place).numbered, { to: 6, failAt: 4 });
+      await seen.ended;
+      expect(seen.error).toBeUndefined();
+      expect(seen.data.map(({ data }) => data.n)).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(seen.events).toContain('connecting');
+      expect(calls.begun('numbered')).toBe(2);
+      expect(errors).toEqual(['numbered SERVICE_UNAVAILABLE']);
+    });
+
+    it.each([
+      ['the Last-Event-ID header', { 'last-event-id': '3' }, ''],
+      ['the lastEventId parameter', {}, '&lastEventId=3'],
+      ['the Last-Event-Id parameter', {}, '&Last-Event-Id=3'],
+    ])('%s resumes', async (_name, headers, parameter) => {
+      const { place } = await start();
+      const response = await fetch(`${place.http}/numbered?${inputOf({ to: 5 })}${parameter}`, { headers });
+      const text = await response.text();
+      expect(text.match(/^id: .*$/gm)).toEqual(['id: 4', 'id: 5']);
+    });
+
+    it('an untracked event leaves the last id as it was: restore-id', async () => {
+      const { place } = await start();
+      const text = await (await fetch(`${place.http}/mixed`)).text();
+      expect(text).toContain('data: 2\nid: \n\n\nevent: restore-id\ndata: \nid: a\n\n\n');
+    });
+
+    it('a plain EventSource gets events, their ids, and the end', async () => {
+      const { place } = await start();
+      const source = new EventSource(`${place.http}/numbered?${inputOf({ to: 3 })}`);
+      onTestFinished(() => source.close());
+      const ids: string[] = [];
+      source.addEventListener('message', ({ lastEventId }) => ids.push(lastEventId));
+      await new Promise((resolve) => {
+        source.addEventListener('return', resolve);
+      });
+      expect(ids).toEqual(['1', '2', '3']);
+    });
+
+    it('a plain EventSource that is closed aborts the procedure', async () => {
+      const { place, calls } = await start();
+      const source = new EventSource(`${place.http}/watch`);
+      await vi.waitFor(() => expect(calls.count).toBe(1));
+      source.close();
+      await vi.waitFor(() => expect(calls.aborted('watch')).toBe(1));
+      await vi.waitFor(() => expect(calls.count).toBe(0));
+    });
+
+    it('sse.maxDurationMs ends the stream, and the client goes on where it was', async () => {
+      const { place, calls } = await start({ streams: { sse: { maxDurationMs: 100 } } });
+      const seen = collect(sseClient(place).numbered, { to: 12, everyMs: 20 });
+      await seen.ended;
+      expect(seen.data.map(({ data }) => data.n)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1));
+      expect(calls.begun('numbered')).toBeGreaterThanOrEqual(2);
+      expect(calls.aborted('numbered')).toBeGreaterThanOrEqual(1);
+      expect(calls.count).toBe(0);
+    });
+
+    it('sse.emitAndEndImmediately ends after the first event, and the client comes again', async () => {
+      const { place, calls } = await start({ streams: { sse: { emitAndEndImmediately: true } } });
+      const seen = collect(sseClient(place).numbered, { to: 3, everyMs: 30 });
+      await seen.ended;
+      expect(seen.data.map(({ data }) => data.n)).toEqual([1, 2, 3]);
+      expect(calls.begun('numbered')).toBeGreaterThanOrEqual(3);
+    });
+
+    it('sse.enabled: false refuses subscriptions', async () => {
+      const { place } = await start({ streams: { sse: { enabled: false } } });
+      const seen = collect(sseClient(place).count, { to: 1 });
+      await seen.ended;
+      expect(seen.error).toMatchObject({ data: { code: 'METHOD_NOT_SUPPORTED' } });
+    });
+
+    it('connectionParams reach the context, from a value and from a function, at each connection', async () => {
+      const { place, contexts } = await start();
+      let asked = 0;
+      const trpc = sseClient(place, {
+        connectionParams: async () => {
+          asked += 1;
+          return { token: `secret ${asked}` };
+        },
+      });
+      const seen = collect(trpc.numbered, { to: 4, failAt: 3 });
+      await seen.ended;
+      expect(contexts.map(({ connectionParams }) => connectionParams)).toEqual([
+        { token: 'secret 1' },
+        expect.anything(),
+      ]);
+      const fixed = sseClient(place, { connectionParams: { token: 'ümläut & more' } });
+      const watched = collect(fixed.watch, undefined);
+      await vi.waitFor(() => expect(watched.data).toHaveLength(1));
+      expect(watched.data[0]).toMatchObject({
+        connectionParams: { token: 'ümläut & more' },
+        type: 'subscription',
+        batch: false,
+        calls: ['watch'],
+        hasSignal: true,
+      });
+    });
+
+    it('connectionParams that are no JSON, or no strings, are refused', async () => {
+      const { place } = await start();
+      for (const params of ['%7B', '%7B%22a%22%3A1%7D', '5']) {
+        const response = await fetch(`${place.http}/watch?connectionParams=${params}`);
+        expect(response.status).toBe(400);
+        expect(await response.json()).toMatchObject({ error: { data: { code: 'PARSE_ERROR' } } });
+      }
+    });
+
+    it('a context that fails is an error event', async () => {
+      const { place } = await start({
+        admit: () => {
+          throw new Error('Not you');
+        },
+      });
+      const text = await readUntil(await fetch(`${place.http}/watch`), 'serialized-error');
+      expect(text).toContain('event: connected');
+    });
+
+    it('a subscription cannot be in a batch', async () => {
+      const { place } = await start();
+      const response = await fetch(
+        `${place.http}/count?batch=1&input=${encodeURIComponent('{"0":{"to":1}}')}`,
+      );
+      expect(await response.json()).toMatchObject([
+        { error: { message: 'Cannot batch subscription calls' } },
+      ]);
+    });
+  });
+}

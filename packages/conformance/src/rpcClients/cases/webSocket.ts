@@ -1,0 +1,269 @@
+import { wsLink } from '@trpc/client';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { clientOf, wsClient, type Place } from '../clients.ts';
+import { collect } from '../collect.ts';
+import { invertedJson } from '../encoder.ts';
+import type { Start } from '../start.ts';
+
+interface Closed {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** A bare socket, and what it received. */
+async function open(place: Place, query = '') {
+  const socket = new WebSocket(`${place.ws}${query}`);
+  onTestFinished(() => socket.terminate());
+  const messages: string[] = [];
+  socket.on('message', (data) => messages.push((data as Buffer).toString()));
+  const closed = new Promise<Closed>((resolve) => {
+    socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+  });
+  await new Promise((resolve, reject) => {
+    socket.on('open', resolve);
+    socket.on('error', reject);
+  });
+  return { socket, messages, closed };
+}
+
+const parsed = (message: string | undefined) => JSON.parse(message ?? '') as unknown;
+
+/** What is special to WebSockets: the first message, pings both ways, encoders, reconnection, closing codes. */
+export function webSocket(start: Start): void {
+  describe('WebSocket', () => {
+    it('createContext is called once per connection, and told so', async () => {
+      const { place, contexts } = await start();
+      const trpc = clientOf(wsLink({ client: wsClient(place) }));
+      await trpc.hello.query();
+      await trpc.hello.query();
+      expect(contexts).toEqual([
+        {
+          batch: false,
+          calls: [],
+          type: 'unknown',
+          accept: null,
+          connectionParams: null,
+          path: null,
+          hasSignal: true,
+        },
+      ]);
+    });
+
+    it('many that open at once, on a server that has just started, are all served', async () => {
+      const { place } = await start();
+      const opened = await Promise.all(Array.from({ length: 40 }, () => open(place)));
+      for (const { socket } of opened) socket.send('{"id":1,"method":"query","params":{"path":"hello"}}');
+      await vi.waitFor(() => expect(opened.every(({ messages }) => messages.length === 1)).toBe(true));
+    });
+
+    it('connectionParams are the first message, sent anew at each connection', async () => {
+      const { place, contexts, server } = await start();
+      let asked = 0;
+      const client = wsClient(place, { connectionParams: async () => ({ token: `secret ${(asked += 1)}` }) });
+      const trpc = clientOf(wsLink({ client }));
+      expect(await trpc.seen.query()).toMatchObject({ connectionParams: { token: 'secret 1' } });
+      server.broadcastReconnect();
+      await vi.waitFor(() => expect(contexts).toHaveLength(2));
+      expect(contexts[1]).toMatchObject({ connectionParams: { token: 'secret 2' } });
+    });
+
+    it.each([
+      ['no JSON', '{'],
+      ['no object', '5'],
+      ['no strings', '{"method":"connectionParams","data":{"a":1}}'],
+    ])('connectionParams that are %s: PARSE_ERROR, and the socket is closed', async (_name, message) => {
+      const { place, errors } = await start();
+      const { socket, messages, closed } = await open(place, '?connectionParams=1');
+      socket.send(message);
+      const { code } = await closed;
+      expect(messages.map(parsed)).toMatchObject([{ id: null, error: { data: { code: 'PARSE_ERROR' } } }]);
+      expect(code).toBe(1005);
+      expect(errors).toEqual(['- PARSE_ERROR']);
+    });
+
+    it('a context that fails: the error with id null, then the socket is closed', async () => {
+      const { place } = await start({
+        admit: () => {
+          throw new Error('Not you');
+        },
+      });
+      const { messages, closed } = await open(place);
+      const { code } = await closed;
+      expect(parsed(messages[0])).toMatchObject({
+        id: null,
+        error: { message: 'Not you', data: { code: 'INTERNAL_SERVER_ERROR' } },
+      });
+      expect(code).toBe(1005);
+    });
+
+    it('a client’s keep-alive: PING is answered by PONG', async () => {
+      const { place } = await start();
+      const { socket, messages } = await open(place);
+      socket.send('PING');
+      socket.send('PONG');
+      socket.send('PING');
+      await vi.waitFor(() => expect(messages).toEqual(['PONG', 'PONG']));
+    });
+
+    it('a client whose keep-alive is answered stays connected', async () => {
+      const { place, contexts } = await start();
+      const client = wsClient(place, {
+        keepAlive: { enabled: true, intervalMs: 15, pongTimeoutMs: 500 },
+      });
+      const trpc = clientOf(wsLink({ client }));
+      const seen = collect(trpc.watch, undefined);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      expect(seen.events.filter((event) => event === 'connecting').length).toBeLessThanOrEqual(1);
+      expect(contexts).toHaveLength(1);
+    });
+
+    it('the server’s keep-alive: PING after silence, and whoever does not answer is cut off', async () => {
+      const { place, calls } = await start({ keepAlive: { enabled: true, pingMs: 40, pongWaitMs: 60 } });
+      const { socket, messages, closed } = await open(place);
+      socket.send('{"id":1,"method":"subscription","params":{"path":"watch"}}');
+      const { code } = await closed;
+      expect(messages.at(-1)).toBe('PING');
+      expect(code).toBe(1006);
+      await vi.waitFor(() => expect(calls.aborted('watch')).toBe(1));
+    });
+
+    it('the server’s keep-alive: a client that answers stays', async () => {
+      const { place, contexts } = await start({
+        keepAlive: { enabled: true, pingMs: 20, pongWaitMs: 60 },
+      });
+      const trpc = clientOf(wsLink({ client: wsClient(place) }));
+      collect(trpc.watch, undefined);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(await trpc.hello.query()).toBe('Hello, world!');
+      expect(contexts).toHaveLength(1);
+    });
+
+    it('the reconnect broadcast moves clients over, and a subscription goes on where it was', async () => {
+      const { place, contexts, server } = await start();
+      const trpc = clientOf(wsLink({ client: wsClient(place) }));
+      const seen = collect(trpc.numbered, { to: 30, everyMs: 10 });
+      await vi.waitFor(() => expect(seen.data.length).toBeGreaterThan(3));
+      server.broadcastReconnect();
+      await seen.ended;
+      expect(seen.data.map(({ data }) => data.n)).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
+      expect(contexts).toHaveLength(2);
+    });
+
+    it('lastEventId in a message resumes', async () => {
+      const { place } = await start();
+      const { socket, messages } = await open(place);
+      socket.send(
+        '{"id":1,"method":"subscription","params":{"path":"numbered","input":{"to":5},"lastEventId":"4"}}',
+      );
+      await vi.waitFor(() => expect(messages).toHaveLength(3));
+      expect(parsed(messages[1])).toEqual({
+        id: 1,
+        result: { type: 'data', id: '5', data: { id: '5', data: { n: 5 } } },
+      });
+    });
+
+    it('an encoder of one’s own, in binary frames', async () => {
+      const { place } = await start({ encoder: invertedJson });
+      const client = wsClient(place, { experimental_encoder: invertedJson });
+      const trpc = clientOf(wsLink({ client }));
+      expect(await trpc.hello.query({ name: 'ü' })).toBe('Hello, ü!');
+      const seen = collect(trpc.count, { to: 3 });
+      await seen.ended;
+      expect(seen.data).toEqual([1, 2, 3]);
+    });
+
+    it('lazy mode closes the socket when nothing is going on, and opens it again', async () => {
+      const { place, contexts } = await start();
+      const onClose = vi.fn<() => void>();
+      const client = wsClient(place, { lazy: { enabled: true, closeMs: 20 }, onClose });
+      const trpc = clientOf(wsLink({ client }));
+      await trpc.hello.query();
+      await vi.waitFor(() => expect(onClose).toHaveBeenCalled());
+      expect(await trpc.hello.query()).toBe('Hello, world!');
+      expect(contexts).toHaveLength(2);
+    });
+
+    it.each([
+      ['no JSON', '{'],
+      ['no object', '5'],
+      ['an unknown method', '{"id":1,"method":"dance","params":{"path":"hello"}}'],
+      ['no params', '{"id":1,"method":"query"}'],
+      ['a path that is no text', '{"id":1,"method":"query","params":{"path":5}}'],
+      ['an id that is an object', '{"id":{},"method":"query","params":{"path":"hello"}}'],
+      ['another jsonrpc version', '{"id":1,"jsonrpc":"1.0","method":"query","params":{"path":"hello"}}'],
+      ['a batch with one bad message', '[{"id":1,"method":"query","params":{"path":"hello"}},5]'],
+    ])('a message that is %s: PARSE_ERROR with id null, and the socket serves on', async (_name, message) => {
+      const { place } = await start();
+      const { socket, messages } = await open(place);
+      socket.send(message);
+      socket.send('{"id":9,"method":"query","params":{"path":"hello"}}');
+      await vi.waitFor(() => expect(messages).toHaveLength(2));
+      expect(messages.map(parsed)).toMatchObject([
+        { id: null, error: { code: -32700, data: { code: 'PARSE_ERROR' } } },
+        { id: 9, result: { type: 'data', data: 'Hello, world!' } },
+      ]);
+    });
+
+    it('an id of null is an error with id null', async () => {
+      const { place } = await start();
+      const { socket, messages } = await open(place);
+      socket.send('{"id":null,"method":"query","params":{"path":"hello"}}');
+      await vi.waitFor(() => expect(messages).toHaveLength(1));
+      expect(parsed(messages[0])).toMatchObject({ id: null, error: { message: '`id` is required' } });
+    });
+
+    it('stopping what does not run is no fault', async () => {
+      const { place } = await start();
+      const { socket, messages } = await open(place);
+      socket.send('{"id":77,"method":"subscription.stop"}');
+      socket.send('{"id":1,"method":"query","params":{"path":"hello"}}');
+      await vi.waitFor(() => expect(messages).toHaveLength(1));
+    });
+
+    it('a second subscription under a running one’s id is refused', async () => {
+      const { place, calls } = await start();
+      const { socket, messages } = await open(place);
+      const subscribe = '{"id":1,"method":"subscription","params":{"path":"watch"}}';
+      socket.send(subscribe);
+      socket.send(subscribe);
+      await vi.waitFor(() => expect(messages.join()).toContain('Duplicate id 1'));
+      expect(calls.count).toBe(1);
+    });
+
+    it('a mutation called as a query is NOT_FOUND', async () => {
+      const { place } = await start();
+      const { socket, messages } = await open(place);
+      socket.send('{"id":1,"method":"query","params":{"path":"write","input":{"name":"x"}}}');
+      await vi.waitFor(() => expect(messages).toHaveLength(1));
+      expect(parsed(messages[0])).toMatchObject({
+        error: { message: 'No "query"-procedure on path "write"', data: { code: 'NOT_FOUND' } },
+      });
+    });
+
+    it('a message as large as may be is taken', async () => {
+      const { place } = await start({ maxMessageBytes: 1000 });
+      const { socket, messages } = await open(place);
+      const message = '{"id":1,"method":"query","params":{"path":"hello"}}';
+      socket.send(message.padEnd(1000));
+      await vi.waitFor(() => expect(messages).toHaveLength(1));
+    });
+
+    it('a client’s close is answered with its own code', async () => {
+      const { place } = await start();
+      const { socket, closed } = await open(place);
+      socket.close(4001, 'enough');
+      expect(await closed).toMatchObject({ code: 4001 });
+    });
+
+    it('a protocol ping is answered by a pong with the same bytes', async () => {
+      const { place } = await start();
+      const { socket } = await open(place);
+      const pong = new Promise<string>((resolve) => {
+        socket.once('pong', (data) => resolve(data.toString()));
+      });
+      socket.ping('are you there');
+      expect(await pong).toBe('are you there');
+    });
+  });
+}

@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished, vi } from 'vitest';
+import { rawRequest, rawSocket } from './rawHttp.ts';
+import type { Running, StartOptions } from './start.ts';
+import { frame } from './webSocketFrame.ts';
+import { probe } from './webSocketProbe.ts';
+
+/**
+ * Where the gateway does not do what tRPC's own adapters do. The list is closed, with the close codes of
+ * `malformedFrames`: each row is asked of both.
+ */
+export interface Difference {
+  readonly name: string;
+  /** Why it is so. */
+  readonly reason: string;
+  readonly options?: StartOptions;
+  /** Looks at one of them. */
+  readonly look: (running: Running) => Promise<unknown>;
+  readonly official: unknown;
+  readonly gateway: unknown;
+}
+
+const subscribeTo = (path: string, id = 1) =>
+  frame(`{"id":${id},"method":"subscription","params":{"path":"${path}"}}`);
+
+async function open(running: Running, target?: string) {
+  const opened = await probe(running.server.port, target);
+  onTestFinished(() => {
+    opened.socket.destroy();
+  });
+  return opened;
+}
+
+/** The code that a socket is closed with when it sends this. */
+const closeCodeAfter =
+  (...frames: readonly Buffer[]) =>
+  async (running: Running) => {
+    const { socket, closed } = await open(running);
+    socket.write(Buffer.concat(frames));
+    return Promise.race([closed, sleep(500, 'still open', { ref: false })]);
+  };
+
+export const differences: readonly Difference[] = [
+  {
+    name: 'OPTIONS',
+    reason: 'It is a preflight, which carries no credential: answered as such before the wire.',
+    look: async ({ place }) => {
+      const response = await fetch(`${place.http}/hello`, { method: 'OPTIONS' });
+      await response.text();
+      return [response.status, response.headers.get('allow')];
+    },
+    official: [415, null],
+    gateway: [204, 'GET, POST, HEAD, OPTIONS'],
+  },
+  {
+    name: 'a query under way on a WebSocket that is closed: is its signal aborted',
+    reason: 'A client that goes away must stop what it asked for; the adapter stops subscriptions alone.',
+    look: async (running) => {
+      const { socket } = await open(running);
+      socket.write(frame('{"id":1,"method":"query","params":{"path":"slow","input":{"ms":400}}}'));
+      await vi.waitFor(() => {
+        if (running.calls.begun('slow') === 0) throw new Error('not begun');
+      });
+      socket.destroy();
+      await vi.waitFor(() => {
+        if (running.calls.count > 0) throw new Error('runs on');
+      });
+      return running.calls.aborted('slow') > 0;
+    },
+    official: false,
+    gateway: true,
+  },
+  {
+    name: 'an octet stream of which half came: does its procedure end',
+    reason: 'The adapter’s body never ends when its client goes away: each such call waits for ever.',
+    look: async (running) => {
+      const headers = { 'content-type': 'application/octet-stream' };
+      const socket = rawSocket(
+        running.server.port,
+        rawRequest('/trpc/bytes', { method: 'POST', headers, body: 'half', length: 100_000 }),
+      );
+      await sleep(100);
+      socket.destroy();
+      await sleep(200);
+      return running.calls.count === 0;
+    },
+    official: false,
+    gateway: true,
+  },
+  {
+    name: 'a WebSocket’s client that does not read: is its producer held back',
+    reason: 'Without it a client that does not read fills the server’s memory.',
+    look: async (running) => {
+      const { socket } = await open(running);
+      socket.pause();
+      socket.write(subscribeTo('floodEvents'));
+      await sleep(1000);
+      const before = running.calls.pulled;
+      await sleep(200);
+      const after = running.calls.pulled;
+      socket.destroy();
+      return before === after;
+    },
+    official: false,
+    gateway: true,
+  },
+  {
+    name: 'an upgrade at a path that is not the base path',
+    reason: 'The adapter opens any socket and never answers on it.',
+    look: async (running) => (await open(running, '/elsewhere')).received.status,
+    official: 101,
+    gateway: 404,
+  },
+  {
+    name: 'a Last-Event-ID that begins and ends beyond ASCII',
+    reason:
+      'uWebSockets.js takes bytes beyond ASCII at either end of a header’s value for white space, and drops them. ' +
+      'Ids of tracked events should be ASCII.',
+    look: async ({ place }) => {
+      const response = await fetch(`${place.http}/count?input=%7B%22to%22%3A1%7D`, {
+        headers: { 'last-event-id': 'é7é' },
+      });
+      return /^event: restore-id\ndata: \nid: (.*)$/m.exec(await response.text())?.[1];
+    },
+    official: 'é7é',
+    gateway: '7',
+  },
+  {
+    name: 'a frame without a mask',
+    reason:
+      'uWebSockets.js does not look at the mask bit: it reads the four bytes that follow as the mask, and waits for them. ' +
+      'What it makes of the frame harms its sender alone.',
+    look: closeCodeAfter(frame('{}', { masked: false })),
+    official: 1002,
+    gateway: 'still open',
+  },
+  {
+    name: 'a binary message within a fragmented text',
+    reason:
+      'uWebSockets.js refuses a message within one of its own kind alone. Each arrives whole, as it was sent.',
+    look: closeCodeAfter(frame('{', { fin: false }), frame('}', { opcode: 2 })),
+    official: 1002,
+    gateway: 'still open',
+  },
+  {
+    name: 'a message that is far too large',
+    reason:
+      'uWebSockets.js reads its length and ends the connection: 1009 is sent up to four times the limit.',
+    options: { maxMessageBytes: 1000 },
+    look: closeCodeAfter(frame('x'.repeat(5000))),
+    official: 1009,
+    gateway: 1006,
+  },
+];

@@ -1,0 +1,4 @@
+import { serveGateway } from './gatewayServer.ts';
+import { rpcClients } from './rpcClients.ts';
+
+rpcClients(serveGateway);

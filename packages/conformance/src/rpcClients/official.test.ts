@@ -1,0 +1,4 @@
+import { serveOfficial } from './officialServer.ts';
+import { rpcClients } from './rpcClients.ts';
+
+rpcClients(serveOfficial);

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createHTTPServer } from '@trpc/server/adapters/standalone';
+import { applyWSSHandler } from '@trpc/server/adapters/ws';
+import { WebSocketServer } from 'ws';
+import type { ServeWire } from './wireServer.ts';
+
+/** tRPC's own adapters, standalone and ws, on one port: what the gateway is held to. */
+export const serveOfficial: ServeWire = async ({
+  router,
+  createContext,
+  basePath = '/trpc',
+  port = 0,
+  rpc,
+  maxBodyBytes = 1_048_576,
+  maxMessageBytes = 1_048_576,
+  keepAlive,
+  encoder,
+}) => {
+  const server = createHTTPServer({
+    router,
+    basePath: `${basePath}/`,
+    createContext: ({ info }) => createContext(info),
+    maxBodySize: maxBodyBytes,
+    ...rpc,
+  });
+  const sockets = new WebSocketServer({ server, maxPayload: maxMessageBytes });
+  const { broadcastReconnectNotification } = applyWSSHandler({
+    wss: sockets,
+    prefix: basePath,
+    router,
+    createContext: ({ info }) => createContext(info),
+    ...(rpc?.maxBatchSize !== undefined && { maxBatchSize: rpc.maxBatchSize }),
+    ...(rpc?.onError && { onError: rpc.onError }),
+    ...(keepAlive && { keepAlive }),
+    ...(encoder && { experimental_encoder: encoder }),
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    broadcastReconnect: broadcastReconnectNotification,
+    close: async () => {
+      for (const socket of sockets.clients) socket.terminate();
+      sockets.close();
+      server.close();
+      server.closeAllConnections();
+      if (server.listening) await once(server, 'close');
+    },
+  };
+};

@@ -1,0 +1,62 @@
+import type { TRPCRequestInfo } from '@trpc/server/http';
+import { onTestFinished } from 'vitest';
+import type { Place } from './clients.ts';
+import { LiveCalls } from './liveCalls.ts';
+import { createWireRouter, seenInfo, type SeenInfo, type StreamOptions } from './wireRouter.ts';
+import type { ServeWire, WireOptions, WireServer } from './wireServer.ts';
+
+/** A server of one test, and what can be seen of it from inside. */
+export interface Running {
+  readonly place: Place;
+  readonly server: WireServer;
+  readonly calls: LiveCalls;
+  /** What each `createContext` was told, in order. */
+  readonly contexts: SeenInfo[];
+  /** What each `onError` was told, in order: the procedure's path and the error's code. */
+  readonly errors: string[];
+}
+
+export interface StartOptions extends Partial<Omit<WireOptions, 'createContext'>> {
+  readonly streams?: StreamOptions;
+  /** Called for each context, which fails where this throws. */
+  readonly admit?: (info: TRPCRequestInfo | undefined) => void;
+}
+
+/** Starts a server for the running test, with the suite's router unless another is given. */
+export type Start = (options?: StartOptions) => Promise<Running>;
+
+export const startWith =
+  (serve: ServeWire): Start =>
+  async ({ streams, admit, rpc, ...options } = {}) => {
+    const calls = new LiveCalls();
+    const contexts: SeenInfo[] = [];
+    const errors: string[] = [];
+    const server = await serve({
+      router: createWireRouter(streams),
+      ...options,
+      createContext: (info) => {
+        const seen = seenInfo(info);
+        contexts.push(seen);
+        admit?.(info);
+        return { calls, seen };
+      },
+      rpc: {
+        ...rpc,
+        onError: ({ path, error }) => {
+          errors.push(`${path ?? '-'} ${error.code}`);
+        },
+      },
+    });
+    onTestFinished(() => server.close());
+    const basePath = options.basePath ?? '/trpc';
+    return {
+      place: {
+        http: `http://127.0.0.1:${server.port}${basePath}`,
+        ws: `ws://127.0.0.1:${server.port}${basePath}`,
+      },
+      server,
+      calls,
+      contexts,
+      errors,
+    };
+  };

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+
+export interface FrameParts {
+  /** Default: 1, text. */
+  readonly opcode?: number;
+  /** Default: true. */
+  readonly fin?: boolean;
+  /** The three reserved bits, 0 to 7. Default: 0. */
+  readonly rsv?: number;
+  /** What a client must do. Default: true. */
+  readonly masked?: boolean;
+  /** What is announced as the length, where it is not what follows. */
+  readonly length?: number | bigint;
+}
+
+/** A WebSocket frame (RFC 6455 §5.2) as a client sends it, or with any of its rules broken. */
+export function frame(
+  payload: string | Uint8Array,
+  { opcode = 1, fin = true, rsv = 0, masked = true, length }: FrameParts = {},
+): Buffer {
+  const bytes = Buffer.from(payload);
+  const announced = length ?? bytes.length;
+  const maskBit = masked ? 0x80 : 0;
+  const head = [(fin ? 0x80 : 0) | (rsv << 4) | opcode];
+  let size = Buffer.alloc(0);
+  if (announced < 126) head.push(maskBit | Number(announced));
+  else if (announced < 65_536) {
+    head.push(maskBit | 126);
+    size = Buffer.alloc(2);
+    size.writeUInt16BE(Number(announced));
+  } else {
+    head.push(maskBit | 127);
+    size = Buffer.alloc(8);
+    size.writeBigUInt64BE(BigInt(announced));
+  }
+  if (!masked) return Buffer.concat([Buffer.from(head), size, bytes]);
+  const mask = randomBytes(4);
+  for (const [index, byte] of bytes.entries()) bytes[index] = byte ^ (mask[index % 4] ?? 0);
+  return Buffer.concat([Buffer.from(head), size, mask, bytes]);
+}
+
+/** What a close frame holds (RFC 6455 §5.5.1). */
+export function closePayload(code: number, reason = ''): Buffer {
+  return Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
+}
+
+/** A frame that a server sent: never masked. */
+export interface ServerFrame {
+  readonly opcode: number;
+  readonly payload: Buffer;
+}
+
+/** Reads the server's frames out of what a socket receives, after the head of its answer. */
+export class FrameReader {
+  /** The answer's status; 0 until it is there. */
+  status = 0;
+  readonly frames: ServerFrame[] = [];
+  #rest = Buffer.alloc(0);
+
+  push(chunk: Uint8Array): void {
+    this.#rest = Buffer.concat([this.#rest, chunk]);
+    if (this.status === 0) {
+      const end = this.#rest.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      this.status = Number(this.#rest.subarray(9, 12).toString());
+      this.#rest = this.#rest.subarray(end + 4);
+    }
+    if (this.status === 101) while (this.#take());
+  }
+
+  /** The code of the server's close frame; 1005 where it has none, `undefined` without a close frame. */
+  get closeCode(): number | undefined {
+    const close = this.frames.find(({ opcode }) => opcode === 8);
+    if (close === undefined) return undefined;
+    return close.payload.length >= 2 ? close.payload.readUInt16BE(0) : 1005;
+  }
+
+  get texts(): string[] {
+    return this.frames.filter(({ opcode }) => opcode === 1).map(({ payload }) => payload.toString());
+  }
+
+  #take(): boolean {
+    const buffer = this.#rest;
+    if (buffer.length < 2) return false;
+    let length = buffer.readUInt8(1) & 0x7f;
+    let start = 2;
+    if (length === 126) {
+      if (buffer.length < 4) return false;
+      length = buffer.readUInt16BE(2);
+      start = 4;
+    } else if (length === 127) {
+      if (buffer.length < 10) return false;
+      length = Number(buffer.readBigUInt64BE(2));
+      start = 10;
+    }
+    if (buffer.length < start + length) return false;
+    this.frames.push({
+      opcode: buffer.readUInt8(0) & 0x0f,
+      payload: buffer.subarray(start, start + length),
+    });
+    this.#rest = buffer.subarray(start + length);
+    return true;
+  }
+}

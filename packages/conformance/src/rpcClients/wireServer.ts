@@ -1,0 +1,35 @@
+import type { AnyTRPCRouter } from '@trpc/server';
+import type { HTTPBaseHandlerOptions, TRPCRequestInfo } from '@trpc/server/http';
+import type { Encoder } from '@trpc/client';
+
+/** What the suite asks of a server. What is left out has each server's own default. */
+export interface WireOptions {
+  readonly router: AnyTRPCRouter;
+  /** Given what tRPC tells every adapter: `undefined` for a REST call. */
+  readonly createContext: (info: TRPCRequestInfo | undefined) => object | Promise<object>;
+  /** Default: `/trpc`. */
+  readonly basePath?: `/${string}`;
+  /** 0: any free port. */
+  readonly port?: number;
+  readonly rpc?: Pick<
+    HTTPBaseHandlerOptions<AnyTRPCRouter, unknown>,
+    'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
+  >;
+  readonly maxBodyBytes?: number;
+  /** The largest WebSocket message. */
+  readonly maxMessageBytes?: number;
+  readonly keepAlive?: { readonly enabled: boolean; readonly pingMs: number; readonly pongWaitMs: number };
+  readonly encoder?: Encoder;
+}
+
+/** A server that listens on a port of 127.0.0.1, over HTTP and WebSocket. */
+export interface WireServer {
+  readonly port: number;
+  /** Tells every WebSocket client to connect anew. */
+  broadcastReconnect(): void;
+  /** Ends streams and sockets, and gives the port back. */
+  close(): Promise<void>;
+}
+
+/** Starts a server: the suite runs over any. */
+export type ServeWire = (options: WireOptions) => Promise<WireServer>;

@@ -1,0 +1,63 @@
+import { TRPCError } from '@trpc/server';
+import { BodyTooLargeError, type GatewayRequest } from '../http.ts';
+
+/** Headers of which Node keeps the first where one is repeated, and so do the adapters that stand on it. */
+const singletons = new Set(
+  (
+    'age authorization content-length content-type etag expires from host if-modified-since if-unmodified-since ' +
+    'last-modified location max-forwards proxy-authorization referer retry-after server user-agent'
+  ).split(' '),
+);
+
+// RFC 9110 §9.1: Node's parser refuses what is no token, uWebSockets.js passes it on.
+const methodToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/**
+ * A request as `resolveResponse` takes it.
+ * @throws {TRPCError} `BAD_REQUEST` for a method that is none
+ */
+export function fetchRequest(request: GatewayRequest, url: URL, maxBodyBytes: number): Request {
+  const { method, signal } = request;
+  if (!methodToken.test(method)) throw new TRPCError({ code: 'BAD_REQUEST', message: 'Invalid method' });
+  const headers = new Headers();
+  for (const [name, value] of request.headers()) {
+    if (!singletons.has(name) || !headers.has(name)) headers.append(name, value);
+  }
+  if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal });
+  return new Request(url, {
+    method,
+    headers,
+    signal,
+    body: requestBody(request, maxBodyBytes),
+    duplex: 'half',
+  });
+}
+
+/** A body that nobody needs whole: all others are parsed as one. */
+const octets = /^\s*application\/octet-stream\s*(;|$)/i;
+
+/** The body as a stream that is read no further than it is asked for. */
+function requestBody(request: GatewayRequest, maxBodyBytes: number): ReadableStream<Uint8Array> {
+  const isWhole = !octets.test(request.header('content-type') ?? '');
+  const chunks = isWhole ? undefined : request.bodyChunks(maxBodyBytes)[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const bytes = chunks ? (await chunks.next()).value : await request.body(maxBodyBytes);
+          if (bytes && bytes.byteLength > 0) controller.enqueue(bytes);
+          if (isWhole || bytes === undefined) controller.close();
+        } catch (cause) {
+          controller.error(
+            cause instanceof BodyTooLargeError ? new TRPCError({ code: 'PAYLOAD_TOO_LARGE' }) : cause,
+          );
+        }
+      },
+      async cancel() {
+        await chunks?.return?.();
+      },
+    },
+    // Nothing is read before somebody asks: a stream's own buffer would ask at once.
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,36 @@
+import { getErrorShape, transformTRPCResponse, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
+import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { Answer } from '../answer.ts';
+import type { Refusal } from '../authentication.ts';
+
+/** Answers an error of the gateway's own over tRPC. */
+export type RpcFailure = (error: TRPCError, headers?: readonly [name: string, value: string][]) => Answer;
+
+/** One error, unbatched: every link of the client understands it, whatever was called. */
+export function createRpcFailure(router: AnyTRPCRouter): RpcFailure {
+  // Not what the router says: these errors are the gateway's own, and their stacks too.
+  const config = { ...router._def._config, isDev: false };
+  return (error, headers = []) => {
+    const shape = getErrorShape({
+      config,
+      error,
+      type: 'unknown',
+      path: undefined,
+      input: undefined,
+      ctx: undefined,
+    });
+    const answer = new Answer(
+      getHTTPStatusCodeFromError(error),
+      [...headers],
+      JSON.stringify(transformTRPCResponse(config, { error: shape })),
+    );
+    if (answer.status >= 500) answer.error = error;
+    return answer;
+  };
+}
+
+const json: [name: string, value: string] = ['content-type', 'application/json'];
+
+/** Answers who is not let in. */
+export const refuse = (fail: RpcFailure, { error, challenge }: Refusal): Answer =>
+  fail(error, challenge === undefined ? [json] : [json, ['www-authenticate', challenge]]);

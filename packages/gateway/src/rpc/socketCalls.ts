@@ -1,0 +1,104 @@
+import {
+  getTRPCErrorFromUnknown,
+  type AnyTRPCProcedure,
+  type AnyTRPCRouter,
+  type TRPCError,
+} from '@trpc/server';
+import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
+import { pacedIterable } from '../pacedIterable.ts';
+
+type CallOptions = Parameters<AnyTRPCProcedure>[0] & { readonly path: string; readonly signal: AbortSignal };
+
+export interface SocketCallsOptions {
+  /** Called before a call begins; what it throws is the call's error. */
+  readonly admit: () => void;
+  /** What a subscription waits for before it gives its next value; `undefined` where there is nothing to wait for. */
+  readonly ready: () => Promise<void> | undefined;
+  /** Called when a call, or a subscription, has ended. */
+  readonly onEnd: (ended: EndedCall) => void;
+}
+
+export interface EndedCall {
+  readonly path: string;
+  readonly isStream: boolean;
+  readonly durationMs: number;
+  /** `undefined` where it did not fail. */
+  readonly error: TRPCError | undefined;
+}
+
+/** The calls that one socket runs. */
+export class SocketCalls {
+  inFlight = 0;
+  readonly #options: SocketCallsOptions;
+  readonly #running = new Set<AbortController>();
+
+  constructor(options: SocketCallsOptions) {
+    this.#options = options;
+  }
+
+  /** How many of those in flight end by themselves: no subscriptions. */
+  get unary(): number {
+    return this.#running.size;
+  }
+
+  /**
+   * A router whose calls are these: tRPC's connection handler looks procedures up in `_def.procedures` and calls them,
+   * lazy ones too, since they are all loaded by now (@trpc/server 11.25).
+   */
+  view<Router extends AnyTRPCRouter>(router: Router): Router {
+    const procedures = new Proxy(router._def.procedures as Record<string, unknown>, {
+      get: (all, path) => {
+        // tRPC asks for whatever a client names, and takes what is not a procedure's own for nothing.
+        const procedure = Object.hasOwn(all, path) ? all[String(path)] : undefined;
+        return procedure === undefined ? undefined : this.#counted(procedure as AnyTRPCProcedure);
+      },
+    });
+    return { ...router, _def: { ...router._def, procedures } };
+  }
+
+  /** The client went away. tRPC's handler tells subscriptions so, and no other calls (@trpc/server 11.25). */
+  abort(): void {
+    for (const call of this.#running) call.abort(new DOMException('The client went away.', 'AbortError'));
+  }
+
+  #counted(procedure: AnyTRPCProcedure): unknown {
+    const call = (options: CallOptions) => this.#call(procedure, options);
+    return Object.assign(call, { _def: procedure._def });
+  }
+
+  async #call(procedure: AnyTRPCProcedure, options: CallOptions): Promise<unknown> {
+    const { admit, onEnd, ready } = this.#options;
+    const isSubscription = procedure._def.type === 'subscription';
+    const start = performance.now();
+    admit();
+    const abort = new AbortController();
+    this.inFlight += 1;
+    if (!isSubscription) this.#running.add(abort);
+    const end = (cause?: unknown) => {
+      this.inFlight -= 1;
+      this.#running.delete(abort);
+      onEnd({
+        path: options.path,
+        isStream: isSubscription,
+        durationMs: performance.now() - start,
+        error: cause === undefined ? undefined : getTRPCErrorFromUnknown(cause),
+      });
+    };
+    let output: unknown;
+    try {
+      output = await procedure(isSubscription ? options : { ...options, signal: abort.signal });
+    } catch (cause) {
+      end(cause);
+      throw cause;
+    }
+    // Nobody can make an observable wait: it is sent as it comes, and what a client does not read closes its socket.
+    if (isSubscription && isObservable(output))
+      return pacedIterable(observableToAsyncIterable(output, options.signal), () => undefined, end);
+    if (isSubscription && isAsyncIterable(output)) return pacedIterable(output, ready, end);
+    end();
+    return output;
+  }
+}
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;

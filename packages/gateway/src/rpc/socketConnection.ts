@@ -1,0 +1,255 @@
+import { EventEmitter } from 'node:events';
+import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { getWSConnectionHandler, jsonEncoder, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
+import { getHTTPStatusCodeFromError, type TRPCRequestInfo } from '@trpc/server/http';
+import { Refusal, type Admitted } from '../authentication.ts';
+import type { GatewayRequest, GatewaySocket, SocketHandler } from '../http.ts';
+import { Reply } from '../reply.ts';
+import { authorizationOf, sendsParameters } from './connectionAuthorization.ts';
+import { SocketCalls, type EndedCall } from './socketCalls.ts';
+import type { SocketWireOptions } from './socketWire.ts';
+
+export interface SocketConnectionOptions<Router extends AnyTRPCRouter, Identity> extends SocketWireOptions<
+  Router,
+  Identity
+> {
+  /** What opened the socket. */
+  readonly request: GatewayRequest;
+  readonly requestId: string;
+  /** `undefined`: the credential comes with the first message. */
+  readonly admitted: Admitted<Identity> | undefined;
+  /** Called once where that was waited for: it was judged, or the socket was closed. */
+  readonly onJudged: () => void;
+  readonly onClosed: () => void;
+}
+
+export interface SocketConnection extends SocketHandler {
+  /** Tells the client to connect anew. */
+  sendReconnect(): void;
+}
+
+/** Why a socket is closed (RFC 6455 §7.4.1; 1013 is in IANA's registry). */
+const goingAway = 1001;
+const policyViolation = 1008;
+const internalError = 1011;
+const tryAgainLater = 1013;
+
+/** How many bytes of messages are kept while the context is made: a client may not be known before. */
+const maxHeldBytes = 65_536;
+
+/** What either side may say at any time (`keepAlive`). */
+const isHeartbeat = (data: Buffer) => data.byteLength === 4 && ['PING', 'PONG'].includes(data.toString());
+
+function closeOf({ code }: TRPCError): [code: number, reason: string] {
+  if (code === 'SERVICE_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS')
+    return [tryAgainLater, 'Try again later.'];
+  return code === 'UNAUTHORIZED' || code === 'FORBIDDEN'
+    ? [policyViolation, 'The credential is missing or not valid.']
+    : [internalError, 'The credential could not be checked.'];
+}
+
+/** From how many unsent bytes on subscriptions wait before they give their next value. */
+const pacedFromBytes = 65_536;
+
+/** `readyState`, as the package ws and browsers number it. */
+const [open, closingState, closed] = [1, 2, 3];
+
+type ErrorInfo = Parameters<NonNullable<WSSHandlerOptions<AnyTRPCRouter>['onError']>>[0];
+type ServeClient = ReturnType<typeof getWSConnectionHandler>;
+
+/** Serves one WebSocket through tRPC's own connection handler, which takes it for a socket of the package ws. */
+export function openConnection<Router extends AnyTRPCRouter, Identity>(
+  socket: GatewaySocket,
+  options: SocketConnectionOptions<Router, Identity>,
+): SocketConnection {
+  const { admitted, onExchange, request, requestId, rpc, sockets } = options;
+  const { maxBufferedBytes = 1_048_576, maxCallsPerSocket = 1000, credentialDeadlineMs = 5000 } = sockets;
+  const encoder = sockets.experimental_encoder ?? jsonEncoder;
+
+  /** Messages that wait for the context, as they came: parsed, each may be thousands of calls. */
+  let held: { readonly data: Buffer; readonly isBinary: boolean }[] | undefined = [];
+  let heldBytes = 0;
+  /** Whether tRPC's handler waits for the first message: it makes the context from that. */
+  let awaitsParameters = sendsParameters(request);
+  let isReady = false;
+  let isDraining = false;
+  let refusal: TRPCError | undefined;
+  let endWatch = () => {};
+  let whenEnded = () => {};
+  let waiting: (() => void)[] = [];
+
+  const client = Object.assign(new EventEmitter(), {
+    readyState: open,
+    send(message: string | Uint8Array) {
+      // Answers are not asked to wait, so a client that asks and does not read would fill the memory.
+      if (socket.bufferedBytes > maxBufferedBytes) close(tryAgainLater, 'What is sent is not read.');
+      else socket.send(message);
+    },
+    close: () => (refusal ? close(...closeOf(refusal)) : close()),
+    terminate: () => socket.terminate(),
+  });
+
+  function close(code?: number, reason?: string): void {
+    if (client.readyState === open) client.readyState = closingState;
+    held = undefined;
+    socket.close(code, reason);
+  }
+
+  function report(operation: string | undefined, { isStream, durationMs, error }: Omit<EndedCall, 'path'>) {
+    const status = error === undefined ? 200 : getHTTPStatusCodeFromError(error);
+    onExchange?.({
+      requestId,
+      method: 'WS',
+      path: request.path,
+      face: 'rpc',
+      operation,
+      status,
+      isStream,
+      durationMs,
+      error: status >= 500 ? error : undefined,
+    });
+  }
+
+  const calls = new SocketCalls({
+    admit() {
+      if (calls.inFlight < maxCallsPerSocket) return;
+      close(policyViolation, `A socket may run ${maxCallsPerSocket} calls at once.`);
+      throw new TRPCError({ code: 'TOO_MANY_REQUESTS' });
+    },
+    ready: () =>
+      client.readyState === open && socket.bufferedBytes > pacedFromBytes
+        ? new Promise((resolve) => waiting.push(resolve))
+        : undefined,
+    onEnd(ended) {
+      report(ended.path, ended);
+      if (calls.inFlight === 0) whenEnded();
+      closeIfDrained();
+    },
+  });
+
+  const release = () => {
+    for (const resolve of waiting.splice(0)) resolve();
+  };
+
+  let judged = () => {};
+  if (admitted === undefined) {
+    const deadline = setTimeout(
+      () => close(policyViolation, 'No credential came in time.'),
+      credentialDeadlineMs,
+    ).unref();
+    judged = () => {
+      judged = () => {};
+      clearTimeout(deadline);
+      options.onJudged();
+    };
+  }
+
+  async function createContext({ info }: { readonly info: TRPCRequestInfo }): Promise<unknown> {
+    const admission =
+      admitted ?? (await options.authentication(request, authorizationOf(info.connectionParams)));
+    judged();
+    if (admission instanceof Refusal) {
+      refusal = admission.error;
+      throw admission.error;
+    }
+    const { identity, token } = admission;
+    if (client.readyState === open) {
+      endWatch = options.watch(token, request, () =>
+        close(policyViolation, 'The credential is not valid any more.'),
+      );
+    }
+    const context: unknown = await options.createContext({
+      request,
+      identity,
+      // Nobody reads it, and it lasts as long as the socket: what is said is not kept.
+      reply: Object.assign(new Reply(), { append() {} }),
+      requestId,
+      idempotencyKey: undefined,
+      info,
+    });
+    const waited = held ?? [];
+    held = undefined;
+    isReady = true;
+    for (const { data, isBinary } of waited) client.emit('message', data, isBinary);
+    return context;
+  }
+
+  const serveClient = getWSConnectionHandler({
+    ...sockets,
+    router: calls.view(options.router),
+    ...(rpc.maxBatchSize !== undefined && { maxBatchSize: rpc.maxBatchSize }),
+    createContext,
+    onError(failure: ErrorInfo) {
+      // A call's failure is told of when it has ended.
+      const { error, path } = failure;
+      if (path === undefined && getHTTPStatusCodeFromError(error) >= 500) {
+        report(undefined, { isStream: false, durationMs: 0, error });
+      }
+      // tRPC looks after what an asynchronous one rejects with.
+      return rpc.onError?.({ ...failure, req: request });
+    },
+    // Without `wss`, which `applyWSSHandler` alone reads; and `createContext`'s type hangs on the router's.
+  } as unknown as WSSHandlerOptions<AnyTRPCRouter>);
+  serveClient(
+    // What the handler uses of either: `on`, `once`, `send`, `close`, `terminate`, `readyState`; `url`, `headers`, `socket`.
+    client as unknown as Parameters<ServeClient>[0],
+    // Of the URL it reads the query alone; with the host and the path, which are the client's choice, it may be none.
+    { url: `/?${request.query}`, headers: {}, socket: {} } as unknown as Parameters<ServeClient>[1],
+  );
+
+  function sendReconnect(): void {
+    if (client.readyState === open) client.send(encoder.encode({ id: null, method: 'reconnect' }));
+  }
+
+  function closeIfDrained(): void {
+    if (!isDraining) return;
+    // A call ends before its answer is sent. Not before: a client that is told to connect anew repeats its open calls.
+    setImmediate(() => {
+      if (calls.unary > 0 || client.readyState !== open) return;
+      sendReconnect();
+      close(goingAway, 'The server is stopping.');
+    });
+  }
+
+  return {
+    message(data, isBinary) {
+      // What it would begin now its client asks for again: it is about to be told to connect anew.
+      if (isDraining || client.readyState !== open) return;
+      if (isReady || awaitsParameters || isHeartbeat(data)) {
+        awaitsParameters &&= isHeartbeat(data);
+        client.emit('message', data, isBinary);
+        return;
+      }
+      heldBytes += data.byteLength;
+      if (heldBytes > maxHeldBytes)
+        close(policyViolation, 'Too much was sent before the credential was checked.');
+      else held?.push({ data, isBinary });
+    },
+    drained() {
+      if (socket.bufferedBytes <= pacedFromBytes) release();
+    },
+    async closed() {
+      client.readyState = closed;
+      held = undefined;
+      judged();
+      endWatch();
+      client.emit('close');
+      calls.abort();
+      release();
+      options.onClosed();
+      if (calls.inFlight > 0) {
+        await new Promise<void>((resolve) => {
+          whenEnded = resolve;
+        });
+      }
+    },
+    drain() {
+      isDraining = true;
+      closeIfDrained();
+    },
+    get inFlight() {
+      return calls.inFlight;
+    },
+    sendReconnect,
+  };
+}

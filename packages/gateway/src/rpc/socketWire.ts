@@ -1,0 +1,108 @@
+import { TRPCError, type AnyTRPCRouter, type inferRouterContext } from '@trpc/server';
+import { after } from '../after.ts';
+import { Refusal, type Admission, type Admitted, type Authentication } from '../authentication.ts';
+import type { CredentialWatch } from '../credentialWatch.ts';
+import type { GatewayRequest, GatewayResponse, SocketAcceptor } from '../http.ts';
+import type { ContextOptions, Exchange, RpcOptions, SocketOptions } from '../options.ts';
+import { sendsParameters } from './connectionAuthorization.ts';
+import { refuse, type RpcFailure } from './rpcFailure.ts';
+import type { openConnection, SocketConnection } from './socketConnection.ts';
+
+export interface SocketWireOptions<Router extends AnyTRPCRouter, Identity> {
+  readonly router: Router;
+  readonly rpc: RpcOptions<Router>;
+  readonly sockets: SocketOptions<Router>;
+  /** Whether a credential is asked for. */
+  readonly isProtected: boolean;
+  readonly authentication: Authentication<Identity>;
+  readonly watch: CredentialWatch;
+  readonly createContext: (
+    options: ContextOptions<Identity>,
+  ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
+  readonly onExchange: ((exchange: Exchange) => void) | undefined;
+  /** Answers a request that is not let in. */
+  readonly fail: RpcFailure;
+}
+
+export interface SocketWire {
+  /** Decides on a request for a WebSocket at the tRPC base path. It never throws and never rejects. */
+  upgrade(
+    request: GatewayRequest,
+    requestId: string,
+  ): SocketAcceptor | GatewayResponse | Promise<SocketAcceptor | GatewayResponse>;
+  /** Tells every client to connect anew. */
+  readonly broadcastReconnect: () => void;
+}
+
+/**
+ * The tRPC face over WebSocket (RFC 6455), through tRPC's own connection handler. The credential comes with the request
+ * that opens the socket, or, where the URL has `connectionParams=1` and the request no credential, with the first
+ * message: browsers can send no header here.
+ */
+export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
+  options: SocketWireOptions<Router, Identity>,
+): SocketWire {
+  const { authentication, fail, isProtected, sockets } = options;
+  const { maxWaiting = 1000 } = sockets;
+  const connections = new Set<SocketConnection>();
+  /** How many are open and have sent no credential yet. */
+  let waiting = 0;
+
+  /** tRPC's adapter loads Node's HTTP: only who opens a socket pays. Once it is there, sockets are let in at once. */
+  let loaded: typeof openConnection | undefined;
+  const load = async () => (loaded = (await import('./socketConnection.ts')).openConnection);
+
+  const acceptor = (
+    request: GatewayRequest,
+    requestId: string,
+    admitted: Admitted<Identity> | undefined,
+  ): SocketAcceptor | Promise<SocketAcceptor> =>
+    after(loaded ?? load(), (open): SocketAcceptor => (socket) => {
+      if (admitted === undefined) waiting += 1;
+      const connection = open(socket, {
+        ...options,
+        request,
+        requestId,
+        admitted,
+        onJudged: () => (waiting -= 1),
+        onClosed: () => connections.delete(connection),
+      });
+      connections.add(connection);
+      return connection;
+    });
+
+  return {
+    upgrade(request, requestId) {
+      if (request.header('sec-websocket-version') !== '13') {
+        // RFC 6455 §4.4, RFC 9110 §15.5.22
+        const headers = [
+          ['sec-websocket-version', '13'],
+          ['upgrade', 'websocket'],
+        ] as const;
+        return { status: 426, headers };
+      }
+      if (isProtected && request.header('authorization') === undefined && sendsParameters(request)) {
+        return waiting < maxWaiting
+          ? acceptor(request, requestId, undefined)
+          : fail(
+              new TRPCError({
+                code: 'SERVICE_UNAVAILABLE',
+                message: 'Too many sockets wait for their credential. Try again later.',
+              }),
+              [
+                ['content-type', 'application/json'],
+                ['retry-after', '1'],
+              ],
+            );
+      }
+      return after(
+        authentication(request),
+        (admission: Admission<Identity>): GatewayResponse | SocketAcceptor | Promise<SocketAcceptor> =>
+          admission instanceof Refusal ? refuse(fail, admission) : acceptor(request, requestId, admission),
+      );
+    },
+    broadcastReconnect() {
+      for (const connection of connections) connection.sendReconnect();
+    },
+  };
+}

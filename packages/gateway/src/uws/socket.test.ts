@@ -1,0 +1,248 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { GatewayRequest, GatewaySocket, Service, SocketHandler } from '../http.ts';
+import type { Listening } from './serve.ts';
+import { dial, listen, ok, until } from './testing/dial.ts';
+
+/** A socket's owner that keeps what it is told. */
+interface Owner extends SocketHandler {
+  readonly socket: GatewaySocket;
+  readonly told: string[];
+}
+
+function owner(socket: GatewaySocket): Owner {
+  const told: string[] = [];
+  return {
+    socket,
+    told,
+    inFlight: 0,
+    message: (data, isBinary) => told.push(`${isBinary ? 'bytes' : 'text'} ${data.toString()}`),
+    drained: () => told.push('drained'),
+    closed: async () => {
+      told.push('closed');
+    },
+    drain() {
+      socket.close(1001);
+    },
+  };
+}
+
+const serveSockets = (upgrade: Service['upgrade'], maxMessageBytes?: number) =>
+  listen({
+    handle: ({ path }) => ok(path),
+    ...(upgrade && { upgrade }),
+    ...(maxMessageBytes !== undefined && { maxMessageBytes }),
+  });
+
+function connectTo({ port }: Listening, protocols: string[] = []): WebSocket {
+  const client = new WebSocket(`ws://127.0.0.1:${port}/socket`, protocols);
+  onTestFinished(() => client.close());
+  client.addEventListener('error', () => {});
+  return client;
+}
+
+const closeOf = async (client: WebSocket) => {
+  const [{ code, reason }] = (await once(client, 'close')) as [{ code: number; reason: string }];
+  return [code, reason];
+};
+
+/** Opens a socket, and gives both its ends. */
+async function open(
+  maxMessageBytes?: number,
+): Promise<{ client: WebSocket; server: Owner; listening: Listening }> {
+  const owners: Owner[] = [];
+  const listening = await serveSockets(
+    () => (socket) => {
+      const made = owner(socket);
+      owners.push(made);
+      return made;
+    },
+    maxMessageBytes,
+  );
+  const client = connectTo(listening);
+  await once(client, 'open');
+  return { client, server: owners[0] as Owner, listening };
+}
+
+const handshake =
+  'GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+  'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+
+/** A client that speaks for itself, so that it can stop reading. */
+async function raw(listening: Listening, head: string) {
+  const dialled = await dial(listening);
+  dialled.socket.write(`${head}\r\n`);
+  return dialled;
+}
+
+describe('a WebSocket', () => {
+  it('carries texts and bytes both ways, at any time', async () => {
+    const { client, server } = await open();
+    client.binaryType = 'arraybuffer';
+    const received: unknown[] = [];
+    client.addEventListener('message', ({ data }) => received.push(data));
+    client.send('ü');
+    client.send(new Uint8Array([104, 105]));
+    await until(() => expect(server.told).toEqual(['text ü', 'bytes hi']));
+    server.socket.send('é');
+    server.socket.send(new Uint8Array([1, 2]));
+    await until(() => expect(received).toEqual(['é', new Uint8Array([1, 2]).buffer]));
+  });
+
+  it.each<[what: string, close: (socket: GatewaySocket) => void, expected: unknown[]]>([
+    ['with a code and a reason', (socket) => socket.close(4000, 'enough'), [4000, 'enough']],
+    ['without a code', (socket) => socket.close(), [1005, '']],
+    ['at once', (socket) => socket.terminate(), [1006, '']],
+  ])('is closed %s, once, and takes nothing more', async (_what, close, expected) => {
+    const { client, server } = await open();
+    const closed = closeOf(client);
+    close(server.socket);
+    expect(server.told).toEqual(['closed']);
+    server.socket.send('late');
+    server.socket.close(1000);
+    server.socket.terminate();
+    expect(server.socket.bufferedBytes).toBe(0);
+    expect(await closed).toEqual(expected);
+    expect(server.told).toEqual(['closed']);
+  });
+
+  it('tells its owner when its client goes away, and its request too', async () => {
+    let request: GatewayRequest | undefined;
+    const owners: Owner[] = [];
+    const listening = await serveSockets((received) => {
+      request = received;
+      return (socket) => {
+        owners.push(owner(socket));
+        return owners[0] as Owner;
+      };
+    });
+    const client = connectTo(listening);
+    await once(client, 'open');
+    expect(request?.header('upgrade')).toBe('websocket');
+    const { signal } = request as GatewayRequest;
+    client.close();
+    await until(() => expect(owners[0]?.told).toEqual(['closed']));
+    expect(signal.aborted).toBe(true);
+  });
+
+  it('says how much waits to be sent, loses none of it, and tells when it is taken', async () => {
+    const owners: Owner[] = [];
+    const listening = await serveSockets(() => (socket) => {
+      owners.push(owner(socket));
+      return owners[0] as Owner;
+    });
+    const { socket, text } = await raw(listening, handshake);
+    await until(() => expect(text()).toContain('101'));
+    socket.pause();
+    const server = owners[0] as Owner;
+    for (let n = 0; n < 200; n += 1) server.socket.send('x'.repeat(100_000));
+    expect(server.socket.bufferedBytes).toBeGreaterThan(5_000_000);
+    expect(server.told).toEqual([]);
+    socket.resume();
+    await until(() => expect(server.socket.bufferedBytes).toBe(0));
+    expect(server.told).toContain('drained');
+    await until(() => expect(text().length).toBeGreaterThan(200 * 100_000));
+  });
+
+  it.each([
+    ['too large', 1001, 1009],
+    ['far too large, which the parser refuses without a close frame', 5000, 1006],
+  ])('is closed for a message that is %s', async (_what, bytes, code) => {
+    const { client, server } = await open(1000);
+    client.send('x'.repeat(1000));
+    await until(() => expect(server.told).toHaveLength(1));
+    const closed = closeOf(client);
+    client.send('x'.repeat(bytes));
+    expect((await closed)[0]).toBe(code);
+    expect(server.told).toHaveLength(2);
+  });
+
+  it('takes the first protocol that its client offers, as the package ws does', async () => {
+    const listening = await serveSockets(() => owner);
+    const client = connectTo(listening, ['first', 'second']);
+    await once(client, 'open');
+    expect(client.protocol).toBe('first');
+  });
+
+  it('is closed in order where the server stops', async () => {
+    const { client, listening } = await open();
+    const closed = closeOf(client);
+    expect(await listening.close()).toBe(0);
+    expect((await closed)[0]).toBe(1001);
+  });
+});
+
+describe('a request to open a WebSocket', () => {
+  it.each(['at once', 'later'])('may be answered otherwise, %s', async (when) => {
+    const refusal = { status: 401, headers: [['x-why', 'because']] as const, body: 'no' };
+    const listening = await serveSockets(() => (when === 'later' ? Promise.resolve(refusal) : refusal));
+    const { socket, text } = await raw(listening, handshake);
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 401 .*x-why: because.*\r\n\r\nno$/s));
+    socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => expect(text()).toContain('\r\n\r\n/next'));
+  });
+
+  it.each<[what: string, upgrade: Service['upgrade']]>([
+    ['where the gateway has no socket', () => undefined],
+    ['on a host that serves none', undefined],
+  ])('is one like any other %s', async (_what, upgrade) => {
+    const { text } = await raw(await serveSockets(upgrade), handshake);
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n\/socket$/s));
+  });
+
+  it.each([
+    ['for another protocol', handshake.replace('websocket', 'h2c')],
+    ['whose connection is to be closed', handshake.replace('Connection: Upgrade', 'Connection: close')],
+  ])('%s is one like any other', async (_what, head) => {
+    const { text } = await raw(await serveSockets(() => owner), head);
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n\/socket$/s));
+  });
+
+  it('may name it in another case, and other things of its connection', async () => {
+    const head = handshake.replace('websocket', 'WebSocket').replace(': Upgrade', ': keep-alive, upgrade');
+    const { text } = await raw(await serveSockets(() => owner), head);
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 101 /));
+  });
+
+  it('is let in, with others, while another connection’s request is read', async () => {
+    const script = fileURLToPath(new URL('testing/letInTogether.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [script]);
+    expect(stdout).toBe('60 of 60 answered\n');
+  });
+
+  it('whose client goes away while it is decided opens nothing', async () => {
+    const decided = Promise.withResolvers<(socket: GatewaySocket) => SocketHandler>();
+    let request: GatewayRequest | undefined;
+    const accept = vi.fn<typeof owner>();
+    const listening = await serveSockets((received) => {
+      request = received;
+      return decided.promise;
+    });
+    const { socket } = await raw(listening, handshake);
+    await until(() => expect(request).toBeDefined());
+    expect(listening.inFlight()).toBe(1);
+    socket.destroy();
+    await until(() => expect(request?.signal.aborted).toBe(true));
+    decided.resolve(accept);
+    await until(() => expect(listening.inFlight()).toBe(0));
+    expect(accept).not.toHaveBeenCalled();
+  });
+
+  it('is refused while the server stops', async () => {
+    const finish = Promise.withResolvers<void>();
+    const listening = await serveSockets((request) =>
+      finish.promise.then(() => (request.header('x-first') ? { status: 200, headers: [] } : owner)),
+    );
+    const first = await raw(listening, `${handshake}X-First: yes\r\n`);
+    const second = await raw(listening, handshake);
+    await until(() => expect(listening.inFlight()).toBe(2));
+    const closing = listening.close();
+    finish.resolve();
+    expect(await closing).toBe(0);
+    await until(() => expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*SERVICE_UNAVAILABLE/s));
+    expect(first.text()).toMatch(/^HTTP\/1\.1 503 /);
+  });
+});

@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { onTestFinished, vi } from 'vitest';
+import type { GatewayResponse, Handle, Service } from '../../http.ts';
+import { serve, type Listening, type ServeOptions } from '../serve.ts';
+
+/** Serves for the running test. */
+export async function listen(service: Service | Handle, options?: ServeOptions): Promise<Listening> {
+  const listening = await serve(typeof service === 'function' ? { handle: service } : service, options);
+  onTestFinished(async () => {
+    await listening.close({ deadlineMs: 0 });
+  });
+  return listening;
+}
+
+/** A connection that keeps all that comes, as text. */
+export interface Dialled {
+  readonly socket: Socket;
+  readonly text: () => string;
+  readonly closed: Promise<unknown>;
+}
+
+export async function dial({ port }: Listening): Promise<Dialled> {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  let received = '';
+  socket.on('data', (chunk) => (received += String(chunk)));
+  socket.on('error', () => {});
+  const closed = once(socket, 'close');
+  await once(socket, 'connect');
+  return { socket, text: () => received, closed };
+}
+
+export const ok = (body?: GatewayResponse['body']): GatewayResponse => ({ status: 200, headers: [], body });
+export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+export const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 5000, interval: 5 });
