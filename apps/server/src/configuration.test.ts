@@ -23,6 +23,9 @@ describe('the defaults', () => {
     HOST: '127.0.0.1',
     PORT: 3000,
     DATA_DIR: './data',
+    MONGODB_DB: 'petstore',
+    MONGODB_TIMEOUT_MS: 5000,
+    MONGODB_POOL_SIZE: 32,
     MAX_BODY_BYTES: 1_048_576,
     LOG_LEVEL: 'info',
     LOG_REQUESTS: 'errors',
@@ -53,6 +56,12 @@ describe('a value that is valid is taken', () => {
     ['PUBLIC_URL', 'https://pets.example.org', 'https://pets.example.org'],
     ['PUBLIC_URL', 'http://example.org:8080/pets/', 'http://example.org:8080/pets'],
     ['DATA_DIR', 'a folder', 'a folder'],
+    ['MONGODB_URI', 'mongodb://127.0.0.1', 'mongodb://127.0.0.1'],
+    ['MONGODB_URI', 'mongodb://u:p@a:1,b:2/?replicaSet=r', 'mongodb://u:p@a:1,b:2/?replicaSet=r'],
+    ['MONGODB_URI', 'mongodb+srv://u:p@example.org/', 'mongodb+srv://u:p@example.org/'],
+    ['MONGODB_DB', 'pets_2-test', 'pets_2-test'],
+    ['MONGODB_TIMEOUT_MS', '100', 100],
+    ['MONGODB_POOL_SIZE', '1000', 1000],
     ['API_KEY', 'AZaz09-._~+/0123==', 'AZaz09-._~+/0123=='],
     ['API_KEY', '0123456789abcdef', '0123456789abcdef'],
     ['MAX_BODY_BYTES', '1', 1],
@@ -80,6 +89,10 @@ describe('a value that is not valid is refused by one sentence: the variable, wh
     ['PUBLIC_URL', 'https://example.org/?a', 'an http or https URL without user, query and fragment'],
     ['PUBLIC_URL', 'https://example.org/#', 'an http or https URL without user, query and fragment'],
     ['PUBLIC_URL', 'https://anna@example.org', 'an http or https URL without user, query and fragment'],
+    ['MONGODB_DB', 'pets.2', 'at most 63 letters, digits, _ and -'],
+    ['MONGODB_DB', 'n'.repeat(64), 'at most 63 letters, digits, _ and -'],
+    ['MONGODB_TIMEOUT_MS', '99', 'a whole number from 100 to 600000'],
+    ['MONGODB_POOL_SIZE', '0', 'a whole number from 1 to 1000'],
     ['MAX_BODY_BYTES', '0', 'a whole number from 1 to 1073741824'],
     ['MAX_BODY_BYTES', '1073741825', 'a whole number from 1 to 1073741824'],
     ['MAX_BODY_BYTES', '1e3', 'a whole number from 1 to 1073741824'],
@@ -96,6 +109,26 @@ describe('a value that is not valid is refused by one sentence: the variable, wh
         'API_KEY is not valid (its value is not shown): it takes at least 16 letters, digits and -._~+/, with = at the end only (RFC 6750).',
       );
     },
+  );
+});
+
+test.each([
+  'user:secret@example.org',
+  'postgres://user:secret@example.org',
+  'mongodb://',
+  'mongodb:///user:secret',
+])('MONGODB_URI=%s is refused, and its value is not shown', (value) => {
+  expect(refused({ MONGODB_URI: value })).toBe(
+    'MONGODB_URI is not valid (its value is not shown): it takes a connection string that starts with mongodb:// or mongodb+srv://.',
+  );
+});
+
+test('a body that no document of MongoDB can hold is refused with MONGODB_URI alone', () => {
+  const MONGODB_URI = 'mongodb://127.0.0.1';
+  expect(refused({ MAX_BODY_BYTES: '15728641' })).toBe('accepted');
+  expect(refused({ MAX_BODY_BYTES: '15728640', MONGODB_URI })).toBe('accepted');
+  expect(refused({ MAX_BODY_BYTES: '15728641', MONGODB_URI })).toBe(
+    'MAX_BODY_BYTES is "15728641": with MONGODB_URI it takes a whole number from 1 to 15728640, since a document of MongoDB has 16 MiB at most.',
   );
 });
 

@@ -19,6 +19,15 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.int().min(min).max(max));
 
+/** What names the servers of a deployment; whether they are there the store finds out. */
+const mongodbUri = /^mongodb(?:\+srv)?:\/\/[^\s/]/;
+
+/** A document may have 16 MiB in MongoDB, and an animal is one. */
+const mongodbBodyBytes = 15 * 1_048_576;
+
+/** What MongoDB takes on every system, in at most 63 bytes. */
+const databaseName = /^[\w-]{1,63}$/;
+
 const hostName = /^(?!-)[a-z\d-]{1,63}(\.[a-z\d-]{1,63})*\.?$/i;
 
 function isPublicUrl(value: string): boolean {
@@ -61,6 +70,25 @@ export const Configuration = z.object({
     description: 'The folder of the embedded store. It is made when it is not there',
     takes: 'a path',
   }),
+  MONGODB_URI: z.string().regex(mongodbUri).optional().register(variables, {
+    description:
+      'The MongoDB deployment that keeps the animals and the API keys, in place of the embedded store: `docs/mongodb.md`',
+    takes: 'a connection string that starts with mongodb:// or mongodb+srv://',
+    secret: true,
+  }),
+  MONGODB_DB: z.string().regex(databaseName).default('petstore').register(variables, {
+    description: 'The name of the database there',
+    takes: 'at most 63 letters, digits, `_` and `-`',
+  }),
+  MONGODB_TIMEOUT_MS: wholeNumber(100, 600_000).default(5000).register(variables, {
+    description:
+      'How long a call may wait for the database, in milliseconds, before it is answered 503 or 504',
+    takes: 'a whole number from 100 to 600000',
+  }),
+  MONGODB_POOL_SIZE: wholeNumber(1, 1000).default(32).register(variables, {
+    description: 'How many connections this process may have to each server of the deployment',
+    takes: 'a whole number from 1 to 1000',
+  }),
   API_KEY: z
     .string()
     .regex(/^(?=.{16})[A-Za-z\d._~+/-]+=*$/)
@@ -70,10 +98,12 @@ export const Configuration = z.object({
       takes: 'at least 16 letters, digits and `-._~+/`, with `=` at the end only (RFC 6750)',
       secret: true,
     }),
-  MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824).default(1_048_576).register(variables, {
-    description: 'The largest request body, in bytes',
-    takes: 'a whole number from 1 to 1073741824',
-  }),
+  MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824)
+    .default(1_048_576)
+    .register(variables, {
+      description: `The largest request body, in bytes; with \`MONGODB_URI\` at most ${mongodbBodyBytes}`,
+      takes: 'a whole number from 1 to 1073741824',
+    }),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -90,8 +120,6 @@ export type Configuration = z.output<typeof Configuration>;
 
 /** Known to the design, not built yet. A setting that nobody heeds is worse than one that is refused. */
 export const notServed = [
-  'MONGODB_URI',
-  'MONGODB_DB',
   'ADMIN_HOST',
   'ADMIN_PORT',
   'CORS_ORIGINS',
@@ -119,7 +147,13 @@ export function readConfiguration(environment: Readonly<Record<string, string | 
     }
   }
   const result = Configuration.safeParse(set);
-  if (result.success) return result.data;
+  if (result.success) {
+    const { MAX_BODY_BYTES, MONGODB_URI } = result.data;
+    if (MONGODB_URI === undefined || MAX_BODY_BYTES <= mongodbBodyBytes) return result.data;
+    throw new ConfigurationError(
+      `MAX_BODY_BYTES is "${MAX_BODY_BYTES}": with MONGODB_URI it takes a whole number from 1 to ${mongodbBodyBytes}, since a document of MongoDB has 16 MiB at most.`,
+    );
+  }
   const name = VariableName.parse(result.error.issues[0]?.path[0]);
   const { takes, secret } = described(name);
   const got = secret ? 'is not valid (its value is not shown)' : `is ${JSON.stringify(set[name])}`;

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { networkInterfaces } from 'node:os';
 import { promisify } from 'node:util';
+import { hashKey, type KeyRecord, type KeyStore, StoreError } from '@petstore/core';
 import { describe, expect, test, vi } from 'vitest';
+import { makeFirstKey } from './firstKey.ts';
 import { commandMissing } from './testing/commandMissing.ts';
 import { logLines } from './testing/petStoreProcess.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
@@ -86,4 +88,44 @@ test('no start shows a key once a key was added by hand', async () => {
   const server = await serve();
   expect(server.stderr()).toBe('');
   expect(logLines(server)).toHaveLength(1);
+});
+
+describe('a store whose answers are lost', () => {
+  const lost = new StoreError('outcome-unknown', 'no answer');
+
+  /** Keys in memory; the first so many answers to `addFirst` are lost, after it was carried out or before. */
+  function keysThatLose(answers: number, { carriedOut }: { readonly carriedOut: boolean }) {
+    const records: KeyRecord[] = [];
+    const keys = {
+      addFirst: async (record) => {
+        const isLost = answers-- > 0;
+        if (records.length === 0 && (carriedOut || !isLost)) records.push(record);
+        if (isLost) throw lost;
+        return records[0]?.hash === record.hash;
+      },
+    } satisfies Pick<KeyStore, 'addFirst'>;
+    return { records, store: { keys: keys as unknown as KeyStore } };
+  }
+
+  test.for([{ carriedOut: true }, { carriedOut: false }])(
+    'is asked again until the key is known to be there: it is shown, and made once (%o)',
+    async (how) => {
+      const { records, store } = keysThatLose(1, how);
+      const key = await makeFirstKey(store, { untilAborted: new AbortController().signal });
+      expect(records.map(({ hash }) => hash)).toEqual([hashKey(key ?? '')]);
+    },
+  );
+
+  test('is not asked again after a stop', async () => {
+    const { store } = keysThatLose(Infinity, { carriedOut: false });
+    const stopping = new AbortController();
+    const making = makeFirstKey(store, { untilAborted: stopping.signal });
+    stopping.abort();
+    expect(await making).toBeUndefined();
+  });
+
+  test('ends a start that does not wait for a store', async () => {
+    const { store } = keysThatLose(1, { carriedOut: false });
+    await expect(makeFirstKey(store)).rejects.toBe(lost);
+  });
 });

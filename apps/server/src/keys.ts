@@ -1,8 +1,8 @@
 import { issueKey, type KeyRecord, type Store, StoreError } from '@petstore/core';
-import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { CommandError } from './commandError.ts';
 import type { Command } from './commandLine.ts';
 import type { Configuration } from './configuration.ts';
+import { openConfiguredStore } from './configuredStore.ts';
 
 /** The names that `keys add` takes: what a terminal shows as it is. */
 const keyName = /^[^\p{C}\p{Z}](?:[^\p{C}]{0,62}[^\p{C}\p{Z}])?$/u;
@@ -10,12 +10,9 @@ const keyName = /^[^\p{C}\p{Z}](?:[^\p{C}]{0,62}[^\p{C}\p{Z}])?$/u;
 export type KeysCommand = Extract<Command, { readonly run: `keys ${string}` }>;
 
 /** Runs a `keys` command on the configured store, which servers may be using. @returns what is printed */
-export async function runKeys(
-  command: KeysCommand,
-  { DATA_DIR }: Pick<Configuration, 'DATA_DIR'>,
-): Promise<string> {
+export async function runKeys(command: KeysCommand, configuration: Configuration): Promise<string> {
   // A list of no keys, of a folder that nobody meant, would be taken for the servers'.
-  const store = await openEmbeddedStore({ dataDir: DATA_DIR, create: command.run === 'keys add' });
+  const store = await openConfiguredStore(configuration, { create: command.run === 'keys add' });
   try {
     if (command.run === 'keys add') return await addKey(store, command.name);
     if (command.run === 'keys revoke') return await revokeKey(store, command.name);

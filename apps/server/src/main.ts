@@ -57,6 +57,11 @@ async function run(command: Command): Promise<void> {
       const { openApiText } = await import('./openapi.ts');
       return print(await openApiText(configuration));
     }
+    case 'copy': {
+      const configuration = readConfiguration(process.env);
+      const { runCopy } = await import('./copy.ts');
+      return print(await runCopy(command, configuration));
+    }
     default: {
       const configuration = readConfiguration(process.env);
       const { runKeys } = await import('./keys.ts');

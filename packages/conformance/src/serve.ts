@@ -4,7 +4,10 @@ export interface ServeOptions {
   readonly publicUrl?: string;
   /** The largest request body, in bytes. Default: the server's own, 1048576. */
   readonly maxBodyBytes?: number;
-  /** An existing folder, empty at first, to keep animals in: a case stops the server and starts it on the same folder. */
+  /**
+   * An existing folder, empty at first, to keep animals in: a case stops the server and starts it on the same folder.
+   * Where they are kept in a database, the folder's name may name it.
+   */
   readonly dataDir?: string;
 }
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import * as root from './index.ts';
 import * as embedded from './store/embedded/index.ts';
+import * as mongodb from './store/mongodb/index.ts';
 
 it('has just these public names: one more is a decision', () => {
   expect(Object.keys(root).toSorted()).toEqual([
@@ -16,5 +17,6 @@ it('has just these public names: one more is a decision', () => {
     'hashKey',
     'issueKey',
   ]);
-  expect(Object.keys(embedded)).toEqual(['openEmbeddedStore']);
+  expect(Object.keys(embedded).toSorted()).toEqual(['openEmbeddedStore', 'openEmbeddedTransfer']);
+  expect(Object.keys(mongodb).toSorted()).toEqual(['openMongodbStore', 'openMongodbTransfer']);
 });

@@ -5,6 +5,8 @@ import { z } from 'zod';
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 export interface RunOptions {
+  /** What runs in place of `main.ts`. */
+  readonly entry?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Options of Node itself. */
@@ -26,8 +28,14 @@ export interface PetStoreProcess {
 }
 
 /** Starts the process from its sources. Nothing of this environment reaches it but `PATH`. */
-export function run({ args = [], env = {}, nodeArgs = [], uid }: RunOptions = {}): PetStoreProcess {
-  const child = spawn(process.execPath, ['--conditions=@petstore/source', ...nodeArgs, main, ...args], {
+export function run({
+  entry = main,
+  args = [],
+  env = {},
+  nodeArgs = [],
+  uid,
+}: RunOptions = {}): PetStoreProcess {
+  const child = spawn(process.execPath, ['--conditions=@petstore/source', ...nodeArgs, entry, ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
@@ -77,4 +85,11 @@ export function logLines({ stdout }: Pick<PetStoreProcess, 'stdout'>): z.output<
     .split('\n')
     .slice(0, -1)
     .map((line) => LogLine.parse(JSON.parse(line)));
+}
+
+/** Waits until a server that listens can serve: its database may be reached later than its port. */
+export async function ready({ origin }: Pick<RunningServer, 'origin'>): Promise<void> {
+  while ((await fetch(`${origin}/readyz`)).status !== 200) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }

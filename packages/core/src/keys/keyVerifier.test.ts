@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openEmbeddedStore } from '../store/embedded/index.ts';
 import type { KeyStore, Store } from '../store/store.ts';
 import { StoreError } from '../store/storeError.ts';
@@ -101,6 +101,79 @@ test('a store that answers later is waited for', async () => {
   const verify = createKeyVerifier({ keys: later });
   expect(await verify(key)).toEqual({ name: 'deploy', hash });
   expect(await verify('psk_other')).toBeUndefined();
+});
+
+describe('of a store that answers late', () => {
+  /** Look-ups, each answered when the test says so, with what was stored when it was asked. */
+  function lateStore() {
+    const answers: (() => void)[] = [];
+    const keys: KeyStore = {
+      ...store.keys,
+      find: (hash) => {
+        const record = store.keys.find(hash);
+        return new Promise((resolve) => answers.push(() => resolve(record)));
+      },
+    };
+    return { verify: createKeyVerifier({ keys }), answers };
+  }
+
+  test('many calls with one key at once are one look-up, and one with another key is another', async () => {
+    const { verify, answers } = lateStore();
+    const [{ key, hash }, other] = [await addKey('deploy'), await addKey('other')];
+    const calls = [key, key, other.key, key].map(async (each) => verify(each));
+    expect(answers).toHaveLength(2);
+    for (const answer of answers) answer();
+    const deploy = { name: 'deploy', hash };
+    expect(await Promise.all(calls)).toEqual([deploy, deploy, { name: 'other', hash: other.hash }, deploy]);
+  });
+
+  test('an answer that took longer than a second is still good for the calls after it', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { verify, answers } = lateStore();
+    const { key } = await addKey('deploy');
+    const first = verify(key);
+    vi.advanceTimersByTime(1500);
+    answers[0]?.();
+    await first;
+    expect(await verify(key)).toBeDefined();
+    vi.advanceTimersByTime(999);
+    expect(await verify(key)).toBeDefined();
+    expect(answers).toHaveLength(1);
+  });
+
+  test('a revoked key is refused to all that come 3 s after the last look-up that missed it', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { verify, answers } = lateStore();
+    const { key } = await addKey('deploy');
+    const early = verify(key);
+    await store.keys.revoke('deploy', 2);
+    vi.advanceTimersByTime(2999);
+    const joined = verify(key);
+    vi.advanceTimersByTime(1);
+    const late = verify(key);
+    expect(answers).toHaveLength(2);
+    answers[1]?.();
+    expect(await late).toBeUndefined();
+    answers[0]?.();
+    expect(await early).toBeDefined();
+    expect(await joined).toBeDefined();
+    const later = verify(key);
+    answers[2]?.();
+    expect(await later).toBeUndefined();
+  });
+
+  test('a look-up that failed is asked for again', async () => {
+    const { key } = await addKey('deploy');
+    let isAway = true;
+    const find = async (hash: string) => {
+      if (isAway) throw new StoreError('unavailable', 'The database is away.');
+      return store.keys.find(hash);
+    };
+    const verify = createKeyVerifier({ keys: { ...store.keys, find } });
+    await expect(verify(key)).rejects.toThrow('away');
+    isAway = false;
+    expect(await verify(key)).toBeDefined();
+  });
 });
 
 test('while the store is away a key is an error, not a refusal, but for the one of the environment', async () => {

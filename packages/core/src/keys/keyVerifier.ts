@@ -21,8 +21,14 @@ export interface KeyVerifierOptions {
  */
 export type KeyVerifier = (token: string) => Awaitable<KeyIdentity | undefined>;
 
-/** For how long a key that was good is not looked up again: a revocation is seen by then, in every process. */
+/** For how long a key that was good is not looked up again. */
 const GOOD_MS = 1000;
+
+/**
+ * For how long after it was asked for an answer counts, be it late: for calls that come meanwhile, and those after. A
+ * revocation that it missed is seen by then in every process; 5 s are promised, of which what goes on with a key needs a part.
+ */
+const ANSWER_MS = 3000;
 
 /** How often the use of a key is noted: a write for each call would cost more than the call. */
 const USE_MS = 60_000;
@@ -36,6 +42,11 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
   const extra = apiKey === undefined ? undefined : { name: 'API_KEY', hash: hashKey(apiKey) };
   const noted = new Map<string, number>();
   const good = new Map<string, { readonly identity: KeyIdentity; readonly until: number }>();
+  /** Look-ups under way: one for however many calls come with a key at once. */
+  const asked = new Map<
+    string,
+    { readonly identity: Promise<KeyIdentity | undefined>; readonly until: number }
+  >();
 
   function noteUse(hash: string, { lastUsedAt = 0 }: KeyRecord): void {
     const now = Date.now();
@@ -45,15 +56,29 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
     keys.touch(hash, now).catch(() => {});
   }
 
-  function remember(hash: string, record: KeyRecord | undefined, askedAt: number): KeyIdentity | undefined {
+  function remember(hash: string, record: KeyRecord | undefined, until: number): KeyIdentity | undefined {
     if (record === undefined || record.revokedAt !== undefined) {
       good.delete(hash);
       return undefined;
     }
     const identity = { name: record.name, hash };
-    good.set(hash, { identity, until: askedAt + GOOD_MS });
+    good.set(hash, { identity, until });
     noteUse(hash, record);
     return identity;
+  }
+
+  async function rememberLater(
+    hash: string,
+    finding: Promise<KeyRecord | undefined>,
+    until: number,
+  ): Promise<KeyIdentity | undefined> {
+    try {
+      const record = await finding;
+      return remember(hash, record, Math.min(performance.now() + GOOD_MS, until));
+    } finally {
+      // Not one that was asked for since.
+      if (asked.get(hash)?.until === until) asked.delete(hash);
+    }
   }
 
   return (token) => {
@@ -63,9 +88,13 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
     const now = performance.now();
     const known = good.get(hash);
     if (known !== undefined && now < known.until) return known.identity;
+    const waiting = asked.get(hash);
+    if (waiting !== undefined && now < waiting.until) return waiting.identity;
     const found = keys.find(hash);
-    return found instanceof Promise
-      ? found.then((record) => remember(hash, record, now))
-      : remember(hash, found, now);
+    if (!(found instanceof Promise)) return remember(hash, found, now + GOOD_MS);
+    const until = now + ANSWER_MS;
+    const identity = rememberLater(hash, found, until);
+    asked.set(hash, { identity, until });
+    return identity;
   };
 }

@@ -64,7 +64,8 @@ export interface KeyStore {
   /**
    * Adds the first key of a new store. Of any number of processes that try at once exactly one succeeds, and after it
    * nobody: not even when every key is revoked.
-   * @returns whether it was added: `false` where the store has, or ever had, a key
+   * @returns whether this is the first key: `false` where the store has, or ever had, another. Who tries again with the
+   * same key, since an answer was lost, is told the same.
    */
   addFirst(record: KeyRecord): Promise<boolean>;
   /** In order of creation. */
@@ -96,6 +97,6 @@ export interface Store {
   list(query: ListQuery, options?: CallOptions): Awaitable<Page>;
   /** Resolves where the store can serve. @throws {StoreError} that says why it cannot */
   ready(): Awaitable<void>;
-  /** Waits for writes under way, then gives everything back. Calls afterwards fail with `closed`. */
+  /** Waits for calls under way, then gives everything back. Calls afterwards fail with `closed`. */
   close(): Promise<void>;
 }

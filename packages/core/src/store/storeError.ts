@@ -5,7 +5,7 @@
  * - `outcome-unknown`: a write was sent and nobody knows whether it was stored.
  * - `full`: the disk or the map is full; nothing was stored.
  * - `damaged`: what is stored cannot be read. Trying again does not help.
- * - `forbidden`: the process has no right to read or write the store's files.
+ * - `forbidden`: the process has no right to read or write the store's files, or the database refuses its user.
  * - `conflict`: what was to be added is there already.
  * - `key-reused`: an idempotency key was used with another input; nothing was stored.
  * - `closed`: the store was closed.
@@ -20,7 +20,7 @@ export type StoreErrorCode =
   | 'key-reused'
   | 'closed';
 
-/** The one error of every store. Its message is a sentence for operators: it may name paths, so no client sees it. */
+/** The one error of every store. Its message is a sentence for operators: it may name paths and hosts, so no client sees it. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;

@@ -32,6 +32,11 @@ export function openAnimals(folder: DataFolder) {
     throw damaged(path, `the record of animal ${id} is not what was stored`);
   }
 
+  function store(id: number, animal: Animal): void {
+    put(rows, id, animal);
+    if (animal.status !== undefined) put(ids[animal.status], id, NOTHING);
+  }
+
   return {
     /** Adds an animal under the next id. Only inside a write transaction. */
     insert({ name, categoryId, status }: NewPet): Animal {
@@ -40,10 +45,18 @@ export function openAnimals(folder: DataFolder) {
         status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
       // Whatever became of the counter, no animal is ever overwritten.
       if (rows.doesExist(id)) throw damaged(path, `animal ${id} was there already`);
-      put(rows, id, animal);
+      store(id, animal);
       counter.set(id);
-      if (status !== undefined) put(ids[status], id, NOTHING);
       return animal;
+    },
+
+    /** Adds an animal under the id that it has: it must be free. Only inside a write transaction. */
+    restore(animal: Animal): void {
+      store(animal.id, animal);
+    },
+
+    count(): number {
+      return rows.getCount();
     },
 
     get(id: number): Animal | undefined {
@@ -54,6 +67,16 @@ export function openAnimals(folder: DataFolder) {
     /** An animal that must be there. */
     existing(id: number): Animal {
       return checked(id, rows.get(id));
+    },
+
+    /** Animals after an id, in ascending order of id: at most so many, and none after one that is the last. */
+    batch(after: number, limit: number, isLast: (animal: Animal) => boolean): Animal[] {
+      const range = rows.getRange({ start: Math.max(after, 0) + 1 });
+      return collect(
+        range.map(({ key, value }) => checked(key, value)),
+        limit,
+        isLast,
+      );
     },
 
     list({ limit, status, cursor = 0 }: ListQuery): Page {

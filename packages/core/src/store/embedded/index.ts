@@ -7,6 +7,8 @@ import { openKeys } from './keys.ts';
 import { type DataFolder, openDataFolder } from './open.ts';
 import { openReservations } from './reservations.ts';
 
+export { openEmbeddedTransfer } from './transfer.ts';
+
 export interface EmbeddedStoreOptions {
   /** The folder that holds the data. It is made, with mode 0700, where it is missing. */
   readonly dataDir: string;

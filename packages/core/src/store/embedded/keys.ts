@@ -51,7 +51,7 @@ export function openKeys(folder: DataFolder) {
     add,
 
     addFirst(record: KeyRecord): boolean {
-      if (counter.last() > 0) return false;
+      if (counter.last() > 0) return checked(keys.get(Buffer.from(record.hash)))?.number === 1;
       add(record);
       return true;
     },

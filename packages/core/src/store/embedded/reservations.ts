@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database } from 'lmdb';
 import type { Reservation } from '../store.ts';
 import { StoreError } from '../storeError.ts';
+import { type StoredReservation, takesPlaceOf } from '../transfer.ts';
 import { damaged } from './errors.ts';
 import type { DataFolder } from './open.ts';
 import { type Decoded, jsonRow } from './rows.ts';
@@ -15,11 +16,8 @@ const swept = 4;
 
 const NOTHING = Buffer.alloc(0);
 
-interface StoredReservation {
-  readonly fingerprint: string;
-  readonly animalId: number;
-  readonly expiresAt: number;
-}
+/** It stands under its digest. */
+type Row = Omit<StoredReservation, 'digest'>;
 
 /**
  * Idempotency keys, each with the animal that was created under it. Since animal and reservation are written in one
@@ -27,8 +25,8 @@ interface StoredReservation {
  */
 export function openReservations(folder: DataFolder) {
   const { path, root } = folder;
-  const reservations: Database<Decoded<StoredReservation>, Uint8Array> = openTable(root, 'reservations', {
-    encoder: jsonRow<StoredReservation>(),
+  const reservations: Database<Decoded<Row>, Uint8Array> = openTable(root, 'reservations', {
+    encoder: jsonRow<Row>(),
     keyEncoding: 'binary',
   });
   // By when they expire: what is to be cleared away stands first.
@@ -48,14 +46,23 @@ export function openReservations(folder: DataFolder) {
     }
   }
 
+  function store(key: Uint8Array, row: Row): void {
+    put(reservations, key, row);
+    put(expiries, Buffer.concat([expiryKey(row.expiresAt), key]), NOTHING);
+  }
+
+  function checked<T>(row: T | null): T {
+    if (row === null) throw damaged(path, 'the record of an idempotency key is not what was stored');
+    return row;
+  }
+
   return {
     /**
      * The animal that was created under a reservation; `undefined` where it is new, or has expired.
      * @throws {StoreError} `key-reused`
      */
     find(reservation: Reservation, now: number): number | undefined {
-      const stored = reservations.get(reservationKey(reservation));
-      if (stored === null) throw damaged(path, 'the record of an idempotency key is not what was stored');
+      const stored = checked(reservations.get(reservationKey(reservation)));
       if (stored === undefined || stored.expiresAt <= now) return undefined;
       if (stored.fingerprint === reservation.fingerprint) return stored.animalId;
       throw new StoreError('key-reused', 'The idempotency key was used with another input.');
@@ -63,10 +70,34 @@ export function openReservations(folder: DataFolder) {
 
     add(reservation: Reservation, animalId: number, now: number): void {
       sweep(now);
-      const key = reservationKey(reservation);
-      const expiresAt = now + reservationMs;
-      put(reservations, key, { fingerprint: reservation.fingerprint, animalId, expiresAt });
-      put(expiries, Buffer.concat([expiryKey(expiresAt), key]), NOTHING);
+      store(reservationKey(reservation), {
+        fingerprint: reservation.fingerprint,
+        animalId,
+        expiresAt: now + reservationMs,
+      });
+    },
+
+    /** Those that have not expired, in ascending order of digest, after one: at most so many. */
+    list(after: string, limit: number, now: number): StoredReservation[] {
+      const range = reservations.getRange({ start: Buffer.from(after, 'hex'), exclusiveStart: true });
+      const found = range
+        .map(({ key, value }) => {
+          const { fingerprint, animalId, expiresAt } = checked(value);
+          return { digest: Buffer.from(key).toString('hex'), fingerprint, animalId, expiresAt };
+        })
+        .filter(({ expiresAt }) => expiresAt > now);
+      return collect(found, limit);
+    },
+
+    /**
+     * Puts some as they were stored elsewhere. Only inside a write transaction.
+     * @throws {StoreError} `conflict`, before it writes
+     */
+    restore(some: readonly StoredReservation[], now: number): void {
+      const missing = some.filter((each) =>
+        takesPlaceOf(checked(reservations.get(Buffer.from(each.digest, 'hex'))), each, now),
+      );
+      for (const { digest, ...row } of missing) store(Buffer.from(digest, 'hex'), row);
     },
   };
 }

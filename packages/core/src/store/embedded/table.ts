@@ -22,12 +22,21 @@ export function put<Value, TableKey extends Key>(
   }
 }
 
-/** All that a range holds. By hand: where lmdb fails on the way, `for…of` would leave its cursor and snapshot open. */
-export function collect<Entry>(range: Iterable<Entry>): Entry[] {
+/** All that a range holds, or its first entries: so many, or up to one that is the last. By hand: where lmdb fails on the way, `for…of` would leave its cursor and snapshot open. */
+export function collect<Entry>(
+  range: Iterable<Entry>,
+  limit = Infinity,
+  isLast: (entry: Entry) => boolean = () => false,
+): Entry[] {
   const entries = range[Symbol.iterator]();
   const all: Entry[] = [];
   try {
-    for (let entry = entries.next(); entry.done !== true; entry = entries.next()) all.push(entry.value);
+    while (all.length < limit) {
+      const entry = entries.next();
+      if (entry.done === true) break;
+      all.push(entry.value);
+      if (isLast(entry.value)) break;
+    }
   } finally {
     entries.return?.();
   }

@@ -1,0 +1,30 @@
+import type { Store } from '@petstore/core';
+import type { Configuration } from './configuration.ts';
+
+export interface OpenOptions {
+  /** Whether a data folder or a database without a store gets one. Default: true. */
+  readonly create?: boolean;
+}
+
+/**
+ * Opens the store that is configured; the other one's code is not even loaded. A database may be away: the store's
+ * `ready` says.
+ * @throws {StoreError} where the data folder cannot be used, or the connection string cannot be right
+ */
+export async function openConfiguredStore(
+  { DATA_DIR, MONGODB_DB, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS, MONGODB_URI }: Configuration,
+  { create = true }: OpenOptions = {},
+): Promise<Store> {
+  if (MONGODB_URI === undefined) {
+    const { openEmbeddedStore } = await import('@petstore/core/store/embedded');
+    return openEmbeddedStore({ dataDir: DATA_DIR, create });
+  }
+  const { openMongodbStore } = await import('@petstore/core/store/mongodb');
+  return openMongodbStore({
+    uri: MONGODB_URI,
+    database: MONGODB_DB,
+    create,
+    operationTimeoutMs: MONGODB_TIMEOUT_MS,
+    maxPoolSize: MONGODB_POOL_SIZE,
+  });
+}

@@ -1,0 +1,139 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { issueKey } from '@petstore/core';
+import { openEmbeddedTransfer } from '@petstore/core/store/embedded';
+import { describe, expect, test } from 'vitest';
+import { apiKey, type Folder, newFolder } from './testing/newFolder.ts';
+import { someAnimals } from './testing/someAnimals.ts';
+
+/** A data folder with animals and a key, made as a server would. */
+async function newStock(folder: Folder, animals: number): Promise<{ readonly key: string }> {
+  const { key, hash } = issueKey();
+  const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
+  await transfer.raiseLastAnimalId(animals + 100);
+  await transfer.putKeys([{ hash, name: 'first', createdAt: 1 }]);
+  await transfer.putAnimals(someAnimals(animals));
+  await transfer.close();
+  return { key };
+}
+
+const list = async (origin: string, key: string) => {
+  const answer = await fetch(`${origin}/v1/pets?limit=100`, { headers: { authorization: `Bearer ${key}` } });
+  return { status: answer.status, animals: await answer.json() };
+};
+
+const checksumIn = (text: string) => /checksum ([\da-f]{64})\.$/m.exec(text)?.[1] ?? 'none';
+
+describe('copy, from one data folder to another', () => {
+  test('moves animals and keys, says how many, and gives no id again', async () => {
+    const folder = await newFolder();
+    const { key } = await newStock(folder, 50);
+    const to = `${folder.dataDir}-2`;
+    const { code, stdout, stderr } = await folder.command(['copy', '--from', folder.dataDir, '--to', to]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^Copied 50 animals, 1 API key and 0 idempotency keys in [\d.]+ s\. Both stores have checksum [\da-f]{64}\.\n$/,
+      ),
+    });
+    expect(stderr).toMatch(
+      /^copying 50 of 50 animals.* \(100 %\)\nverifying 50 of 50 animals.* \(100 %\)\n$/,
+    );
+
+    const server = await folder.serve({ env: { DATA_DIR: to } });
+    expect(server.stderr()).toBe('');
+    expect(await list(server.origin, key)).toEqual({ status: 200, animals: someAnimals(50) });
+    const created = await fetch(`${server.origin}/v1/pets`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Rex', categoryId: 1 }),
+    });
+    expect(await created.json()).toMatchObject({ id: 151 });
+  });
+
+  test('knows a create again under its idempotency key', async () => {
+    const folder = await newFolder();
+    const create = async (origin: string) => {
+      const answer = await fetch(`${origin}/v1/pets`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'once',
+        },
+        body: JSON.stringify({ name: 'Rex', categoryId: 1 }),
+      });
+      return { replayed: answer.headers.get('idempotent-replayed'), animal: await answer.json() };
+    };
+    const env = { API_KEY: apiKey };
+    const first = await folder.serve({ env });
+    const { animal } = await create(first.origin);
+    await first.stop();
+    const to = `${folder.dataDir}-2`;
+    await folder.command(['copy', '--from', folder.dataDir, '--to', to]);
+    const second = await folder.serve({ env: { ...env, DATA_DIR: to } });
+    expect(await create(second.origin)).toEqual({ replayed: 'true', animal });
+  });
+
+  test('with --resume takes a target that has a part, and puts what is missing', async () => {
+    const folder = await newFolder();
+    await newStock(folder, 50);
+    const to = `${folder.dataDir}-2`;
+    const args = ['copy', '--from', folder.dataDir, '--to', to];
+    const { stdout } = await folder.command(args);
+    expect(await folder.command(args)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr:
+        'The store of --to is not empty: choose another, or add --resume to go on where a copy was interrupted.\n',
+    });
+    const again = await folder.command([...args, '--resume']);
+    expect(again).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Copied 50 animals, 50 of them there already, 1 API key'),
+    });
+    expect(checksumIn(again.stdout)).toBe(checksumIn(stdout));
+  });
+
+  test.for<[what: string, args: (dataDir: string) => string[], message: string]>([
+    [
+      'the source is not there',
+      (dataDir) => ['--from', `${dataDir}-none`, '--to', `${dataDir}-2`],
+      'There is no store at ',
+    ],
+    [
+      'the source is empty',
+      (dataDir) => ['--from', `${dataDir}-empty`, '--to', `${dataDir}-2`],
+      'There is nothing to copy: the store of --from is empty.',
+    ],
+    [
+      'both are the same',
+      (dataDir) => ['--from', dataDir, '--to', `${dataDir}/../data/`],
+      '--from and --to are the same store.',
+    ],
+    [
+      'one is a URI of something else',
+      (dataDir) => ['--from', dataDir, '--to', 'postgres://anna:secret@host'],
+      'A store is the path of a folder, or a mongodb:// or mongodb+srv:// URI.',
+    ],
+    [
+      'the target cannot be made',
+      (dataDir) => ['--from', dataDir, '--to', `${dataDir}-file/x`],
+      'data-file/x',
+    ],
+  ])('says in one sentence that %s', async ([, args, message]) => {
+    const folder = await newFolder();
+    await newStock(folder, 5);
+    const empty = `${folder.dataDir}-empty`;
+    await mkdir(empty);
+    await (await openEmbeddedTransfer({ dataDir: empty, create: true })).close();
+    await writeFile(join(`${folder.dataDir}-file`), '');
+    const { code, stdout, stderr } = await folder.command(['copy', ...args(folder.dataDir)]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(message),
+    });
+    expect(stderr).toMatch(/^[^\n]+\.\n$/);
+  });
+});

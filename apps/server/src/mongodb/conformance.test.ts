@@ -1,0 +1,36 @@
+import { petStoreConformance, type ServeOptions } from '@petstore/conformance';
+import { mongodbUri, type TestDatabase, testDatabase } from '@petstore/core/store/mongodb/testing';
+import { afterAll, describe } from 'vitest';
+import { apiKey } from '../testing/newFolder.ts';
+import { listening, ready, run } from '../testing/petStoreProcess.ts';
+
+describe.skipIf(mongodbUri === undefined)('on MongoDB', () => {
+  /** Those that a case starts a second server on, by the folder that stands for them. */
+  const kept = new Map<string, TestDatabase>();
+  afterAll(() => Promise.all([...kept.values()].map(({ drop }) => drop())));
+
+  async function serve({ dataDir, maxBodyBytes, publicUrl }: ServeOptions = {}) {
+    const database = (dataDir === undefined ? undefined : kept.get(dataDir)) ?? testDatabase();
+    if (dataDir !== undefined) kept.set(dataDir, database);
+    const env = {
+      PORT: '0',
+      MONGODB_URI: database.uri,
+      MONGODB_DB: database.database,
+      API_KEY: apiKey,
+      ...(maxBodyBytes !== undefined && { MAX_BODY_BYTES: String(maxBodyBytes) }),
+      ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
+    };
+    const { origin, stop } = await listening(run({ env }));
+    await ready({ origin });
+    return {
+      origin,
+      apiKey,
+      async close() {
+        await stop();
+        if (dataDir === undefined) await database.drop();
+      },
+    };
+  }
+
+  petStoreConformance('the process, from its sources, on MongoDB', serve);
+});

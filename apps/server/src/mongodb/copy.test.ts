@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { issueKey } from '@petstore/core';
+import { openEmbeddedTransfer } from '@petstore/core/store/embedded';
+import { openMongodbTransfer } from '@petstore/core/store/mongodb';
+import { mongodbUri } from '@petstore/core/store/mongodb/testing';
+import { MongoClient } from 'mongodb';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { newDatabase } from '../testing/newDatabase.ts';
+import { newFolder } from '../testing/newFolder.ts';
+import { ready } from '../testing/petStoreProcess.ts';
+import { someAnimals } from '../testing/someAnimals.ts';
+
+/** A data folder with animals and a key. */
+async function newStock(animals: number) {
+  const folder = await newFolder();
+  const { key, hash } = issueKey();
+  const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
+  await transfer.raiseLastAnimalId(animals + 100);
+  await transfer.putKeys([{ hash, name: 'first', createdAt: 1 }]);
+  for (let from = 1; from <= animals; from += 10_000) {
+    await transfer.putAnimals(someAnimals(Math.min(10_000, animals - from + 1), from));
+  }
+  await transfer.close();
+  return { ...folder, key };
+}
+
+const checksumIn = (text: string) => /checksum ([\da-f]{64})\.$/m.exec(text)?.[1] ?? 'none';
+
+describe.skipIf(mongodbUri === undefined)('copy, with MongoDB', () => {
+  test('moves everything there and back unchanged, and no id is given again', async ({ annotate }) => {
+    const { dataDir, key, serve: serveFolder } = await newStock(20_000);
+    const { uri, command, serve } = await newDatabase();
+    const there = await command(['copy', '--from', dataDir, '--to', uri]);
+    expect(there).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Copied 20,000 animals, 1 API key'),
+    });
+    await annotate(there.stdout);
+
+    const server = await serve();
+    await ready(server);
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
+    const create = async (origin: string): Promise<unknown> =>
+      (await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body })).json();
+    const created = await create(server.origin);
+    expect(created).toEqual({ id: expect.any(Number), name: 'Rex', categoryId: 1 });
+    const { id } = created as { id: number };
+    expect(id).toBeGreaterThan(20_100);
+    await server.stop();
+    expect(server.stderr()).toBe('');
+
+    const back = `${dataDir}-2`;
+    const returned = await command(['copy', '--from', uri, '--to', back]);
+    expect(returned).toMatchObject({ code: 0, stdout: expect.stringContaining('Copied 20,001 animals') });
+    await annotate(returned.stdout);
+    const transfer = await openEmbeddedTransfer({ dataDir: back });
+    const animals = [...(await transfer.animals(0, 20_000)), ...(await transfer.animals(20_000, 100))];
+    await transfer.close();
+    expect(animals).toEqual([...someAnimals(20_000), created]);
+    const again = await serveFolder({ env: { DATA_DIR: back } });
+    expect(again.stderr()).toBe('');
+    const next = (await create(again.origin)) as { id: number };
+    expect(next.id).toBeGreaterThan(id);
+    await again.stop();
+  }, 60_000);
+
+  test('goes on with --resume where a kill -9 interrupted it', async ({ annotate }) => {
+    const { dataDir } = await newStock(60_000);
+    const { uri, database, start, command } = await newDatabase();
+    const args = ['copy', '--from', dataDir, '--to', uri];
+    const target = await openMongodbTransfer({ uri, database });
+    const copying = start({ args });
+    while ((await target.countAnimals()) < 2_000) await sleep(5);
+    copying.child.kill('SIGKILL');
+    expect(await copying.exited).toEqual({ code: null, signal: 'SIGKILL' });
+    // Batches that were sent are stored all the same.
+    let left = 0;
+    for (let last = -1; last !== left;) {
+      last = left;
+      await sleep(200);
+      left = await target.countAnimals();
+    }
+    await target.close();
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(60_000);
+    expect(await command(args)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^The store of --to is not empty: .*\.\n$/),
+    });
+    const { code, stdout } = await command([...args, '--resume']);
+    await annotate(stdout);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining(
+        `Copied 60,000 animals, ${left.toLocaleString('en')} of them there already, 1 API key`,
+      ),
+    });
+    const back = await command(['copy', '--from', uri, '--to', `${dataDir}-2`]);
+    expect(checksumIn(back.stdout)).toBe(checksumIn(stdout));
+  }, 120_000);
+
+  test.for([['keys', 'list'], ['keys', 'revoke', 'ci'], ['copy']])(
+    '%j of a database that nobody made says so in one sentence, and makes none',
+    async ([command = '', ...rest]) => {
+      const { uri, database, command: run } = await newDatabase();
+      const { dataDir } = await newFolder();
+      const args = command === 'copy' ? ['--from', uri, '--to', dataDir] : rest;
+      const { code, stdout, stderr } = await run([command, ...args]);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(/^There is no store in the database [^\n]+\.\n$/);
+      const client = new MongoClient(uri);
+      onTestFinished(() => client.close());
+      expect(await client.db(database).listCollections().toArray()).toEqual([]);
+    },
+  );
+
+  test('says in one sentence, without the URI, that the database is not there', async () => {
+    const { dataDir, command } = await newStock(5);
+    const { code, stdout, stderr } = await command(
+      ['copy', '--from', dataDir, '--to', 'mongodb://anna:secret@127.0.0.1:1'],
+      { env: { MONGODB_TIMEOUT_MS: '500' } },
+    );
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^[^\n]+\.\n$/);
+    expect(stderr).not.toMatch(/secret|anna/);
+  });
+});

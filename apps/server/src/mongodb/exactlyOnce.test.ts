@@ -1,0 +1,186 @@
+import { fileURLToPath } from 'node:url';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Animal } from '@petstore/core';
+import { mongodbUri, startFaultProxy } from '@petstore/core/store/mongodb/testing';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startCuttingBalancer } from '../testing/cuttingBalancer.ts';
+import { longForm } from '../testing/longForm.ts';
+import { newDatabase } from '../testing/newDatabase.ts';
+import { apiKey } from '../testing/newFolder.ts';
+import { listening, type PetStoreProcess, ready, type RunningServer } from '../testing/petStoreProcess.ts';
+
+const pausingServer = fileURLToPath(new URL('../testing/pausingServer.ts', import.meta.url));
+const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+
+/** Of a hundred answers to clients, and of a hundred answers of the database to inserts of animals. */
+const cutPercent = { clients: 40, database: 5 };
+
+/** What the bytes of `{ insert: 'animals' }` have, in BSON: the name, the length of the string, the string. */
+const insertOfAnimal = 'insert\0\u0008\0\0\0animals\0';
+
+/** How many animals are asked for, how often each, and how many of them at once. */
+const load = { names: longForm ? 1_000 : 300, repeats: 10, atOnce: 20 };
+
+/** Every animal there is, page by page. */
+async function listAll({ origin }: RunningServer): Promise<Animal[]> {
+  const all: Animal[] = [];
+  for (let page: Animal[] | undefined; page === undefined || page.length > 0;) {
+    const cursor = all.at(-1)?.id ?? 0;
+    const answer = await fetch(`${origin}/v1/pets?limit=100&cursor=${cursor}`, { headers });
+    expect(answer.status).toBe(200);
+    page = (await answer.json()) as Animal[];
+    all.push(...page);
+  }
+  return all;
+}
+
+/** Three servers, each killed and started again and again: one that pauses there, any other some time later. */
+function keepThree(start: () => PetStoreProcess) {
+  const running = new Map<number, RunningServer>();
+  const kills = { paused: 0, other: 0 };
+  const done = new AbortController();
+  const untilDone = new Promise<'done'>((resolve) => {
+    done.signal.addEventListener('abort', () => resolve('done'));
+  });
+
+  async function keepOne(slot: number): Promise<void> {
+    while (!done.signal.aborted) {
+      const server = await listening(start());
+      await ready(server);
+      running.set(slot, server);
+      const paused = untilPaused(server);
+      const why = await Promise.race([
+        paused,
+        sleep(3_000 + Math.random() * 3_000, 'other' as const),
+        untilDone,
+      ]);
+      if (why === 'done') return;
+      running.delete(slot);
+      server.child.kill('SIGKILL');
+      await server.exited;
+      kills[why] += 1;
+    }
+  }
+
+  const keeping = Promise.all([0, 1, 2].map((slot) => keepOne(slot)));
+  return {
+    kills,
+    origins: () => [...running.values()].map(({ origin }) => origin),
+    async stop() {
+      done.abort();
+      await keeping;
+    },
+  };
+}
+
+const untilPaused = ({ child, stdout }: RunningServer) =>
+  new Promise<'paused'>((resolve) => {
+    const look = () => {
+      if (stdout().includes('"msg":"paused"')) resolve('paused');
+    };
+    look();
+    child.stdout?.on('data', look);
+  });
+
+/**
+ * Asks for animals through a network that loses answers, of servers that lose the database's answers and are killed, and
+ * asks again until each call is answered 201.
+ */
+async function createUnderFaults({
+  repeats,
+  withKey,
+}: {
+  readonly repeats: number;
+  readonly withKey: boolean;
+}) {
+  const { serve, start, uri } = await newDatabase();
+  const proxy = await startFaultProxy(uri);
+  onTestFinished(() => proxy.close());
+  const direct = await serve({ env: { API_KEY: apiKey } });
+  await ready(direct);
+  proxy.set({ kind: 'cutReplies', percent: cutPercent.database, only: insertOfAnimal });
+  const env = { MONGODB_URI: proxy.uri, API_KEY: apiKey, LOG_REQUESTS: 'none' };
+  const three = keepThree(() => start({ entry: pausingServer, env }));
+  const balancer = await startCuttingBalancer(three.origins, cutPercent.clients);
+  onTestFinished(() => balancer.close());
+
+  const statuses: Record<string, number> = {};
+  const ask = async (name: number): Promise<number> => {
+    const sent = withKey ? { ...headers, 'idempotency-key': `key-${name}` } : headers;
+    const body = JSON.stringify({ name: `animal ${name}`, categoryId: 1 });
+    for (;;) {
+      let status = 'no answer';
+      try {
+        const answer = await fetch(`${balancer.origin}/v1/pets`, { method: 'POST', headers: sent, body });
+        status = String(answer.status);
+        if (answer.status === 201) return ((await answer.json()) as Animal).id;
+        await answer.body?.cancel();
+      } catch {
+        // What became of the call nobody knows, so it is sent again.
+      } finally {
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+      await sleep(20);
+    }
+  };
+
+  const ids: number[][] = Array.from({ length: load.names }, () => []);
+  let next = 0;
+  const worker = async () => {
+    for (let name = next++; name < load.names; name = next++) {
+      ids[name] = await Promise.all(Array.from({ length: repeats }, () => ask(name)));
+    }
+  };
+  await Promise.all(Array.from({ length: load.atOnce }, worker));
+  await three.stop();
+  const { kills } = three;
+  return {
+    ids,
+    kills,
+    cut: balancer.cut,
+    cutFromDatabase: proxy.cuts,
+    statuses,
+    animals: await listAll(direct),
+  };
+}
+
+describe.skipIf(mongodbUri === undefined)(
+  'creates on MongoDB, where answers are lost and servers killed',
+  () => {
+    test(`of ${load.names} idempotency keys with ${load.repeats} repeats each are exactly ${load.names} animals`, async ({
+      annotate,
+    }) => {
+      const { ids, kills, cut, cutFromDatabase, statuses, animals } = await createUnderFaults({
+        repeats: load.repeats,
+        withKey: true,
+      });
+      await annotate(
+        `${cut.created} answers cut after the animal was stored, ${cut.replayed} of repeats, ${cut.other} others; ` +
+          `${cutFromDatabase} of the database's answers cut; ${kills.paused} kills between reservation and write, ` +
+          `${kills.other} others; answers: ${JSON.stringify(statuses)}`,
+      );
+      expect(animals).toHaveLength(load.names);
+      expect(ids.filter((answers) => new Set(answers).size !== 1)).toEqual([]);
+      expect(new Set(ids.flat()).size).toBe(load.names);
+      expect(cut.created).toBeGreaterThanOrEqual(load.names / 5);
+      expect(kills.paused).toBeGreaterThanOrEqual(5);
+      expect(cutFromDatabase).toBeGreaterThan(0);
+      // Under those faults a call may be answered so, and in no other way.
+      expect(
+        Object.keys(statuses).filter((status) => !['201', '503', '504', 'no answer'].includes(status)),
+      ).toEqual([]);
+    }, 600_000);
+
+    // What the keys are for.
+    test('without keys are more animals than were asked for, though each is asked for once', async ({
+      annotate,
+    }) => {
+      const { ids, cut, animals } = await createUnderFaults({ repeats: 1, withKey: false });
+      await annotate(
+        `${animals.length - load.names} too many, ${cut.created} answers cut after the animal was stored`,
+      );
+      expect(new Set(ids.flat()).size).toBe(load.names);
+      expect(animals.length).toBeGreaterThan(load.names);
+    }, 300_000);
+  },
+);

@@ -1,0 +1,242 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { mongodbUri, startFaultProxy } from '@petstore/core/store/mongodb/testing';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { commandMissing } from '../testing/commandMissing.ts';
+import { newDatabase } from '../testing/newDatabase.ts';
+import { apiKey } from '../testing/newFolder.ts';
+import { logLines, ready } from '../testing/petStoreProcess.ts';
+
+const execute = promisify(execFile);
+
+/** Quick, so that cases in which the database is away are. */
+const limits = { MONGODB_TIMEOUT_MS: '1000' };
+
+const ask = async (origin: string, path: string, key: string = apiKey) => {
+  const since = performance.now();
+  const answer = await fetch(origin + path, { headers: { authorization: `Bearer ${key}` } });
+  return {
+    status: answer.status,
+    retryAfter: answer.headers.get('retry-after'),
+    body: await answer.json(),
+    ms: performance.now() - since,
+  };
+};
+
+const create = (origin: string, name: string) =>
+  fetch(`${origin}/v1/pets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name, categoryId: 1 }),
+  });
+
+const keysIn = (text: string) => text.match(/psk_[\w-]{43}/g) ?? [];
+
+/** A database that can be taken away: the processes reach it through a proxy. */
+async function newDistantDatabase() {
+  const database = await newDatabase();
+  const proxy = await startFaultProxy(database.uri);
+  onTestFinished(() => proxy.close());
+  return { ...database, proxy, env: { ...limits, MONGODB_URI: proxy.uri } };
+}
+
+const away = { status: 503, retryAfter: '1', body: { status: 'unavailable', reason: 'unavailable' } };
+const within = { timeout: 5_000, interval: 50 };
+
+describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
+  test('starts while the database is away, says so in one word, and is ready when it comes', async () => {
+    const { serve, proxy, env } = await newDistantDatabase();
+    proxy.set({ kind: 'refuse' });
+    const server = await serve({ env: { ...env, API_KEY: apiKey } });
+    const { origin } = server;
+    expect(await ask(origin, '/healthz')).toMatchObject({ status: 200 });
+    expect(await ask(origin, '/readyz')).toMatchObject(away);
+
+    for (const answer of [
+      await ask(origin, '/v1/pets'),
+      await ask(origin, '/v1/pets/1'),
+      await ask(origin, '/v1/pets', 'a-key-that-nobody-knows'),
+    ]) {
+      expect(answer).toMatchObject({ status: 503, retryAfter: '1', body: { code: 'SERVICE_UNAVAILABLE' } });
+      expect(answer.ms).toBeLessThan(1_500);
+    }
+
+    proxy.set({ kind: 'none' });
+    await vi.waitFor(async () => expect(await ask(origin, '/readyz')).toMatchObject({ status: 200 }), within);
+    expect(await ask(origin, '/v1/pets')).toMatchObject({ status: 200, body: [] });
+    expect(await ask(origin, '/v1/pets', 'a-key-that-nobody-knows')).toMatchObject({ status: 401 });
+  });
+
+  test('serves again after the database was lost and came back, without a restart', async () => {
+    const { serve, proxy, env } = await newDistantDatabase();
+    const server = await serve({ env: { ...env, API_KEY: apiKey } });
+    const { origin } = server;
+    await ready(server);
+    expect((await create(origin, 'Rex')).status).toBe(201);
+    for (const kind of ['refuse', 'freeze'] as const) {
+      proxy.set({ kind });
+      const answer = await ask(origin, '/v1/pets');
+      expect(answer).toMatchObject({ status: 503, retryAfter: '1' });
+      expect(answer.ms).toBeLessThan(1_500);
+      await vi.waitFor(async () => expect(await ask(origin, '/readyz')).toMatchObject(away), within);
+      proxy.set({ kind: 'none' });
+      await vi.waitFor(
+        async () =>
+          expect(await ask(origin, '/v1/pets')).toMatchObject({ status: 200, body: [{ name: 'Rex' }] }),
+        within,
+      );
+      await vi.waitFor(
+        async () => expect(await ask(origin, '/readyz')).toMatchObject({ status: 200 }),
+        within,
+      );
+    }
+  });
+
+  test('says of a create whose outcome it does not know that it does not know: 504', async () => {
+    const { serve, proxy, env } = await newDistantDatabase();
+    const server = await serve({ env: { ...env, API_KEY: apiKey } });
+    await ready(server);
+    await create(server.origin, 'Rex');
+    proxy.set({ kind: 'cutReplies', percent: 100, only: 'insert' });
+    const answer = await create(server.origin, 'Max');
+    expect(answer.status).toBe(504);
+    expect(await answer.json()).toMatchObject({
+      code: 'GATEWAY_TIMEOUT',
+      message: expect.stringContaining('unknown'),
+    });
+  });
+
+  test('stops in order while the database is away', async () => {
+    const { serve, proxy, env } = await newDistantDatabase();
+    proxy.set({ kind: 'refuse' });
+    const { stop, stderr } = await serve({ env });
+    const since = performance.now();
+    expect(await stop()).toEqual({ code: 0, signal: null });
+    expect(performance.now() - since).toBeLessThan(4_000);
+    expect(stderr()).toBe('');
+  });
+});
+
+describe.skipIf(mongodbUri === undefined)('the first key on MongoDB', () => {
+  test.skipIf(commandMissing('curl'))(
+    'is shown when the database is first reached, with a curl line that works when pasted',
+    async () => {
+      const { serve, proxy, env } = await newDistantDatabase();
+      proxy.set({ kind: 'refuse' });
+      const { stderr, stdout } = await serve({ env: { ...env, LOG_LEVEL: 'trace', LOG_REQUESTS: 'all' } });
+      await sleep(1_500);
+      expect(stderr()).toBe('');
+      proxy.set({ kind: 'none' });
+      await vi.waitFor(() => expect(keysIn(stderr())).toHaveLength(2), within);
+      const [, line = ''] = /^(curl (?:.*\\\n)*.*)$/m.exec(stderr()) ?? [];
+      expect((await execute('bash', ['-c', line])).stdout).toBe('[]');
+      expect(keysIn(stdout())).toEqual([]);
+    },
+  );
+
+  test('is made by exactly one of four processes that wait for the database', async () => {
+    const { serve, command, proxy, env } = await newDistantDatabase();
+    proxy.set({ kind: 'refuse' });
+    const servers = await Promise.all(Array.from({ length: 4 }, () => serve({ env })));
+    proxy.set({ kind: 'none' });
+    await Promise.all(servers.map((server) => ready(server)));
+    await sleep(2_500);
+    const shown = servers.flatMap(({ stderr }) => [...new Set(keysIn(stderr()))]);
+    expect(shown).toHaveLength(1);
+    for (const { origin } of servers) {
+      expect(await ask(origin, '/v1/pets', shown[0])).toMatchObject({ status: 200 });
+    }
+    expect((await command(['keys', 'list'])).stdout.match(/^first /gm)).toHaveLength(1);
+  });
+
+  test('is made by no later start', async () => {
+    const { serve } = await newDatabase();
+    const first = await serve();
+    await vi.waitFor(() => expect(keysIn(first.stderr())).toHaveLength(2), within);
+    await first.stop();
+    const second = await serve();
+    await ready(second);
+    await sleep(500);
+    expect(second.stderr()).toBe('');
+  });
+});
+
+describe.skipIf(mongodbUri === undefined)('keys on the command line, on MongoDB', () => {
+  test('are added, listed and revoked, and servers heed it', async () => {
+    const { serve, command } = await newDatabase();
+    const server = await serve({ env: { API_KEY: apiKey } });
+    await ready(server);
+    const added = await command(['keys', 'add', 'ci']);
+    expect(added).toMatchObject({ code: 0, stderr: '' });
+    const key = added.stdout.trim();
+    await vi.waitFor(
+      async () => expect(await ask(server.origin, '/v1/pets', key)).toMatchObject({ status: 200 }),
+      1_000,
+    );
+    expect(await command(['keys', 'add', 'ci'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is a key named "ci" already'),
+    });
+    expect((await command(['keys', 'list'])).stdout).toMatch(/^NAME .*\nci /);
+    expect(await command(['keys', 'revoke', 'ci'])).toMatchObject({ code: 0 });
+    await vi.waitFor(
+      async () => expect(await ask(server.origin, '/v1/pets', key)).toMatchObject({ status: 401 }),
+      within,
+    );
+  });
+});
+
+describe.skipIf(mongodbUri === undefined)('credentials in MONGODB_URI', () => {
+  const secret = 'hunter2-of-the-database';
+  const withCredentials = (uri: string) => uri.replace('mongodb://', `mongodb://anna:${secret}@`);
+
+  test.for(['away', 'there, and refuses them'])(
+    'are in no log line, error or answer where the database is %s',
+    async (state) => {
+      const { start, command, uri, proxy, env } = await newDistantDatabase();
+      if (state === 'away') proxy.set({ kind: 'refuse' });
+      const MONGODB_URI = withCredentials(proxy.uri);
+      const keys = await command(['keys', 'list'], { env: { ...env, MONGODB_URI } });
+      expect(keys).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^[^\n]+\.\n$/) });
+
+      const server = start({
+        env: { ...env, MONGODB_URI, LOG_LEVEL: 'trace', LOG_REQUESTS: 'all', API_KEY: apiKey },
+      });
+      const origin = await vi.waitFor(() => {
+        const line = logLines(server).find(({ msg }) => msg === 'listening');
+        expect(line).toBeDefined();
+        return String(line?.origin);
+      }, within);
+      await sleep(500);
+      const answers = await Promise.all([
+        ask(origin, '/readyz'),
+        ask(origin, '/v1/pets'),
+        ask(origin, '/v1/pets/1'),
+        ask(origin, '/trpc/listPets'),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+      server.child.kill('SIGTERM');
+      expect(await server.exited).toEqual({ code: 0, signal: null });
+      const shown = [server.stdout(), server.stderr(), keys.stderr, JSON.stringify(answers)].join('\n');
+      expect(shown).not.toContain(secret);
+      expect(shown).not.toContain('anna');
+      expect(uri).not.toContain(secret);
+    },
+  );
+
+  test.for([
+    `mongodb://anna:${secret}@`,
+    `mongodb://anna:${secret}@/`,
+    `mongodb://anna:${secret}@host:notaport`,
+    `mongodb://anna:${secret}%@host`,
+    `mongodb://anna:${secret}@host/?nosuchoption=1`,
+    `mongodb+srv://anna:${secret}@host:1`,
+  ])('are not shown where the URI cannot be right: %s', async (MONGODB_URI) => {
+    const { command } = await newDatabase();
+    const ended = await command([], { env: { MONGODB_URI, API_KEY: apiKey } });
+    expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^[^\n]+\.\n$/) });
+    expect(ended.stderr).not.toContain(secret);
+    expect(ended.stderr).not.toContain('anna');
+  });
+});

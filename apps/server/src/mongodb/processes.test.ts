@@ -1,0 +1,93 @@
+import type { Animal } from '@petstore/core';
+import { mongodbUri } from '@petstore/core/store/mongodb/testing';
+import { describe, expect, test, vi } from 'vitest';
+import { newDatabase } from '../testing/newDatabase.ts';
+import { ready } from '../testing/petStoreProcess.ts';
+
+const creates = 20_000;
+const atOnce = 64;
+
+const anyOf = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T;
+
+describe.skipIf(mongodbUri === undefined)('four server processes on one database', () => {
+  test(`take ${creates} creates while others walk the pages`, async ({ annotate }) => {
+    const { serve } = await newDatabase();
+    const servers = await Promise.all(Array.from({ length: 4 }, () => serve()));
+    await Promise.all(servers.map((server) => ready(server)));
+    const origins = servers.map(({ origin }) => origin);
+    /** What was shown, by the processes that showed something. */
+    const shown = () => servers.map(({ stderr }) => stderr()).filter((text) => text !== '');
+    await vi.waitFor(() => expect(shown()).toHaveLength(1), 5_000);
+    const [key = ''] = /psk_[\w-]{43}/.exec(shown().join('')) ?? [];
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+
+    const get = async <T>(origin: string, path: string): Promise<T> => {
+      const answer = await fetch(`${origin}/v1/pets${path}`, { headers });
+      expect(answer.status).toBe(200);
+      return (await answer.json()) as T;
+    };
+
+    const acknowledged: Animal[] = [];
+    const create = async (number: number) => {
+      const status = anyOf(['available', 'pending', 'sold', undefined]);
+      const answer = await fetch(`${anyOf(origins)}/v1/pets`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ name: `animal ${number}`, categoryId: number, status }),
+      });
+      expect(answer.status).toBe(201);
+      acknowledged.push((await answer.json()) as Animal);
+    };
+
+    /** A walk over all pages, each of a server that chance picks; what it did not give, or gave twice. */
+    const walk = async () => {
+      const before = acknowledged.slice();
+      const given = new Map<number, Animal>();
+      let twice = 0;
+      const compared: (readonly [listed: Animal, got: Animal])[] = [];
+      for (let cursor = 0, full = true; full;) {
+        const page = await get<Animal[]>(anyOf(origins), `?limit=100&cursor=${cursor}`);
+        for (const animal of page) {
+          if (given.has(animal.id)) twice += 1;
+          given.set(animal.id, animal);
+        }
+        cursor = page.at(-1)?.id ?? cursor;
+        full = page.length === 100;
+        if (page.length > 0) {
+          const animal = anyOf(page);
+          compared.push([animal, await get<Animal>(anyOf(origins), `/${animal.id}`)]);
+        }
+      }
+      expect(compared.map(([, got]) => got)).toEqual(compared.map(([listed]) => listed));
+      const missing = before.filter((animal) => given.get(animal.id)?.name !== animal.name);
+      return { missing, twice, compared: compared.length, given: given.size };
+    };
+
+    let next = 0;
+    const worker = async () => {
+      for (let number = next++; number < creates; number = next++) await create(number);
+    };
+    const since = performance.now();
+    const created = new AbortController();
+    const workers = Promise.all(Array.from({ length: atOnce }, worker)).finally(() => created.abort());
+    const walks: Awaited<ReturnType<typeof walk>>[] = [];
+    const walker = async () => {
+      while (!created.signal.aborted) walks.push(await walk());
+    };
+    await Promise.all([workers, walker(), walker(), walker()]);
+    const seconds = (performance.now() - since) / 1_000;
+    const last = await walk();
+
+    await annotate(
+      `${acknowledged.length} creates in ${seconds.toFixed(1)} s, ${walks.length} walks meanwhile, ` +
+        `${walks.reduce((sum, { compared }) => sum + compared, 0)} animals compared`,
+    );
+    expect(walks.length).toBeGreaterThanOrEqual(3);
+    expect([...walks, last].filter(({ missing, twice }) => missing.length > 0 || twice > 0)).toEqual([]);
+    expect(acknowledged).toHaveLength(creates);
+    expect(new Set(acknowledged.map(({ id }) => id)).size).toBe(creates);
+    expect(last.given).toBe(creates);
+    // One process alone made the first key.
+    expect(shown()).toHaveLength(1);
+  }, 600_000);
+});

@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openMongodbStore } from '@petstore/core/store/mongodb';
+import { startServer } from '../app.ts';
+import { readConfiguration } from '../configuration.ts';
+
+// A server on MongoDB that stops, at times, between the reservation of a create that must happen once and its write, and
+// says so: a line `{"msg":"paused"}`. Whoever kills it then kills it there. Nothing but a test starts this file: what
+// production runs cannot be made to pause.
+const pausedShare = 0.1;
+const pauseMs = 400;
+
+const configuration = readConfiguration(process.env);
+await startServer(configuration, ({ MONGODB_DB, MONGODB_URI = '', MONGODB_TIMEOUT_MS }) =>
+  openMongodbStore({
+    uri: MONGODB_URI,
+    database: MONGODB_DB,
+    operationTimeoutMs: MONGODB_TIMEOUT_MS,
+    async afterReservation() {
+      if (Math.random() >= pausedShare) return;
+      process.stdout.write(`${JSON.stringify({ msg: 'paused' })}\n`);
+      await sleep(pauseMs);
+    },
+  }),
+);

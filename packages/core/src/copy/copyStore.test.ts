@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest';
+import type { Animal } from '../schemas.ts';
+import type { KeyRecord } from '../store/store.ts';
+import { StoreError } from '../store/storeError.ts';
+import type { StoredReservation, StoreTransfer } from '../store/transfer.ts';
+import { type CopyProgress, copyStore } from './copyStore.ts';
+
+interface Data {
+  readonly animals: Animal[];
+  readonly keys: KeyRecord[];
+  readonly reservations: StoredReservation[];
+  last: number;
+}
+
+/** A store in memory, as a copy sees it; `fault` is called before each batch is put. */
+function transferOf(data: Data, fault: () => void = () => {}): StoreTransfer {
+  return {
+    isEmpty: () => data.last === 0 && data.keys.length === 0,
+    countAnimals: () => data.animals.length,
+    animals: (after, limit) => data.animals.filter(({ id }) => id > after).slice(0, limit),
+    putAnimals: async (animals) => {
+      await Promise.resolve();
+      fault();
+      data.animals.push(...animals);
+      data.animals.sort((one, other) => one.id - other.id);
+    },
+    keys: () => [...data.keys],
+    putKeys: async (keys) => {
+      for (const key of keys) if (!data.keys.some(({ hash }) => hash === key.hash)) data.keys.push(key);
+    },
+    reservations: (after, limit) => data.reservations.filter(({ digest }) => digest > after).slice(0, limit),
+    putReservations: async (reservations) => {
+      for (const { animalId } of reservations)
+        expect(data.animals.some(({ id }) => id === animalId)).toBe(true);
+      data.reservations.push(...reservations);
+    },
+    lastAnimalId: () => data.last,
+    raiseLastAnimalId: async (id) => {
+      data.last = Math.max(data.last, id);
+    },
+    close: async () => {},
+  };
+}
+
+const empty = (): Data => ({ animals: [], keys: [], reservations: [], last: 0 });
+
+const animal = (id: number): Animal =>
+  id % 3 === 0
+    ? { id, name: `animal ${id}`, categoryId: -id }
+    : { id, name: `${id} \u0000 🐕`, categoryId: id, status: id % 3 === 1 ? 'sold' : 'available' };
+
+/** Ids with gaps, as where several processes lease blocks. */
+const stocked = (count: number): Data => ({
+  animals: Array.from({ length: count }, (_, index) => animal(1 + index + 7 * Math.floor(index / 50))),
+  keys: [
+    { hash: 'b', name: 'first', createdAt: 1, revokedAt: 5 },
+    { hash: 'a', name: 'second', createdAt: 2, lastUsedAt: 3 },
+  ],
+  reservations: Array.from({ length: count / 2 }, (_, index) => ({
+    digest: String(index).padStart(64, '0'),
+    fingerprint: 'f',
+    animalId: 1,
+    expiresAt: 9,
+  })),
+  last: count * 2,
+});
+
+const thrown = (copying: Promise<unknown>) =>
+  copying.then(
+    () => 'nothing',
+    ({ code, message }: StoreError) => `${code}: ${message}`,
+  );
+
+describe('a copy', () => {
+  test('moves animals, keys, the id counter and idempotency keys, and says how many and their checksum', async () => {
+    const [from, to] = [stocked(5_000), empty()];
+    const copied = await copyStore(transferOf(from), transferOf(to));
+    expect(to).toEqual(from);
+    expect(copied).toEqual({
+      animals: 5_000,
+      put: 5_000,
+      keys: 2,
+      reservations: 2_500,
+      checksum: expect.stringMatching(/^[\da-f]{64}$/),
+    });
+  });
+
+  test('has the checksum of its animals, whatever store they are in', async () => {
+    const [from, to] = [stocked(300), empty()];
+    const there = await copyStore(transferOf(from), transferOf(to));
+    const back = await copyStore(transferOf(to), transferOf(empty()));
+    expect(back.checksum).toBe(there.checksum);
+    const other = await copyStore(transferOf(stocked(299)), transferOf(empty()));
+    expect(other.checksum).not.toBe(there.checksum);
+  });
+
+  test('of nothing is nothing', async () => {
+    const to = empty();
+    expect(await copyStore(transferOf(empty()), transferOf(to))).toMatchObject({ animals: 0, keys: 0 });
+    expect(to).toEqual(empty());
+  });
+
+  test('raises the id counter before the first animal is there, and never lowers it', async () => {
+    const seen: number[] = [];
+    const [from, to] = [stocked(10), { ...empty(), last: 7 }];
+    await copyStore(
+      transferOf(from),
+      transferOf(to, () => seen.push(to.last)),
+    );
+    expect(seen).toEqual([20]);
+    to.last = 99;
+    await copyStore(transferOf(from), transferOf(to));
+    expect(to.last).toBe(99);
+  });
+
+  test('tells how far it is: all animals copied, all verified, never backwards', async () => {
+    const told: CopyProgress[] = [];
+    await copyStore(transferOf(stocked(2_500)), transferOf(empty()), {
+      onProgress: (each) => told.push(each),
+    });
+    for (const phase of ['copying', 'verifying']) {
+      const done = told.filter((each) => each.phase === phase).map((each) => each.done);
+      expect(done).toEqual(done.toSorted((one, other) => one - other));
+      expect(done.at(-1)).toBe(2_500);
+    }
+    expect(told.every(({ total }) => total === 2_500)).toBe(true);
+  });
+
+  test.for([1, 2, 3, 5])(
+    'that was interrupted at batch %d is completed by the next, which puts what is missing alone',
+    async (batch) => {
+      const [from, to] = [stocked(5_000), empty()];
+      let batches = 0;
+      const faulty = transferOf(to, () => {
+        if (++batches === batch) throw new StoreError('unavailable', 'gone');
+      });
+      expect(await thrown(copyStore(transferOf(from), faulty))).toBe('unavailable: gone');
+      const left = to.animals.length;
+      expect(left).toBeLessThan(5_000);
+      expect(to.reservations).toEqual([]);
+      expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({ put: 5_000 - left });
+      expect(to).toEqual(from);
+    },
+  );
+
+  test('counts the idempotency keys that the target has', async () => {
+    const [from, to] = [stocked(100), empty()];
+    const forgetful: StoreTransfer = {
+      ...transferOf(to),
+      putReservations: (some) => transferOf(to).putReservations(some.slice(1)),
+    };
+    expect(await copyStore(transferOf(from), forgetful)).toMatchObject({ reservations: 49 });
+  });
+
+  test('fills gaps, wherever they are', async () => {
+    const [from, to] = [stocked(3_000), { ...stocked(3_000), reservations: [] }];
+    to.animals.splice(2_900, 100);
+    to.animals.splice(1_000, 1_000);
+    to.animals.splice(0, 1);
+    expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({ put: 1_101 });
+    expect(to).toEqual(from);
+  });
+
+  test.for<[what: string, change: (to: Data) => void, id: number]>([
+    [
+      'an animal that is another under the same id',
+      ({ animals }) => (animals[1] = { ...animal(2), name: 'Max' }),
+      2,
+    ],
+    ['an animal that the source has not, in a gap', ({ animals }) => animals.splice(50, 0, animal(52)), 52],
+    ['an animal that the source has not, at the end', ({ animals }) => animals.push(animal(9_999)), 9_999],
+  ])('is refused by a target that has %s', async ([, change, id]) => {
+    const [from, to] = [stocked(100), stocked(100)];
+    change(to);
+    expect(await thrown(copyStore(transferOf(from), transferOf(to)))).toBe(
+      `conflict: The target has another animal ${id} than the source: choose an empty one.`,
+    );
+  });
+
+  test('is refused by a target that has a key which the source has not', async () => {
+    const to = { ...empty(), keys: [{ hash: 'c', name: 'theirs', createdAt: 1 }] };
+    expect(await thrown(copyStore(transferOf(stocked(5)), transferOf(to)))).toBe(
+      'conflict: The target has API keys that the source has not: choose an empty one.',
+    );
+  });
+
+  test('fails where the target gives back another animal than was put', async () => {
+    const [from, to] = [stocked(100), empty()];
+    const forgetful: StoreTransfer = {
+      ...transferOf(to),
+      putAnimals: (animals) => transferOf(to).putAnimals(animals.map((each) => ({ ...each, name: 'Rex' }))),
+    };
+    expect(await thrown(copyStore(transferOf(from), forgetful))).toMatch(
+      /^damaged: The copy is not what the source is: 100 animals with checksum \w{64}, not 100 with \w{64}\.$/,
+    );
+  });
+
+  test('fails where an animal was lost on the way', async () => {
+    const [from, to] = [stocked(100), empty()];
+    const lossy: StoreTransfer = {
+      ...transferOf(to),
+      putAnimals: (animals) => transferOf(to).putAnimals(animals.slice(0, -1)),
+    };
+    expect(await thrown(copyStore(transferOf(from), lossy))).toMatch(/^damaged: .*: 99 animals/);
+  });
+
+  test('fails where the source changed meanwhile', async () => {
+    const [from, to] = [stocked(100), empty()];
+    const copying = copyStore(
+      transferOf(from),
+      transferOf(to, () => from.animals.unshift(animal(-1))),
+    );
+    expect(await thrown(copying)).toBe(
+      'damaged: The source changed while it was copied: stop its servers first.',
+    );
+  });
+});

@@ -1,0 +1,2 @@
+export type { StoreTransfer } from '../store/transfer.ts';
+export { type Copied, type CopyOptions, type CopyProgress, copyStore } from './copyStore.ts';

@@ -1,0 +1,103 @@
+import {
+  BSON,
+  MongoInvalidArgumentError,
+  MongoNetworkError,
+  MongoNetworkTimeoutError,
+  MongoServerError,
+  MongoServerSelectionError,
+  type MongoError,
+  MongoWriteConcernError,
+  type TopologyDescription,
+} from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import type { StoreErrorCode } from '../storeError.ts';
+import { toStoreError } from './errors.ts';
+
+const place = { name: 'petstore at db.example:27017', secrets: ['s3cret', 'alice'] };
+
+const server = (code: number, errorLabels: string[] = []) =>
+  new MongoServerError({ ok: 0, code, errmsg: `code ${code}`, errorLabels });
+const writeConcern = (code: number) =>
+  new MongoWriteConcernError({ ok: 1, writeConcernError: { code, errmsg: 'waiting for replication' } });
+// Its class is not exported; the error reads this alone.
+const description = { error: new Error('connect ECONNREFUSED 127.0.0.1:1') } as TopologyDescription;
+const selection = new MongoServerSelectionError('timed out', description);
+function labelled(error: MongoError, label: string): MongoError {
+  error.addErrorLabel(label);
+  return error;
+}
+
+type Row = readonly [name: string, error: unknown, unsent: StoreErrorCode, sent: StoreErrorCode];
+const rows: readonly Row[] = [
+  ['no server', selection, 'unavailable', 'outcome-unknown'],
+  ['a lost connection', new MongoNetworkError('closed'), 'unavailable', 'outcome-unknown'],
+  ['a network timeout', new MongoNetworkTimeoutError('slow'), 'unavailable', 'outcome-unknown'],
+  ['NotWritablePrimary', server(10107), 'unavailable', 'unavailable'],
+  ['NotPrimaryNoSecondaryOk', server(13435), 'unavailable', 'unavailable'],
+  ['NotPrimaryOrSecondary', server(13436), 'unavailable', 'unavailable'],
+  ['LegacyNotPrimary', server(10058), 'unavailable', 'unavailable'],
+  ['PrimarySteppedDown', server(189), 'unavailable', 'outcome-unknown'],
+  ['ShutdownInProgress', server(91), 'unavailable', 'outcome-unknown'],
+  ['InterruptedAtShutdown', server(11600), 'unavailable', 'outcome-unknown'],
+  ['InterruptedDueToReplStateChange', server(11602), 'unavailable', 'outcome-unknown'],
+  ['MaxTimeMSExpired', server(50), 'unavailable', 'outcome-unknown'],
+  ['InternalError', server(1), 'unavailable', 'outcome-unknown'],
+  ['a code that nobody knows', server(987_654), 'unavailable', 'outcome-unknown'],
+  ['no write performed', server(91, ['NoWritesPerformed']), 'unavailable', 'unavailable'],
+  ['an overloaded server', server(462, ['SystemOverloadedError']), 'unavailable', 'unavailable'],
+  [
+    'an overload while it connects',
+    labelled(new MongoNetworkError('reset'), 'SystemOverloadedError'),
+    'unavailable',
+    'outcome-unknown',
+  ],
+  ['a login that is refused', server(18, ['HandshakeError']), 'forbidden', 'outcome-unknown'],
+  ['a user who may not log in', server(13, ['HandshakeError']), 'forbidden', 'outcome-unknown'],
+  ['a proxy that refuses to connect', server(8000, ['HandshakeError']), 'unavailable', 'outcome-unknown'],
+  ['a write concern that timed out', writeConcern(64), 'unavailable', 'outcome-unknown'],
+  ['a write concern nobody can meet', writeConcern(100), 'unavailable', 'outcome-unknown'],
+  ['a step-down while it waits', writeConcern(10107), 'unavailable', 'outcome-unknown'],
+  ['Unauthorized', server(13), 'forbidden', 'forbidden'],
+  ['AuthenticationFailed', server(18), 'forbidden', 'forbidden'],
+  ['AtlasError', server(8000), 'unavailable', 'unavailable'],
+  ['OutOfDiskSpace', server(14_031), 'full', 'full'],
+  ['QuotaExceeded', server(12_501), 'full', 'full'],
+  ['DuplicateKey', server(11_000), 'conflict', 'conflict'],
+  ['BSON that cannot be read', new BSON.BSONError('bad'), 'damaged', 'outcome-unknown'],
+  ['a wrong argument', new MongoInvalidArgumentError('wrong'), 'unavailable', 'outcome-unknown'],
+  ['an error of the network as Node has it', new Error('ENOTFOUND'), 'unavailable', 'outcome-unknown'],
+  ['what is no error', 'text', 'unavailable', 'outcome-unknown'],
+];
+
+describe('an error of the driver', () => {
+  test.for(rows)('%s', ([, error, unsent, sent]) => {
+    expect(toStoreError(error, place, 'none')).toMatchObject({ name: 'StoreError', code: unsent });
+    expect(toStoreError(error, place, 'unless-refused')).toMatchObject({ name: 'StoreError', code: sent });
+  });
+
+  test.for(rows)('%s, where others may store it too, leaves it open', ([, error]) => {
+    expect(toStoreError(error, place, 'standing').code).toBe('outcome-unknown');
+  });
+
+  test('is kept as the cause, and its message says where and why', () => {
+    const error = new MongoNetworkError('connection 3 to db.example:27017 closed.');
+    expect(toStoreError(error, place, 'none')).toMatchObject({
+      message:
+        'The database petstore at db.example:27017 cannot serve now: connection 3 to db.example:27017 closed.',
+      cause: error,
+    });
+  });
+
+  test.for(['s3cret', 'alice'])('whose text holds %s of the URI is not shown, nor kept', (secret) => {
+    const inner = new Error(`cannot log in with ${secret}`);
+    const error = new MongoNetworkError('refused', { cause: inner });
+    const shown = toStoreError(error, place, 'none');
+    expect(shown.cause).toBeUndefined();
+    expect(`${shown.message}${shown.stack}`).not.toContain(secret);
+  });
+
+  test('that the store found itself stays what it is', () => {
+    const error = toStoreError(server(18), place, 'none');
+    expect(toStoreError(error, place, 'standing')).toBe(error);
+  });
+});

@@ -1,0 +1,50 @@
+import { Long } from 'mongodb';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openMongodbStore } from './index.ts';
+import { mongodbUri, testDatabase } from './testing/index.ts';
+import { explainList } from './testing/explainList.ts';
+
+async function filledDatabase() {
+  const database = testDatabase();
+  const store = await openMongodbStore(database);
+  onTestFinished(async () => {
+    await store.close();
+    await database.drop();
+  });
+  await Promise.all(
+    Array.from({ length: 300 }, (_, index) =>
+      store.create({ name: 'Rex', categoryId: 1, status: index % 3 === 0 ? 'sold' : 'available' }),
+    ),
+  );
+  return database;
+}
+
+describe.skipIf(mongodbUri === undefined)('a page', () => {
+  test('without a status is a range of the index of _id, from the cursor on', async () => {
+    const { command, plan } = await explainList(await filledDatabase(), { limit: 20, cursor: 100 });
+    expect(command).toEqual({
+      find: 'animals',
+      filter: { _id: { $gt: Long.fromNumber(100) } },
+      sort: { _id: 1 },
+      limit: 21,
+    });
+    const text = JSON.stringify(plan);
+    expect(text).toMatch(/"index ?name":"_id_"/i);
+    // Its bounds, as MongoDB and as DocumentDB put it.
+    expect(text).toMatch(
+      /"indexBounds":\{"_id":\["\(100|"Index Cond":"[^"]*object_id OPERATOR\(documentdb_core\.>\)/,
+    );
+  });
+
+  test('with a status is what {status, _id} serves: equality, range and sort on the index, and no more than limit + 1', async () => {
+    const query = { limit: 20, cursor: 100, status: 'sold' } as const;
+    const { command, plan } = await explainList(await filledDatabase(), query);
+    expect(command).toEqual({
+      find: 'animals',
+      filter: { status: 'sold', _id: { $gt: Long.fromNumber(100) } },
+      sort: { _id: 1 },
+      limit: 21,
+    });
+    expect(JSON.stringify(plan)).toMatch(/"index ?name":"(_id_|status_1__id_1)"/i);
+  });
+});

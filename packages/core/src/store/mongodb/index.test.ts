@@ -1,0 +1,29 @@
+import { describe } from 'vitest';
+import { storeContract } from '../contract.ts';
+import type { Store } from '../store.ts';
+import { openMongodbStore } from './index.ts';
+import { mongodbUri, testDatabase } from './testing/index.ts';
+
+describe.skipIf(mongodbUri === undefined)('on a server', () => {
+  storeContract(
+    'mongodb',
+    async () => {
+      const { uri, database, drop } = testDatabase();
+      const opened: Store[] = [];
+      const reopen = async () => {
+        const store = await openMongodbStore({ uri, database });
+        opened.push(store);
+        return store;
+      };
+      return {
+        store: await reopen(),
+        reopen,
+        async cleanup() {
+          for (const store of opened) await store.close();
+          await drop();
+        },
+      };
+    },
+    { gaplessIds: false },
+  );
+});

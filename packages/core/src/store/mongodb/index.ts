@@ -1,0 +1,111 @@
+import type { Reservation, Store } from '../store.ts';
+import { animalOf, openAnimals } from './animals.ts';
+import { openCounter } from './counter.ts';
+import { type Place, storeError } from './errors.ts';
+import { openKeys } from './keys.ts';
+import { type Collections, openDatabase } from './open.ts';
+import type { Operation, RunOptions } from './operation.ts';
+import { openReservations } from './reservations.ts';
+
+export { openMongodbTransfer } from './transfer.ts';
+
+export interface MongodbStoreOptions {
+  /** `mongodb://` or `mongodb+srv://`, with credentials where the deployment asks for them. */
+  readonly uri: string;
+  /** Default: `petstore`. */
+  readonly database?: string | undefined;
+  /** Whether a database without a store gets one. Default: true. Without it no collection and no index is made. */
+  readonly create?: boolean | undefined;
+  /** The bound of every operation, in milliseconds. Default: 5000. */
+  readonly operationTimeoutMs?: number | undefined;
+  /** Connections to each server of the deployment. Default: 32. */
+  readonly maxPoolSize?: number | undefined;
+  /** How many operations may wait for a connection; one more fails as `unavailable` at once. Default: 1024. */
+  readonly maxWaiting?: number | undefined;
+  /** For tests alone: a create that must happen once waits for it between its reservation and its write. */
+  readonly afterReservation?: ((reservation: Reservation) => Promise<void>) | undefined;
+}
+
+/**
+ * The store in a MongoDB database: for any number of processes on any number of machines. Ids are unique and ascend
+ * within a process. It resolves at once: the database may be away, is waited for without end, and may go and come back;
+ * `ready` says. Every operation is bounded; only a deadline closes the connection of a command that was sent.
+ * @throws {StoreError} for a URI that cannot be right
+ */
+export async function openMongodbStore(options: MongodbStoreOptions): Promise<Store> {
+  const { place, operations, prepared, close } = openDatabase(options, openTables);
+  const counter = openCounter(async () => (await prepared()).counters, operations, place);
+  let closing: Promise<void> | undefined;
+  let checking: Promise<void> | undefined;
+
+  const run = <T>(work: (tables: Tables, operation: Operation) => Promise<T>, how?: RunOptions) =>
+    operations.run(async (operation) => work(await prepared(), operation), how);
+
+  /** In a crowd the check would wait in line, and what stands before it shows as well that the database answers. */
+  const check = () =>
+    Promise.race([
+      run(
+        async ({ counters }, operation) => {
+          await counters.findOne({ _id: operation.sends('lastAnimalId') }, operation.call);
+        },
+        { isUrgent: true },
+      ),
+      operations.answered(),
+    ]).finally(() => {
+      checking = undefined;
+    });
+
+  return {
+    create: (pet, call) =>
+      run(async ({ animals }, operation) => {
+        const animal = animalOf(await counter.take(), pet);
+        if (await animals.insert(operation, animal)) return animal;
+        // Whatever became of the counter, no animal is ever overwritten.
+        throw storeError('damaged', place, `animal ${animal.id} was there already`);
+      }, call),
+    createOnce: (pet, reservation, call) =>
+      run(
+        ({ reservations }, operation) =>
+          reservations.createOnce(
+            operation,
+            pet,
+            reservation,
+            () => counter.take(),
+            options.afterReservation,
+          ),
+        call,
+      ),
+    get: (id, call) => run(({ animals }, operation) => animals.get(operation, id), call),
+    list: (query, call) => run(({ animals }, operation) => animals.list(operation, query), call),
+    keys: {
+      // A call that needs it has its own wait before it.
+      find: (hash, call) => run(({ keys }, operation) => keys.find(operation, hash), { ...call, share: 0.5 }),
+      add: (record) => run(({ keys }, operation) => keys.add(operation, record)),
+      addFirst: (record) => run(({ keys }, operation) => keys.addFirst(operation, record)),
+      list: () => run(({ keys }, operation) => keys.list(operation)),
+      revoke: (name, revokedAt) => run(({ keys }, operation) => keys.revoke(operation, name, revokedAt)),
+      touch: (hash, usedAt) => run(({ keys }, operation) => keys.touch(operation, hash, usedAt)),
+    },
+    ready() {
+      // One check for all who ask: they need no credential.
+      checking ??= check();
+      return checking;
+    },
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+type Tables = ReturnType<typeof openTables>;
+
+function openTables(collections: Collections, place: Place) {
+  const animals = openAnimals(collections.animals, place);
+  return {
+    animals,
+    counters: collections.counters,
+    keys: openKeys(collections.keys, place),
+    reservations: openReservations(collections.reservations, animals, place),
+  };
+}

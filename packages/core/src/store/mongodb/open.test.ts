@@ -1,0 +1,193 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { MongoClient } from 'mongodb';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Store } from '../store.ts';
+import { openMongodbStore } from './index.ts';
+import { mongodbUri } from './testing/index.ts';
+import { proxiedDatabase } from './testing/proxiedDatabase.ts';
+
+const nobody = 'mongodb://127.0.0.1:1/';
+
+async function openNobody(uri = nobody): Promise<Store> {
+  const store = await openMongodbStore({ uri, operationTimeoutMs: 1000 });
+  onTestFinished(() => store.close());
+  return store;
+}
+/** All that a logger could find of an error. */
+async function everything(failing: () => unknown): Promise<string> {
+  try {
+    await failing();
+  } catch (error) {
+    return inspect(error, { depth: Infinity, showHidden: true });
+  }
+  throw new Error('It did not fail.');
+}
+
+const pet = { name: 'Rex', categoryId: 1 };
+
+describe('a URI', () => {
+  test.for([
+    ['', 'Invalid scheme'],
+    ['http://localhost', 'Invalid scheme'],
+    ['mongodb://', 'host list'],
+    ['mongodb://localhost/?noSuchOption=1', 'nosuchoption'],
+    ['mongodb://localhost:port/', 'port'],
+    ['mongodb://alice:s3cret@localhost/?noSuchOption=1', 'its form is'],
+    ['mongodb://alice:s3/cret@localhost/', 'percent-encoded'],
+    ['mongodb://alice:s3@cret@localhost/', 'percent-encoded'],
+    ['mongodb://alice:s3cret%@localhost/', 'percent-encoded'],
+    ['mongodb://alice:12/s3cret@localhost/', 'percent-encoded'],
+  ])('%j is refused with a sentence that shows no credentials', async ([uri = '', why = '']) => {
+    const text = await everything(() => openMongodbStore({ uri }));
+    expect(text).toMatch(/StoreError: The URI of the database cannot be right: .*\./);
+    expect(text).toMatch(new RegExp(why, 'i'));
+    expect(text).not.toMatch(/alice|s3|cret/);
+  });
+
+  test('with credentials of which nobody listens gives errors without them', async () => {
+    const store = await openNobody(nobody.replace('//', '//alice:s3cret@'));
+    for (const call of [() => store.ready(), () => store.create(pet), () => store.get(1)]) {
+      const text = await everything(call);
+      expect(text).toContain('ECONNREFUSED');
+      expect(text).not.toMatch(/alice|s3cret/);
+    }
+  });
+});
+
+describe('a database that is away at the start', () => {
+  test('is not ready, and every call fails as unavailable: the first within its limit, later ones at once', async () => {
+    const store = await openNobody();
+    const start = performance.now();
+    await expect(store.create(pet)).rejects.toMatchObject({
+      name: 'StoreError',
+      code: 'unavailable',
+      message: expect.stringContaining('The database petstore at 127.0.0.1:1 cannot serve now'),
+    });
+    expect(performance.now() - start).toBeLessThan(1500);
+    const later = performance.now();
+    await expect(async () => store.ready()).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(async () => store.keys.find('hash')).rejects.toMatchObject({ code: 'unavailable' });
+    expect(performance.now() - later).toBeLessThan(100);
+  });
+
+  test('keeps nobody who closes it', async () => {
+    const store = await openNobody();
+    const start = performance.now();
+    await store.close();
+    expect(performance.now() - start).toBeLessThan(1500);
+    await expect(store.create(pet)).rejects.toMatchObject({ code: 'closed' });
+  });
+});
+
+describe.skipIf(mongodbUri === undefined)('on a server', () => {
+  test('a database that comes after the start is used, without a restart', async () => {
+    const { proxy, open } = await proxiedDatabase();
+    proxy.set({ kind: 'refuse' });
+    const store = await open();
+    await expect(store.create(pet)).rejects.toMatchObject({ code: 'unavailable' });
+    proxy.set({ kind: 'none' });
+    await vi.waitFor(async () => store.ready(), { timeout: 5000 });
+    expect(await store.create(pet)).toMatchObject(pet);
+  });
+
+  test('a database that goes and comes back is used again within 5 s', async () => {
+    const { proxy, open } = await proxiedDatabase();
+    const store = await open();
+    const { id } = await store.create(pet);
+    for (const kind of ['refuse', 'freeze'] as const) {
+      proxy.set({ kind });
+      await expect(store.create(pet)).rejects.toMatchObject({ name: 'StoreError' });
+      await expect(async () => store.ready()).rejects.toMatchObject({ code: 'unavailable' });
+      proxy.set({ kind: 'none' });
+      await vi.waitFor(async () => store.ready(), { timeout: 5000 });
+      expect(await store.get(id)).toEqual({ id, ...pet });
+    }
+  });
+
+  test('a database that is cut off under load is found again, however often', async () => {
+    const { proxy, open } = await proxiedDatabase();
+    const store = await open();
+    await store.ready();
+    const stopped = new AbortController();
+    const loops = Array.from({ length: 32 }, async () => {
+      while (!stopped.signal.aborted) await Promise.resolve(store.get(1)).catch(() => delay(10));
+    });
+    for (let round = 0; round < 10; round++) {
+      // Longer than the driver lets pass between two checks of a server.
+      await delay(300);
+      proxy.set({ kind: 'refuse' });
+      await delay(100);
+      proxy.set({ kind: 'none' });
+      await expect(vi.waitFor(async () => store.ready(), { timeout: 5000 })).resolves.toBeUndefined();
+    }
+    stopped.abort();
+    await Promise.all(loops);
+  }, 60_000);
+
+  test('wrong credentials are forbidden, and shown nowhere', async () => {
+    const { uri, open } = await proxiedDatabase();
+    const store = await open({ uri: uri.replace('//', '//alice:s3cret@') });
+    const text = await everything(() => store.ready());
+    expect(text).not.toMatch(/alice|s3cret/);
+    await expect(async () => store.ready()).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  test('ten that open a new database at once are all ready', async () => {
+    const { uri, database, open } = await proxiedDatabase();
+    const opened = await Promise.all(Array.from({ length: 10 }, () => open()));
+    await Promise.all(opened.map(async (store) => store.ready()));
+    const client = new MongoClient(uri);
+    onTestFinished(() => client.close());
+    const indexes = async (name: string) =>
+      (await client.db(database).collection(name).indexes()).map(({ key }) => JSON.stringify(key)).toSorted();
+    expect(await indexes('animals')).toEqual(['{"_id":1}', '{"status":1,"_id":1}']);
+    expect(await indexes('keys')).toEqual(['{"_id":1}', '{"name":1}', '{"number":1}']);
+    expect(await indexes('reservations')).toEqual(['{"_id":1}', '{"expiresAt":1}']);
+  });
+
+  test('what people find in the database is readable, and every integer has 64 bits', async () => {
+    const { uri, database, open } = await proxiedDatabase();
+    const store = await open();
+    const { id } = await store.create({ name: 'Rex', categoryId: Number.MAX_SAFE_INTEGER, status: 'sold' });
+    await store.create({ name: 'Max', categoryId: 0 });
+    const client = new MongoClient(uri, { useBigInt64: true });
+    onTestFinished(() => client.close());
+    const animals = client.db(database).collection<{ _id: bigint }>('animals');
+    expect(await animals.find().toArray()).toEqual([
+      { _id: BigInt(id), name: 'Rex', categoryId: 9_007_199_254_740_991n, status: 'sold' },
+      { _id: BigInt(id + 1), name: 'Max', categoryId: 0n },
+    ]);
+  });
+
+  test.for([
+    { name: 5, categoryId: 1 },
+    { name: 'Rex', categoryId: 1.5 },
+    { name: 'Rex' },
+    { name: 'Rex', categoryId: 1, status: 'lost' },
+  ])('an animal %j that somebody else wrote is said to be damaged', async (row) => {
+    const { uri, database, open } = await proxiedDatabase();
+    const store = await open();
+    const client = new MongoClient(uri);
+    onTestFinished(() => client.close());
+    await client
+      .db(database)
+      .collection<{ _id: number }>('animals')
+      .insertOne({ _id: 7, ...row });
+    await expect(async () => store.get(7)).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringContaining('animal 7'),
+    });
+  });
+
+  test('an animal is never overwritten, whatever became of the counter', async () => {
+    const { uri, database, open } = await proxiedDatabase();
+    const store = await open();
+    const client = new MongoClient(uri);
+    onTestFinished(() => client.close());
+    const animals = client.db(database).collection<{ _id: number; name: string }>('animals');
+    await animals.insertOne({ _id: 1, name: 'Bella' });
+    await expect(store.create(pet)).rejects.toMatchObject({ code: 'damaged' });
+    expect(await animals.find().toArray()).toEqual([{ _id: 1, name: 'Bella' }]);
+  });
+});

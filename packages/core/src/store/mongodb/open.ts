@@ -1,0 +1,236 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Collection, type Db, MongoClient, MongoServerSelectionError } from 'mongodb';
+import { StoreError } from '../storeError.ts';
+import { type Place, storeError, toStoreError } from './errors.ts';
+import type { MongodbStoreOptions } from './index.ts';
+import { type CommandCall, createOperations, type Operations } from './operation.ts';
+import type { AnimalRow, CounterRow, KeyRow, ReservationRow } from './rows.ts';
+
+export interface Collections {
+  readonly animals: Collection<AnimalRow>;
+  readonly keys: Collection<KeyRow>;
+  readonly reservations: Collection<ReservationRow>;
+  readonly counters: Collection<CounterRow>;
+}
+
+export interface Database<Tables> {
+  readonly place: Place;
+  readonly operations: Operations;
+  /**
+   * What is kept in the database, when its indexes are there. Until it was reached for the first time this waits for the
+   * first attempt, and fails at once after that has failed.
+   * @throws {StoreError} that says why the database cannot be reached
+   */
+  readonly prepared: () => Tables | Promise<Tables>;
+  readonly close: () => Promise<void>;
+}
+
+/** Between two attempts to reach a database that is away, in milliseconds. */
+const RETRY_MS = 500;
+
+/**
+ * Connects to the database, and goes on trying for as long as it is away.
+ * @throws {StoreError} for a URI that cannot be right
+ */
+export function openDatabase<Tables>(
+  {
+    uri,
+    database = 'petstore',
+    create = true,
+    operationTimeoutMs = 5000,
+    maxPoolSize = 32,
+    maxWaiting = 1024,
+  }: MongodbStoreOptions,
+  openTables: (collections: Collections, place: Place) => Tables,
+): Database<Tables> {
+  const newClient = () => createClient(uri, operationTimeoutMs, maxPoolSize);
+  const firstClient = newClient();
+  const place = placeOf(firstClient, database);
+  const operations = createOperations({
+    timeoutMs: operationTimeoutMs,
+    maxUnderWay: maxPoolSize + maxWaiting,
+    toStoreError(error, { doubt }) {
+      if (error instanceof MongoServerSelectionError) renew();
+      return toStoreError(error, place, doubt);
+    },
+    closed: () => storeError('closed', place),
+    overloaded: () => storeError('unavailable', place, `${maxWaiting} operations wait for it already`),
+    tooLate: ({ doubt }, timeoutMs) =>
+      storeError(
+        doubt === 'none' ? 'unavailable' : 'outcome-unknown',
+        place,
+        `it did not answer within ${timeoutMs} ms`,
+      ),
+  });
+
+  const stopped = new AbortController();
+  const clients = new Set<MongoClient>();
+  let current: { readonly client: MongoClient; readonly tables: Tables } | undefined;
+  let fault: StoreError | undefined;
+  let attempting: Promise<void> | undefined;
+
+  function attempt(client?: MongoClient): Promise<void> {
+    attempting ??= connect(client ?? newClient()).finally(() => {
+      attempting = undefined;
+    });
+    return attempting;
+  }
+
+  async function connect(client: MongoClient): Promise<void> {
+    clients.add(client);
+    try {
+      // Bounded by the time that the selection of a server may take.
+      await client.connect();
+      const tables = await operations.runOwn(async ({ call }) => {
+        const collections = await openCollections(client, database, call);
+        if (create) await makeIndexes(collections, call);
+        else await refuseMissing(client.db(database), place, call);
+        return openTables(collections, place);
+      });
+      if (current !== undefined) void retire(current.client);
+      current = { client, tables };
+    } catch (error) {
+      fault = toStoreError(error, place, 'none');
+      await closeClient(client);
+    }
+  }
+
+  /**
+   * Tries another client where this one finds no server. It would find it later, but for a fault of the driver (7.8.0): a
+   * check of the server that begins after its socket was destroyed, and before that was said, waits for ever for the
+   * socket's `drain`, and there is never another check. Seen in one of fifteen cut-offs, on a server that is polled.
+   */
+  function renew(): void {
+    if (current !== undefined && !stopped.signal.aborted) void attempt();
+  }
+
+  /** Closes a client when what was begun with it has ended. */
+  async function retire(client: MongoClient): Promise<void> {
+    await delay(operationTimeoutMs, undefined, { signal: stopped.signal, ref: false }).catch(() => {});
+    if (!stopped.signal.aborted) await closeClient(client);
+  }
+
+  async function closeClient(client: MongoClient): Promise<void> {
+    clients.delete(client);
+    // What ends the sessions on the server may wait for one that does not answer.
+    await Promise.race([client.close(), delay(operationTimeoutMs, undefined, { ref: false })]);
+  }
+
+  const first = attempt(firstClient);
+  const preparing = prepareUntilStopped();
+  async function prepareUntilStopped() {
+    await first;
+    for (;;) {
+      if (current !== undefined || stopped.signal.aborted) return;
+      await delay(RETRY_MS, undefined, { signal: stopped.signal }).catch(() => {});
+      if (!stopped.signal.aborted) await attempt();
+    }
+  }
+
+  return {
+    place,
+    operations,
+    prepared() {
+      if (current !== undefined) return current.tables;
+      return first.then(() => {
+        if (current !== undefined) return current.tables;
+        throw fault ?? storeError('closed', place);
+      });
+    },
+    async close() {
+      stopped.abort();
+      await operations.close();
+      await preparing;
+      await attempting;
+      await Promise.all(Array.from(clients, closeClient));
+    },
+  };
+}
+
+function createClient(uri: string, operationTimeoutMs: number, maxPoolSize: number): MongoClient {
+  // What waits for a server leaves time to the work itself. Less than the look-up of a key may take: that it finds no
+  // server must come to light before its time is up.
+  const waitMs = Math.ceil(operationTimeoutMs * 0.4);
+  try {
+    return new MongoClient(uri, {
+      appName: 'petstore',
+      maxPoolSize,
+      // What is acknowledged is on the disks of a majority; what is read was, and its own writes are there for everyone.
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: operationTimeoutMs },
+      // By itself, too: one in the URI would go before that of the concern.
+      journal: true,
+      readPreference: 'primary',
+      // How the rows are read: 64-bit integers as numbers.
+      promoteLongs: true,
+      promoteValues: true,
+      useBigInt64: false,
+      raw: false,
+      serverSelectionTimeoutMS: waitMs,
+      // Also what a check of the server may take: a shorter one would cut calls that still have time.
+      connectTimeoutMS: operationTimeoutMs,
+      // 10 s by default: a database that is back would be noticed that late.
+      heartbeatFrequencyMS: 2000,
+      // 500 ms by default: after each connection that is lost all calls would wait that long.
+      minHeartbeatFrequencyMS: 100,
+      // Left out: `waitQueueTimeoutMS`, since the deadline of an operation ends its wait for a connection; `retryReads`
+      // and `retryWrites`, which are on unless the URI says otherwise, as servers that are not MongoDB's may ask for.
+    });
+  } catch (error) {
+    // The driver's message may hold the whole URI, so it is shown only where there is nothing to hide.
+    const why =
+      error instanceof Error && !/@|password|properties/i.test(uri)
+        ? error.message.replace(/\.$/, '')
+        : 'its form is mongodb://user:password@host:port/?options, where each of : / ? # [ ] @ % in the user and the password is percent-encoded, and every option is one that the driver knows';
+    throw new StoreError('unavailable', `The URI of the database cannot be right: ${why}.`);
+  }
+}
+
+function placeOf(client: MongoClient, database: string): Place {
+  const { hosts, srvHost, credentials, proxyUsername, proxyPassword, passphrase } = client.options;
+  const name = `${database} at ${srvHost ?? hosts.map(String).join(', ')}`;
+  const { username, password } = credentials ?? {};
+  const secrets = [username, password, proxyUsername, proxyPassword, passphrase].flatMap((secret) =>
+    secret === undefined || secret === '' ? [] : [secret, encodeURIComponent(secret)],
+  );
+  // A user that is named as the database or its host is: that name is said anyway.
+  return { name, secrets: secrets.filter((secret) => !name.includes(secret)) };
+}
+
+async function openCollections(
+  client: MongoClient,
+  database: string,
+  call: CommandCall,
+): Promise<Collections> {
+  const db = client.db(database);
+  const hello: { setName?: string; msg?: string } = await db.command({ hello: 1 }, call);
+  // Only where there is more than one server can what was read be taken back by a failover; a lone one may refuse the level.
+  const isDistributed = hello.setName !== undefined || hello.msg === 'isdbgrid';
+  const options = isDistributed ? { readConcern: { level: 'majority' as const } } : {};
+  return {
+    animals: db.collection<AnimalRow>('animals', options),
+    keys: db.collection<KeyRow>('keys', options),
+    reservations: db.collection<ReservationRow>('reservations', options),
+    counters: db.collection<CounterRow>('counters', options),
+  };
+}
+
+/** A name that nobody meant would be taken for an empty store. */
+async function refuseMissing(db: Db, { name }: Place, call: CommandCall): Promise<void> {
+  // By name alone: a user needs no other right for it.
+  const isThere = await db.listCollections({ name: 'animals' }, { ...call, nameOnly: true }).hasNext();
+  if (!isThere) throw new StoreError('unavailable', `There is no store in the database ${name}.`);
+}
+
+/** Several processes may make them at the same time. */
+async function makeIndexes({ animals, keys, reservations }: Collections, call: CommandCall): Promise<void> {
+  await animals.createIndexes([{ key: { status: 1, _id: 1 } }], call);
+  // Their uniqueness is what names and the first key rest on. The collection is small: it is never sharded.
+  await keys.createIndexes(
+    [
+      { key: { name: 1 }, unique: true },
+      { key: { number: 1 }, unique: true },
+    ],
+    call,
+  );
+  await reservations.createIndexes([{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }], call);
+}

@@ -1,0 +1,131 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Store } from '../store.ts';
+import { StoreError } from '../storeError.ts';
+import { mongodbUri } from './testing/index.ts';
+import { proxiedDatabase } from './testing/proxiedDatabase.ts';
+
+const pet = { name: 'Rex', categoryId: 1 };
+const reservation = (key = 'key') => ({ caller: 'caller', key, fingerprint: 'fingerprint' });
+
+const listAll = async (store: Store) => (await store.list({ limit: 100 })).animals;
+
+/** A step that a test holds up. */
+function gate() {
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+  const pass = () => {
+    reach();
+    return opened;
+  };
+  return { pass, reached, open };
+}
+
+describe.skipIf(mongodbUri === undefined)('a create that must happen once', () => {
+  test('is completed by a repeat where the first call stops between reservation and write', async () => {
+    const { open } = await proxiedDatabase();
+    const between = gate();
+    const first = await open({ afterReservation: between.pass });
+    const second = await open();
+    const slow = first.createOnce(pet, reservation());
+    await between.reached;
+    expect(await listAll(second)).toEqual([]);
+
+    const repeat = await second.createOnce(pet, reservation());
+    expect(repeat).toMatchObject({ animal: pet, isReplay: true });
+    between.open();
+    expect(await slow).toEqual({ animal: repeat.animal, isReplay: false });
+    expect(await listAll(second)).toEqual([repeat.animal]);
+  });
+
+  test('is of unknown outcome where it fails after the reservation, since a repeat may complete it', async () => {
+    const { open } = await proxiedDatabase();
+    const crash = new Error('crashed');
+    const first = await open({ afterReservation: () => Promise.reject(crash) });
+    await expect(first.createOnce(pet, reservation())).rejects.toMatchObject({
+      code: 'outcome-unknown',
+      cause: crash,
+    });
+    const second = await open();
+    const [one, other] = await Promise.all([
+      second.createOnce(pet, reservation()),
+      second.createOnce(pet, reservation()),
+    ]);
+    expect(one.animal).toEqual(other.animal);
+    expect(await listAll(second)).toEqual([one.animal]);
+  });
+
+  test('with another input is refused where the first call has only reserved', async () => {
+    const { open } = await proxiedDatabase();
+    const between = gate();
+    const first = await open({ afterReservation: between.pass });
+    const slow = first.createOnce(pet, reservation());
+    await between.reached;
+    const other = (await open()).createOnce(pet, { ...reservation(), fingerprint: 'other' });
+    await expect(other).rejects.toMatchObject({ code: 'key-reused' });
+    between.open();
+    await slow;
+  });
+
+  test('whose reservation has expired is replaced by one of many calls at once', async () => {
+    const { open } = await proxiedDatabase();
+    const [one, other] = [await open(), await open()];
+    const { animal: old } = await one.createOnce(pet, reservation());
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    vi.setSystemTime(Date.now() + 24 * 3_600_000);
+    const calls = [one, other, one, other, one, other, one, other].map((store) =>
+      store.createOnce(pet, reservation()),
+    );
+    const created = await Promise.all(calls);
+    expect(new Set(created.map(({ animal }) => animal.id)).size).toBe(1);
+    expect(created.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
+    expect(await listAll(one)).toEqual([old, created[0]?.animal]);
+  });
+
+  test('that stood still until its reservation expired stores nothing', async () => {
+    const { open } = await proxiedDatabase();
+    const between = gate();
+    const slow = (await open({ afterReservation: between.pass })).createOnce(pet, reservation());
+    await between.reached;
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    vi.setSystemTime(Date.now() + 24 * 3_600_000);
+    const other = await open();
+    const { animal, isReplay } = await other.createOnce(pet, reservation());
+    expect(isReplay).toBe(false);
+    between.open();
+    await expect(slow).rejects.toMatchObject({ code: 'outcome-unknown' });
+    expect(await listAll(other)).toEqual([animal]);
+  });
+
+  test('happens once though answers of the database are lost, and repeats come from several stores', async () => {
+    const { proxy, open } = await proxiedDatabase();
+    const stores = await Promise.all([open(), open()]);
+    proxy.set({ kind: 'cutReplies', percent: 30, only: 'insert' });
+    const keys = Array.from({ length: 8 }, (_, index) => `key ${index}`);
+    const failures = new Set<string>();
+    const untilDone = async (store: Store, key: string): Promise<number> => {
+      for (;;) {
+        try {
+          const { animal } = await store.createOnce({ ...pet, name: key }, reservation(key));
+          return animal.id;
+        } catch (error) {
+          failures.add(error instanceof StoreError ? error.code : String(error));
+        }
+      }
+    };
+    const ids = await Promise.all(
+      keys.map((key) => Promise.all(stores.map((store) => untilDone(store, key)))),
+    );
+    proxy.set({ kind: 'none' });
+    expect(proxy.cuts).toBeGreaterThan(0);
+    expect(['unavailable', 'outcome-unknown']).toEqual(expect.arrayContaining([...failures]));
+    for (const [one, other] of ids) expect(one).toBe(other);
+    const animals = await listAll(await open());
+    expect(animals.map(({ name }) => name).toSorted()).toEqual(keys.toSorted());
+  });
+});

@@ -1,0 +1,38 @@
+import { BSON, type Document, MongoClient } from 'mongodb';
+import type { ListQuery } from '../../store.ts';
+import { openMongodbStore } from '../index.ts';
+import { startFaultProxy } from './faultProxy.ts';
+import type { TestDatabase } from './testDatabase.ts';
+
+export interface ListPlan {
+  /** The command as the store sends it, without what the driver adds for itself. */
+  readonly command: Document;
+  /** How the server would run it. */
+  readonly plan: unknown;
+}
+
+/** OP_MSG: a header of 16 bytes, flags, and a section of kind 0, which is the command. */
+const OP_MSG = 2013;
+const BODY = 21;
+
+/** Lists animals, takes the command from the wire, and asks the server to explain it. */
+export async function explainList({ uri, database }: TestDatabase, query: ListQuery): Promise<ListPlan> {
+  const finds: Document[] = [];
+  const proxy = await startFaultProxy(uri, (message) => {
+    if (message.readInt32LE(12) !== OP_MSG || message.readUInt8(BODY - 1) !== 0) return;
+    const command = BSON.deserialize(message.subarray(BODY, BODY + message.readInt32LE(BODY)), {
+      promoteLongs: false,
+    });
+    if (command['find'] === 'animals') finds.push(command);
+  });
+  const store = await openMongodbStore({ uri: proxy.uri, database });
+  await store.list(query);
+  await store.close();
+  await proxy.close();
+  const { lsid: _lsid, $db: _db, $clusterTime: _time, ...command } = finds[0] ?? {};
+
+  const client = new MongoClient(uri);
+  const { queryPlanner: plan } = await client.db(database).command({ explain: command });
+  await client.close();
+  return { command, plan };
+}

@@ -1,0 +1,167 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/**
+ * What the proxy does from now on:
+ * - `none`: nothing
+ * - `refuse`: nobody listens on its port, and the connections that are there are cut
+ * - `freeze`: nothing passes, and nothing is closed
+ * - `delay`: everything that the server says comes so many milliseconds later
+ * - `cutMessages`: of so many of a hundred answers half is passed, then the connection is cut
+ * - `cutReplies`: of so many of a hundred answers nothing is passed and the connection is cut; the request went through
+ */
+export type Fault =
+  | { readonly kind: 'none' | 'refuse' | 'freeze' }
+  | { readonly kind: 'delay'; readonly ms: number }
+  | {
+      readonly kind: 'cutMessages' | 'cutReplies';
+      readonly percent: number;
+      /** Only answers to requests whose bytes contain this: the name of a collection, say. Default: all. */
+      readonly only?: string;
+    };
+
+export interface FaultProxy {
+  /** The same deployment through the proxy. */
+  readonly uri: string;
+  /** For the connections that are there, too. */
+  readonly set: (fault: Fault) => void;
+  /** How many answers were cut so far. */
+  readonly cuts: number;
+  /** How many connections are open. */
+  readonly connections: number;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * A TCP proxy on a free port of this machine, in front of the one server that the URI names.
+ * @param onRequest called with each message to the server
+ */
+export async function startFaultProxy(
+  uri: string,
+  onRequest?: (message: Buffer) => void,
+): Promise<FaultProxy> {
+  const [, host = '', port = '27017'] = /^mongodb:\/\/(?:[^/@]*@)?([^:/,]+)(?::(\d+))?/.exec(uri) ?? [];
+  if (host === '') throw new Error('The URI must name one server.');
+  let fault: Fault = { kind: 'none' };
+  let cuts = 0;
+  const links = new Set<Link>();
+  /** What waits for the end of a freeze. */
+  let held: (() => void)[] = [];
+
+  const unlessFrozen = (action: () => void) => {
+    if (fault.kind === 'freeze') held.push(action);
+    else action();
+  };
+
+  const listener = createServer((client) => {
+    const link = createLink(client, connect(Number(port), host));
+    links.add(link);
+    link.whenClosed(() => links.delete(link));
+
+    // Requests of which the answers are to be cut, by their number.
+    const chosen = new Set<number>();
+    readMessages(link.client, (request) => {
+      onRequest?.(request);
+      unlessFrozen(() => {
+        if ((fault.kind === 'cutReplies' || fault.kind === 'cutMessages') && isChosen(fault, request)) {
+          chosen.add(request.readInt32LE(REQUEST_ID));
+        }
+        link.server.write(request);
+      });
+    });
+    const answer = (message: Buffer) => {
+      if (!chosen.delete(message.readInt32LE(RESPONSE_TO))) {
+        link.client.write(message);
+        return;
+      }
+      cuts++;
+      if (fault.kind === 'cutMessages') {
+        link.client.end(message.subarray(0, message.length >> 1), () => link.destroy());
+      } else link.destroy();
+    };
+    readMessages(link.server, (message) => {
+      if (fault.kind === 'delay') setTimeout(() => unlessFrozen(() => answer(message)), fault.ms);
+      else unlessFrozen(() => answer(message));
+    });
+  });
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  if (address === null || typeof address === 'string') throw new Error('No port was given.');
+
+  return {
+    uri: uri.replace(/(\/\/(?:[^/@]*@)?)[^/]+/, `$1127.0.0.1:${address.port}`),
+    set(next) {
+      fault = next;
+      if (next.kind === 'refuse') {
+        listener.close();
+        for (const link of links) link.destroy();
+      } else if (!listener.listening) listener.listen(address.port, '127.0.0.1');
+      if (next.kind !== 'freeze') {
+        const actions = held;
+        held = [];
+        for (const action of actions) action();
+      }
+    },
+    get cuts() {
+      return cuts;
+    },
+    get connections() {
+      return links.size;
+    },
+    async close() {
+      for (const link of links) link.destroy();
+      if (!listener.listening) return;
+      listener.close();
+      await once(listener, 'close');
+    },
+  };
+}
+
+/** A client's connection and the one to the server that goes with it: they end together. */
+interface Link {
+  readonly client: Socket;
+  readonly server: Socket;
+  readonly destroy: () => void;
+  readonly whenClosed: (action: () => void) => void;
+}
+
+function createLink(client: Socket, server: Socket): Link {
+  const destroy = () => {
+    client.destroy();
+    server.destroy();
+  };
+  for (const socket of [client, server]) {
+    socket.setNoDelay();
+    socket.on('error', destroy);
+    socket.on('close', destroy);
+  }
+  return { client, server, destroy, whenClosed: (action) => client.on('close', action) };
+}
+
+/** The header of a message of MongoDB's wire protocol: its length, its number, and whose answer it is. */
+const HEADER_BYTES = 16;
+const REQUEST_ID = 4;
+const RESPONSE_TO = 8;
+
+/** Calls back for each whole message. */
+function readMessages(socket: Socket, onMessage: (message: Buffer) => void): void {
+  let chunks: Buffer[] = [];
+  let bytes = 0;
+  socket.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    while (bytes >= HEADER_BYTES) {
+      const all = chunks.length === 1 ? (chunks[0] ?? chunk) : Buffer.concat(chunks);
+      const length = all.readInt32LE(0);
+      chunks = [all];
+      if (bytes < length) return;
+      chunks = [all.subarray(length)];
+      bytes -= length;
+      onMessage(all.subarray(0, length));
+    }
+  });
+}
+
+const isChosen = ({ percent, only }: { percent: number; only?: string }, request: Buffer): boolean =>
+  Math.random() * 100 < percent && (only === undefined || request.includes(only));

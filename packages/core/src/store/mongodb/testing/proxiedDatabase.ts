@@ -1,0 +1,37 @@
+import { onTestFinished } from 'vitest';
+import type { Store } from '../../store.ts';
+import { type MongodbStoreOptions, openMongodbStore } from '../index.ts';
+import { type FaultProxy, startFaultProxy } from './faultProxy.ts';
+import { testDatabase } from './testDatabase.ts';
+
+/** A database of one test, which it reaches through a proxy that can take it away. Nothing outlives the test. */
+export interface ProxiedDatabase {
+  /** Through the proxy. */
+  readonly uri: string;
+  readonly database: string;
+  readonly proxy: FaultProxy;
+  /** Opens a store there, with a limit of one second unless told otherwise. */
+  readonly open: (options?: Partial<MongodbStoreOptions>) => Promise<Store>;
+}
+
+export async function proxiedDatabase(): Promise<ProxiedDatabase> {
+  const { uri: direct, database, drop } = testDatabase();
+  const proxy = await startFaultProxy(direct);
+  const { uri } = proxy;
+  const stores: Store[] = [];
+  onTestFinished(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    await proxy.close();
+    await drop();
+  });
+  return {
+    uri,
+    database,
+    proxy,
+    async open(options) {
+      const store = await openMongodbStore({ uri, database, operationTimeoutMs: 1000, ...options });
+      stores.push(store);
+      return store;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import { MongoClient } from 'mongodb';
+
+/**
+ * The server that tests use: `MONGODB_URI`. Unset where nobody names one; `describe.skipIf(mongodbUri === undefined)`.
+ * Where `REQUIRE_MONGODB` is set, as `.ci/run` sets it, the absence fails every test file that imports this.
+ */
+export const mongodbUri: string | undefined = process.env['MONGODB_URI'];
+if (mongodbUri === undefined && process.env['REQUIRE_MONGODB'] !== undefined) {
+  throw new Error(
+    'MONGODB_URI is not set, and REQUIRE_MONGODB says that the tests of the MongoDB store must run.',
+  );
+}
+
+export interface TestDatabase {
+  readonly uri: string;
+  /** A name that no other test has. */
+  readonly database: string;
+  readonly drop: () => Promise<void>;
+}
+
+/** A database of its own for a test. It is made by what is stored first. */
+export function testDatabase(): TestDatabase {
+  if (mongodbUri === undefined) throw new Error('MONGODB_URI is not set.');
+  const uri = mongodbUri;
+  const database = `petstore-test-${randomUUID()}`;
+  return {
+    uri,
+    database,
+    async drop() {
+      const client = new MongoClient(uri);
+      await client.db(database).dropDatabase();
+      await client.close();
+    },
+  };
+}
