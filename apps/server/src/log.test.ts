@@ -80,6 +80,11 @@ describe('a failure that nobody expected', () => {
       operation: 'listPets',
       status: 500,
       isStream: false,
+      procedures: ['listPets'],
+      calls: 1,
+      bytesIn: 0,
+      bytesOut: 79,
+      limit: undefined,
       durationMs: 1,
       error: new Error('the store fell over', { cause: new Error('the disk is gone') }),
     });

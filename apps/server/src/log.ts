@@ -40,7 +40,15 @@ export function requestLog(
 ): ((exchange: Exchange) => void) | undefined {
   if (LOG_REQUESTS === 'none') return undefined;
   return (exchange) => {
-    const { error, isStream, ...request } = exchange;
+    const {
+      error,
+      isStream,
+      procedures: _procedures,
+      calls: _calls,
+      bytesIn: _in,
+      bytesOut: _out,
+      ...request
+    } = exchange;
     const { durationMs, status } = request;
     const slow = durationMs > slowMs && !isStream;
     const isGood = status < 300 && error === undefined;

@@ -1,18 +1,35 @@
+import type { Limit } from './edge/limitError.ts';
 import type { GatewayResponse } from './http.ts';
+
+/** Its name and its value. */
+export type Header = readonly [name: string, value: string];
 
 /** A response on its way out, with what the log wants to know of how it was made. The host reads the response alone. */
 export class Answer implements GatewayResponse {
   readonly status: number;
-  readonly headers: [name: string, value: string][];
+  readonly headers: Header[];
   readonly body: GatewayResponse['body'];
   /** The procedure that was called; of a batch, joined by commas. */
   operation: string | undefined = undefined;
+  /** Those that were called and exist, one for each call, where that is not `operation` alone. */
+  procedures: readonly string[] | undefined = undefined;
+  /** How many calls were asked for. */
+  calls = 1;
   /** What failed unexpectedly. */
   error: unknown = undefined;
+  /** The limit that was met. */
+  limit: Limit | undefined = undefined;
+  /** Whether nobody's credential had a part in it, so that it is for everybody alike. */
+  isAnonymous = false;
 
-  constructor(status: number, headers: [name: string, value: string][], body?: GatewayResponse['body']) {
+  constructor(status: number, headers: Header[], body?: GatewayResponse['body']) {
     this.status = status;
     this.headers = headers;
     this.body = body;
+  }
+
+  /** Another's response: it stays as it is. */
+  static of({ status, headers, body }: GatewayResponse): Answer {
+    return new Answer(status, [...headers], body);
   }
 }

@@ -1,6 +1,7 @@
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { bearerCredential, challenge } from './bearer.ts';
 import { codeInWords } from './codeInWords.ts';
+import type { FailedAttempts } from './edge/failedAttempts.ts';
 import type { GatewayRequest } from './http.ts';
 
 /** Why a request is not let in. */
@@ -44,10 +45,14 @@ export type Authentication<Identity> = (
 /** Who is let in where no credential is asked for. */
 export const anybody: Admitted<never> = { identity: undefined, token: undefined };
 
-/** Bearer authentication (RFC 6750) by `authenticate`; without it everybody is let in. */
+/**
+ * Bearer authentication (RFC 6750) by `authenticate`; without it everybody is let in.
+ * @param failedAttempts where those of one address are limited
+ */
 export function createAuthentication<Identity>(
   authenticate: Authenticate<Identity> | undefined,
   realm: string,
+  failedAttempts?: FailedAttempts,
 ): Authentication<Identity> {
   if (authenticate === undefined) return () => anybody;
 
@@ -62,20 +67,29 @@ export function createAuthentication<Identity>(
     new TRPCError({ code: 'UNAUTHORIZED', message: 'The API key is not valid.' }),
     challenge(realm, false),
   );
-  // What a look-up gives for nobody is not always undefined: null, false, '' and 0 let nobody in either.
-  const admit = (identity: Identity | Nobody, token: string) => (identity ? { identity, token } : invalid);
   const fail = (cause: unknown) => new Refusal(forClients(getTRPCErrorFromUnknown(cause)));
+
+  function refuse(request: GatewayRequest, token: string, lookedUpAt?: number): Refusal {
+    const tooMany = failedAttempts?.count(request, token, lookedUpAt);
+    return tooMany === undefined ? invalid : new Refusal(tooMany);
+  }
 
   return (request, authorization = request.header('authorization')) => {
     const credential = bearerCredential(authorization);
     if (credential === 'missing') return missing;
     if (credential === 'malformed') return invalid;
     const { token } = credential;
+    if (failedAttempts?.isKnown(token)) return refuse(request, token);
     try {
       const identity = authenticate(token, request);
-      return isThenable(identity)
-        ? Promise.resolve(identity).then((found) => admit(found, token), fail)
-        : admit(identity, token);
+      // What a look-up gives for nobody is not always undefined: null, false, '' and 0 let nobody in either.
+      if (!isThenable(identity)) return identity ? { identity, token } : refuse(request, token);
+      // Only what was waited for is worth to be remembered.
+      const lookedUpAt = performance.now();
+      return Promise.resolve(identity).then(
+        (found) => (found ? { identity: found, token } : refuse(request, token, lookedUpAt)),
+        fail,
+      );
     } catch (cause) {
       return fail(cause);
     }

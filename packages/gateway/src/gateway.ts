@@ -1,18 +1,30 @@
 import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { Answer } from './answer.ts';
 import { createAuthentication } from './authentication.ts';
+import { Calls } from './call/calls.ts';
+import { loadTracing } from './call/tracing.ts';
 import { createCredentialWatch } from './credentialWatch.ts';
+import { createAnswerHeaders } from './edge/answerHeaders.ts';
+import { createClientAddress } from './edge/clientAddress.ts';
+import { createCors } from './edge/cors.ts';
+import { createFailedAttempts } from './edge/failedAttempts.ts';
+import { createGate } from './edge/gate.ts';
+import { createRateLimit } from './edge/rateLimit.ts';
 import { GatewayError } from './gatewayError.ts';
+import { exchangeOf } from './exchangeOf.ts';
 import {
   isBodyStream,
   type GatewayBodyStream,
   type GatewayRequest,
   type GatewayResponse,
   type Handle,
+  type Refuse,
+  type Refuser,
   type Service,
   type SocketAcceptor,
   type Upgrade,
 } from './http.ts';
+import { defaultBatchSize, limitsOf } from './limits.ts';
 import type { Exchange, GatewayOptions } from './options.ts';
 import { pacedIterable } from './pacedIterable.ts';
 import { procedureDefinitions } from './procedures.ts';
@@ -30,7 +42,9 @@ import { createSocketWire } from './rpc/socketWire.ts';
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
 /** What `serve` takes, and what a service asks of its gateway. */
-export interface Gateway extends Required<Service> {
+export interface Gateway extends Required<Service>, Required<Refuser> {
+  /** How many calls run now, on all faces. */
+  readonly callsInFlight: () => number;
   /** Tells every WebSocket client to connect anew, as tRPC's adapter does: before a deploy, say. */
   readonly broadcastReconnect: () => void;
   /** The OpenAPI 3.1 document of the procedures that carry REST metadata. It is made at the first call. */
@@ -51,18 +65,26 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 ): Promise<Gateway> {
   const restBasePath = withoutSlash(options.restBasePath ?? '/v1');
   const rpcBasePath = withoutSlash(options.rpcBasePath ?? '/trpc');
-  const {
-    documentPath = '/openapi.json',
-    maxBodyBytes = 1_048_576,
-    errorFormat = apiErrors,
-    onExchange,
-  } = options;
+  const { documentPath = '/openapi.json', errorFormat = apiErrors, onExchange } = options;
+  const limits = limitsOf(options);
+  const isProtected = options.authenticate !== undefined;
   const origin = publicOrigin(options.publicUrl);
   const definitions = await procedureDefinitions(options.router);
   const routes = definitions.flatMap((definition) =>
     definition.rest ? [createRoute(definition, definition.rest)] : [],
   );
-  const authentication = createAuthentication(options.authenticate, options.realm ?? 'api');
+  const clientAddress = createClientAddress(options.trustProxy ?? []);
+  const failedAttempts =
+    options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
+  const authentication = createAuthentication(options.authenticate, options.realm ?? 'api', failedAttempts);
+  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
+  const calls = new Calls(limits, await loadTracing());
+  const gate = createGate(calls, rateLimit);
+  const cors = options.cors && createCors(options.cors);
+  const rpc = {
+    ...options.rpc,
+    maxBatchSize: Math.min(options.rpc?.maxBatchSize ?? defaultBatchSize, limits.maxInFlight),
+  };
   const watch = createCredentialWatch(options.authenticate);
   const failure = createFailure(errorFormat);
   const rpcFailure = createRpcFailure(options.router);
@@ -71,7 +93,9 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     routes,
     base: { origin, rest: `${origin}${restBasePath}` },
     basePathLength: restBasePath.length,
-    maxBodyBytes,
+    limits,
+    calls,
+    gate,
     authentication,
     watch,
     createContext: options.createContext,
@@ -81,8 +105,10 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const rpcWire = createRpcWire({
     router: options.router,
     basePath: rpcBasePath,
-    rpc: options.rpc ?? {},
-    maxBodyBytes,
+    rpc,
+    limits,
+    calls,
+    gate,
     authentication,
     watch,
     publicProcedures: pathsOf(routes.filter(({ isPublic }) => isPublic)),
@@ -94,9 +120,15 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 
   const socketWire = createSocketWire({
     router: options.router,
-    rpc: options.rpc ?? {},
+    rpc,
+    limits,
+    calls,
+    gate,
+    rateLimit,
+    cors,
+    clientAddress: rateLimit || failedAttempts ? clientAddress : undefined,
     sockets: options.sockets ?? {},
-    isProtected: options.authenticate !== undefined,
+    isProtected,
     authentication,
     watch,
     createContext: options.createContext,
@@ -112,7 +144,11 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
         routes,
         document: options.document,
         server: `${origin}${restBasePath}`,
-        isProtected: options.authenticate !== undefined,
+        isProtected,
+        isRateLimited: rateLimit !== undefined,
+        limitsAttempts: failedAttempts !== undefined,
+        limitsInFlight: isLimited(options.maxInFlight),
+        limitsTime: isLimited(options.callTimeoutMs),
         errorFormat,
       }),
     ));
@@ -145,6 +181,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 
   const nowhere = () =>
     failure(new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' }));
+
+  const complete = createAnswerHeaders(cors, isProtected);
 
   function dispatch(
     request: GatewayRequest,
@@ -180,34 +218,29 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     const id = requestId(request.header('x-request-id'));
     // What the request is named by is read now: a host may not answer for it later.
     const { method, path } = request;
+    const pageOrigin = cors && request.header('origin');
 
     const finish = (outcome: Outcome | GatewayResponse): Outcome | GatewayResponse => {
       const response = isResponse(outcome) ? outcome : undefined;
-      const report = (isStream: boolean, cause?: unknown) => {
-        const { operation, error } =
-          response instanceof Answer ? response : { operation: undefined, error: undefined };
-        onExchange?.({
-          requestId: id,
-          method,
-          path,
-          face,
-          operation,
-          // Who is let in is answered 101 (RFC 6455 §4.2.2).
-          status: response?.status ?? 101,
-          isStream,
-          durationMs: performance.now() - start,
-          error: error ?? cause,
-        });
-      };
+      const report = (isStream: boolean, cause?: unknown) =>
+        onExchange?.(
+          exchangeOf(request, response, {
+            requestId: id,
+            method,
+            path,
+            face,
+            isStream,
+            durationMs: performance.now() - start,
+            cause,
+          }),
+        );
       const body = response?.body;
-      const stream = isBodyStream(body) ? watchedStream(body, (cause) => report(true, cause)) : undefined;
-      if (stream === undefined) report(false);
-      if (response === undefined) return outcome;
-      return {
-        status: response.status,
-        headers: [...response.headers, ['x-request-id', id]],
-        body: stream ?? body,
-      };
+      if (response === undefined || !isBodyStream(body)) {
+        report(false);
+        return response ? complete(response, { id, face, method, pageOrigin }) : outcome;
+      }
+      const stream = watchedStream(body, (cause) => report(true, cause));
+      return { ...complete(response, { id, face, method, pageOrigin }), body: stream };
     };
     const rescue = (error: unknown) => {
       const rescued = failure(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: error }));
@@ -233,11 +266,25 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       ? exchange(request, 'rpc', (id) => socketWire.upgrade(request, id))
       : undefined;
 
+  const refuse: Refuse = (request, { status, code, message }) => {
+    const refused = () => {
+      const body = JSON.stringify(errorFormat.body({ code, message, status, issues: [] }));
+      const answer = new Answer(status, [['content-type', errorFormat.contentType]], body);
+      if (status === 414) answer.limit = 'url-bytes';
+      if (status === 431) answer.limit = 'header-bytes';
+      return answer;
+    };
+    // What is answered at once comes at once.
+    return exchange(request, faceOf(request.path), refused) as GatewayResponse;
+  };
+
   return {
     handle,
     upgrade,
-    maxBodyBytes,
-    maxMessageBytes: options.sockets?.maxMessageBytes ?? maxBodyBytes,
+    refuse,
+    maxBodyBytes: limits.maxBodyBytes,
+    maxMessageBytes: options.sockets?.maxMessageBytes ?? limits.maxBodyBytes,
+    callsInFlight: () => calls.inFlight,
     broadcastReconnect: socketWire.broadcastReconnect,
     document,
   };
@@ -248,6 +295,9 @@ function watchedStream(body: GatewayBodyStream, onOver: (cause?: unknown) => voi
   const iterable = pacedIterable(body, () => undefined, onOver);
   return body.end ? { ...iterable, end: () => body.end?.() } : iterable;
 }
+
+/** Whether a limit was asked for: the defaults are beyond what a document's reader need think of. */
+const isLimited = (limit: number | undefined) => limit !== undefined && limit !== Infinity;
 
 const isResponse = (outcome: GatewayResponse | SocketAcceptor): outcome is GatewayResponse =>
   typeof outcome !== 'function';

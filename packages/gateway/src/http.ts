@@ -119,6 +119,22 @@ export type Upgrade = (
   request: GatewayRequest,
 ) => SocketAcceptor | GatewayResponse | Promise<SocketAcceptor | GatewayResponse> | undefined;
 
+/** What a host refuses by itself, before the service sees the request. */
+export interface Refusal {
+  readonly status: number;
+  /** `BAD_REQUEST`, `URI_TOO_LONG`, `EXPECTATION_FAILED`, `REQUEST_HEADER_FIELDS_TOO_LARGE` … */
+  readonly code: string;
+  /** A sentence that names what is wrong. */
+  readonly message: string;
+}
+
+/**
+ * Words a host's refusal, and hears of it: for logs, metrics and a body of the service's own. The request is malformed:
+ * nothing in it is to be trusted, and its body is not to be read. The host closes the connection afterwards.
+ * It never throws.
+ */
+export type Refuse = (request: GatewayRequest, refusal: Refusal) => GatewayResponse;
+
 /** What a host serves: a `Gateway`, or anything that answers requests. */
 export interface Service {
   readonly handle: Handle;
@@ -127,6 +143,12 @@ export interface Service {
   readonly maxBodyBytes?: number;
   /** The largest WebSocket message that is taken, in bytes. Default: 1048576. */
   readonly maxMessageBytes?: number;
+}
+
+/** A service that words what its host refuses. */
+export interface Refuser {
+  /** Default: `{ code, message, status }` as JSON, with an `X-Request-Id`. */
+  readonly refuse?: Refuse;
 }
 
 /** What `GatewayRequest.body` throws when the body is larger than it may be. */
@@ -140,8 +162,8 @@ export class BodyTooLargeError extends Error {
   }
 }
 
-// RFC 9110 §5.1.
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** A token, as methods and header names are (RFC 9110 §5.6.2). */
+export const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // oxlint-disable-next-line no-control-regex -- these are the bytes that a header must not have
 const unsafe = /[\0\r\n]/;
 /** What frames a message is the host's to write. */

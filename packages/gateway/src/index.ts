@@ -1,5 +1,10 @@
 export { createGateway, type Gateway, type OpenApiDocument } from './gateway.ts';
 export type { Authenticate, Nobody } from './authentication.ts';
+export type { CorsOptions } from './edge/cors.ts';
+export type { FailedAttemptsOptions } from './edge/failedAttempts.ts';
+export type { Limit } from './edge/limitError.ts';
+export type { Caller, RateLimitOptions } from './edge/rateLimit.ts';
+export type { Limits } from './limits.ts';
 export type {
   ContextOptions,
   DocumentOptions,

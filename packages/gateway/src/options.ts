@@ -2,7 +2,12 @@ import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
 import type { WSSHandlerOptions } from '@trpc/server/adapters/ws';
 import type { HTTPBaseHandlerOptions, TRPCRequestInfo } from '@trpc/server/http';
 import type { Authenticate } from './authentication.ts';
+import type { CorsOptions } from './edge/cors.ts';
+import type { FailedAttemptsOptions } from './edge/failedAttempts.ts';
+import type { Limit } from './edge/limitError.ts';
+import type { RateLimitOptions } from './edge/rateLimit.ts';
 import type { GatewayRequest, Handle } from './http.ts';
+import type { Limits } from './limits.ts';
 import type { Reply } from './reply.ts';
 import type { ErrorFormat } from './rest/errorFormat.ts';
 
@@ -35,12 +40,24 @@ export interface Exchange {
   /** The path as received, without the query: a query may carry what no log should hold. */
   readonly path: string;
   readonly face: 'rest' | 'rpc' | 'other';
-  /** The procedure's path (of a batch: joined by commas); `undefined` where none was reached. */
+  /** The procedure's path as it was called (of a batch: joined by commas); `undefined` where none was reached. */
   readonly operation: string | undefined;
+  /**
+   * The procedures that were asked for, one for each call: fit to be a metric's labels, since what is none is left out.
+   */
+  readonly procedures: readonly string[];
+  /** How many calls it asked for: the size of a batch. */
+  readonly calls: number;
   readonly status: number;
   /** Whether it was answered by a stream, or a subscription: it is told of when that is over. */
   readonly isStream: boolean;
   readonly durationMs: number;
+  /** The bytes of the request's body, as it declares them; `undefined` for a chunked one, and on a WebSocket. */
+  readonly bytesIn: number | undefined;
+  /** The bytes of the answer's body; `undefined` for a stream, and on a WebSocket. */
+  readonly bytesOut: number | undefined;
+  /** The limit that it met, if any: why it was refused, or some of its calls were. */
+  readonly limit: Limit | undefined;
   /**
    * What failed, where a procedure or the gateway failed unexpectedly (5xx), be it in the midst of a stream. Its text is
    * for logs only.
@@ -57,7 +74,10 @@ export interface DocumentOptions {
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
 }
 
-/** The options of tRPC's own adapters, as they are there. `onError` is given our request. */
+/**
+ * The options of tRPC's own adapters, as they are there. `onError` is given our request; a batch may have 100 calls
+ * where `maxBatchSize` says nothing, and never more than `maxInFlight`.
+ */
 export type RpcOptions<Router extends AnyTRPCRouter> = Pick<
   HTTPBaseHandlerOptions<Router, GatewayRequest>,
   'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
@@ -83,7 +103,7 @@ export interface SocketOptions<Router extends AnyTRPCRouter> extends Pick<
   readonly maxWaiting?: number;
 }
 
-export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> {
+export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> extends Partial<Limits> {
   readonly router: Router;
   /**
    * Checks a bearer token (RFC 6750), once per request and before anything else of it is looked at, and about once a
@@ -110,8 +130,23 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> {
   readonly document: DocumentOptions;
   /** The origin, and path if any, in front of a proxy: prefix of `Location`, `Link` and the document's `servers`. */
   readonly publicUrl?: string;
-  /** The largest request body, in bytes. Default: 1048576. */
-  readonly maxBodyBytes?: number;
+  /**
+   * How many calls each credential may make, over REST, tRPC and WebSocket together; further ones are answered 429. It
+   * counts in this process alone. Default: no such limit.
+   */
+  readonly rateLimit?: RateLimitOptions<Identity>;
+  /**
+   * How many tokens that are not good one client address may try; further ones are answered 429 in place of 401, and a
+   * good one never is. Default: no such limit.
+   */
+  readonly failedAttempts?: FailedAttemptsOptions;
+  /**
+   * Addresses and CIDR ranges of the proxies in front, whose `X-Forwarded-For` tells the client's address. Default:
+   * none, the peer is the client.
+   */
+  readonly trustProxy?: readonly string[];
+  /** Which pages of other origins may call. Default: none, and answers say nothing of it. */
+  readonly cors?: CorsOptions;
   /** The body of REST errors; the document follows it. Default: `{ code, message, status }`. */
   readonly errorFormat?: ErrorFormat;
   /** Paths outside the router, served for GET and HEAD without a credential: a health check, a page. */

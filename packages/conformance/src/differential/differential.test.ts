@@ -164,6 +164,13 @@ describe('the tRPC face differs from the adapter where design.md says so, and no
     });
   });
 
+  it('a Host that is none is 400 (RFC 9112 §3.2), where the adapter makes a URL of it', async () => {
+    const { official, ours } = await pair(undefined);
+    const row: Row = { name: 'Host', method: 'GET', target: '/hello', headers: [['Host', 'a/trpc/add?']] };
+    expect(await ask(official, row)).toMatchObject({ status: 200 });
+    expect(await ask(ours, row)).toMatchObject({ status: 400 });
+  });
+
   it('OPTIONS is a preflight: 204 with Allow, where the adapter answers 415', async () => {
     const { official, ours } = await pair(undefined);
     const row: Row = { name: 'OPTIONS', method: 'OPTIONS', target: '/hello' };

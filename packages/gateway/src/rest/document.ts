@@ -25,6 +25,12 @@ export interface CreateDocumentOptions {
   readonly server: string;
   /** Whether operations ask for a credential, unless they are public. */
   readonly isProtected: boolean;
+  readonly isRateLimited: boolean;
+  /** Whether one client address may only try so many bad credentials. */
+  readonly limitsAttempts: boolean;
+  /** Whether the calls that may run at once, and the time that each may take, were limited on purpose. */
+  readonly limitsInFlight: boolean;
+  readonly limitsTime: boolean;
   readonly errorFormat: ErrorFormat;
 }
 
@@ -86,7 +92,7 @@ function operation(route: Route, options: CreateDocumentOptions): ZodOpenApiOper
         content: Object.fromEntries(body.contentTypes.map((type) => [type, { schema: bodySchema(route) }])),
       },
     }),
-    responses: { ...successes(route), ...errors(route, options) },
+    responses: { ...successes(route, options), ...errors(route, options) },
   };
 }
 
@@ -121,10 +127,11 @@ function bodySchema({ inputs, pathParameters, body }: Route): z.ZodType {
     : z.object(body?.shape as Record<string, z.ZodType>);
 }
 
-function successes(route: Route): ZodOpenApiResponsesObject {
+function successes(route: Route, { isRateLimited }: CreateDocumentOptions): ZodOpenApiResponsesObject {
   const { rest } = route;
   const headers: Headers = {
     ...requestIdHeader,
+    ...(isRateLimited && rateLimitHeaders),
     ...deprecationHeaders(route, rest.pagination !== undefined),
   };
   for (const [name, { description }] of computedHeaders(rest)) headers[name] = { description, schema: text };
@@ -167,10 +174,8 @@ const eventsDescription =
   'Server-sent events (WHATWG HTML §9.2): `data` is JSON of this schema, `id` is there where an event has one. At the ' +
   'end comes `event: end`; where it fails, in its place, `event: error` with the body of the error.';
 
-function errors(
-  route: Route,
-  { isProtected, errorFormat }: CreateDocumentOptions,
-): ZodOpenApiResponsesObject {
+function errors(route: Route, options: CreateDocumentOptions): ZodOpenApiResponsesObject {
+  const { errorFormat, isProtected, isRateLimited } = options;
   const { pathParameters, queryParameters, body, rest } = route;
   const descriptions = new Map<number, string>();
   if (pathParameters.length + queryParameters.size > 0 || body)
@@ -183,7 +188,12 @@ function errors(
     descriptions.set(415, `The body is not ${body.contentTypes.join(' or ')}.`);
   }
   if (rest.idempotencyKey) descriptions.set(422, 'The Idempotency-Key was used with another input.');
+  const chargesAttempts = options.limitsAttempts && isProtected && !route.isPublic;
+  if (isRateLimited || chargesAttempts) descriptions.set(429, tooMany(isRateLimited, chargesAttempts));
   descriptions.set(500, 'The service failed.');
+  if (options.limitsInFlight) descriptions.set(503, 'The service runs as many calls as it may.');
+  if (options.limitsTime && route.type !== 'subscription')
+    descriptions.set(504, 'The call took too long: whether it had an effect is unknown.');
   const { errorResponses = [] } = rest;
   const named = Array.isArray(errorResponses)
     ? errorResponses.map((status) => [String(status), statusText(status)] as const)
@@ -200,6 +210,7 @@ function errors(
           headers: {
             ...requestIdHeader,
             ...errorHeaders[status],
+            ...(status === 429 && isRateLimited && rateLimitHeaders),
             ...(status === 404 && deprecationHeaders(route, false)),
           },
           content: { [errorFormat.contentType]: { schema: errorFormat.schema } },
@@ -219,6 +230,24 @@ const retryAfter: Headers = {
     description: 'Seconds to wait before trying again.',
     required: true,
     schema: { type: 'integer' },
+  },
+};
+
+const tooMany = (isRateLimited: boolean, chargesAttempts: boolean) =>
+  [
+    ...(isRateLimited ? ['More calls came than the rate limit allows.'] : []),
+    ...(chargesAttempts ? ['Too many credentials that are not valid came from this address.'] : []),
+  ].join(' ');
+
+/** IETF draft-ietf-httpapi-ratelimit-headers-10. Not said of a 429 for bad credentials, which no caller is counted by. */
+const rateLimitHeaders: Headers = {
+  RateLimit: {
+    description: 'How many calls are left (`r`), and in how many seconds all are again (`t`).',
+    schema: text,
+  },
+  'RateLimit-Policy': {
+    description: 'How many calls may be made (`q`) in how many seconds (`w`).',
+    schema: text,
   },
 };
 

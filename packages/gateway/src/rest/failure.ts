@@ -2,21 +2,29 @@ import type { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../answer.ts';
 import { codeInWords } from '../codeInWords.ts';
+import { LimitError } from '../edge/limitError.ts';
 import type { ErrorFormat } from './errorFormat.ts';
 import { inWords, issuesOf } from './inputError.ts';
 
 /** Answers an error over REST. */
-export type Failure = (error: TRPCError, headers?: readonly [name: string, value: string][]) => Answer;
+export type Failure = (
+  error: TRPCError,
+  headers?: readonly (readonly [name: string, value: string])[],
+) => Answer;
 
 /** Seconds after which a client that was refused for load or an outage may try again, where nothing says more. */
-const retryAfter = '1';
+const retryAfterSeconds = 1;
 
 /** How errors are answered: a status by tRPC's code, a body in the given format. */
 export function createFailure(format: ErrorFormat): Failure {
   return (error, extra = []) => {
     const status = getHTTPStatusCodeFromError(error);
-    const headers: [string, string][] = [['content-type', format.contentType], ...extra];
-    if (status === 429 || status === 503) headers.push(['retry-after', retryAfter]);
+    const limited = error instanceof LimitError ? error : undefined;
+    const headers: [string, string][] = [['content-type', format.contentType]];
+    for (const [name, value] of extra) headers.push([name, value]);
+    if (status === 429 || status === 503) {
+      headers.push(['retry-after', String(limited?.retryAfterSeconds ?? retryAfterSeconds)]);
+    }
     const body = format.body({
       code: error.code,
       message: clientMessage(error),
@@ -24,7 +32,8 @@ export function createFailure(format: ErrorFormat): Failure {
       issues: issuesOf(error),
     });
     const answer = new Answer(status, headers, JSON.stringify(body));
-    if (status >= 500) answer.error = error;
+    if (limited) answer.limit = limited.limit;
+    else if (status >= 500) answer.error = error;
     return answer;
   };
 }

@@ -1,5 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
+import { isDeeper, tooDeep } from '../call/jsonDepth.ts';
+import { refuseLongQuery } from '../edge/queryParameters.ts';
+import type { Limits } from '../limits.ts';
 import { refused } from './convert.ts';
 import { parseExactJson } from './exactJson.ts';
 import { formFields } from './formFields.ts';
@@ -24,12 +27,18 @@ export type RawBody =
 /**
  * Makes a procedure's input of a request. Texts are converted as their schemas' types ask; a JSON body is taken as it is.
  * @throws {TRPCError} `BAD_REQUEST` that names each field, `NOT_FOUND` where an id is well-formed but beyond what can exist
+ * @throws {LimitError} `query-parameters`, `json-depth`
  */
-export function readInput(route: Route, raw: RawInput): Record<string, unknown> {
+export function readInput(
+  route: Route,
+  raw: RawInput,
+  { maxJsonDepth, maxQueryParameters }: Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>,
+): Record<string, unknown> {
   const issues: InputIssue[] = [];
-  const input = route.body ? readBody(route.body, raw.body, issues) : {};
+  const input = route.body ? readBody(route.body, raw.body, issues, maxJsonDepth) : {};
   if (route.queryParameters.size > 0) {
     const { queryParameters } = route;
+    refuseLongQuery(raw.query, maxQueryParameters);
     readFields(
       queryParameters,
       formFields(raw.query, (name) => queryParameters.has(name)),
@@ -55,7 +64,12 @@ export function readInput(route: Route, raw: RawInput): Record<string, unknown> 
   return input;
 }
 
-function readBody(shape: BodyShape, body: RawInput['body'], issues: InputIssue[]): Record<string, unknown> {
+function readBody(
+  shape: BodyShape,
+  body: RawInput['body'],
+  issues: InputIssue[],
+  maxJsonDepth: number,
+): Record<string, unknown> {
   if (body === undefined) return {};
   if (body.kind === 'multipart') return readMultipart(shape, body.fields, issues);
   const text = decode(body.bytes);
@@ -71,7 +85,14 @@ function readBody(shape: BodyShape, body: RawInput['body'], issues: InputIssue[]
     return input;
   }
   const value = parseExactJson(text, (name) => Object.hasOwn(shape.shape, name));
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    const input: Record<string, unknown> = { ...value };
+    // What nobody reads may be anything, here too. The body itself is the first level.
+    for (const name of Object.keys(shape.shape)) {
+      if (isDeeper(input[name], maxJsonDepth - 1)) throw tooDeep(maxJsonDepth);
+    }
+    return input;
+  }
   issues.push({ path: [], message: 'the body must be a JSON object' });
   return {};
 }

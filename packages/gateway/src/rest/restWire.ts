@@ -2,11 +2,15 @@ import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { after } from '../after.ts';
 import { Answer } from '../answer.ts';
 import { anybody, Refusal, type Admission, type Admitted, type Authentication } from '../authentication.ts';
+import type { Call, Calls } from '../call/calls.ts';
 import type { CredentialWatch } from '../credentialWatch.ts';
+import type { Gate } from '../edge/gate.ts';
+import { LimitError } from '../edge/limitError.ts';
 import { EventBody } from '../eventBody.ts';
 import { GatewayError } from '../gatewayError.ts';
 import { BodyTooLargeError, discardStream, isBodyStream, type GatewayRequest } from '../http.ts';
 import { idempotencyKey } from '../idempotencyKey.ts';
+import type { Limits } from '../limits.ts';
 import type { ContextOptions } from '../options.ts';
 import { Reply } from '../reply.ts';
 import { byteBody } from './byteBody.ts';
@@ -27,7 +31,9 @@ export interface RestWireOptions<Identity> extends StreamTimes {
   readonly base: LinkBase;
   /** The length of the base path, which `request.path` starts with. */
   readonly basePathLength: number;
-  readonly maxBodyBytes: number;
+  readonly limits: Limits;
+  readonly calls: Calls;
+  readonly gate: Gate<Identity>;
   readonly authentication: Authentication<Identity>;
   readonly watch: CredentialWatch;
   readonly createContext: (options: ContextOptions<Identity>) => unknown;
@@ -54,7 +60,7 @@ interface Operation {
  * @throws {GatewayError} where two procedures claim one method and path
  */
 export function createRestWire<Identity>(options: RestWireOptions<Identity>): RestWire {
-  const { authentication, createContext, failure, maxBodyBytes } = options;
+  const { authentication, calls, createContext, failure, gate, limits } = options;
   const matcher = createMatcher(options.routes, options.base);
 
   const fail = (code: TRPCError['code'], message: string, headers?: [string, string][]) =>
@@ -75,19 +81,34 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
       return match ? new Answer(204, [['allow', match.value.allow]]) : nowhere();
     }
     return after(authentication(request), (admission: Admission<Identity>) => {
-      if (admission instanceof Refusal) {
-        if (match && operation?.route.isPublic) return serve(operation, match, request, requestId, anybody);
-        return refuse(admission);
-      }
-      if (match === undefined) return nowhere();
-      if (operation === undefined) {
-        return fail('METHOD_NOT_SUPPORTED', `This path takes ${match.value.allow}.`, [
-          ['allow', match.value.allow],
-        ]);
-      }
-      return serve(operation, match, request, requestId, admission);
+      const isOpen = admission instanceof Refusal && operation?.route.isPublic === true;
+      if (admission instanceof Refusal && !isOpen) return refuse(admission);
+      const admitted = admission instanceof Refusal ? anybody : admission;
+      const { refusal, headers } = gate(request, admitted, 1);
+      if (refusal) return failure(refusal, headers);
+      const answer = respond(match, operation, request, requestId, admitted);
+      return headers.length === 0 && !isOpen
+        ? answer
+        : after(answer, (given: Answer) => {
+            for (const [name, value] of headers) given.headers.push([name, value]);
+            given.isAnonymous = isOpen;
+            return given;
+          });
     });
   };
+
+  function respond(
+    match: PathMatch<Resource> | undefined,
+    operation: Operation | undefined,
+    request: GatewayRequest,
+    requestId: string,
+    admitted: Admitted<Identity>,
+  ): Answer | Promise<Answer> {
+    if (match === undefined) return nowhere();
+    if (operation !== undefined) return serve(operation, match, request, requestId, admitted);
+    const { allow } = match.value;
+    return fail('METHOD_NOT_SUPPORTED', `This path takes ${allow}.`, [['allow', allow]]);
+  }
 
   function serve(
     operation: Operation,
@@ -133,7 +154,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     request: GatewayRequest,
     next: (bytes: Uint8Array<ArrayBuffer>) => Answer | Promise<Answer>,
   ): Promise<Answer> {
-    return request.body(maxBodyBytes).then(next, (cause: unknown) => failure(bodyError(cause)));
+    return request.body(limits.maxBodyBytes).then(next, (cause: unknown) => failure(bodyError(cause)));
   }
 
   function unsupported({ contentTypes }: BodyShape): Answer {
@@ -161,11 +182,18 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
         idempotencyKey: route.rest.idempotencyKey ? idempotencyKey(request) : undefined,
         info: undefined,
       });
-      const input = () => readInput(route, raw);
+      const run = (signal: AbortSignal) => route.call(context, () => readInput(route, raw, limits), signal);
+      const asked = (signal: AbortSignal): Call => ({
+        path: route.procedurePath,
+        type: route.type,
+        request,
+        signal,
+        isStreamed: false,
+      });
       if (route.output.kind === 'events') {
         const abort = new AbortController();
         const signal = AbortSignal.any([request.signal, abort.signal]);
-        const events = await restEvents(await route.call(context, input, signal), {
+        const events = await restEvents(await calls.run(asked(signal), run), {
           schema: route.output.schema,
           abort,
           pingMs: options.pingMs,
@@ -180,7 +208,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
         const watched = (onRevoked: () => void) => options.watch(token, request, onRevoked);
         stream = { headers: eventHeaders, body: new EventBody(events, 'sse', watched) };
       } else {
-        output = await route.call(context, input, request.signal);
+        output = await calls.run(asked(request.signal), run);
         if (route.output.kind === 'bytes') stream = byteBody(output, route.output.contentType);
       }
       answer = success(output, reply, raw, stream);
@@ -251,7 +279,7 @@ async function rawBody(
 
 function bodyError(cause: unknown): TRPCError {
   return cause instanceof BodyTooLargeError
-    ? new TRPCError({ code: 'PAYLOAD_TOO_LARGE', message: cause.message })
+    ? new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message })
     : clientClosed(cause);
 }
 

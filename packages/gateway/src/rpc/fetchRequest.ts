@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { LimitError } from '../edge/limitError.ts';
 import { BodyTooLargeError, type GatewayRequest } from '../http.ts';
 
 /** Headers of which Node keeps the first where one is repeated, and so do the adapters that stand on it. */
@@ -33,6 +34,10 @@ export function fetchRequest(request: GatewayRequest, url: URL, maxBodyBytes: nu
   });
 }
 
+/** With tRPC's own message. */
+const tooLarge = () =>
+  new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: 'PAYLOAD_TOO_LARGE' });
+
 /** A body that nobody needs whole: all others are parsed as one. */
 const octets = /^\s*application\/octet-stream\s*(;|$)/i;
 
@@ -48,9 +53,7 @@ function requestBody(request: GatewayRequest, maxBodyBytes: number): ReadableStr
           if (bytes && bytes.byteLength > 0) controller.enqueue(bytes);
           if (isWhole || bytes === undefined) controller.close();
         } catch (cause) {
-          controller.error(
-            cause instanceof BodyTooLargeError ? new TRPCError({ code: 'PAYLOAD_TOO_LARGE' }) : cause,
-          );
+          controller.error(cause instanceof BodyTooLargeError ? tooLarge() : cause);
         }
       },
       async cancel() {

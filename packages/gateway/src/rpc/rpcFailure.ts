@@ -2,9 +2,13 @@ import { getErrorShape, transformTRPCResponse, type AnyTRPCRouter, type TRPCErro
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../answer.ts';
 import type { Refusal } from '../authentication.ts';
+import { LimitError } from '../edge/limitError.ts';
 
 /** Answers an error of the gateway's own over tRPC. */
-export type RpcFailure = (error: TRPCError, headers?: readonly [name: string, value: string][]) => Answer;
+export type RpcFailure = (
+  error: TRPCError,
+  headers?: readonly (readonly [name: string, value: string])[],
+) => Answer;
 
 /** One error, unbatched: every link of the client understands it, whatever was called. */
 export function createRpcFailure(router: AnyTRPCRouter): RpcFailure {
@@ -21,15 +25,22 @@ export function createRpcFailure(router: AnyTRPCRouter): RpcFailure {
     });
     const answer = new Answer(
       getHTTPStatusCodeFromError(error),
-      [...headers],
+      headers.map(([name, value]) => [name, value]),
       JSON.stringify(transformTRPCResponse(config, { error: shape })),
     );
-    if (answer.status >= 500) answer.error = error;
+    if (error instanceof LimitError) tellLimit(answer, error);
+    else if (answer.status >= 500) answer.error = error;
     return answer;
   };
 }
 
-const json: [name: string, value: string] = ['content-type', 'application/json'];
+/** Says of an answer which limit it met. */
+export function tellLimit(answer: Answer, { limit, retryAfterSeconds }: LimitError): void {
+  answer.limit = limit;
+  if (retryAfterSeconds !== undefined) answer.headers.push(['retry-after', String(retryAfterSeconds)]);
+}
+
+export const json: readonly [name: string, value: string] = ['content-type', 'application/json'];
 
 /** Answers who is not let in. */
 export const refuse = (fail: RpcFailure, { error, challenge }: Refusal): Answer =>

@@ -8,16 +8,22 @@ import { getHTTPStatusCodeFromError, resolveResponse, type TRPCRequestInfo } fro
 import { after } from '../after.ts';
 import { Answer } from '../answer.ts';
 import { anybody, Refusal, type Admission, type Admitted, type Authentication } from '../authentication.ts';
+import type { Calls } from '../call/calls.ts';
 import type { CredentialWatch } from '../credentialWatch.ts';
+import type { Gate } from '../edge/gate.ts';
+import { LimitError } from '../edge/limitError.ts';
+import { refuseLongQuery } from '../edge/queryParameters.ts';
 import { EventBody } from '../eventBody.ts';
 import type { GatewayRequest } from '../http.ts';
 import { idempotencyKey } from '../idempotencyKey.ts';
+import type { Limits } from '../limits.ts';
 import type { ContextOptions, RpcOptions } from '../options.ts';
 import { percentDecode } from '../percentDecode.ts';
 import { Reply } from '../reply.ts';
+import { calledThrough, withShallowInputs } from './calledThrough.ts';
 import { connectionAuthorization } from './connectionAuthorization.ts';
 import { fetchRequest } from './fetchRequest.ts';
-import { refuse, type RpcFailure } from './rpcFailure.ts';
+import { json, refuse, tellLimit, type RpcFailure } from './rpcFailure.ts';
 
 /** Answers one request below the tRPC base path. It never throws and never rejects. */
 export type RpcWire = (request: GatewayRequest, requestId: string) => Answer | Promise<Answer>;
@@ -26,8 +32,10 @@ export interface RpcWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly router: Router;
   /** Without a slash at its end. */
   readonly basePath: string;
-  readonly rpc: RpcOptions<Router>;
-  readonly maxBodyBytes: number;
+  readonly rpc: RpcOptions<Router> & { readonly maxBatchSize: number };
+  readonly limits: Limits;
+  readonly calls: Calls;
+  readonly gate: Gate<Identity>;
   readonly authentication: Authentication<Identity>;
   readonly watch: CredentialWatch;
   /** The procedures that need no credential. */
@@ -43,34 +51,63 @@ export interface RpcWireOptions<Router extends AnyTRPCRouter, Identity> {
 }
 
 /**
- * The tRPC face of a router, through tRPC's own `resolveResponse`: what its standalone adapter answers, we answer. Two
- * things differ: the credential is checked before anything else, and OPTIONS is a preflight.
+ * The tRPC face of a router, through tRPC's own `resolveResponse`: what its standalone adapter answers, we answer. Three
+ * things differ: the credential is checked before anything else, OPTIONS is a preflight, and there are limits.
  */
 export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   options: RpcWireOptions<Router, Identity>,
 ): RpcWire {
-  const { router, basePath, authentication, fail, publicProcedures, subscriptions } = options;
-
-  const isPublic = (request: GatewayRequest) =>
-    publicProcedures.size > 0 && namesOnly(request, publicProcedures);
+  const { basePath, authentication, fail, gate, limits, publicProcedures, subscriptions } = options;
+  const { maxBatchSize } = options.rpc;
+  const router = withShallowInputs(options.router, limits.maxJsonDepth);
+  const procedures: Readonly<Record<string, unknown>> = router._def.procedures;
 
   return (request, requestId) => {
     if (request.method === 'OPTIONS') return new Answer(204, [['allow', 'GET, POST, HEAD, OPTIONS']]);
     return after(authentication(request, authorization(request)), (admission: Admission<Identity>) => {
-      if (!(admission instanceof Refusal)) return resolve(request, requestId, admission);
-      return isPublic(request) ? resolve(request, requestId, anybody) : refuse(fail, admission);
+      const isRefused = admission instanceof Refusal;
+      if (isRefused && publicProcedures.size === 0) return refuse(fail, admission);
+      const paths = pathsOf(request);
+      if (!isRefused) return pass(request, requestId, admission, paths);
+      if (!areOf(paths, publicProcedures)) return refuse(fail, admission);
+      return after(pass(request, requestId, anybody, paths), (answer: Answer) => {
+        answer.isAnonymous = true;
+        return answer;
+      });
     });
   };
 
   /** The credential that an `EventSource` has in its query; `undefined` where the header decides. */
   function authorization(request: GatewayRequest): string | undefined {
     const inQuery = connectionAuthorization(request);
-    return inQuery !== undefined && namesOnly(request, subscriptions) ? inQuery : undefined;
+    return inQuery !== undefined && areOf(pathsOf(request), subscriptions) ? inQuery : undefined;
   }
 
-  function namesOnly(request: GatewayRequest, procedures: ReadonlySet<string>): boolean {
-    const paths = procedurePaths(request, basePath, router._def._config.pathSeparator);
-    return paths.length > 0 && paths.every((path) => procedures.has(path));
+  function pathsOf(request: GatewayRequest): readonly string[] {
+    return procedurePaths(request, basePath, router._def._config.pathSeparator);
+  }
+
+  function areOf(paths: readonly string[], known: ReadonlySet<string>): boolean {
+    return paths.length > 0 && paths.every((path) => known.has(path));
+  }
+
+  function pass(
+    request: GatewayRequest,
+    requestId: string,
+    admitted: Admitted<Identity>,
+    paths: readonly string[],
+  ): Answer | Promise<Answer> {
+    // A batch that tRPC will refuse as too large makes no calls.
+    const isTooLarge = paths.length > maxBatchSize;
+    const { refusal, headers } = gate(request, admitted, isTooLarge ? 1 : Math.max(1, paths.length));
+    if (refusal) return fail(refusal, [json, ...headers]);
+    return resolve(request, requestId, admitted).then((answer) => {
+      for (const [name, value] of headers) answer.headers.push([name, value]);
+      answer.procedures = paths.filter((path) => Object.hasOwn(procedures, path));
+      answer.calls = paths.length;
+      if (isTooLarge && answer.status === 400) answer.limit ??= 'batch-size';
+      return answer;
+    });
   }
 
   /** @throws {TRPCError} `BAD_REQUEST` for a batch: its calls would share one key */
@@ -92,22 +129,28 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   ): Promise<Answer> {
     const reply = new Reply();
     let isBatch = false;
+    let isLines = false;
     let operation: string | undefined;
     let unexpected: unknown;
     let answer: Answer | undefined;
     let isSubscription = false;
+    let limited: LimitError | undefined;
     const { onError, ...handlerOptions } = options.rpc;
     try {
       const url = targetUrl(request);
+      refuseLongQuery(request.query, limits.maxQueryParameters);
       const response = await resolveResponse({
         ...handlerOptions,
-        router,
-        req: fetchRequest(request, url, options.maxBodyBytes),
+        router: calledThrough(router, (procedure, call) =>
+          options.calls.procedure(procedure, call, request, isLines),
+        ),
+        req: fetchRequest(request, url, limits.maxBodyBytes),
         path: procedurePath(url, basePath),
         error: null,
         createContext: async ({ info }) => {
           isBatch = info.isBatchCall;
           isSubscription = info.type === 'subscription';
+          isLines = info.accept === 'application/jsonl';
           operation = info.calls.map(({ path }) => path).join(',');
           return options.createContext({
             request,
@@ -119,7 +162,8 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
           });
         },
         onError(failure) {
-          if (getHTTPStatusCodeFromError(failure.error) >= 500) unexpected = failure.error;
+          if (failure.error instanceof LimitError) limited = failure.error;
+          else if (getHTTPStatusCodeFromError(failure.error) >= 500) unexpected = failure.error;
           // A stream may fail when its head is out already.
           if (answer) answer.error = unexpected;
           // tRPC looks after what an asynchronous one rejects with.
@@ -133,6 +177,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
       const watch = (onRevoked: () => void) => options.watch(token, request, onRevoked);
       answer = await toAnswer(response, isEvents, watch);
       if (!isBatch) for (const [name, value] of reply.headers) answer.headers.push([name, value]);
+      if (limited) tellLimit(answer, limited);
       answer.operation = operation;
       answer.error = unexpected;
       return answer;
@@ -140,7 +185,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
       const error = getTRPCErrorFromUnknown(cause);
       const failure = { error, type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
       await (async () => onError?.({ ...failure, req: request }))().catch(() => {});
-      return fail(error);
+      return error instanceof LimitError ? fail(error, [json]) : fail(error);
     }
   }
 }

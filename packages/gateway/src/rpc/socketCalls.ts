@@ -5,13 +5,14 @@ import {
   type TRPCError,
 } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
+import type { ProcedureOptions } from '../call/calls.ts';
 import { pacedIterable } from '../pacedIterable.ts';
-
-type CallOptions = Parameters<AnyTRPCProcedure>[0] & { readonly path: string; readonly signal: AbortSignal };
+import { calledThrough } from './calledThrough.ts';
 
 export interface SocketCallsOptions {
   /** Called before a call begins; what it throws is the call's error. */
   readonly admit: () => void;
+  readonly run: (procedure: AnyTRPCProcedure, options: ProcedureOptions) => Promise<unknown>;
   /** What a subscription waits for before it gives its next value; `undefined` where there is nothing to wait for. */
   readonly ready: () => Promise<void> | undefined;
   /** Called when a call, or a subscription, has ended. */
@@ -41,19 +42,9 @@ export class SocketCalls {
     return this.#running.size;
   }
 
-  /**
-   * A router whose calls are these: tRPC's connection handler looks procedures up in `_def.procedures` and calls them,
-   * lazy ones too, since they are all loaded by now (@trpc/server 11.25).
-   */
+  /** A router whose calls are these. */
   view<Router extends AnyTRPCRouter>(router: Router): Router {
-    const procedures = new Proxy(router._def.procedures as Record<string, unknown>, {
-      get: (all, path) => {
-        // tRPC asks for whatever a client names, and takes what is not a procedure's own for nothing.
-        const procedure = Object.hasOwn(all, path) ? all[String(path)] : undefined;
-        return procedure === undefined ? undefined : this.#counted(procedure as AnyTRPCProcedure);
-      },
-    });
-    return { ...router, _def: { ...router._def, procedures } };
+    return calledThrough(router, (procedure, options) => this.#call(procedure, options));
   }
 
   /** The client went away. tRPC's handler tells subscriptions so, and no other calls (@trpc/server 11.25). */
@@ -61,16 +52,17 @@ export class SocketCalls {
     for (const call of this.#running) call.abort(new DOMException('The client went away.', 'AbortError'));
   }
 
-  #counted(procedure: AnyTRPCProcedure): unknown {
-    const call = (options: CallOptions) => this.#call(procedure, options);
-    return Object.assign(call, { _def: procedure._def });
-  }
-
-  async #call(procedure: AnyTRPCProcedure, options: CallOptions): Promise<unknown> {
-    const { admit, onEnd, ready } = this.#options;
+  async #call(procedure: AnyTRPCProcedure, options: ProcedureOptions): Promise<unknown> {
+    const { admit, onEnd, ready, run } = this.#options;
     const isSubscription = procedure._def.type === 'subscription';
     const start = performance.now();
-    admit();
+    try {
+      admit();
+    } catch (cause) {
+      const error = getTRPCErrorFromUnknown(cause);
+      onEnd({ path: options.path, isStream: isSubscription, durationMs: 0, error });
+      throw cause;
+    }
     const abort = new AbortController();
     this.inFlight += 1;
     if (!isSubscription) this.#running.add(abort);
@@ -86,7 +78,7 @@ export class SocketCalls {
     };
     let output: unknown;
     try {
-      output = await procedure(isSubscription ? options : { ...options, signal: abort.signal });
+      output = await run(procedure, isSubscription ? options : { ...options, signal: abort.signal });
     } catch (cause) {
       end(cause);
       throw cause;

@@ -3,6 +3,9 @@ import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { getWSConnectionHandler, jsonEncoder, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
 import { getHTTPStatusCodeFromError, type TRPCRequestInfo } from '@trpc/server/http';
 import { Refusal, type Admitted } from '../authentication.ts';
+import type { ProcedureOptions } from '../call/calls.ts';
+import { isDeeper, tooDeep } from '../call/jsonDepth.ts';
+import { LimitError } from '../edge/limitError.ts';
 import type { GatewayRequest, GatewaySocket, SocketHandler } from '../http.ts';
 import { Reply } from '../reply.ts';
 import { authorizationOf, sendsParameters } from './connectionAuthorization.ts';
@@ -62,7 +65,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   socket: GatewaySocket,
   options: SocketConnectionOptions<Router, Identity>,
 ): SocketConnection {
-  const { admitted, onExchange, request, requestId, rpc, sockets } = options;
+  const { admitted, onExchange, rateLimit, request, requestId, rpc, sockets } = options;
   const { maxBufferedBytes = 1_048_576, maxCallsPerSocket = 1000, credentialDeadlineMs = 5000 } = sockets;
   const encoder = sockets.experimental_encoder ?? jsonEncoder;
 
@@ -74,6 +77,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   let isReady = false;
   let isDraining = false;
   let refusal: TRPCError | undefined;
+  let caller: Admitted<Identity> | undefined = admitted;
   let endWatch = () => {};
   let whenEnded = () => {};
   let waiting: (() => void)[] = [];
@@ -103,19 +107,30 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
       path: request.path,
       face: 'rpc',
       operation,
+      procedures: operation === undefined ? [] : [operation],
+      calls: 1,
       status,
       isStream,
       durationMs,
-      error: status >= 500 ? error : undefined,
+      bytesIn: undefined,
+      bytesOut: undefined,
+      limit: error instanceof LimitError ? error.limit : undefined,
+      error: status >= 500 && !(error instanceof LimitError) ? error : undefined,
     });
   }
 
   const calls = new SocketCalls({
     admit() {
-      if (calls.inFlight < maxCallsPerSocket) return;
-      close(policyViolation, `A socket may run ${maxCallsPerSocket} calls at once.`);
-      throw new TRPCError({ code: 'TOO_MANY_REQUESTS' });
+      if (calls.inFlight >= maxCallsPerSocket) {
+        close(policyViolation, `A socket may run ${maxCallsPerSocket} calls at once.`);
+        throw new TRPCError({ code: 'TOO_MANY_REQUESTS' });
+      }
+      // No call begins before the context is made, and with it the caller is known.
+      const tooMany = caller && rateLimit?.(request, caller, 1).refusal;
+      if (tooMany) throw tooMany;
     },
+    run: (procedure, call) =>
+      options.calls.procedure(procedure, { ...call, getRawInput: shallow(call) }, request, false),
     ready: () =>
       client.readyState === open && socket.bufferedBytes > pacedFromBytes
         ? new Promise((resolve) => waiting.push(resolve))
@@ -126,6 +141,15 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
       closeIfDrained();
     },
   });
+
+  const { maxJsonDepth } = options.limits;
+  const shallow =
+    ({ getRawInput }: ProcedureOptions) =>
+    async () => {
+      const input = await getRawInput();
+      if (isDeeper(input, maxJsonDepth)) throw tooDeep(maxJsonDepth);
+      return input;
+    };
 
   const release = () => {
     for (const resolve of waiting.splice(0)) resolve();
@@ -152,6 +176,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
       refusal = admission.error;
       throw admission.error;
     }
+    caller = admission;
     const { identity, token } = admission;
     if (client.readyState === open) {
       endWatch = options.watch(token, request, () =>
@@ -177,7 +202,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   const serveClient = getWSConnectionHandler({
     ...sockets,
     router: calls.view(options.router),
-    ...(rpc.maxBatchSize !== undefined && { maxBatchSize: rpc.maxBatchSize }),
+    maxBatchSize: rpc.maxBatchSize,
     createContext,
     onError(failure: ErrorInfo) {
       // A call's failure is told of when it has ended.

@@ -1,16 +1,30 @@
 import { TRPCError, type AnyTRPCRouter, type inferRouterContext } from '@trpc/server';
 import { after } from '../after.ts';
 import { Refusal, type Admission, type Admitted, type Authentication } from '../authentication.ts';
+import type { Calls } from '../call/calls.ts';
 import type { CredentialWatch } from '../credentialWatch.ts';
+import type { ClientAddress } from '../edge/clientAddress.ts';
+import type { Cors } from '../edge/cors.ts';
+import type { Gate } from '../edge/gate.ts';
+import { LimitError } from '../edge/limitError.ts';
+import type { RateLimit } from '../edge/rateLimit.ts';
 import type { GatewayRequest, GatewayResponse, SocketAcceptor } from '../http.ts';
+import type { Limits } from '../limits.ts';
 import type { ContextOptions, Exchange, RpcOptions, SocketOptions } from '../options.ts';
 import { sendsParameters } from './connectionAuthorization.ts';
-import { refuse, type RpcFailure } from './rpcFailure.ts';
+import { json, refuse, type RpcFailure } from './rpcFailure.ts';
 import type { openConnection, SocketConnection } from './socketConnection.ts';
 
 export interface SocketWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly router: Router;
-  readonly rpc: RpcOptions<Router>;
+  readonly rpc: RpcOptions<Router> & { readonly maxBatchSize: number };
+  readonly limits: Limits;
+  readonly calls: Calls;
+  readonly gate: Gate<Identity>;
+  readonly rateLimit: RateLimit<Identity> | undefined;
+  readonly cors: Cors | undefined;
+  /** Where somebody asks for it once sockets are open. */
+  readonly clientAddress: ClientAddress | undefined;
   readonly sockets: SocketOptions<Router>;
   /** Whether a credential is asked for. */
   readonly isProtected: boolean;
@@ -42,7 +56,7 @@ export interface SocketWire {
 export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
   options: SocketWireOptions<Router, Identity>,
 ): SocketWire {
-  const { authentication, fail, isProtected, sockets } = options;
+  const { authentication, clientAddress, cors, fail, gate, isProtected, sockets } = options;
   const { maxWaiting = 1000 } = sockets;
   const connections = new Set<SocketConnection>();
   /** How many are open and have sent no credential yet. */
@@ -81,24 +95,24 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
         ] as const;
         return { status: 426, headers };
       }
+      if (cors?.allowsSocket(request) === false) {
+        return fail(new TRPCError({ code: 'FORBIDDEN', message: 'Pages of this origin may not connect.' }), [
+          json,
+        ]);
+      }
+      clientAddress?.(request);
       if (isProtected && request.header('authorization') === undefined && sendsParameters(request)) {
         return waiting < maxWaiting
           ? acceptor(request, requestId, undefined)
-          : fail(
-              new TRPCError({
-                code: 'SERVICE_UNAVAILABLE',
-                message: 'Too many sockets wait for their credential. Try again later.',
-              }),
-              [
-                ['content-type', 'application/json'],
-                ['retry-after', '1'],
-              ],
-            );
+          : fail(tooManyWait(maxWaiting), [json]);
       }
       return after(
         authentication(request),
-        (admission: Admission<Identity>): GatewayResponse | SocketAcceptor | Promise<SocketAcceptor> =>
-          admission instanceof Refusal ? refuse(fail, admission) : acceptor(request, requestId, admission),
+        (admission: Admission<Identity>): GatewayResponse | SocketAcceptor | Promise<SocketAcceptor> => {
+          if (admission instanceof Refusal) return refuse(fail, admission);
+          const { refusal, headers } = gate(request, admission, 1);
+          return refusal ? fail(refusal, [json, ...headers]) : acceptor(request, requestId, admission);
+        },
       );
     },
     broadcastReconnect() {
@@ -106,3 +120,10 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
     },
   };
 }
+
+const tooManyWait = (most: number) =>
+  new LimitError('waiting-sockets', {
+    code: 'SERVICE_UNAVAILABLE',
+    message: `Too many sockets wait for their credential: ${most} may. Try again later.`,
+    retryAfterSeconds: 1,
+  });

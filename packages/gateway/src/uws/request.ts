@@ -1,9 +1,19 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { GatewayRequest } from '../http.ts';
+import type { GatewayRequest, Refusal } from '../http.ts';
 import { BodyBuffer, type Bytes } from './bodyBuffer.ts';
+import { headFault, type HeadLimits } from './headFault.ts';
+import { RequestHead } from './requestHead.ts';
 
 /** What `signal` aborts with, and what a body that was being read fails with. */
 const clientGone = () => new DOMException('The client went away.', 'AbortError');
+
+export interface RequestLimits extends HeadLimits {
+  /** How much of a body is kept before somebody reads it, who may allow less, in bytes. */
+  readonly maxBodyBytes: number;
+}
+
+const head = new RequestHead();
+const none: readonly string[] = [];
 
 /**
  * A request of uWebSockets.js, made to outlive its handler.
@@ -15,44 +25,64 @@ export class UwsRequest implements GatewayRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  /** Why the host refuses it; `undefined` where it is served. */
+  readonly fault: Refusal | undefined;
   readonly isChunked: boolean;
+  /** Whether its connection must not serve another request, since its client said so or nobody knows where one begins. */
+  readonly isLast: boolean;
+  /**
+   * Whether uWS closes the connection after the answer by itself: it goes by the value's length (uWebSockets.js 20).
+   */
+  readonly isClosedByUws: boolean;
   /** Whether the client went away: from then on every method of the response throws. */
   isAborted = false;
   /** Whether the response is not to be touched any more: it has ended, or its client went away. */
   isOver = false;
 
   readonly #res: HttpResponse;
-  #req: HttpRequest | undefined;
-  #kept: readonly (readonly [name: string, value: string])[] = [];
+  #names: readonly string[];
+  #values: readonly string[];
+  #count: number;
+  #isLive = true;
   readonly #hasBody: boolean;
   readonly #maxBodyBytes: number;
   #abort: AbortController | undefined;
   #body: BodyBuffer | undefined;
   #address: string | undefined;
 
-  /** @param maxBodyBytes how much of a body is kept before somebody reads it, who may allow less */
-  constructor(res: HttpResponse, req: HttpRequest, maxBodyBytes: number) {
+  constructor(res: HttpResponse, req: HttpRequest, limits: RequestLimits) {
     this.#res = res;
-    this.#maxBodyBytes = maxBodyBytes;
-    this.#req = req;
+    this.#maxBodyBytes = limits.maxBodyBytes;
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
     const query: string | undefined = req.getQuery();
     // The type says string; without a `?` it is undefined (uWebSockets.js 20).
     this.query = query ?? '';
-    this.isChunked = req.getHeader('transfer-encoding') !== '';
-    this.#hasBody = this.isChunked || Number(req.getHeader('content-length')) > 0;
+    head.read(req);
+    this.#names = head.names;
+    this.#values = head.values;
+    this.#count = head.count;
+    this.fault = headFault(this.method, this.path, this.query, head, limits);
+    const isSound = this.fault === undefined;
+    this.isChunked = isSound && head.codings !== 0;
+    this.isLast = !isSound || head.isLast || head.codings !== 0;
+    this.isClosedByUws = head.isLast && this.header('connection')?.length === 5;
+    // Where the head is not sound, where the body is and how long nobody knows.
+    this.#hasBody = isSound && (this.isChunked || (head.lengths !== 0 && Number(head.length) > 0));
   }
 
   header(name: string): string | undefined {
-    // uWS gives '' for a header that is not there; an empty one says no more than none.
-    if (this.#req) return this.#req.getHeader(name) || undefined;
-    const values = this.#kept.filter((header) => header[0] === name);
-    return values.length === 0 ? undefined : values[0]?.[1] || undefined;
+    // An empty header says no more than none.
+    for (let at = 0; at < this.#count; at += 1) {
+      if (this.#names[at] === name) return this.#values[at] || undefined;
+    }
+    return undefined;
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {
-    return this.#req ? readHeaders(this.#req) : this.#kept;
+    const headers: [string, string][] = [];
+    for (let at = 0; at < this.#count; at += 1) headers.push([this.#names[at] ?? '', this.#values[at] ?? '']);
+    return headers;
   }
 
   remoteAddress(): string {
@@ -77,16 +107,20 @@ export class UwsRequest implements GatewayRequest {
 
   /** Copies what is left of the handler's request. To be called in the handler, where no answer was given yet. */
   keep(): void {
-    if (this.#req === undefined) return;
-    this.#kept = readHeaders(this.#req);
+    if (!this.#isLive) return;
+    this.#isLive = false;
+    this.#names = this.#names.slice(0, this.#count);
+    this.#values = this.#values.slice(0, this.#count);
     // A body may be asked for later, and what comes before an `onData` is attached is lost.
     if (this.#hasBody) this.#receiveBody();
-    this.#req = undefined;
   }
 
   /** Forgets the handler's request where the answer was given in it. */
   release(): void {
-    this.#req = undefined;
+    this.#isLive = false;
+    this.#names = none;
+    this.#values = none;
+    this.#count = 0;
   }
 
   /** Nobody reads what is left of the body: it is taken and thrown away. */
@@ -114,9 +148,12 @@ export class UwsRequest implements GatewayRequest {
     this.#abort?.abort(clientGone());
   }
 
-  /** Resolves when the body is over, or when so much more of it came than may that its end is not worth waiting for. */
-  bodyEnded(): Promise<void> {
-    return this.#body?.ended ?? Promise.resolve();
+  /**
+   * Resolves when the body is over, or when so much more of it came than may that its end is not worth waiting for.
+   * `undefined`: there is none.
+   */
+  bodyEnded(): Promise<void> | undefined {
+    return this.#hasBody ? this.#body?.ended : undefined;
   }
 
   #receiveBody(): BodyBuffer {
@@ -136,17 +173,4 @@ export class UwsRequest implements GatewayRequest {
   #flow(turn: (res: HttpResponse) => void): void {
     if (!this.isOver) turn(this.#res);
   }
-}
-
-const beyondAscii = /[^\0-\x7f]/;
-
-function readHeaders(req: HttpRequest): readonly (readonly [string, string])[] {
-  const headers: [string, string][] = [];
-  req.forEach((name, value) => {
-    // Bytes beyond ASCII: `forEach` reads them as UTF-8 and loses those that are not, `getHeader` as Latin-1, as Node
-    // does (uWebSockets.js 20). Of several headers of one name it gives the first. At either end of a value such bytes
-    // are lost to both: the parser takes them for blanks.
-    headers.push([name, beyondAscii.test(value) ? req.getHeader(name) : value]);
-  });
-  return headers;
 }

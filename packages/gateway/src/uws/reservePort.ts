@@ -11,14 +11,16 @@ export interface ReservedPort {
  * Asks Node whether the address can be listened on: uWS only says that it cannot, and with SO_REUSEPORT, its default on
  * Linux, a port that another server of uWS has is no obstacle to it.
  *
+ * With `reusePort` only who does not share is an obstacle: one process each core can then listen on one port (Linux).
+ *
  * Any free port, 0, is picked here too. uWebSockets.js 20 sets SO_REUSEPORT and SO_REUSEADDR only for a port that it is
  * told: on one that it picks itself no server can be started anew while connections that it closed linger, a minute.
  * @throws {ListenError} where it cannot
  */
-export async function reservePort(host: string, port: number): Promise<ReservedPort> {
+export async function reservePort(host: string, port: number, reusePort = false): Promise<ReservedPort> {
   try {
     if (port !== 0) {
-      const probe = await listen({ host, port, exclusive: true });
+      const probe = await listen({ host, port, exclusive: true, reusePort });
       await new Promise<void>((resolve) => probe.close(() => resolve()));
       return { port, release: () => {} };
     }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { GatewayResponse } from '../http.ts';
 import { dial, get, listen, ok, until } from './testing/dial.ts';
 
 describe('a response that is streamed', () => {
@@ -73,5 +74,61 @@ describe('a response that is streamed', () => {
     socket.write(get('/'));
     await closed;
     expect(received()).not.toContain('\r\n0\r\n');
+  });
+});
+
+describe('an answer to a chunked request', () => {
+  const chunked = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
+  const streamed = () =>
+    ok(
+      (async function* () {
+        yield new Uint8Array([104, 105]);
+      })(),
+    );
+
+  it.each<[what: string, body: () => GatewayResponse, isWhole: (text: string) => boolean]>([
+    ['streamed', streamed, (text) => text.endsWith('hi\r\n0\r\n\r\n')],
+    // More than the system's buffers hold: its rest waits until the client reads.
+    ['large', () => ok('x'.repeat(20_000_000)), (text) => text.length > 20_000_000],
+    ['small', () => ok('small'), (text) => text.endsWith('small')],
+    ['empty', () => ({ status: 204, headers: [] }), (text) => text.endsWith('\r\n\r\n')],
+  ])(
+    'that is %s ends what is read: a request behind it is never run, however late it comes',
+    async (_what, answer, isWhole) => {
+      const handled: string[] = [];
+      const listening = await listen(async ({ path }) => {
+        handled.push(path);
+        return answer();
+      });
+      const { socket, text } = await dial(listening);
+      // It does not read at first: what is large waits for it.
+      socket.pause();
+      socket.write(chunked('/first'));
+      await until(() => expect(handled).toEqual(['/first']));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      socket.resume();
+      await until(() => expect(isWhole(text())).toBe(true));
+      socket.write(get('/smuggled'));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(handled).toEqual(['/first']);
+    },
+  );
+
+  it('is not followed by a request that came while it was on its way', async () => {
+    const handled: string[] = [];
+    const listening = await listen(async ({ path }) => {
+      handled.push(path);
+      return ok('x'.repeat(20_000_000));
+    });
+    const { socket, closed } = await dial(listening);
+    socket.pause();
+    socket.write(chunked('/first'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.write(get('/smuggled'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.resume();
+    await closed;
+    expect(handled).toEqual(['/first']);
   });
 });

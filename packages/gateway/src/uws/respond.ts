@@ -9,7 +9,7 @@ export type Ending =
   | 'keep'
   /** The client is told to close it: the server is stopping. */
   | 'close'
-  /** It is closed at once: what follows on it cannot be trusted to be a request. */
+  /** It is closed, or at least not read from any more: what follows on it cannot be trusted to be a request. */
   | 'cut';
 
 /** Writes a whole response. Called corked: in the handler, or within `res.cork`. */
@@ -81,10 +81,11 @@ export async function streamResponse(
       const next = await unlessGone(chunks.next());
       if (next === undefined || request.isAborted) break;
       if (next.done) {
-        // Never told here to close: it would write "Connection: close" in between the chunks (uWebSockets.js 20). The
-        // head has it, and clients act on it. So trailers that come now would still be read as a request; a proxy that
-        // forwards trailers at all forwards none that could be one.
+        if (ending === 'cut') await deafen(res, request);
+        if (request.isAborted) return;
         request.discardBody();
+        // Never told here to close: it would write "Connection: close" in between the chunks (uWebSockets.js 20). The
+        // head has it, and clients act on it.
         res.cork(() => res.end(''));
         request.ended();
         return;
@@ -101,6 +102,18 @@ export async function streamResponse(
     return;
   }
   await stopStream(chunks);
+}
+
+/**
+ * Reads no more from a connection that cannot be closed with the answer: what would be taken for the next request stays
+ * in the kernel until uWS finds the connection idle, 10 to 12 s later. To be called when all that was written is out,
+ * since a write that fails makes uWebSockets.js 20 read again; until the answer has ended, a second request ends the
+ * connection anyway.
+ */
+async function deafen(res: HttpResponse, request: UwsRequest): Promise<void> {
+  // Not in what uWS calls when the socket is writable: it would read in the same turn.
+  await new Promise(setImmediate);
+  if (!request.isAborted) res.pause();
 }
 
 /** Tells a stream's producer that nobody takes more. How it ends, or fails, is nobody's concern. */
@@ -123,7 +136,10 @@ const largeBytes = 64 * 1024;
 export const isLarge = (body: GatewayResponse['body']): body is string | Uint8Array =>
   (typeof body === 'string' || body instanceof Uint8Array) && body.length > largeBytes;
 
-/** Sends a large body; resolves when the socket has taken all of it, or its client is gone. */
+/**
+ * Sends a large body; resolves when the socket has taken all of it, or its client is gone. Not told to close when it has:
+ * for that there is only `end`, which takes all at once and reads on meanwhile.
+ */
 export function sendLarge(
   res: HttpResponse,
   request: UwsRequest,
@@ -138,8 +154,17 @@ export function sendLarge(
       if (isDone) resolve();
       return isTaken;
     };
+    const sendDeaf = async (from: number) => {
+      await deafen(res, request);
+      if (!request.isAborted) res.cork(() => send(from));
+    };
     request.signal.addEventListener('abort', () => resolve(), { once: true });
-    res.onWritable(send);
+    res.onWritable((from) => {
+      if (ending !== 'cut') return send(from);
+      void sendDeaf(from);
+      return true;
+    });
+    if (ending === 'cut') res.pause();
     res.cork(() => {
       writeHead(res, response);
       if (ending !== 'keep') res.writeHeader('connection', 'close');

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpResponse } from 'uWebSockets.js';
 import {
   type GatewayBodyStream,
@@ -13,7 +12,7 @@ import { isLarge, sendLarge, streamResponse, writeResponse, type Ending } from '
 
 type Pending = GatewayResponse | Promise<GatewayResponse>;
 
-/** How long the end of a chunked body is waited for once its answer is there. */
+/** How long the end of a body is waited for, once its answer is there, where the connection ends with the answer. */
 const lingerMs = 2000;
 
 /** What is answered where a response cannot be written, or a handler breaks its promise never to throw. */
@@ -47,7 +46,7 @@ export class Responder {
   answer(res: HttpResponse, request: UwsRequest, handle: Handle): void {
     const response = settled(handle, request);
     const { body } = response instanceof Promise ? {} : response;
-    if (response instanceof Promise || isBodyStream(body) || isLarge(body) || request.isChunked) {
+    if (response instanceof Promise || isBodyStream(body) || isLarge(body) || request.isLast) {
       this.track(res, request, this.later(res, request, response));
     } else {
       request.release();
@@ -76,11 +75,13 @@ export class Responder {
   async later(res: HttpResponse, request: UwsRequest, pending: Pending): Promise<void> {
     const response = writable(await pending);
     const { body } = response;
-    if (request.isChunked) {
+    if (request.isLast) {
       // The connection ends with the answer. If its client were still sending, it would see a reset, and no answer.
       request.discardBody();
-      await Promise.race([request.bodyEnded(), sleep(lingerMs, undefined, { ref: false })]);
-      // Never in the parser's own tick: bytes that arrived with a chunked request would be run as the next one.
+      const ended = request.bodyEnded();
+      if (ended) await linger(ended);
+      // Never in the parser's own tick: it would run what arrived behind this request as the next one, and keep the
+      // connection whatever `end` was told (uWebSockets.js 20). While no answer is given it closes on a second request.
       await new Promise(setImmediate);
     }
     const isHead = request.method === 'HEAD';
@@ -95,8 +96,7 @@ export class Responder {
     if (!request.isAborted) {
       request.discardBody();
       const ending = this.#ending(request);
-      if (isLarge(body) && !isHead && !request.isChunked)
-        await sendLarge(res, request, response, body, ending);
+      if (isLarge(body) && !isHead) await sendLarge(res, request, response, body, ending);
       else res.cork(() => writeResponse(res, response, isHead, ending));
       request.ended();
     }
@@ -105,9 +105,20 @@ export class Responder {
 
   #ending(request: UwsRequest): Ending {
     // The trailers of a chunked body are taken for the next request (uWebSockets.js 20): the connection ends with it.
-    return request.isChunked ? 'cut' : this.#isDraining ? 'close' : 'keep';
+    if (request.isLast && !request.isClosedByUws) return 'cut';
+    return request.isLast || this.#isDraining ? 'close' : 'keep';
   }
 }
+
+/** Waits for the end of a body, but not for long. */
+const linger = (ended: Promise<void>): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, lingerMs).unref();
+    void ended.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 
 function settled(handle: Handle, request: UwsRequest): Pending {
   try {

@@ -1,20 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpRequest, HttpResponse, us_listen_socket, us_socket_context_t } from 'uWebSockets.js';
-import type { GatewayResponse, Service, SocketAcceptor } from '../http.ts';
+import type * as Uws from 'uWebSockets.js';
+import type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_listen_socket,
+  us_socket_context_t,
+} from 'uWebSockets.js';
+import type { Refuser, Service, SocketAcceptor } from '../http.ts';
 import { ListenError } from './listenError.ts';
 import { loadUws } from './loadUws.ts';
+import { busy, plainRefusal, stopping } from './refusals.ts';
 import { UwsRequest } from './request.ts';
 import { reservePort } from './reservePort.ts';
+import { writeResponse } from './respond.ts';
 import { Responder } from './responder.ts';
 import { asksForSocket, socketBehavior, upgradeHeaders, type SocketData, type UwsSocket } from './socket.ts';
+import { tlsApps, type TlsApps, type TlsFiles } from './tls.ts';
 
 export { ListenError } from './listenError.ts';
+export { reservePort, type ReservedPort } from './reservePort.ts';
+export { CertificateError, type TlsFiles } from './tls.ts';
 
 export interface ServeOptions {
   /** The address to listen on. Default: 127.0.0.1. */
   readonly host?: string;
   /** 0: any free port. Default: 0. */
   readonly port?: number;
+  /**
+   * Whether other processes that say so too may listen on the same port: the kernel deals the connections out (Linux).
+   * Default: false, and a port that somebody has is an error.
+   */
+  readonly reusePort?: boolean;
+  /** Serves over TLS, 1.2 or newer. Default: not. */
+  readonly tls?: TlsFiles;
+  /**
+   * How many connections may be open, WebSockets among them. One more is answered 503 and closed; over TLS it is only
+   * closed. Default: no limit but the system's.
+   */
+  readonly maxConnections?: number;
+  /** How long a request's target may be, in bytes; a longer one is 414. Default: 16384. */
+  readonly maxUrlBytes?: number;
+  /** How long a request's header lines may be together, in bytes; longer ones are 431. Default: 16384. */
+  readonly maxHeaderBytes?: number;
 }
 
 export interface CloseOptions {
@@ -36,18 +64,37 @@ export interface Listening {
    * @returns how many calls were cut off at the deadline
    */
   close(options?: CloseOptions): Promise<number>;
+  /**
+   * Reads the certificate and its key anew, for those who connect from now on. Without TLS it does nothing.
+   * @throws {CertificateError} where they cannot be served: then those that are served stay
+   */
+  reloadCertificate(): Promise<void>;
 }
 
 /**
  * Serves a gateway, or anything else that answers requests, on uWebSockets.js.
  * @throws {ListenError} where it cannot listen, or the addon has no binary for this Node
+ * @throws {CertificateError} where the certificate cannot be served
  */
 export async function serve(
-  { handle, upgrade, maxBodyBytes = 1_048_576, maxMessageBytes = 1_048_576 }: Service,
-  { host = '127.0.0.1', port = 0 }: ServeOptions = {},
+  {
+    handle,
+    upgrade,
+    refuse = plainRefusal,
+    maxBodyBytes = 1_048_576,
+    maxMessageBytes = 1_048_576,
+  }: Service & Refuser,
+  {
+    host = '127.0.0.1',
+    port = 0,
+    reusePort = false,
+    tls,
+    maxConnections = Infinity,
+    maxUrlBytes = 16_384,
+    maxHeaderBytes = 16_384,
+  }: ServeOptions = {},
 ): Promise<Listening> {
   const uws = await loadUws();
-  const reserved = await reservePort(host, port);
 
   /** Those that are open, or whose calls have not ended. */
   const sockets = new Set<UwsSocket>();
@@ -58,16 +105,27 @@ export async function serve(
   let onChange = () => {};
   const changed = () => onChange();
   const responder = new Responder(changed);
+  const limits = { maxBodyBytes, maxUrlBytes, maxHeaderBytes };
 
-  function receive(res: HttpResponse, req: HttpRequest): UwsRequest {
-    const request = new UwsRequest(res, req, maxBodyBytes);
+  /** @returns the request; `undefined` where it is refused */
+  function receive(res: HttpResponse, req: HttpRequest): UwsRequest | undefined {
+    const request = new UwsRequest(res, req, limits);
     // Before anything that may throw: without it, that ends the process (uWebSockets.js 20).
     res.onAborted(() => request.aborted());
-    return request;
+    const { fault } = request;
+    if (fault === undefined) return request;
+    responder.answer(res, request, () => refuse(request, fault));
+    return undefined;
+  }
+
+  function onRequest(res: HttpResponse, req: HttpRequest): void {
+    const request = receive(res, req);
+    if (request) responder.answer(res, request, handle);
   }
 
   function onUpgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
     const request = receive(res, req);
+    if (request === undefined) return undefined;
     const decision = !asksForSocket(req) ? undefined : isDraining ? stopping : upgrade?.(request);
     if (decision === undefined) return responder.answer(res, request, handle);
     const { key, protocol, extensions } = upgradeHeaders(req);
@@ -97,14 +155,25 @@ export async function serve(
     return responder.track(res, request, decide());
   }
 
-  const app = uws.App().filter((_res, change) => {
+  function onConnection(res: HttpResponse, change: number): void {
     connections += change;
     changed();
-  });
-  if (upgrade) app.ws('/*', { ...socketBehavior(maxMessageBytes, sockets, changed), upgrade: onUpgrade });
-  app.any('/*', (res, req) => responder.answer(res, receive(res, req), handle));
+    if (change < 0 || connections + sockets.size <= maxConnections) return;
+    // Before the handshake uWS can neither send nor close in order (uWebSockets.js 20).
+    if (tls) res.close();
+    else res.cork(() => writeResponse(res, busy, false, 'cut'));
+  }
+
+  function attach(app: TemplatedApp): void {
+    app.filter(onConnection);
+    if (upgrade) app.ws('/*', { ...socketBehavior(maxMessageBytes, sockets, changed), upgrade: onUpgrade });
+    app.any('/*', onRequest);
+  }
+
+  const { listener, serving, reload } = tls ? await tlsApps(uws, tls, attach) : plainApp(uws, attach);
+  const reserved = await reservePort(host, port, reusePort);
   const listenSocket = await new Promise<us_listen_socket>((resolve, reject) => {
-    app.listen(host, reserved.port, (opened) => {
+    listener.listen(host, reserved.port, (opened) => {
       if (opened) resolve(opened);
       else reject(new ListenError('in-use', host, reserved.port));
     });
@@ -136,7 +205,8 @@ export async function serve(
     await until(() => responder.inFlight.size + sockets.size === 0, left);
     const cutOff = inFlight();
     for (const socket of sockets) socket.close(1001, 'The server is stopping.');
-    app.close();
+    listener.close();
+    for (const app of serving) app.close();
     return cutOff;
   }
 
@@ -147,15 +217,13 @@ export async function serve(
     inFlight,
     // Once: closing a listen socket twice ends the process with a segmentation fault (uWebSockets.js 20).
     close: (options = {}) => (closed ??= drain(options)),
+    reloadCertificate: reload,
   };
 }
 
-/** What a request for a WebSocket is answered on a connection that was there before the server began to stop. */
-const stopping: GatewayResponse = {
-  status: 503,
-  headers: [
-    ['content-type', 'application/json'],
-    ['retry-after', '1'],
-  ],
-  body: JSON.stringify({ code: 'SERVICE_UNAVAILABLE', message: 'The server is stopping.', status: 503 }),
-};
+/** The counterpart of `tlsApps`: one app listens and serves. */
+function plainApp(uws: typeof Uws, attach: (app: TemplatedApp) => void): TlsApps {
+  const app = uws.App();
+  attach(app);
+  return { listener: app, serving: new Set([app]), reload: async () => {} };
+}

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
-import type { GatewayResponse, Handle, Service } from '../../http.ts';
+import type { GatewayResponse, Handle, Refuser, Service } from '../../http.ts';
 import { serve, type Listening, type ServeOptions } from '../serve.ts';
 
 /** Serves for the running test. */
-export async function listen(service: Service | Handle, options?: ServeOptions): Promise<Listening> {
+export async function listen(
+  service: (Service & Refuser) | Handle,
+  options?: ServeOptions,
+): Promise<Listening> {
   const listening = await serve(typeof service === 'function' ? { handle: service } : service, options);
   onTestFinished(async () => {
     await listening.close({ deadlineMs: 0 });
@@ -35,4 +38,5 @@ export async function dial({ port }: Listening): Promise<Dialled> {
 
 export const ok = (body?: GatewayResponse['body']): GatewayResponse => ({ status: 200, headers: [], body });
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
-export const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 5000, interval: 5 });
+export const until = (check: () => unknown): Promise<unknown> =>
+  vi.waitFor(check, { timeout: 5000, interval: 5 });

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { type Asking, type EdgeOptions, startEdge } from './startEdge.ts';
+
+const page = 'https://pets.example';
+const withCors = (cors: Partial<EdgeOptions['cors']> = {}, options: EdgeOptions = {}) =>
+  startEdge({ cors: { origins: [page, 'http://localhost:5173'], ...cors }, ...options });
+
+const said = ({ headers }: Response) =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary'));
+
+const exposed =
+  'Link, Location, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, X-Request-Id, Idempotent-Replayed';
+
+describe('a page of another origin', () => {
+  it('is told nothing where none may call', async () => {
+    const { ask } = await startEdge();
+    expect(said(await ask('/v1/list', { headers: { origin: page } }))).toEqual({});
+  });
+
+  it.each([
+    ['/v1/write', 'POST, OPTIONS'],
+    ['/v1/list', 'GET, HEAD, OPTIONS'],
+    ['/trpc/list', 'GET, POST, HEAD, OPTIONS'],
+    ['/page', 'GET, HEAD, OPTIONS'],
+  ])('asks first, without a credential, what it may do at %s', async (target, methods) => {
+    const { ask } = await withCors();
+    const preflight = await ask(target, {
+      method: 'OPTIONS',
+      headers: { authorization: '', origin: page, 'access-control-request-method': 'POST' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(said(preflight)).toEqual({
+      'access-control-allow-origin': page,
+      'access-control-allow-methods': methods,
+      'access-control-allow-headers':
+        'Authorization, Content-Type, Idempotency-Key, trpc-accept, Last-Event-ID, traceparent',
+      'access-control-max-age': '7200',
+      vary: 'Origin',
+    });
+  });
+
+  it.each<[what: string, target: string, init: Asking, status: number, options?: EdgeOptions]>([
+    ['a success', '/v1/list', {}, 200],
+    ['a success over tRPC', '/trpc/list', {}, 200],
+    ['a page', '/page', {}, 200],
+    ['the document', '/openapi.json', {}, 200],
+    ['400', '/v1/slow?ms=x', {}, 400],
+    ['401', '/v1/list', { headers: { authorization: '' } }, 401],
+    ['401 over tRPC', '/trpc/list', { headers: { authorization: '' } }, 401],
+    ['404', '/v1/nowhere', {}, 404],
+    ['404 beside both faces', '/nowhere', {}, 404],
+    ['404 over tRPC', '/trpc/nowhere', {}, 404],
+    ['405', '/v1/list', { method: 'DELETE' }, 405],
+    [
+      '413',
+      '/v1/write',
+      { method: 'POST', body: '"long"', headers: { 'content-type': 'application/json' } },
+      413,
+    ],
+    ['415', '/v1/write', { method: 'POST', body: 'x' }, 415],
+    ['429', '/v1/list', {}, 429, { rateLimit: { requests: 1, windowSeconds: 60 } }],
+    ['500', '/v1/broken', {}, 500],
+    ['504', '/v1/slow?ms=500', {}, 504, { callTimeoutMs: 50 }],
+    ['server-sent events', '/v1/ticks', {}, 200],
+    ['a subscription over tRPC', '/trpc/ticks', {}, 200],
+    ['a stream of lines', '/trpc/list?batch=1', { headers: { 'trpc-accept': 'application/jsonl' } }, 200],
+    ['bytes', '/v1/drip', {}, 200],
+  ])('may read %s', async (_what, target, init, status, options = {}) => {
+    const { ask } = await withCors({}, { maxBodyBytes: 3, ...options });
+    if (status === 429) await ask(target);
+    const answer = await ask(target, { ...init, headers: { origin: page, ...init.headers } });
+    expect(answer.status).toBe(status);
+    expect(said(answer)).toEqual({
+      'access-control-allow-origin': page,
+      'access-control-expose-headers': exposed,
+      vary: expect.stringMatching(/(^|, )Origin$/),
+    });
+    await answer.body?.cancel();
+  });
+
+  it.each([
+    'https://pets.example:8443',
+    'http://pets.example',
+    'https://evil.example',
+    'null',
+    `${page}.evil`,
+  ])('may not read where its origin is %s', async (origin) => {
+    const { ask } = await withCors({ credentials: true });
+    expect(said(await ask('/v1/list', { headers: { origin } }))).toEqual({ vary: 'Origin' });
+    expect(said(await ask('/v1/list', { method: 'OPTIONS', headers: { origin } }))).toEqual({
+      vary: 'Origin',
+    });
+  });
+
+  it('is not the only one: what is said without an origin varies with it too', async () => {
+    const { ask } = await withCors();
+    expect(said(await ask('/v1/list'))).toEqual({ vary: 'Origin' });
+  });
+
+  it('may send cookies only where that is said, and keep a preflight for as long as is said', async () => {
+    const { ask } = await withCors({ credentials: true, maxAgeSeconds: 60 });
+    const headers = { origin: 'http://localhost:5173' };
+    expect(said(await ask('/v1/list', { headers }))).toMatchObject({
+      'access-control-allow-origin': 'http://localhost:5173',
+      'access-control-allow-credentials': 'true',
+    });
+    expect(said(await ask('/v1/list', { method: 'OPTIONS', headers }))).toMatchObject({
+      'access-control-allow-credentials': 'true',
+      'access-control-max-age': '60',
+    });
+  });
+
+  it.each([
+    ['an origin that may', { origin: page }, 101],
+    ['another origin', { origin: 'https://evil.example' }, 403],
+    ['a sandbox', { origin: 'null' }, 403],
+    ['no page at all', {}, 101],
+  ])('opens a WebSocket from %s: %o is %i', async (_what, headers, status) => {
+    const { dial } = await withCors();
+    expect((await dial('/trpc', headers)).status).toBe(status);
+  });
+
+  it('opens a WebSocket to where it came from', async () => {
+    const { dial, origin } = await withCors();
+    expect((await dial('/trpc', { origin })).status).toBe(101);
+  });
+
+  it('opens a WebSocket from anywhere where CORS is nobody’s concern', async () => {
+    const { dial } = await startEdge();
+    expect((await dial('/trpc', { origin: 'https://evil.example' })).status).toBe(101);
+  });
+
+  it.each(['*', 'https://pets.example/', 'pets.example', 'null', 'https://*.example'])(
+    'must be named exactly: %s is refused at the start',
+    async (origin) => {
+      await expect(withCors({ origins: [origin] })).rejects.toThrow(`cors.origins names "${origin}"`);
+    },
+  );
+});

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { type Edge, startEdge } from './startEdge.ts';
+
+const limited = (attempts: number, windowSeconds = 60) =>
+  startEdge({ failedAttempts: { attempts, windowSeconds }, trustProxy: ['127.0.0.1'] });
+
+const attempt = ({ ask }: Edge, token: string, address = '203.0.113.1', target = '/v1/list') =>
+  ask(target, { headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address } });
+
+describe('failed attempts to authenticate', () => {
+  it('are answered 401 however many come, unless a limit is asked for', async () => {
+    const edge = await startEdge();
+    for (let at = 0; at < 50; at += 1) expect((await attempt(edge, 'bad')).status).toBe(401);
+  });
+
+  it('are answered 429 with Retry-After past the limit of their address, on both faces', async () => {
+    const edge = await limited(2);
+    expect((await attempt(edge, 'bad-1')).status).toBe(401);
+    expect((await attempt(edge, 'bad-2', '203.0.113.1', '/trpc/list')).status).toBe(401);
+    const message = 'Too many API keys that are not valid came from this address: 2 may in 60 s.';
+    const rest = await attempt(edge, 'bad-3');
+    expect([rest.status, rest.headers.get('retry-after'), await rest.json()]).toEqual([
+      429,
+      '30',
+      { code: 'TOO_MANY_REQUESTS', message, status: 429 },
+    ]);
+    const rpc = await attempt(edge, 'bad-4', '203.0.113.1', '/trpc/list');
+    expect([rpc.status, rpc.headers.get('retry-after'), await rpc.json()]).toMatchObject([
+      429,
+      '30',
+      { error: { message } },
+    ]);
+    expect(
+      (await edge.dial('/trpc', { authorization: 'Bearer x', 'x-forwarded-for': '203.0.113.1' })).status,
+    ).toBe(429);
+    expect((await attempt(edge, 'bad-5', '203.0.113.9')).status).toBe(401);
+    expect(edge.exchanges.filter(({ limit }) => limit === 'failed-attempts')).toHaveLength(3);
+  });
+
+  it('never bar a good key of the same address, be it asked for the first time', async () => {
+    const edge = await limited(1);
+    for (let at = 0; at < 5; at += 1) await attempt(edge, `bad-${at}`);
+    expect((await attempt(edge, 'good-key')).status).toBe(200);
+    expect((await attempt(edge, 'other-key')).status).toBe(200);
+    expect((await edge.dial('/trpc', { 'x-forwarded-for': '203.0.113.1' })).status).toBe(101);
+  });
+
+  it('are none where no key was tried', async () => {
+    const edge = await limited(1);
+    for (let at = 0; at < 3; at += 1) {
+      expect((await edge.ask('/v1/list', { headers: { authorization: '' } })).status).toBe(401);
+    }
+  });
+
+  it('of one token look it up once in half a second, so that a key that is added is good soon', async () => {
+    const edge = await limited(10);
+    for (let at = 0; at < 3; at += 1) expect((await attempt(edge, 'bad')).status).toBe(401);
+    expect(edge.lookedUp).toEqual(['bad']);
+    await sleep(550);
+    await attempt(edge, 'bad');
+    expect(edge.lookedUp).toEqual(['bad', 'bad']);
+  });
+
+  it('past the limit are not remembered: a flood of tokens drives out no verdict', async () => {
+    const edge = await limited(1);
+    await attempt(edge, 'bad-1');
+    await attempt(edge, 'bad-2');
+    await attempt(edge, 'bad-2');
+    await attempt(edge, 'bad-1');
+    expect(edge.lookedUp).toEqual(['bad-1', 'bad-2', 'bad-2']);
+  });
+
+  it('do not close what is public', async () => {
+    const edge = await limited(1);
+    for (let at = 0; at < 3; at += 1) {
+      expect((await attempt(edge, 'bad', '203.0.113.1', '/v1/open')).status).toBe(200);
+      expect((await attempt(edge, 'bad', '203.0.113.1', '/trpc/open')).status).toBe(200);
+    }
+  });
+
+  it('on a socket count for the address that opened it', async () => {
+    const edge = await limited(1);
+    const headers = { authorization: '', 'x-forwarded-for': '203.0.113.1' };
+    const { call } = await edge.dial('/trpc?connectionParams=1', headers);
+    call({ method: 'connectionParams', data: { authorization: 'Bearer bad' } }).catch(() => {});
+    await sleep(100);
+    expect((await attempt(edge, 'worse')).status).toBe(429);
+  });
+});

@@ -1,0 +1,276 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { httpSubscriptionLink, createTRPCClient } from '@trpc/client';
+import { EventSource } from 'eventsource';
+import { describe, expect, it, vi } from 'vitest';
+import { batch, key, nested, startEdge } from './startEdge.ts';
+
+const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
+const error = async (response: Response) => [response.status, await response.json()] as const;
+
+describe('the parameters of a query', () => {
+  const tags = (count: number) => Array(count).fill('tag=x').join('&');
+
+  it('may be 1000 where nothing is said', async () => {
+    const { ask } = await startEdge();
+    expect(await (await ask(`/v1/list?${tags(1000)}`)).json()).toBe(1000);
+    expect((await ask(`/v1/list?${tags(1001)}`)).status).toBe(400);
+  });
+
+  it('are limited on both faces, in words that name the limit', async () => {
+    const { ask, exchanges } = await startEdge({ maxQueryParameters: 3 });
+    expect(await (await ask(`/v1/list?${tags(3)}`)).json()).toBe(3);
+    const message = 'The query has more than 3 parameters.';
+    expect(await error(await ask(`/v1/list?${tags(4)}`))).toEqual([
+      400,
+      { code: 'BAD_REQUEST', message, status: 400 },
+    ]);
+    expect(await error(await ask(`/trpc/list?${tags(4)}`))).toMatchObject([
+      400,
+      { error: { message, data: { code: 'BAD_REQUEST' } } },
+    ]);
+    expect(exchanges.map(({ limit }) => limit)).toEqual([undefined, 'query-parameters', 'query-parameters']);
+  });
+});
+
+describe('the size of a batch', () => {
+  it('may be 100 where nothing is said', async () => {
+    const { ask, exchanges } = await startEdge();
+    expect((await ask(batch('list', 100))).status).toBe(200);
+    expect(await error(await ask(batch('list', 101)))).toMatchObject([
+      400,
+      { error: { message: 'Batch call exceeds maximum size' } },
+    ]);
+    expect(exchanges.map(({ limit }) => limit)).toEqual([undefined, 'batch-size']);
+  });
+
+  it('is never more than may run at once', async () => {
+    const { ask } = await startEdge({ maxInFlight: 2, rpc: { maxBatchSize: 5 } });
+    expect((await ask(batch('list', 2))).status).toBe(200);
+    expect((await ask(batch('list', 3))).status).toBe(400);
+  });
+
+  it('is seen however the batch is spelt', async () => {
+    const { ask } = await startEdge({
+      rpc: { maxBatchSize: 2 },
+      rateLimit: { requests: 5, windowSeconds: 60 },
+    });
+    const answer = await ask('/trpc/list%2Clist?b%61tch=1');
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('ratelimit')).toContain('r=3;');
+  });
+});
+
+describe('the depth of an input', () => {
+  const message = 'The input is nested deeper than 100 levels.';
+  const bodies = [
+    ['REST', '/v1/write', (depth: number) => `{"value":${nested(depth - 1)}}`],
+    ['tRPC', '/trpc/write', (depth: number) => `{"value":${nested(depth - 1)}}`],
+    ['a tRPC batch', '/trpc/write?batch=1', (depth: number) => `{"0":{"value":${nested(depth - 1)}}}`],
+  ] as const;
+
+  it.each(bodies)('over %s may be 100', async (_face, target, body) => {
+    const { post, exchanges } = await startEdge();
+    expect((await post(target, body(100))).status).toBe(200);
+    for (const depth of [101, 50_000]) {
+      const refused = await post(target, body(depth));
+      expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(message)]);
+    }
+    expect(exchanges.map(({ limit }) => limit)).toEqual([undefined, 'json-depth', 'json-depth']);
+  });
+
+  it('is looked at in queries too', async () => {
+    const { ask } = await startEdge({ maxJsonDepth: 5 });
+    expect(await (await ask(`/trpc/list?input=${nested(6)}`)).text()).toContain('deeper than 5 levels');
+    expect(await (await ask(`/trpc/list?input=${nested(5)}`)).text()).not.toContain('deeper');
+  });
+
+  it('is looked at in the messages of a WebSocket, each of which is answered', async () => {
+    const { dial } = await startEdge({ maxJsonDepth: 3 });
+    const { call } = await dial();
+    const write = (id: number, value: string) =>
+      call({ id, method: 'mutation', params: { path: 'write', input: { value: JSON.parse(value) } } });
+    expect(await write(1, nested(2))).toMatchObject({ id: 1, result: { data: 'written' } });
+    expect(await write(2, nested(3))).toMatchObject({
+      id: 2,
+      error: { message: 'The input is nested deeper than 3 levels.', data: { httpStatus: 400 } },
+    });
+  });
+
+  it('of what nobody reads may be anything', async () => {
+    const { post } = await startEdge();
+    expect((await post('/v1/write', `{"value":1,"other":${nested(5000)}}`)).status).toBe(200);
+  });
+});
+
+describe('calls in flight', () => {
+  it('are refused early with 503 and Retry-After, on every face, where as many run as may', async () => {
+    const { ask, dial, exchanges, gateway, seen } = await startEdge({ maxInFlight: 2 });
+    const { call } = await dial();
+    const running = [ask('/v1/slow?ms=300'), ask('/trpc/slow?input={"ms":300}')];
+    await until(() => expect(seen.begun).toBe(2));
+    expect(gateway.callsInFlight()).toBe(2);
+
+    const begun = performance.now();
+    const message = 'The server runs 2 calls at once, and no more. Try again later.';
+    const rest = await ask('/v1/list');
+    expect(rest.headers.get('retry-after')).toBe('1');
+    expect(await error(rest)).toEqual([503, { code: 'SERVICE_UNAVAILABLE', message, status: 503 }]);
+    const rpc = await ask('/trpc/list');
+    expect(rpc.headers.get('retry-after')).toBe('1');
+    expect(await error(rpc)).toMatchObject([503, { error: { message, data: { httpStatus: 503 } } }]);
+    expect((await ask('/v1/ticks')).status).toBe(503);
+    expect(await call({ id: 1, method: 'query', params: { path: 'list' } })).toMatchObject({
+      id: 1,
+      error: { message },
+    });
+    expect((await dial()).status).toBe(503);
+    expect(performance.now() - begun).toBeLessThan(200);
+
+    expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(gateway.callsInFlight()).toBe(0);
+    expect((await ask('/v1/list')).status).toBe(200);
+    expect(exchanges.filter(({ limit }) => limit === 'in-flight')).toHaveLength(5);
+    expect(exchanges.every((exchange) => exchange.error === undefined)).toBe(true);
+  });
+
+  it('count each call of a batch', async () => {
+    const { ask, seen } = await startEdge({ maxInFlight: 4 });
+    const running = ask('/trpc/slow,slow,slow?batch=1&input={"0":{"ms":200},"1":{"ms":200},"2":{"ms":200}}');
+    await until(() => expect(seen.begun).toBe(3));
+    expect((await ask(batch('list', 2))).status).toBe(503);
+    expect((await ask(batch('list', 1))).status).toBe(200);
+    expect((await running).status).toBe(200);
+  });
+
+  it('do not count streams and subscriptions that have begun', async () => {
+    const { ask } = await startEdge({ maxInFlight: 1 });
+    const streams = [await ask('/v1/drip'), await ask('/v1/ticks'), await ask('/trpc/ticks')];
+    expect((await ask('/v1/list')).status).toBe(200);
+    expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const stream of streams) await stream.body?.cancel();
+  });
+
+  it('count no more once their client has gone', async () => {
+    const { ask, gateway, seen } = await startEdge({ maxInFlight: 1 });
+    const leaving = new AbortController();
+    const left = ask('/v1/slow?ms=5000', { signal: leaving.signal });
+    await until(() => expect(seen.begun).toBe(1));
+    leaving.abort();
+    await expect(left).rejects.toThrow(/abort/i);
+    await until(() => expect(gateway.callsInFlight()).toBe(0));
+  });
+});
+
+describe('a call that takes too long', () => {
+  const message = 'The call took longer than 100 ms; whether it had an effect is unknown.';
+
+  it.each([
+    ['REST', '/v1/slow?ms=5000', { code: 'GATEWAY_TIMEOUT', message, status: 504 }],
+    [
+      'tRPC',
+      '/trpc/slow?input={"ms":5000}',
+      {
+        error: expect.objectContaining({
+          message,
+          data: expect.objectContaining({ code: 'GATEWAY_TIMEOUT' }),
+        }),
+      },
+    ],
+  ])('is answered 504 over %s, and its signal aborts', async (_face, target, body) => {
+    const { ask, exchanges, gateway, seen } = await startEdge({ callTimeoutMs: 100 });
+    const begun = performance.now();
+    expect(await error(await ask(target))).toEqual([504, body]);
+    expect(performance.now() - begun).toBeLessThan(1000);
+    expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
+    expect(gateway.callsInFlight()).toBe(0);
+    expect(exchanges).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
+  });
+
+  it('is answered though it does not look at its signal', async () => {
+    const { ask } = await startEdge({ callTimeoutMs: 100 });
+    expect((await ask('/v1/stubborn?ms=600')).status).toBe(504);
+  });
+
+  it('is answered on a WebSocket too', async () => {
+    const { dial, seen } = await startEdge({ callTimeoutMs: 100 });
+    const { call } = await dial();
+    expect(
+      await call({ id: 1, method: 'query', params: { path: 'slow', input: { ms: 5000 } } }),
+    ).toMatchObject({ id: 1, error: { message, data: { httpStatus: 504 } } });
+    expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
+  });
+
+  it('fails alone in a batch', async () => {
+    const { ask } = await startEdge({ callTimeoutMs: 100 });
+    const answer = await ask('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}');
+    expect(await error(answer)).toMatchObject([
+      207,
+      [{ result: { data: 0 } }, { error: { data: { httpStatus: 504 } } }],
+    ]);
+  });
+
+  it('is aborted in a stream of lines, which goes on', async () => {
+    const { ask, seen } = await startEdge({ callTimeoutMs: 100 });
+    const answer = await ask('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}', {
+      headers: { 'trpc-accept': 'application/jsonl' },
+    });
+    expect(await answer.text()).toContain('"error"');
+    expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
+  });
+
+  it('has each its own deadline', async () => {
+    const { ask } = await startEdge({ callTimeoutMs: 300 });
+    const first = ask('/v1/slow?ms=5000');
+    await sleep(150);
+    const begun = performance.now();
+    const second = await ask('/v1/slow?ms=5000');
+    expect(second.status).toBe(504);
+    expect(performance.now() - begun).toBeGreaterThan(250);
+    expect((await first).status).toBe(504);
+  });
+
+  it('is no stream and no subscription: they take as long as they like', async () => {
+    const { ask, origin } = await startEdge({ callTimeoutMs: 100 });
+    expect(await (await ask('/v1/drip')).text()).toBe('.....');
+    const events = await (await ask('/v1/ticks')).text();
+    expect(events).toContain('data: 5\n');
+    expect(events).toContain('event: end');
+
+    const trpc = createTRPCClient({
+      links: [
+        httpSubscriptionLink({
+          url: `${origin}/trpc`,
+          EventSource,
+          connectionParams: { authorization: key },
+        }),
+      ],
+    });
+    const received: unknown[] = [];
+    await new Promise<void>((resolve, reject) => {
+      // The router's type is not at hand here.
+      const { ticks } = trpc as unknown as Record<
+        'ticks',
+        { subscribe(input: undefined, handlers: object): unknown }
+      >;
+      ticks.subscribe(undefined, {
+        onData: (data: unknown) => received.push(data),
+        onComplete: resolve,
+        onError: reject,
+      });
+    });
+    expect(received).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+it('a limit of the gateway is not taken for an error of the router: no header is added to those', async () => {
+  const { ask } = await startEdge();
+  const answer = await ask('/trpc/teapot');
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, null]);
+});
+
+it.each(['maxInFlight', 'callTimeoutMs', 'maxJsonDepth', 'maxQueryParameters', 'maxBodyBytes'])(
+  '%s must be a positive number',
+  async (name) => {
+    await expect(startEdge({ [name]: 0 })).rejects.toThrow(`${name} is 0; it must be a positive number`);
+  },
+);

@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { batch, key, otherKey, startEdge } from './startEdge.ts';
+
+const limited = (requests: number, windowSeconds = 60) =>
+  startEdge({ rateLimit: { requests, windowSeconds } });
+const policyOf = ({ headers }: Response) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
+
+describe('a rate limit', () => {
+  it('is off unless it is asked for', async () => {
+    const { ask } = await startEdge();
+    expect(policyOf(await ask('/v1/list'))).toEqual([null, null]);
+  });
+
+  it('is told of on each answer, and is one for REST, tRPC, batches and WebSockets', async () => {
+    const { ask, dial, post } = await limited(10);
+    expect(policyOf(await ask('/v1/list'))).toEqual(['"default";q=10;w=60', '"default";r=9;t=6']);
+    expect(policyOf(await ask('/trpc/list'))).toEqual(['"default";q=10;w=60', '"default";r=8;t=12']);
+    expect(policyOf(await post('/v1/write', '{'))[1]).toBe('"default";r=7;t=18');
+    expect(policyOf(await ask('/v1/nowhere'))[1]).toBe('"default";r=6;t=24');
+    expect(policyOf(await ask(batch('list', 3)))[1]).toBe('"default";r=3;t=42');
+    // To open it is one, each call on it is another.
+    const { call } = await dial();
+    const list = { method: 'query', params: { path: 'list' } };
+    expect(await call({ id: 1, ...list })).toMatchObject({ id: 1, result: { data: 0 } });
+    expect(policyOf(await ask('/v1/list'))[1]).toBe('"default";r=0;t=60');
+    expect(await call({ id: 2, ...list })).toMatchObject({
+      id: 2,
+      error: {
+        message: 'The rate limit is 10 calls in 60 s. Try again later.',
+        data: { code: 'TOO_MANY_REQUESTS' },
+      },
+    });
+  });
+
+  it('answers what is beyond it 429 with Retry-After, in the body of the face', async () => {
+    const { ask, dial, exchanges, seen } = await limited(2);
+    await ask(batch('list', 2));
+    const message = 'The rate limit is 2 calls in 60 s. Try again later.';
+    const rest = await ask('/v1/slow');
+    expect([rest.status, await rest.json()]).toEqual([
+      429,
+      { code: 'TOO_MANY_REQUESTS', message, status: 429 },
+    ]);
+    expect(policyOf(rest)).toEqual(['"default";q=2;w=60', '"default";r=0;t=60']);
+    expect(rest.headers.get('retry-after')).toBe('30');
+    const rpc = await ask('/trpc/slow');
+    expect([rpc.status, await rpc.json()]).toMatchObject([429, { error: { message } }]);
+    expect(policyOf(rpc)).toEqual(['"default";q=2;w=60', '"default";r=0;t=60']);
+    expect(rpc.headers.get('retry-after')).toBe('30');
+    expect((await dial()).status).toBe(429);
+    expect(seen.begun).toBe(0);
+    expect(exchanges.map(({ limit }) => limit)).toEqual([undefined, 'rate', 'rate', 'rate']);
+  });
+
+  it('takes all of a batch or nothing', async () => {
+    const { ask } = await limited(5);
+    await ask(batch('list', 3));
+    expect((await ask(batch('list', 3))).status).toBe(429);
+    expect(policyOf(await ask(batch('list', 2)))[1]).toContain('r=0;');
+  });
+
+  it('says so where a batch is more than it ever allows', async () => {
+    const { ask } = await limited(5);
+    const answer = await ask(batch('list', 6));
+    expect(answer.status).toBe(429);
+    expect(await answer.text()).toContain(
+      'A batch of 6 calls is more than the rate limit of 5 calls in 60 s',
+    );
+  });
+
+  it('fills up again as time goes by', async () => {
+    const { ask } = await limited(2, 1);
+    await ask(batch('list', 2));
+    const refused = await ask('/v1/list');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    await sleep(600);
+    expect((await ask('/v1/list')).status).toBe(200);
+    expect((await ask('/v1/list')).status).toBe(429);
+  });
+
+  it('is each key’s own, and no 401 is counted', async () => {
+    const { ask } = await limited(1);
+    for (const authorization of ['', 'Bearer bad-key', 'Bearer']) {
+      const answer = await ask('/v1/list', { headers: { authorization } });
+      expect([answer.status, ...policyOf(answer)]).toEqual([401, null, null]);
+    }
+    const statusFor = async (authorization: string) =>
+      (await ask('/v1/list', { headers: { authorization } })).status;
+    expect(await statusFor(key)).toBe(200);
+    expect(await statusFor(key)).toBe(429);
+    expect(await statusFor(otherKey)).toBe(200);
+  });
+
+  it('counts whoever needs no key by address, as the proxies that are trusted tell it', async () => {
+    const { ask } = await startEdge({
+      rateLimit: { requests: 1, windowSeconds: 60 },
+      trustProxy: ['127.0.0.0/8', '10.0.0.0/8'],
+    });
+    const statusFor = async (forwarded: string) =>
+      (await ask('/v1/open', { headers: { authorization: '', 'x-forwarded-for': forwarded } })).status;
+    expect(await statusFor('203.0.113.1')).toBe(200);
+    // What a client writes itself stands in front, and what proxies of ours wrote behind.
+    expect(await statusFor('198.51.100.7, 203.0.113.1, 10.1.1.1')).toBe(429);
+    expect(await statusFor('203.0.113.2')).toBe(200);
+    // A customer has a /64 of IPv6 addresses.
+    expect(await statusFor('2001:db8:1:2::1')).toBe(200);
+    expect(await statusFor('2001:db8:1:2:ffff::9')).toBe(429);
+    expect(await statusFor('2001:db8:1:3::1')).toBe(200);
+  });
+
+  it('believes no X-Forwarded-For of a stranger', async () => {
+    const { ask } = await limited(1);
+    const statusFor = async (forwarded: string) =>
+      (await ask('/v1/open', { headers: { authorization: '', 'x-forwarded-for': forwarded } })).status;
+    expect([await statusFor('203.0.113.1'), await statusFor('203.0.113.2')]).toEqual([200, 429]);
+  });
+
+  it('may be told what has a bucket of its own', async () => {
+    const { ask } = await startEdge({
+      rateLimit: { requests: 1, windowSeconds: 60, key: () => 'everybody' },
+    });
+    expect((await ask('/v1/list')).status).toBe(200);
+    expect((await ask('/v1/list', { headers: { authorization: otherKey } })).status).toBe(429);
+  });
+
+  it('counts the calls of a socket whose key came with its first message', async () => {
+    const { ask, dial } = await limited(2);
+    const { call } = await dial('/trpc?connectionParams=1', { authorization: '' });
+    const list = (id: number) => ({ id, method: 'query', params: { path: 'list' } });
+    const parameters = { method: 'connectionParams', data: { authorization: key } };
+    // It is answered nothing.
+    const first = call(parameters);
+    const answers = [await Promise.all([first, call(list(1))]), await call(list(2)), await call(list(3))];
+    expect(JSON.stringify(answers[2])).toContain('TOO_MANY_REQUESTS');
+    expect((await ask('/v1/list')).status).toBe(429);
+  });
+
+  it.each([
+    ['requests', 0],
+    ['requests', 1.5],
+    ['windowSeconds', -1],
+  ])('refuses to start with %s of %d', async (name, value) => {
+    const rateLimit = { requests: 1, windowSeconds: 1, [name]: value };
+    await expect(startEdge({ rateLimit })).rejects.toThrow(
+      `rateLimit.${name} is ${value}; it must be a positive integer.`,
+    );
+  });
+
+  it('refuses to start with a proxy that is no address', async () => {
+    await expect(startEdge({ trustProxy: ['10.0.0.0/99'] })).rejects.toThrow(
+      'trustProxy names "10.0.0.0/99"',
+    );
+  });
+});

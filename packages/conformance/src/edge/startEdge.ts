@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createGateway, type Exchange, type Gateway, type GatewayOptions } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { serve } from '@petstore/gateway/uws';
+import { trace } from '@opentelemetry/api';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+
+/** What the procedures have seen. */
+interface Seen {
+  /** How many calls have begun. */
+  begun: number;
+  /** What the signals of those that were aborted gave as the reason: its name. */
+  readonly aborted: string[];
+}
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+function createRouter(seen: Seen) {
+  const work = async (ms: number, signal: AbortSignal | undefined) => {
+    seen.begun += 1;
+    signal?.addEventListener('abort', () => seen.aborted.push(codeOf(signal.reason)), { once: true });
+    // As any library does that is instrumented.
+    const span = trace.getTracer('work').startSpan('work');
+    await sleep(ms, undefined, { signal }).finally(() => span.end());
+    return ms;
+  };
+  const Ms = z.object({ ms: z.int().default(0) }).prefault({});
+  return t.router({
+    list: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/list' } })
+      .input(z.object({ tag: z.array(z.string()).optional() }).optional())
+      .output(z.int())
+      .query(({ input }) => input?.tag?.length ?? 0),
+    write: t.procedure
+      .meta({ openapi: { method: 'POST', path: '/write' } })
+      .input(z.object({ value: z.json() }))
+      .output(z.string())
+      .mutation(() => 'written'),
+    slow: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/slow' } })
+      .input(Ms)
+      .output(z.int())
+      .query(({ input, signal }) => work(input.ms, signal)),
+    /** Does not look at its signal. */
+    stubborn: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/stubborn' } })
+      .input(Ms)
+      .output(z.int())
+      .query(({ input }) => work(input.ms, undefined)),
+    open: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/open', protect: false } })
+      .output(z.string())
+      .query(() => 'open'),
+    broken: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/broken' } })
+      .output(z.string())
+      .query(() => {
+        throw new Error('disk on fire');
+      }),
+    teapot: t.procedure.query(() => {
+      throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The kettle is cold.' });
+    }),
+    /** Bytes that come for longer than a call may take. */
+    drip: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/drip', produces: 'text/plain' } })
+      .query(async function* () {
+        for (let at = 0; at < 5; at += 1) {
+          await sleep(60);
+          yield Buffer.from('.');
+        }
+      }),
+    ticks: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
+      .subscription(async function* ({ signal }) {
+        for (let n = 1; n <= 5; n += 1) {
+          await sleep(60, undefined, { signal });
+          yield n;
+        }
+      }),
+  });
+}
+
+type Router = ReturnType<typeof createRouter>;
+export type EdgeOptions = Partial<Omit<GatewayOptions<Router, { readonly name: string }>, 'router'>>;
+
+export const key = 'Bearer good-key';
+export const otherKey = 'Bearer other-key';
+
+export type Asking = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
+
+export interface Edge {
+  readonly gateway: Gateway;
+  readonly origin: string;
+  readonly seen: Seen;
+  readonly exchanges: Exchange[];
+  /** Tokens that were looked up. */
+  readonly lookedUp: string[];
+  /** Asks with the good key, unless the headers say otherwise. */
+  readonly ask: (target: string, init?: Asking) => Promise<Response>;
+  readonly post: (target: string, body: unknown, headers?: Record<string, string>) => Promise<Response>;
+  /** Opens a WebSocket. */
+  readonly dial: (target?: string, headers?: Record<string, string>) => Promise<Dialled>;
+}
+
+interface Dialled {
+  /** 101, or what the request for it was answered. */
+  readonly status: number;
+  /** Sends a message, and gives the answer to it. */
+  readonly call: (message: object) => Promise<unknown>;
+}
+
+/** A gateway behind a real port, with the options that a case is about. */
+export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
+  const seen: Seen = { begun: 0, aborted: [] };
+  const exchanges: Exchange[] = [];
+  const lookedUp: string[] = [];
+  const keys = new Map([
+    ['good-key', { name: 'Ada' }],
+    ['other-key', { name: 'Bob' }],
+  ]);
+  const gateway = await createGateway<Router, { readonly name: string }>({
+    router: createRouter(seen),
+    async authenticate(token) {
+      lookedUp.push(token);
+      return keys.get(token);
+    },
+    createContext: () => ({}),
+    document: { title: 'Edge', version: '0.0.0' },
+    routes: { '/page': () => ({ status: 200, headers: [['content-type', 'text/plain']], body: 'page' }) },
+    onExchange: (exchange) => exchanges.push(exchange),
+    ...options,
+  });
+  const listening = await serve(gateway);
+  onTestFinished(async () => {
+    await listening.close({ deadlineMs: 0 });
+  });
+  const origin = `http://127.0.0.1:${listening.port}`;
+
+  const ask: Edge['ask'] = (target, init = {}) =>
+    fetch(`${origin}${target}`, { ...init, headers: { authorization: key, ...init.headers } });
+
+  return {
+    gateway,
+    origin,
+    seen,
+    exchanges,
+    lookedUp,
+    ask,
+    post: (target, body, headers) =>
+      ask(target, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    dial: (target = '/trpc', headers = {}) => dial(`${origin}${target}`, { authorization: key, ...headers }),
+  };
+}
+
+async function dial(url: string, headers: Record<string, string>): Promise<Dialled> {
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
+  onTestFinished(() => socket.terminate());
+  socket.on('error', () => {});
+  const status = await new Promise<number>((resolve) => {
+    socket.on('open', () => resolve(101));
+    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+  });
+  return {
+    status,
+    async call(message) {
+      socket.send(JSON.stringify(message));
+      const [data] = await once(socket, 'message');
+      return JSON.parse(String(data));
+    },
+  };
+}
+
+const codeOf = (reason: unknown) => (reason instanceof TRPCError ? reason.code : String(reason));
+
+/** The query of a tRPC batch of so many calls. */
+export const batch = (path: string, count: number) => `/trpc/${Array(count).fill(path).join()}?batch=1`;
+
+/** A value of arrays in arrays. */
+export const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;

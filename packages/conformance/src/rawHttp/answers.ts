@@ -1,0 +1,60 @@
+/** One response, as it came. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+/**
+ * Reads all whole responses, one after the other. What is left of the bytes is no response, or not all of one.
+ * @param isHead whether they answer requests without a body of theirs
+ */
+export function readAnswers(
+  received: string,
+  isHead: boolean,
+): { readonly answers: RawAnswer[]; readonly rest: string } {
+  const answers: RawAnswer[] = [];
+  let rest = received;
+  for (;;) {
+    const end = rest.indexOf('\r\n\r\n');
+    const [line = '', ...lines] = rest.slice(0, Math.max(0, end)).split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]);
+    if (end < 0 || Number.isNaN(status)) return { answers, rest };
+    const headers = new Map(
+      lines.map((header) => {
+        const colon = header.indexOf(':');
+        return [header.slice(0, colon).toLowerCase(), header.slice(colon + 1).trim()] as const;
+      }),
+    );
+    const bodied = rest.slice(end + 4);
+    const length = isHead && !bodied.startsWith('<h1>') ? 0 : lengthOf(status, headers, bodied);
+    if (length === undefined) return { answers, rest };
+    if (status !== 100) answers.push({ status, headers, body: bodied.slice(0, length) });
+    rest = bodied.slice(length);
+  }
+}
+
+/** How much of what follows a head is its body; `undefined` where not all is there. */
+function lengthOf(status: number, headers: ReadonlyMap<string, string>, bodied: string): number | undefined {
+  if (status === 100 || status === 204) return 0;
+  if (headers.has('transfer-encoding')) {
+    const end = bodied.indexOf('0\r\n\r\n');
+    return end < 0 ? undefined : end + 5;
+  }
+  // The parser's own errors have no length: they end with the connection.
+  const length = Number(headers.get('content-length') ?? bodied.length);
+  return length <= bodied.length ? length : undefined;
+}
+
+/** What uWebSockets.js answers before a handler is called: HTML. */
+export const isOfTheParser = ({ status, body }: RawAnswer): boolean =>
+  [400, 431, 505].includes(status) && body.startsWith('<h1>');
+
+export function isJson({ body }: RawAnswer): boolean {
+  try {
+    JSON.parse(body);
+    return true;
+  } catch {
+    return body === ''; // HEAD, 204
+  }
+}

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isOfTheParser, readAnswers, type RawAnswer } from './answers.ts';
+
+/** What came back on a connection. */
+export interface Exchanged {
+  readonly answers: readonly RawAnswer[];
+  /** What came that is no whole response. */
+  readonly rest: string;
+  /** Whether the server closed the connection, while ours was open. */
+  readonly isClosed: boolean;
+  /** Whether it stayed open even when ours was closed. */
+  readonly isHung: boolean;
+}
+
+export interface Patience {
+  /** How many answers to expect. */
+  readonly answers: number;
+  /** How long to wait for an answer, or the end, since something last happened, in milliseconds. */
+  readonly quietMs: number;
+  /** How long to wait for the end when all answers are there. */
+  readonly settleMs: number;
+}
+
+/** How long the end may take when our side is closed. */
+const hangMs = 3000;
+
+/**
+ * Sends pieces, each in a segment and a read of its own, and hears the server out. The server runs in the same process or
+ * another: it has had its turn when a few of ours have passed.
+ */
+export async function exchange(
+  port: number,
+  pieces: readonly string[],
+  { answers: expected, quietMs, settleMs }: Patience,
+): Promise<Exchanged> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
+  const isHead = pieces.join('').startsWith('HEAD ');
+  const seen = { received: '', changes: 0, isOver: false };
+  const closed = once(socket, 'close');
+  socket.on('error', () => {}); // a reset is an end, too
+  socket.on('data', (chunk) => {
+    seen.received += chunk.toString('latin1');
+    seen.changes += 1;
+  });
+  const over = () => {
+    seen.isOver = true;
+  };
+  socket.on('end', over).on('close', over);
+  await Promise.race([once(socket, 'connect'), closed]);
+  for (const piece of pieces) {
+    if (seen.isOver) break;
+    socket.write(Buffer.from(piece, 'latin1'));
+    await turns(2);
+  }
+  for (let changes = -1; !seen.isOver && changes !== seen.changes;) {
+    ({ changes } = seen);
+    const isComplete = readAnswers(seen.received, isHead).answers.length >= Math.max(1, expected);
+    const until = performance.now() + (isComplete ? settleMs : quietMs);
+    while (!seen.isOver && changes === seen.changes && performance.now() < until) await sleep(2);
+    // Where the machine stalls, time passes before what came is read.
+    await turns(4);
+  }
+  const isClosed = seen.isOver;
+  socket.end();
+  const late = await Promise.race([closed, sleep(hangMs, 'late', { ref: false })]);
+  socket.destroy();
+  return { ...readAnswers(seen.received, isHead), isClosed, isHung: late === 'late' };
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
+}
+
+/** In words: `200, open` · `400, closed` · `400 by the parser, closed` · `200 200, open` · `nothing, closed`. */
+export function tell({ answers, rest, isClosed }: Exchanged): string {
+  const said = answers.map((answer) => `${answer.status}${isOfTheParser(answer) ? ' by the parser' : ''}`);
+  if (rest !== '') said.push('garbage');
+  return `${said.join(' ') || 'nothing'}, ${isClosed ? 'closed' : 'open'}`;
+}

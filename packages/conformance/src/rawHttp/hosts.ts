@@ -1,0 +1,145 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { appRouter } from '@petstore/core';
+import { createGateway, type GatewayRequest, type GatewayResponse, type Handle } from '@petstore/gateway';
+import { serve } from '@petstore/gateway/uws';
+import { memoryStore } from '../parity/memoryStore.ts';
+
+/** A pet store behind a real port that tells what it was asked. */
+export interface RawHost {
+  readonly port: number;
+  /** Every request that reached the service, as method and target, in order. Emptied by who reads it. */
+  readonly handled: string[];
+  /** The names of all animals in the store. */
+  names(): readonly string[];
+  /** Empties the store. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+type Listen = (handle: Handle) => Promise<{ readonly port: number; readonly close: () => Promise<unknown> }>;
+
+async function host(listen: Listen): Promise<RawHost> {
+  const { store, clear } = memoryStore();
+  const gateway = await createGateway({
+    router: appRouter,
+    createContext: ({ reply, idempotencyKey }) => ({ store, reply, caller: undefined, idempotencyKey }),
+    document: { title: 'Pet Store', version: '1.0.0' },
+  });
+  const handled: string[] = [];
+  const { port, close } = await listen((request) => {
+    handled.push(`${request.method} ${request.path}${request.query === '' ? '' : '?'}${request.query}`);
+    return gateway.handle(request);
+  });
+  const names = () => {
+    const page = store.list({ limit: 1_000_000 });
+    if (page instanceof Promise) throw new TypeError('The store is in memory.');
+    return page.animals.map(({ name }) => name);
+  };
+  return {
+    port,
+    handled,
+    names,
+    forget: clear,
+    close: async () => {
+      await close();
+    },
+  };
+}
+
+/** The host that is tested. */
+export const gatewayHost = (): Promise<RawHost> =>
+  host(async (handle) => {
+    const listening = await serve({ handle });
+    return { port: listening.port, close: () => listening.close({ deadlineMs: 0 }) };
+  });
+
+/** What most people know. */
+export const nodeHost = (): Promise<RawHost> =>
+  host(async (handle) => {
+    const server = createServer((message, response) => {
+      const chunks: Buffer[] = [];
+      message.on('data', (chunk: Buffer) => chunks.push(chunk));
+      const answer = async () => {
+        const { status, headers, body } = await handle(nodeRequest(message, Buffer.concat(chunks)));
+        response.writeHead(status, Object.fromEntries(headers)).end(body);
+      };
+      message.on('end', () => void answer());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const close = () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      });
+    return { port: (server.address() as AddressInfo).port, close };
+  });
+
+function nodeRequest(message: IncomingMessage, body: Buffer): GatewayRequest {
+  const [path = '', query = ''] = (message.url ?? '').split('?', 2);
+  return plainRequest(message.method ?? '', path, query, new Map(Object.entries(message.headers)), async () =>
+    Uint8Array.from(body),
+  );
+}
+
+/** uWebSockets.js without defences, used as its examples do: what the tested host adds is measured against it. */
+export const bareHost = (): Promise<RawHost> =>
+  host(async (handle) => {
+    // Not before: what a host sets in the environment is read when the addon loads.
+    const uws = await import('uWebSockets.js');
+    const app = uws.App().any('/*', (res, req) => {
+      const headers = new Map<string, string>();
+      req.forEach((name, value) => headers.set(name, value));
+      let isAborted = false;
+      res.onAborted(() => {
+        isAborted = true;
+      });
+      const chunks: Buffer[] = [];
+      const ended = new Promise<void>((resolve) => {
+        res.onData((chunk, isLast) => {
+          chunks.push(Buffer.from(chunk.slice(0)));
+          if (isLast) resolve();
+        });
+      });
+      const body = async () => {
+        await ended;
+        return Uint8Array.from(Buffer.concat(chunks));
+      };
+      const request = plainRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery(), headers, body);
+      const write = (answer: GatewayResponse) => {
+        if (isAborted) return;
+        res.cork(() => {
+          res.writeStatus(`${answer.status} Bare`);
+          for (const [name, value] of answer.headers) res.writeHeader(name, value);
+          res.end(answer.body as string);
+        });
+      };
+      const answer = handle(request);
+      if (answer instanceof Promise) void answer.then(write);
+      else write(answer);
+    });
+    const port = await new Promise<number>((resolve) => {
+      app.listen('127.0.0.1', 0, (socket) => resolve(socket ? uws.us_socket_local_port(socket) : 0));
+    });
+    return { port, close: async () => app.close() };
+  });
+
+const plainRequest = (
+  method: string,
+  path: string,
+  query: string | undefined,
+  headers: ReadonlyMap<string, unknown>,
+  body: () => Promise<Uint8Array<ArrayBuffer>>,
+): GatewayRequest => ({
+  method,
+  path,
+  query: query ?? '',
+  header: (name) => (headers.has(name) ? String(headers.get(name)) : undefined),
+  headers: () => [...headers].map(([name, value]) => [name, String(value)] as const),
+  remoteAddress: () => '127.0.0.1',
+  body,
+  bodyChunks: async function* () {
+    yield await body();
+  },
+  signal: new AbortController().signal,
+});

@@ -1,0 +1,33 @@
+import { LimitError } from '../edge/limitError.ts';
+
+/**
+ * Whether arrays and objects are nested deeper than so many levels. A level at a time: recursion is what a deep value
+ * would end. Instances of classes, bytes and files among them, are nobody's JSON and are not looked into.
+ */
+export function isDeeper(value: unknown, most: number): boolean {
+  if (most === Infinity) return false;
+  let level = isNested(value) ? [value] : [];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth === most) return true;
+    const next: object[] = [];
+    for (const parent of level) {
+      const children: readonly unknown[] = Array.isArray(parent) ? parent : Object.values(parent);
+      for (const child of children) if (isNested(child)) next.push(child);
+    }
+    level = next;
+  }
+  return false;
+}
+
+function isNested(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+export const tooDeep = (most: number): LimitError =>
+  new LimitError('json-depth', {
+    code: 'BAD_REQUEST',
+    message: `The input is nested deeper than ${most} levels.`,
+  });

@@ -1,0 +1,27 @@
+import type { Admitted } from '../authentication.ts';
+import type { Calls } from '../call/calls.ts';
+import type { GatewayRequest } from '../http.ts';
+import type { Passage, RateLimit } from './rateLimit.ts';
+
+/**
+ * Decides on a request whose sender is known, before anything else of it is looked at: whether so many calls may run,
+ * and whether their caller may make them. What is refused for load costs its caller nothing.
+ */
+export type Gate<Identity> = (
+  request: GatewayRequest,
+  admitted: Admitted<Identity>,
+  calls: number,
+) => Passage;
+
+const open: Passage = { refusal: undefined, headers: [] };
+
+export function createGate<Identity>(
+  running: Calls,
+  rateLimit: RateLimit<Identity> | undefined,
+): Gate<Identity> {
+  return (request, admitted, calls) => {
+    const refusal = running.refusal(calls);
+    if (refusal) return { refusal, headers: [] };
+    return rateLimit?.(request, admitted, calls) ?? open;
+  };
+}

@@ -1,0 +1,41 @@
+import { TRPCError } from '@trpc/server';
+
+/**
+ * The limits that a request may meet, as `onExchange` names them:
+ * - `rate`, `failed-attempts`: 429. `in-flight`, `waiting-sockets`: 503. All of them say `Retry-After`.
+ * - `call-timeout`: 504.
+ * - `body-bytes`: 413. `url-bytes`: 414. `header-bytes`: 431. The last two are the host's.
+ * - `query-parameters`, `batch-size`, `json-depth`: 400.
+ */
+export type Limit =
+  | 'batch-size'
+  | 'body-bytes'
+  | 'call-timeout'
+  | 'failed-attempts'
+  | 'header-bytes'
+  | 'in-flight'
+  | 'json-depth'
+  | 'query-parameters'
+  | 'rate'
+  | 'url-bytes'
+  | 'waiting-sockets';
+
+interface LimitErrorOptions {
+  readonly code: TRPCError['code'];
+  /** For the client: a sentence that names the limit. */
+  readonly message: string;
+  /** After how many seconds trying again makes sense. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** A request that met a limit: nothing failed, so no log is told of an error. */
+export class LimitError extends TRPCError {
+  readonly limit: Limit;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(limit: Limit, { retryAfterSeconds, ...error }: LimitErrorOptions) {
+    super(error);
+    this.limit = limit;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}

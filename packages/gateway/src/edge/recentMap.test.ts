@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { RecentMap } from './recentMap.ts';
+
+describe('a map of what was asked for of late', () => {
+  it('keeps as many keys as it may, and no more', () => {
+    const map = new RecentMap<number>(10);
+    for (let at = 0; at < 1000; at += 1) map.set(`key ${at}`, at);
+    const kept = Array.from({ length: 1000 }, (_, at) => map.get(`key ${at}`)).filter(
+      (value) => value !== undefined,
+    );
+    expect(kept.length).toBeGreaterThanOrEqual(5);
+    expect(kept.length).toBeLessThanOrEqual(10);
+  });
+
+  it('keeps what is in use through a flood of others', () => {
+    const map = new RecentMap<string>(10);
+    map.set('used', 'here');
+    for (let at = 0; at < 1000; at += 1) {
+      map.set(`key ${at}`, '');
+      expect(map.get('used')).toBe('here');
+    }
+  });
+
+  it('gives the last value of a key', () => {
+    const map = new RecentMap<number>(4);
+    map.set('a', 1);
+    for (const other of ['b', 'c', 'd']) map.set(other, 0);
+    map.set('a', 2);
+    expect(map.get('a')).toBe(2);
+  });
+});

@@ -1,0 +1,53 @@
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createTokenBuckets } from './tokenBuckets.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+describe('a token bucket for each key', () => {
+  it('begins full, gives all of what is asked for or nothing, and says how long to wait', () => {
+    const take = createTokenBuckets(10, 10_000);
+    expect(take('a', 7)).toEqual({ isTaken: true, left: 3, waitMs: 0, fullMs: 7000 });
+    expect(take('a', 4)).toEqual({ isTaken: false, left: 3, waitMs: 1000, fullMs: 7000 });
+    expect(take('b', 10)).toMatchObject({ isTaken: true, left: 0 });
+    vi.advanceTimersByTime(1000);
+    expect(take('a', 4)).toMatchObject({ isTaken: true, left: 0 });
+    vi.advanceTimersByTime(60_000);
+    expect(take('a', 1)).toMatchObject({ isTaken: true, left: 9 });
+  });
+
+  it('never gives more than is in it, and what comes meanwhile', () => {
+    const steps = fc.array(
+      fc.record({ count: fc.integer({ min: 1, max: 12 }), ms: fc.integer({ min: 0, max: 5000 }) }),
+    );
+    fc.assert(
+      fc.property(steps, (asked) => {
+        const take = createTokenBuckets(10, 10_000);
+        let given = 0;
+        let passed = 0;
+        for (const { count, ms } of asked) {
+          vi.advanceTimersByTime(ms);
+          passed += ms;
+          const { isTaken } = take('a', count);
+          if (isTaken) given += count;
+          expect(given).toBeLessThanOrEqual(10 + passed / 1000 + 1e-6);
+        }
+      }),
+    );
+  });
+
+  it('has what was asked for once the wait that it named is over', () => {
+    const counts = fc.array(fc.integer({ min: 1, max: 10 }), { minLength: 1 });
+    fc.assert(
+      fc.property(counts, (asked) => {
+        const take = createTokenBuckets(10, 10_000);
+        for (const count of asked) {
+          const { isTaken, waitMs } = take('a', count);
+          vi.advanceTimersByTime(waitMs);
+          expect(isTaken || take('a', count).isTaken).toBe(true);
+        }
+      }),
+    );
+  });
+});

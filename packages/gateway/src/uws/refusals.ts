@@ -1,0 +1,22 @@
+import type { GatewayResponse, Refuse } from '../http.ts';
+import { requestId } from '../requestId.ts';
+
+const contentType = ['content-type', 'application/json'] as const;
+const unavailable = (message: string): GatewayResponse => ({
+  status: 503,
+  headers: [contentType, ['retry-after', '1']],
+  body: JSON.stringify({ code: 'SERVICE_UNAVAILABLE', message, status: 503 }),
+});
+
+/** What a connection beyond the limit is answered, before it asks. */
+export const busy: GatewayResponse = unavailable('Too many connections are open.');
+
+/** What a request for a WebSocket is answered on a connection that was there before the server began to stop. */
+export const stopping: GatewayResponse = unavailable('The server is stopping.');
+
+/** How a refusal is worded where the service does not word it. */
+export const plainRefusal: Refuse = (_request, { status, code, message }) => ({
+  status,
+  headers: [contentType, ['x-request-id', requestId(undefined)]],
+  body: JSON.stringify({ code, message, status }),
+});
