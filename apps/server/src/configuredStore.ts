@@ -24,7 +24,8 @@ export async function openConfiguredStore(
     uri: MONGODB_URI,
     database: MONGODB_DB,
     create,
-    operationTimeoutMs: MONGODB_TIMEOUT_MS,
+    // A call may look its key up first, which takes half as long at most: together they stay within the limit.
+    operationTimeoutMs: Math.floor((MONGODB_TIMEOUT_MS * 2) / 3),
     maxPoolSize: MONGODB_POOL_SIZE,
   });
 }

@@ -93,6 +93,26 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
     }
   });
 
+  test('answers within its limit where a key must be looked up first, too', async () => {
+    const { serve, proxy, env } = await newDistantDatabase();
+    const server = await serve({ env: { ...env, MONGODB_TIMEOUT_MS: '3000' } });
+    await ready(server);
+    const [key] = await vi.waitFor(() => {
+      const keys = keysIn(server.stderr());
+      expect(keys).not.toHaveLength(0);
+      return keys;
+    }, within);
+    // The look-up is answered late, and the call itself not any more.
+    proxy.set({ kind: 'delay', ms: 900 });
+    const asked = ask(server.origin, '/v1/pets', key);
+    await sleep(1200);
+    proxy.set({ kind: 'freeze' });
+    const { ms, status } = await asked;
+    expect(status).toBe(503);
+    expect(ms).toBeGreaterThan(1200);
+    expect(ms).toBeLessThan(3500);
+  });
+
   test('says of a create whose outcome it does not know that it does not know: 504', async () => {
     const { serve, proxy, env } = await newDistantDatabase();
     const server = await serve({ env: { ...env, API_KEY: apiKey } });
