@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { startFaultProxy } from '@petstore/core/store/mongodb/testing';
+import { startFaultProxy } from '@petstore/testing/mongodb';
 import { type Collection, type Db, Long, MongoClient } from 'mongodb';
 import { z } from 'zod';
 

@@ -1,6 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { writePage } from './writePage.ts';
 
 // What `npm start` runs. Unbundled, the imports alone cost more memory and time than the whole start may take.
 const at = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -66,3 +67,5 @@ await build({
   sourcemap: 'linked',
   logLevel: 'warning',
 });
+
+await writePage(new URL('../dist/page/', import.meta.url));

@@ -53,7 +53,14 @@ async function measure(): Promise<Measured> {
   const port = await freePort();
   const since = performance.now();
   const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, PORT: String(port), DATA_DIR: join(folder, 'data'), API_KEY: apiKey },
+    env: {
+      PATH: process.env.PATH,
+      PORT: String(port),
+      // `0` shows what measuring costs.
+      ADMIN_PORT: process.env.ADMIN_PORT,
+      DATA_DIR: join(folder, 'data'),
+      API_KEY: apiKey,
+    },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   try {

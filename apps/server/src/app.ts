@@ -1,49 +1,65 @@
 import { resolve } from 'node:path';
-import { createKeyVerifier, type KeyIdentity } from '@petstore/core';
+import { type Awaitable, createKeyVerifier, type KeyIdentity } from '@petstore/core';
 import { createGateway } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
+import { openAdmin } from './admin.ts';
 import { authenticateWith } from './authenticate.ts';
 import type { Configuration } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
-import { docsRoutes } from './docs.ts';
+import { reloadCertificates } from './certificateReload.ts';
+import { docsRoutes } from './docs/docsRoutes.ts';
+import { edgeOptions, listenOptions, tlsFiles } from './edgeOptions.ts';
 import { type FirstKeyOptions, firstKeyNotice, makeFirstKey } from './firstKey.ts';
 import { healthRoutes } from './health.ts';
+import { listenFault } from './listenFault.ts';
+import type { MetricsSnapshot } from './metrics/index.ts';
 import { openLog, requestLog } from './log.ts';
+import { originOf } from './originOf.ts';
 import { service } from './service.ts';
-
-/** How long calls in flight may take once the process is told to stop, in milliseconds. */
-const drainDeadlineMs = 10_000;
+import { drainDeadlineMs } from './stopOnSignals.ts';
 
 export interface Server {
   /** Where it is reached from this machine: scheme, host and port. */
   readonly origin: string;
+  /** What the process has counted, as its parent gathers it; unset where it counts nothing. */
+  readonly metrics?: () => Promise<MetricsSnapshot>;
+  /** Resolves where its store can serve. @throws {StoreError} that says why it cannot */
+  readonly ready: () => Awaitable<void>;
   /** Stops in order: not ready, no new connections, calls in flight answered, store closed, log written out. */
   close(): Promise<void>;
 }
 
+export interface StartOptions {
+  /** For tests, which open it otherwise. */
+  readonly openStore?: typeof openConfiguredStore;
+  /** Whether other processes serve on the port too; their parent says where they listen. Default: false. */
+  readonly isWorker?: boolean;
+}
+
 /**
  * Starts the service: everything is wired here. It listens also while its database is away, and is ready when that comes.
- * @param openStore for tests, which open it otherwise
  * @throws {StoreError} where the data folder cannot be used, or the connection string cannot be right
- * @throws {ListenError} where the address or the port cannot be had
+ * @throws {ConfigurationError} where the address or the port cannot be had, or the certificate cannot be served
  */
 export async function startServer(
   configuration: Configuration,
-  openStore = openConfiguredStore,
+  { openStore = openConfiguredStore, isWorker = false }: StartOptions = {},
 ): Promise<Server> {
-  const { API_KEY, DATA_DIR, HOST, MAX_BODY_BYTES, MONGODB_DB, MONGODB_URI, PORT, PUBLIC_URL } =
-    configuration;
+  const { ADMIN_HOST, API_KEY, DATA_DIR, HOST, MONGODB_DB, MONGODB_URI, PORT } = configuration;
   const log = openLog(configuration);
-  const store = await openStore(configuration);
+  const admin = await openAdmin(configuration);
+  const opened = await openStore(configuration);
+  const store = admin?.wrapStore(opened) ?? opened;
   try {
     const stopping = new AbortController();
     const verify = createKeyVerifier({ keys: store.keys, apiKey: API_KEY });
-    const onExchange = requestLog(log, configuration);
+    const logExchange = requestLog(log, configuration);
+    const onExchange = admin === undefined ? logExchange : bothOf(admin.onExchange, logExchange);
+    const health = healthRoutes({ store, isDraining: () => stopping.signal.aborted });
     const gateway = await createGateway<typeof service.router, KeyIdentity>({
       ...service,
-      ...(PUBLIC_URL !== undefined && { publicUrl: PUBLIC_URL }),
+      ...edgeOptions(configuration),
       ...(onExchange !== undefined && { onExchange }),
-      maxBodyBytes: MAX_BODY_BYTES,
       createContext: ({ reply, identity, idempotencyKey }) => ({
         store,
         reply,
@@ -51,10 +67,30 @@ export async function startServer(
         idempotencyKey,
       }),
       authenticate: authenticateWith(verify),
-      routes: { ...healthRoutes({ store, isDraining: () => stopping.signal.aborted }), ...docsRoutes },
+      routes: { ...health, ...docsRoutes() },
     });
-    const host = await serve(gateway, { host: HOST, port: PORT });
-    const origin = originOf(host);
+    const host = await serve(gateway, { ...listenOptions(configuration), reusePort: isWorker }).catch(
+      (error: unknown) => {
+        throw listenFault(error, HOST, PORT);
+      },
+    );
+    const files = tlsFiles(configuration);
+    const endReloads = files && reloadCertificates({ files, reload: () => host.reloadCertificate(), log });
+    const origin = originOf(host, files === undefined ? 'http' : 'https');
+    const sources = {
+      ready: () => store.ready(),
+      callsInFlight: gateway.callsInFlight,
+      connections: () => host.connections(),
+      rememberedKeys: verify.remembered,
+      refusedTokens: gateway.refusedTokens,
+    };
+    // One port cannot be every worker's: their parent shows what they tell it.
+    const adminListener = await (isWorker ? undefined : admin?.listen(health, sources))?.catch(
+      async (error: unknown) => {
+        await host.close({ deadlineMs: 0 });
+        throw error;
+      },
+    );
 
     const showFirstKey = async (options?: FirstKeyOptions) => {
       const key = await makeFirstKey(store, options);
@@ -71,17 +107,22 @@ export async function startServer(
         );
       }
     }
-    log.info(
-      { origin, ...(MONGODB_URI === undefined ? { dataDir: resolve(DATA_DIR) } : { database: MONGODB_DB }) },
-      'listening',
-    );
+    const kept = MONGODB_URI === undefined ? { dataDir: resolve(DATA_DIR) } : { database: MONGODB_DB };
+    const shown = adminListener && {
+      admin: originOf({ host: ADMIN_HOST, port: adminListener.port }, 'http'),
+    };
+    log.info({ origin, ...shown, ...kept }, isWorker ? 'worker listening' : 'listening');
     return {
       origin,
+      ...(admin && { metrics: () => admin.snapshot(sources) }),
+      ready: () => store.ready(),
       async close() {
         stopping.abort();
+        endReloads?.();
         log.info('stopping');
         const cutOff = await host.close({ deadlineMs: drainDeadlineMs });
         await firstKey;
+        await adminListener?.close();
         await store.close();
         log.info({ cutOff }, 'stopped');
         await log.end();
@@ -93,7 +134,13 @@ export async function startServer(
   }
 }
 
-function originOf({ host, port }: { readonly host: string; readonly port: number }): string {
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+function bothOf<Told>(
+  one: (told: Told) => void,
+  other: ((told: Told) => void) | undefined,
+): (told: Told) => void {
+  if (other === undefined) return one;
+  return (told) => {
+    one(told);
+    other(told);
+  };
 }

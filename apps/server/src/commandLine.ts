@@ -3,17 +3,21 @@ import { CommandError } from './commandError.ts';
 
 /** What was asked for on the command line. */
 export type Command =
-  | { readonly run: 'serve' | 'openapi' | 'help' | 'version' }
+  | { readonly run: 'serve' | 'worker' | 'check' | 'openapi' | 'help' | 'version' }
   | { readonly run: 'keys list' }
-  | { readonly run: 'keys add' | 'keys revoke'; readonly name: string }
+  | { readonly run: 'keys add'; readonly name: string; readonly expires: string | undefined }
+  | { readonly run: 'keys revoke'; readonly name: string }
   | { readonly run: 'copy'; readonly from: string; readonly to: string; readonly resume: boolean };
 
 const commands = `Usage: petstore [command]
 
 Commands:
-  serve              Serve the pet store. This is what runs without a command.
-  keys add NAME      Make an API key and print it. It is shown only now.
-  keys list          List the API keys: name, when made, last used, revoked.
+  serve [--check]    Serve the pet store. This is what runs without a command. With --check: say what would be served,
+                     or what is wrong, and serve nothing. Code 0 or 1.
+  keys add NAME [--expires WHEN]
+                     Make an API key and print it. It is shown only now. WHEN is a time from now (90m, 12h, 30d), a date
+                     or an instant in ISO 8601; without it the key is good until it is revoked.
+  keys list          List the API keys: name, when made, when it expires, last used, revoked.
   keys revoke NAME   Revoke an API key: within 5 seconds no process accepts it.
   openapi            Print the OpenAPI document.
   copy --from STORE --to STORE [--resume]
@@ -36,7 +40,10 @@ export function parseCommandLine(args: readonly string[]): Command {
   if (values.help) return { run: 'help' };
   if (values.version) return { run: 'version' };
   const [command = 'serve', action, name, ...rest] = positionals;
-  const { from, to, resume } = values;
+  const { expires, from, to, resume } = values;
+  if (expires !== undefined && !(command === 'keys' && action === 'add')) {
+    throw new CommandError('--expires is for keys add: --help lists the commands.');
+  }
   if (command === 'copy' && action === undefined) {
     if (from === undefined || to === undefined) {
       throw new CommandError('copy takes --from STORE and --to STORE: --help says more.');
@@ -46,10 +53,14 @@ export function parseCommandLine(args: readonly string[]): Command {
   if (from !== undefined || to !== undefined || resume !== undefined) {
     throw new CommandError('--from, --to and --resume are for copy: --help lists the commands.');
   }
+  if (values.check && command === 'serve' && action === undefined) return { run: 'check' };
+  if (values.check) throw new CommandError('--check is for serve: --help lists the commands.');
+  // What `serve` starts the others as, with WORKERS above 1.
+  if (command === 'worker' && action === undefined) return { run: 'worker' };
   if ((command === 'serve' || command === 'openapi') && action === undefined) return { run: command };
   if (command === 'keys' && rest.length === 0) {
     if (action === 'list' && name === undefined) return { run: 'keys list' };
-    if (action === 'add' && name !== undefined) return { run: 'keys add', name };
+    if (action === 'add' && name !== undefined) return { run: 'keys add', name, expires };
     if (action === 'revoke' && name !== undefined) return { run: 'keys revoke', name };
   }
   if (command === 'keys' && action === undefined) {
@@ -72,6 +83,8 @@ function parse(args: readonly string[]) {
         from: { type: 'string' },
         to: { type: 'string' },
         resume: { type: 'boolean' },
+        expires: { type: 'string' },
+        check: { type: 'boolean' },
       },
     });
   } catch (error) {

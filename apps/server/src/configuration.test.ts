@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  Configuration,
-  configurationHelp,
-  configurationTable,
-  ConfigurationError,
-  notServed,
-  readConfiguration,
-} from './configuration.ts';
+import { Configuration, ConfigurationError, readConfiguration } from './configuration.ts';
+import { configurationHelp, configurationTable, configurationText } from './configurationText.ts';
 
 const refused = (environment: Record<string, string>): string => {
   try {
@@ -27,6 +21,12 @@ describe('the defaults', () => {
     MONGODB_TIMEOUT_MS: 5000,
     MONGODB_POOL_SIZE: 32,
     MAX_BODY_BYTES: 1_048_576,
+    WORKERS: 1,
+    MAX_IN_FLIGHT: 1000,
+    MAX_QUEUE_MS: 50,
+    MAX_BATCH_SIZE: 100,
+    CALL_TIMEOUT_MS: 30_000,
+    ADMIN_HOST: '127.0.0.1',
     LOG_LEVEL: 'info',
     LOG_REQUESTS: 'errors',
   };
@@ -35,8 +35,8 @@ describe('the defaults', () => {
     expect(readConfiguration({})).toEqual(defaults);
   });
 
-  test('hold where a variable is empty, one that is not served included', () => {
-    const empty = [...Object.keys(Configuration.shape), ...notServed].map((name) => [name, ''] as const);
+  test('hold where a variable is empty', () => {
+    const empty = Object.keys(Configuration.shape).map((name) => [name, ''] as const);
     expect(readConfiguration(Object.fromEntries(empty))).toEqual(defaults);
   });
 
@@ -66,6 +66,24 @@ describe('a value that is valid is taken', () => {
     ['API_KEY', '0123456789abcdef', '0123456789abcdef'],
     ['MAX_BODY_BYTES', '1', 1],
     ['MAX_BODY_BYTES', '1073741824', 1_073_741_824],
+    ['WORKERS', '256', 256],
+    ['TRUST_PROXY', '10.0.0.0/8, ::1,192.0.2.1', ['10.0.0.0/8', '::1', '192.0.2.1']],
+    ['TRUST_PROXY', '2001:db8::/32', ['2001:db8::/32']],
+    ['CORS_ORIGINS', 'https://pets.example', ['https://pets.example']],
+    [
+      'CORS_ORIGINS',
+      'https://a.example,http://localhost:5173',
+      ['https://a.example', 'http://localhost:5173'],
+    ],
+    ['MAX_CONNECTIONS', '10000', 10_000],
+    ['MAX_IN_FLIGHT', '1', 1],
+    ['MAX_QUEUE_MS', '60000', 60000],
+    ['MAX_BATCH_SIZE', '1', 1],
+    ['CALL_TIMEOUT_MS', '500', 500],
+    ['RATE_LIMIT', '100/60', { count: 100, windowSeconds: 60 }],
+    ['FAILED_ATTEMPTS', '20/3600', { count: 20, windowSeconds: 3600 }],
+    ['ADMIN_HOST', '::', '::'],
+    ['ADMIN_PORT', '9090', 9090],
     ['LOG_LEVEL', 'silent', 'silent'],
     ['LOG_REQUESTS', 'none', 'none'],
   ])('%s=%s', (name, value, read) => {
@@ -96,6 +114,39 @@ describe('a value that is not valid is refused by one sentence: the variable, wh
     ['MAX_BODY_BYTES', '0', 'a whole number from 1 to 1073741824'],
     ['MAX_BODY_BYTES', '1073741825', 'a whole number from 1 to 1073741824'],
     ['MAX_BODY_BYTES', '1e3', 'a whole number from 1 to 1073741824'],
+    ['WORKERS', '0', 'a whole number from 1 to 256'],
+    ['WORKERS', 'auto', 'a whole number from 1 to 256'],
+    ...['10.0.0.0/33', '10', '0x7f.0.0.1', '10.0.0.0/8,', 'proxy.example', '10.0.0.0/8/8', '::/129'].map(
+      (value): [string, string, string] => [
+        'TRUST_PROXY',
+        value,
+        'IP addresses and CIDR ranges with commas between them, as 10.0.0.0/8,::1',
+      ],
+    ),
+    ...[
+      '*',
+      'https://*.example',
+      'https://pets.example/',
+      'HTTPS://pets.example',
+      'pets.example',
+      'null',
+    ].map((value): [string, string, string] => [
+      'CORS_ORIGINS',
+      value,
+      'origins with commas between them, each a scheme, a host and a port alone, as https://pets.example',
+    ]),
+    ...['100', '0/60', '100/0', '100/1m', '-1/60', '1000000000/1'].map((value): [string, string, string] => [
+      'RATE_LIMIT',
+      value,
+      'two whole numbers from 1 to 999999999 with a slash, as 100/60',
+    ]),
+    ['FAILED_ATTEMPTS', 'few', 'two whole numbers from 1 to 999999999 with a slash, as 100/60'],
+    ['MAX_CONNECTIONS', '0', 'a whole number from 1 to 10000000'],
+    ['MAX_IN_FLIGHT', '0', 'a whole number from 1 to 1000000'],
+    ['MAX_QUEUE_MS', '0', 'a whole number from 1 to 60000'],
+    ['MAX_BATCH_SIZE', '0', 'a whole number from 1 to 10000'],
+    ['CALL_TIMEOUT_MS', '0', 'a whole number from 1 to 3600000'],
+    ['ADMIN_PORT', '65536', 'a whole number from 0 to 65535'],
     ['LOG_LEVEL', 'INFO', 'fatal, error, warn, info, debug, trace or silent'],
     ['LOG_REQUESTS', 'some', 'errors, all or none'],
   ])('%s=%s', (name, value, takes) => {
@@ -132,9 +183,39 @@ test('a body that no document of MongoDB can hold is refused with MONGODB_URI al
   );
 });
 
-test.each(notServed)('%s is refused by a sentence: this version does not serve it', (name) => {
-  expect(refused({ [name]: '1' })).toBe(`${name} is set, but this version does not serve it: unset it.`);
-  expect(Object.keys(Configuration.shape)).not.toContain(name);
+test.each([
+  [{ TLS_CERT: 'cert.pem' }, 'TLS_CERT is set, and TLS_KEY is not: set both, or neither.'],
+  [{ TLS_KEY: 'key.pem' }, 'TLS_KEY is set, and TLS_CERT is not: set both, or neither.'],
+])('a certificate goes with its key: %o', (environment, sentence) => {
+  expect(refused(environment)).toBe(sentence);
+  expect(refused({ TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' })).toBe('accepted');
+});
+
+test('ADMIN_PORT is another port than PORT, where both are on one address', () => {
+  const sentence = 'ADMIN_PORT is "3000", as PORT is: set it to another port.';
+  expect(refused({ ADMIN_PORT: '3000' })).toBe(sentence);
+  expect(refused({ ADMIN_PORT: '3000', HOST: '0.0.0.0' })).toBe(sentence);
+  expect(refused({ ADMIN_PORT: '3000', ADMIN_HOST: '::' })).toBe(sentence);
+  expect(refused({ ADMIN_PORT: '3000', HOST: '192.0.2.1' })).toBe('accepted');
+  expect(refused({ ADMIN_PORT: '0', PORT: '0' })).toBe('accepted');
+});
+
+test('everything that is wrong is told at once, in the order of the table, a line each', () => {
+  const environment = { WORKERS: 'x', PORT: 'x', TLS_KEY: 'key.pem', API_KEY: 'short', HOST: '::1' };
+  expect(refused(environment).split('\n')).toEqual([
+    expect.stringMatching(/^PORT is "x"/),
+    expect.stringMatching(/^WORKERS is "x"/),
+    expect.stringMatching(/^API_KEY is not valid/),
+    expect.stringMatching(/^TLS_KEY is set/),
+  ]);
+});
+
+test('the text of a configuration has what is set, the defaults, and no secret', () => {
+  const text = configurationText({ API_KEY: 'secret-0123456789', RATE_LIMIT: '5/1', PATH: '/usr/bin' });
+  expect(text.split('\n')).toEqual(
+    expect.arrayContaining(['API_KEY=(set, not shown)', 'RATE_LIMIT=5/1', 'PORT=3000', 'MONGODB_URI=']),
+  );
+  expect(text).not.toMatch(/secret-|PATH/);
 });
 
 test.each([
@@ -144,6 +225,6 @@ test.each([
   const text = print();
   for (const [name, schema] of Object.entries(Configuration.shape)) {
     expect(text).toContain(name);
-    expect(text).toContain(String(schema.parse(undefined) ?? 'unset'));
+    expect(text).toContain(JSON.stringify(schema.parse(undefined) ?? 'unset').replaceAll('"', ''));
   }
 });

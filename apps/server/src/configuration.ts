@@ -25,6 +25,38 @@ const mongodbUri = /^mongodb(?:\+srv)?:\/\/[^\s/]/;
 /** A document may have 16 MiB in MongoDB, and an animal is one. */
 const mongodbBodyBytes = 15 * 1_048_576;
 
+const comma = /\s*,\s*/;
+
+/** A list whose parts are parted by commas. */
+const listOf = (isPart: (part: string) => boolean) =>
+  z
+    .string()
+    .transform((value) => value.trim().split(comma))
+    .pipe(z.array(z.string().refine(isPart)));
+
+/** `100/60`: so many in so many seconds. */
+const rate = z
+  .string()
+  .regex(/^[1-9]\d{0,8}\/[1-9]\d{0,8}$/)
+  .transform((value) => {
+    const [count = 0, windowSeconds = 0] = value.split('/').map(Number);
+    return { count, windowSeconds };
+  });
+const takesRate = 'two whole numbers from 1 to 999999999 with a slash, as 100/60';
+
+/** Exact, as browsers send it in `Origin`. */
+const isOrigin = (value: string) => {
+  const url = URL.parse(value);
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === value && !value.includes('*');
+};
+
+function isAddressOrRange(value: string): boolean {
+  const [address = '', bits, ...rest] = value.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
 /** What MongoDB takes on every system, in at most 63 bytes. */
 const databaseName = /^[\w-]{1,63}$/;
 
@@ -56,6 +88,19 @@ export const Configuration = z.object({
     description: 'The port to listen on. `0`: any free one',
     takes: 'a whole number from 0 to 65535',
   }),
+  WORKERS: wholeNumber(1, 256).default(1).register(variables, {
+    description: 'How many processes serve on the port: at most one for each core, and on Linux only',
+    takes: 'a whole number from 1 to 256',
+  }),
+  TLS_CERT: z.string().optional().register(variables, {
+    description:
+      'The file of the certificate, in PEM, then those that lead to its root: with `TLS_KEY` the port speaks TLS. Read anew when it changes, and on SIGHUP',
+    takes: 'the path of a file, with `TLS_KEY`',
+  }),
+  TLS_KEY: z.string().optional().register(variables, {
+    description: "The file of the certificate's private key, in PEM, without a passphrase",
+    takes: 'the path of a file, with `TLS_CERT`',
+  }),
   PUBLIC_URL: z
     .string()
     .refine(isPublicUrl)
@@ -66,6 +111,16 @@ export const Configuration = z.object({
         'What stands before `/v1` where clients see the service, behind a proxy: in `Location`, `Link` and the OpenAPI document',
       takes: 'an http or https URL without user, query and fragment',
     }),
+  TRUST_PROXY: listOf(isAddressOrRange).optional().register(variables, {
+    description:
+      "The proxies in front, whose `X-Forwarded-For` tells a client's address; of any other it is not heeded",
+    takes: 'IP addresses and CIDR ranges with commas between them, as 10.0.0.0/8,::1',
+  }),
+  CORS_ORIGINS: listOf(isOrigin).optional().register(variables, {
+    description: 'The origins whose pages may call',
+    takes:
+      'origins with commas between them, each a scheme, a host and a port alone, as https://pets.example',
+  }),
   DATA_DIR: z.string().default('./data').register(variables, {
     description: 'The folder of the embedded store. It is made when it is not there',
     takes: 'a path',
@@ -104,6 +159,50 @@ export const Configuration = z.object({
       description: `The largest request body, in bytes; with \`MONGODB_URI\` at most ${mongodbBodyBytes}`,
       takes: 'a whole number from 1 to 1073741824',
     }),
+  MAX_CONNECTIONS: wholeNumber(1, 10_000_000).optional().register(variables, {
+    description: 'How many connections a process holds; one more is answered 503 and closed',
+    takes: 'a whole number from 1 to 10000000',
+  }),
+  MAX_IN_FLIGHT: wholeNumber(1, 1_000_000).default(1000).register(variables, {
+    description: 'How many calls a process runs at once; one more is answered 503 at once',
+    takes: 'a whole number from 1 to 1000000',
+  }),
+  MAX_QUEUE_MS: wholeNumber(1, 60_000).default(50).register(variables, {
+    description:
+      'How long a request may wait to be read, in milliseconds: under lasting overload further ones are answered 503',
+    takes: 'a whole number from 1 to 60000',
+  }),
+  MAX_BATCH_SIZE: wholeNumber(1, 10_000).default(100).register(variables, {
+    description: 'How many calls a tRPC batch may have',
+    takes: 'a whole number from 1 to 10000',
+  }),
+  CALL_TIMEOUT_MS: wholeNumber(1, 3_600_000).default(30_000).register(variables, {
+    description: 'How long a call may take, in milliseconds, before it is answered 504',
+    takes: 'a whole number from 1 to 3600000',
+  }),
+  RATE_LIMIT: rate.optional().register(variables, {
+    description:
+      'How many calls each API key may make, over REST, tRPC and WebSocket together, in how many seconds; each process counts for itself',
+    takes: takesRate,
+  }),
+  FAILED_ATTEMPTS: rate.optional().register(variables, {
+    description:
+      'How many API keys that are not valid an address may send, in how many seconds: further ones are answered 429 in place of 401',
+    takes: takesRate,
+  }),
+  ADMIN_HOST: z
+    .string()
+    .refine((value) => isIP(value) !== 0 || hostName.test(value))
+    .default('127.0.0.1')
+    .register(variables, {
+      description: 'The address of the admin listener. Whoever reaches it can read the metrics',
+      takes: 'an IP address or a host name of this machine',
+    }),
+  ADMIN_PORT: wholeNumber(0, 65_535).optional().register(variables, {
+    description:
+      'The port of the admin listener: `/metrics` for Prometheus, `/healthz`, `/readyz`. `0`: any free one. Unset: there is none, and nothing is measured',
+    takes: 'a whole number from 0 to 65535',
+  }),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
@@ -118,80 +217,75 @@ export const Configuration = z.object({
 });
 export type Configuration = z.output<typeof Configuration>;
 
-/** Known to the design, not built yet. A setting that nobody heeds is worse than one that is refused. */
-export const notServed = [
-  'ADMIN_HOST',
-  'ADMIN_PORT',
-  'CORS_ORIGINS',
-  'RATE_LIMIT',
-  'TLS_CERT',
-  'TLS_KEY',
-  'WORKERS',
-  'TRUST_PROXY',
-] as const;
-
-/** A setting that cannot be used. The message is one sentence for whoever set it. */
+/** Settings that cannot be used. The message has a sentence for each, a line for each. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
+const everyAddress = new Set(['0.0.0.0', '::']);
+
+/** Whether who listens on one of them has the other too. */
+const overlap = (one: string, other: string) =>
+  one === other || everyAddress.has(one) || everyAddress.has(other);
+
+/** What holds between variables: a sentence where it does not. */
+const agreements: readonly ((configuration: Configuration) => string | undefined)[] = [
+  ({ MAX_BODY_BYTES, MONGODB_URI }) =>
+    MONGODB_URI !== undefined && MAX_BODY_BYTES > mongodbBodyBytes
+      ? `MAX_BODY_BYTES is "${MAX_BODY_BYTES}": with MONGODB_URI it takes a whole number from 1 to ${mongodbBodyBytes}, since a document of MongoDB has 16 MiB at most.`
+      : undefined,
+  ({ TLS_CERT, TLS_KEY }) =>
+    (TLS_CERT === undefined) === (TLS_KEY === undefined)
+      ? undefined
+      : `${TLS_KEY === undefined ? 'TLS_CERT is set, and TLS_KEY' : 'TLS_KEY is set, and TLS_CERT'} is not: set both, or neither.`,
+  ({ ADMIN_HOST, ADMIN_PORT, HOST, PORT }) =>
+    ADMIN_PORT === PORT && PORT !== 0 && overlap(ADMIN_HOST, HOST)
+      ? `ADMIN_PORT is "${ADMIN_PORT}", as PORT is: set it to another port.`
+      : undefined,
+  ({ WORKERS }) =>
+    WORKERS > 1 && process.platform !== 'linux'
+      ? `WORKERS is "${WORKERS}": only Linux deals the connections of a port out to several processes. Unset it.`
+      : undefined,
+];
+
 /**
  * Reads the configuration. A variable that is empty counts as unset.
- * @throws {ConfigurationError} for the first variable that is not valid, or that this version does not serve
+ * @throws {ConfigurationError} with a sentence for each variable that is not valid, or does not go with another
  */
 export function readConfiguration(environment: Readonly<Record<string, string | undefined>>): Configuration {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  for (const name of notServed) {
-    if (set[name] !== undefined) {
-      throw new ConfigurationError(`${name} is set, but this version does not serve it: unset it.`);
-    }
-  }
-  const result = Configuration.safeParse(set);
-  if (result.success) {
-    const { MAX_BODY_BYTES, MONGODB_URI } = result.data;
-    if (MONGODB_URI === undefined || MAX_BODY_BYTES <= mongodbBodyBytes) return result.data;
-    throw new ConfigurationError(
-      `MAX_BODY_BYTES is "${MAX_BODY_BYTES}": with MONGODB_URI it takes a whole number from 1 to ${mongodbBodyBytes}, since a document of MongoDB has 16 MiB at most.`,
-    );
-  }
-  const name = VariableName.parse(result.error.issues[0]?.path[0]);
-  const { takes, secret } = described(name);
-  const got = secret ? 'is not valid (its value is not shown)' : `is ${JSON.stringify(set[name])}`;
-  throw new ConfigurationError(`${name} ${got}: it takes ${takes.replaceAll('`', '')}.`);
+  const set = setIn(environment);
+  const faulty = VariableName.options.filter(
+    (name) => !Configuration.shape[name].safeParse(set[name]).success,
+  );
+  // Every variable may be unset: what is left is valid, and what the rest must agree on can be told along.
+  const configuration = Configuration.parse({
+    ...set,
+    ...Object.fromEntries(faulty.map((name) => [name, undefined])),
+  });
+  const sentences = [
+    ...faulty.map((name) => refusal(name, set[name])),
+    ...agreements.map((disagreement) => disagreement(configuration)),
+  ].filter((sentence) => sentence !== undefined);
+  if (sentences.length === 0) return configuration;
+  throw new ConfigurationError(sentences.join('\n'));
 }
 
-const VariableName = Configuration.keyof();
-type VariableName = z.output<typeof VariableName>;
+function refusal(name: VariableName, value: string | undefined): string {
+  const { takes, secret } = described(name);
+  const got = secret ? 'is not valid (its value is not shown)' : `is ${JSON.stringify(value)}`;
+  return `${name} ${got}: it takes ${takes.replaceAll('`', '')}.`;
+}
 
-function described(name: VariableName): Variable {
+export const VariableName = Configuration.keyof();
+export type VariableName = z.output<typeof VariableName>;
+
+/** What people are told about a variable. */
+export function described(name: VariableName): Variable {
   const variable = variables.get(Configuration.shape[name]);
   if (variable === undefined) throw new Error(`${name} has no description.`);
   return variable;
 }
 
-/** Every variable with its default as text: what the table and `--help` are printed from. */
-function rows() {
-  const defaults = Configuration.parse({});
-  return VariableName.options.map((name) => {
-    const { description, takes } = described(name);
-    return { name, description, takes, standard: defaults[name] };
-  });
-}
-
-/** The README's table, in Markdown. */
-export function configurationTable(): string {
-  const lines = rows().map(
-    ({ name, standard, description, takes }) =>
-      `| \`${name}\` | ${standard === undefined ? 'unset' : `\`${standard}\``} | ${description}. | ${takes} |`,
-  );
-  return ['| variable | default | what it does | takes |', '|---|---|---|---|', ...lines].join('\n');
-}
-
-/** The variables as `--help` shows them. */
-export function configurationHelp(): string {
-  return rows()
-    .map(({ name, standard, description, takes }) =>
-      `  ${name} (${standard ?? 'unset'})\n      ${description}.\n      Takes ${takes}.`.replaceAll('`', ''),
-    )
-    .join('\n');
-}
+/** What is set; a variable that is empty counts as unset. */
+export const setIn = (environment: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));

@@ -1,16 +1,8 @@
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { run } from './testing/petStoreProcess.ts';
 import { apiKey, type Ended, newFolder } from './testing/newFolder.ts';
-
-/** Nobody: what a test that runs as root becomes, since root may do everything. */
-const nobody = process.getuid?.() === 0 ? 65_534 : undefined;
-
-const nobodyCanRun =
-  nobody === undefined || (await run({ args: ['--version'], uid: nobody }).exited).code === 0;
-if (!nobodyCanRun)
-  process.stderr.write('SKIPPED: a folder without rights; only root can read these sources.\n');
+import { nobody, nobodyCanRun } from './testing/nobody.ts';
 
 const oneSentence = { code: 1, stdout: '', isSentence: true, missing: [] };
 
@@ -27,7 +19,9 @@ describe('a start that cannot succeed ends with one sentence and a code that is 
     const { serve, command } = await newFolder();
     const { origin } = await serve();
     const { port } = new URL(origin);
-    expect(seen(await command([], { env: { PORT: port } }), port)).toEqual(oneSentence);
+    expect(seen(await command([], { env: { PORT: port } }), `PORT is ${port}`, 'HOST is')).toEqual(
+      oneSentence,
+    );
   });
 
   test('the port is taken, on a new store: the first key is still to be had', async () => {
@@ -41,7 +35,7 @@ describe('a start that cannot succeed ends with one sentence and a code that is 
   test("the address is not this machine's", async () => {
     const { command } = await newFolder();
     // TEST-NET-1 (RFC 5737): no machine has it.
-    expect(seen(await command([], { env: { HOST: '192.0.2.1' } }), '192.0.2.1')).toEqual(oneSentence);
+    expect(seen(await command([], { env: { HOST: '192.0.2.1' } }), 'HOST is 192.0.2.1')).toEqual(oneSentence);
   });
 
   test.skipIf(!nobodyCanRun)('the data folder may not be written', async () => {
@@ -49,9 +43,7 @@ describe('a start that cannot succeed ends with one sentence and a code that is 
     await mkdir(dataDir);
     await chmod(dataDir, 0o500);
     await chmod(dirname(dataDir), 0o755);
-    expect(seen(await command([], nobody === undefined ? {} : { uid: nobody }), dataDir)).toEqual(
-      oneSentence,
-    );
+    expect(seen(await command([], nobody), dataDir)).toEqual(oneSentence);
   });
 
   test('a file is where the data folder should be', async () => {
@@ -88,9 +80,10 @@ describe('a start that cannot succeed ends with one sentence and a code that is 
     expect(ended.stderr).not.toContain('my secret');
   });
 
-  test('a variable is set that this version does not serve', async () => {
-    const { command } = await newFolder();
-    expect(seen(await command([], { env: { WORKERS: '4' } }), 'WORKERS')).toEqual(oneSentence);
+  test('the certificate cannot be served', async () => {
+    const { command, dataDir } = await newFolder();
+    const env = { TLS_CERT: `${dataDir}.crt`, TLS_KEY: `${dataDir}.key` };
+    expect(seen(await command([], { env }), `${dataDir}.crt`, 'ENOENT')).toEqual(oneSentence);
   });
 
   test('the command is not one', async () => {

@@ -70,7 +70,7 @@ describe('the first start on a new store', () => {
     const answer = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
     expect(answer.status).toBe(200);
     expect(stderr()).toBe('');
-    expect((await command(['keys', 'list'])).stdout).toBe('NAME  CREATED  LAST USED  REVOKED\n');
+    expect((await command(['keys', 'list'])).stdout).toBe('NAME  CREATED  EXPIRES  LAST USED  REVOKED\n');
   });
 });
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { newFolder } from './testing/newFolder.ts';
@@ -31,17 +32,44 @@ describe('keys on the command line, while a server uses the same folder', () => 
     });
   });
 
+  test('add --expires makes a key that the server takes until then, and whose WebSocket ends with 1008', async () => {
+    const { serve, command } = await newFolder();
+    const { origin } = await serve();
+    const expiresAt = Date.now() + 5_000;
+    const { code, stdout } = await command([
+      'keys',
+      'add',
+      'a guest',
+      '--expires',
+      new Date(expiresAt).toISOString(),
+    ]);
+    expect(code).toBe(0);
+    const key = stdout.trim();
+    expect(await status(origin, key)).toBe(200);
+    const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc?connectionParams=1`);
+    socket.addEventListener('open', () =>
+      socket.send(JSON.stringify({ method: 'connectionParams', data: { authorization: `Bearer ${key}` } })),
+    );
+    const closed = await once(socket, 'close');
+    expect(closed).toMatchObject([{ code: 1008 }]);
+    expect(Date.now() - expiresAt).toBeGreaterThanOrEqual(0);
+    expect(Date.now() - expiresAt).toBeLessThan(5_000);
+    const refused = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get('www-authenticate')).toContain('error="invalid_token"');
+  });
+
   test('list shows names and times in order of creation, and no key', async () => {
     const { serve, command } = await newFolder();
     const { origin } = await serve();
-    const key = (await command(['keys', 'add', 'a laptop'])).stdout.trim();
+    const key = (await command(['keys', 'add', 'a laptop', '--expires', '2100-01-31'])).stdout.trim();
     await command(['keys', 'revoke', 'first']);
     expect(await status(origin, key)).toBe(200);
     const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
     const list = new RegExp(
-      String.raw`^NAME      CREATED                   LAST USED                 REVOKED\n` +
-        String.raw`first     ${time}  -                         ${time}\n` +
-        String.raw`a laptop  ${time}  ${time}  -\n$`,
+      String.raw`^NAME      CREATED                   EXPIRES                   LAST USED                 REVOKED\n` +
+        String.raw`first     ${time}  -                         -                         ${time}\n` +
+        String.raw`a laptop  ${time}  2100-01-31T00:00:00\.000Z  ${time}  -\n$`,
     );
     // The use is noted beside the call, not before it.
     const { code, stdout } = await vi.waitFor(async () => {
@@ -96,6 +124,17 @@ describe('a key command that cannot be carried out says so in one sentence', () 
       stdout: '',
       stderr: `${JSON.stringify(name)} cannot be a key's name: it takes 1 to 64 printable characters.\n`,
     });
+  });
+
+  test('add: the time of --expires is none, and no store is made', async () => {
+    const { command, dataDir } = await newFolder();
+    expect(await command(['keys', 'add', 'ci', '--expires', 'soon'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr:
+        '--expires is "soon": it takes a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).\n',
+    });
+    expect(existsSync(dataDir)).toBe(false);
   });
 
   test.for([['list'], ['revoke', 'ci']])('%j: there is no store, and none is made', async (args) => {

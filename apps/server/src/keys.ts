@@ -3,6 +3,7 @@ import { CommandError } from './commandError.ts';
 import type { Command } from './commandLine.ts';
 import type { Configuration } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
+import { keyExpiry } from './keyExpiry.ts';
 
 /** The names that `keys add` takes: what a terminal shows as it is. */
 const keyName = /^[^\p{C}\p{Z}](?:[^\p{C}]{0,62}[^\p{C}\p{Z}])?$/u;
@@ -11,10 +12,12 @@ export type KeysCommand = Extract<Command, { readonly run: `keys ${string}` }>;
 
 /** Runs a `keys` command on the configured store, which servers may be using. @returns what is printed */
 export async function runKeys(command: KeysCommand, configuration: Configuration): Promise<string> {
+  // Before a store is made for a key that will not be.
+  const added = command.run === 'keys add' ? newKey(command) : undefined;
   // A list of no keys, of a folder that nobody meant, would be taken for the servers'.
-  const store = await openConfiguredStore(configuration, { create: command.run === 'keys add' });
+  const store = await openConfiguredStore(configuration, { create: added !== undefined });
   try {
-    if (command.run === 'keys add') return await addKey(store, command.name);
+    if (added !== undefined) return await addKey(store, added);
     if (command.run === 'keys revoke') return await revokeKey(store, command.name);
     return await listKeys(store);
   } finally {
@@ -22,20 +25,31 @@ export async function runKeys(command: KeysCommand, configuration: Configuration
   }
 }
 
-/** @returns the new key, which is never seen again */
-async function addKey(store: Store, name: string): Promise<string> {
+interface NewKey {
+  readonly key: string;
+  readonly record: KeyRecord;
+}
+
+function newKey({ name, expires }: Extract<KeysCommand, { readonly run: 'keys add' }>): NewKey {
   if (!keyName.test(name)) {
     throw new CommandError(
       `${JSON.stringify(name)} cannot be a key's name: it takes 1 to 64 printable characters.`,
     );
   }
   const { key, hash } = issueKey();
+  const createdAt = Date.now();
+  const expiresAt = expires === undefined ? undefined : keyExpiry(expires, createdAt);
+  return { key, record: { hash, name, createdAt, ...(expiresAt !== undefined && { expiresAt }) } };
+}
+
+/** @returns the new key, which is never seen again */
+async function addKey(store: Store, { key, record }: NewKey): Promise<string> {
   try {
-    await store.keys.add({ hash, name, createdAt: Date.now() });
+    await store.keys.add(record);
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'conflict') throw error;
     throw new CommandError(
-      `There is a key named ${JSON.stringify(name)} already: names are given once, also those of revoked keys.`,
+      `There is a key named ${JSON.stringify(record.name)} already: names are given once, also those of revoked keys.`,
       { cause: error },
     );
   }
@@ -45,16 +59,17 @@ async function addKey(store: Store, name: string): Promise<string> {
 /** A table for people, the oldest key first. */
 async function listKeys(store: Store): Promise<string> {
   const keys = await store.keys.list();
-  const rows = [['NAME', 'CREATED', 'LAST USED', 'REVOKED'], ...keys.map(row)];
-  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
+  const rows = [['NAME', 'CREATED', 'EXPIRES', 'LAST USED', 'REVOKED'], ...keys.map(row)];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
   return rows
     .map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
     .join('\n');
 }
 
-const row = ({ name, createdAt, lastUsedAt, revokedAt }: KeyRecord) => [
+const row = ({ name, createdAt, expiresAt, lastUsedAt, revokedAt }: KeyRecord) => [
   name,
   time(createdAt),
+  time(expiresAt),
   time(lastUsedAt),
   time(revokedAt),
 ];

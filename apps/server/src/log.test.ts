@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { requestLog } from './log.ts';
 import { logLines, type RunningServer } from './testing/petStoreProcess.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
@@ -66,6 +66,42 @@ test('no key, header or query reaches the log, at its most talkative', async () 
   for (const secret of [apiKey, wrong, 'of-the-query', 'limit', 'in-a-cookie', 'Bearer', 'authorization']) {
     expect(server.stdout()).not.toContain(secret);
   }
+});
+
+describe('requests that are refused for load', () => {
+  test('get one line a second together, with their number', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const lines: string[] = [];
+    const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+    const tell = requestLog(log, { LOG_REQUESTS: 'errors' });
+    const refuse = () =>
+      tell?.({
+        requestId: 'the-id',
+        method: 'GET',
+        path: '/v1/pets',
+        face: 'rest',
+        operation: undefined,
+        status: 503,
+        isStream: false,
+        procedures: [],
+        calls: 1,
+        bytesIn: 0,
+        bytesOut: 79,
+        limit: 'queue-time',
+        durationMs: 0,
+        error: undefined,
+      });
+    for (const count of [3, 2]) {
+      for (let left = count; left > 0; left -= 1) refuse();
+      vi.advanceTimersByTime(1000);
+    }
+    vi.advanceTimersByTime(5000);
+    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+      { level: 50, requests: 3, msg: 'refused for load' },
+      { level: 50, requests: 2, msg: 'refused for load' },
+    ]);
+  });
 });
 
 describe('a failure that nobody expected', () => {

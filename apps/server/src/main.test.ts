@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { configurationHelp } from './configuration.ts';
+import { configurationHelp } from './configurationText.ts';
 import { newFolder } from './testing/newFolder.ts';
 
 describe('commands that need no store', () => {

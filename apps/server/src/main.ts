@@ -2,26 +2,17 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { CommandError } from './commandError.ts';
 import { type Command, helpText, parseCommandLine } from './commandLine.ts';
-import { configurationHelp, readConfiguration } from './configuration.ts';
+import { readConfiguration } from './configuration.ts';
+import { faultText } from './faultText.ts';
 
 /** The oldest Node that this is tested on. */
 const oldestNode = 22;
-
-/** Errors whose message is for whoever starts the process. By name: their classes load with what throws them. */
-const forPeople = new Set([
-  'CommandError',
-  'ConfigurationError',
-  'GatewayError',
-  'ListenError',
-  'StoreError',
-]);
 
 try {
   checkNode();
   await run(parseCommandLine(process.argv.slice(2)));
 } catch (error) {
-  const text = error instanceof Error ? (forPeople.has(error.name) ? error.message : error.stack) : error;
-  process.stderr.write(`${String(text)}\n`);
+  process.stderr.write(`${faultText(error)}\n`);
   // Not `exitCode`: what was opened before the fault would keep the process.
   process.exit(1);
 }
@@ -37,20 +28,32 @@ function checkNode(): void {
 /** Each command loads what it needs and no more. */
 async function run(command: Command): Promise<void> {
   switch (command.run) {
-    case 'help':
+    case 'help': {
+      const { configurationHelp } = await import('./configurationText.ts');
       return print(helpText(configurationHelp()));
+    }
     case 'version':
       return print(await version());
     case 'serve': {
       const configuration = readConfiguration(process.env);
-      const [{ startServer }, { stopOnSignals }] = await Promise.all([
-        import('./app.ts'),
-        import('./stopOnSignals.ts'),
-      ]);
-      const starting = startServer(configuration);
+      const { stopOnSignals } = await import('./stopOnSignals.ts');
+      const starting =
+        configuration.WORKERS === 1
+          ? import('./app.ts').then(({ startServer }) => startServer(configuration))
+          : import('./supervisor.ts').then(({ startWorkers }) => startWorkers(configuration));
       stopOnSignals(starting);
       await starting;
       return;
+    }
+    case 'worker': {
+      const configuration = readConfiguration(process.env);
+      const { runWorker } = await import('./worker.ts');
+      return runWorker(configuration);
+    }
+    case 'check': {
+      const configuration = readConfiguration(process.env);
+      const { runCheck } = await import('./check.ts');
+      return print(await runCheck(configuration, process.env));
     }
     case 'openapi': {
       const configuration = readConfiguration(process.env);

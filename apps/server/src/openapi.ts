@@ -1,18 +1,16 @@
+import type { KeyIdentity } from '@petstore/core';
 import { createGateway } from '@petstore/gateway';
 import type { Configuration } from './configuration.ts';
-import { service } from './service.ts';
+import { edgeOptions } from './edgeOptions.ts';
+import { neverCalled, service } from './service.ts';
 
 /** The OpenAPI document as JSON text: what the running service answers at `/openapi.json`. It needs no store. */
-export async function openApiText({ PUBLIC_URL }: Pick<Configuration, 'PUBLIC_URL'>): Promise<string> {
-  const gateway = await createGateway({
+export async function openApiText(configuration: Configuration): Promise<string> {
+  const gateway = await createGateway<typeof service.router, KeyIdentity>({
     ...service,
-    ...(PUBLIC_URL !== undefined && { publicUrl: PUBLIC_URL }),
+    ...edgeOptions(configuration),
     authenticate: neverCalled,
     createContext: neverCalled,
   });
   return JSON.stringify(await gateway.document(), null, 2);
-}
-
-function neverCalled(): never {
-  throw new Error('A document is made without a call.');
 }

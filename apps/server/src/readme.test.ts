@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { configurationTable } from './configuration.ts';
+import { configurationTable } from './configurationText.ts';
 import { commandMissing } from './testing/commandMissing.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 
@@ -70,7 +70,31 @@ describe('the README', () => {
     const [, table = ''] = /<!-- configuration -->\n(.*)<!-- \/configuration -->/s.exec(readme) ?? [];
     expect(unpadded(table)).toBe(unpadded(configurationTable()));
   });
+
+  test('shows of the bench what one run of it measured', async () => {
+    const run = rowsOf(await readFile(join(root, 'docs/bench/bench.md'), 'utf8'));
+    const shown = rowsOf(/<!-- bench -->(.*)<!-- \/bench -->/s.exec(readme)?.[1] ?? '');
+    expect(shown.length).toBeGreaterThan(10);
+    for (const [name = '', ...ratios] of shown) {
+      // The first table of the run: with its spread.
+      const measured = run.find(([other]) => other === name)?.map((cell) => cell.split(' ±')[0]) ?? [];
+      const [, get, list20, , create, , , query, , batch10] = measured;
+      expect([name, ...ratios]).toEqual([name, get, list20, create, query, batch10]);
+    }
+  });
 });
+
+/** The rows of Markdown tables, cell by cell, without heads. */
+const rowsOf = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^\| *\||^\|[ :-]*-/.test(line))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
 
 /** A Markdown table without what a formatter adds to align its columns. */
 const unpadded = (table: string) =>

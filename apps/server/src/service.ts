@@ -7,7 +7,16 @@ export const service = {
   document: {
     title: 'Pet Store',
     version: '1.0.0',
-    description: 'Animals that are available for adoption in a store.',
+    description: [
+      'Animals that are available for adoption in a store.',
+      'Every call carries an API key as a bearer token. An error is `{ code, message, status }`, and its message names each field that is wrong. A list comes in pages, and a page that has a successor links to it. A create that carries an `Idempotency-Key` happens once, however often it is sent.',
+    ].join('\n\n'),
+    license: { name: 'MIT', identifier: 'MIT' },
     tags: [{ name: 'pets', description: 'The animals of the store.' }],
   },
 } as const;
+
+/** For a gateway that describes the service and is never called. */
+export function neverCalled(): never {
+  throw new Error('Nobody calls this gateway.');
+}

@@ -6,27 +6,50 @@ import type { Server } from './app.ts';
  */
 const sameSignalMs = 500;
 
+/** How long calls in flight may take once the process is told to stop, in milliseconds. */
+export const drainDeadlineMs = 10_000;
+
+/** What a stop ends. */
+export interface Stoppable extends Pick<Server, 'close'> {
+  /** Ends at once what would live on without this process. */
+  readonly kill?: () => void;
+}
+
 /**
- * SIGTERM and SIGINT stop the server in order, once it has started, and end the process with 0; a second one ends it at
+ * SIGTERM and SIGINT stop what runs in order, once it has started, and end the process with 0; a second one ends it at
  * once.
+ * @param onStop called with the first one
+ * @returns stops it as the first one does
  */
-export function stopOnSignals(starting: Promise<Pick<Server, 'close'>>): void {
+export function stopOnSignals(starting: Promise<Stoppable>, onStop?: () => void): () => void {
   let since: number | undefined;
+  let running: Stoppable | undefined;
+  void starting.then(
+    (started) => (running = started),
+    // Whoever waits for the start tells of it.
+    () => {},
+  );
   // From then on a signal does what the system has it do, also while an exit waits for whoever reads the log.
   const letGo = () => process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
+  const stop = () => {
+    if (since !== undefined) return;
+    since = performance.now();
+    onStop?.();
+    void starting
+      .then((started) => started.close())
+      .finally(letGo)
+      .then(() => process.exit(0), failed);
+  };
   const onSignal = (signal: NodeJS.Signals) => {
-    if (since === undefined) {
-      since = performance.now();
-      void starting
-        .then((server) => server.close())
-        .finally(letGo)
-        .then(() => process.exit(0), failed);
-    } else if (performance.now() - since > sameSignalMs) {
+    if (since === undefined) stop();
+    else if (performance.now() - since > sameSignalMs) {
       letGo();
+      running?.kill?.();
       process.kill(process.pid, signal);
     }
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  return stop;
 }
 
 function failed(error: unknown): void {

@@ -47,6 +47,8 @@ export interface JsonSchema {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
+  readonly pattern?: string;
+  readonly examples?: readonly unknown[];
 }
 
 /** The operations with their addresses, and the JSON pointer of each. */

@@ -17,6 +17,7 @@ export const PetId: z.ZodNumber = z
   .lt(2 ** 63, 'must be an int64')
   .meta({
     description: 'Identifier of the animal.',
+    examples: [1],
     override({ jsonSchema }) {
       delete jsonSchema.multipleOf;
       delete jsonSchema.exclusiveMaximum;
@@ -31,17 +32,18 @@ export const PetId: z.ZodNumber = z
 
 export const PetStatus = z
   .enum(['available', 'pending', 'sold'])
-  .meta({ id: 'PetStatus', description: 'Availability status.' });
+  .meta({ id: 'PetStatus', description: 'Availability status.', examples: ['available'] });
 export type PetStatus = z.output<typeof PetStatus>;
 
 const name = z
   .string()
   // A lone surrogate has no UTF-8 form: it could not be stored, or sent back, unchanged.
   .refine((value) => value.isWellFormed(), 'must be well-formed Unicode: it has a lone surrogate')
-  .meta({ description: "The animal's name." });
+  .meta({ description: "The animal's name.", examples: ['Rex'] });
 
 const categoryId = exactInt64().meta({
   description: 'Identifier of the category the animal belongs to.',
+  examples: [1],
 });
 
 export const NewPet = z
@@ -51,7 +53,7 @@ export type NewPet = z.output<typeof NewPet>;
 
 export const Animal = z
   .object({
-    id: exactInt64().meta({ description: 'Assigned by the service on creation.' }),
+    id: exactInt64().meta({ description: 'Assigned by the service on creation.', examples: [1] }),
     name,
     categoryId,
     // Present or absent, never undefined: nothing is invented for a status that was omitted.

@@ -5,3 +5,9 @@
 export function after<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
+
+/** Whether a value is to be waited for: what a query builder gives can be, too, though it is no promise. */
+export const isThenable = <T = unknown>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
+  value instanceof Promise ||
+  (((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+    typeof (value as { readonly then?: unknown }).then === 'function');

@@ -1,13 +1,11 @@
 import type { Limit } from './edge/limitError.ts';
-import type { GatewayResponse } from './http.ts';
-
-/** Its name and its value. */
-export type Header = readonly [name: string, value: string];
+import type { GatewayResponse, Header } from './http.ts';
 
 /** A response on its way out, with what the log wants to know of how it was made. The host reads the response alone. */
 export class Answer implements GatewayResponse {
   readonly status: number;
   readonly headers: Header[];
+  sharedHeaders: readonly Header[];
   readonly body: GatewayResponse['body'];
   /** The procedure that was called; of a batch, joined by commas. */
   operation: string | undefined = undefined;
@@ -22,14 +20,22 @@ export class Answer implements GatewayResponse {
   /** Whether nobody's credential had a part in it, so that it is for everybody alike. */
   isAnonymous = false;
 
-  constructor(status: number, headers: Header[], body?: GatewayResponse['body']) {
+  constructor(
+    status: number,
+    headers: Header[],
+    body?: GatewayResponse['body'],
+    sharedHeaders: readonly Header[] = none,
+  ) {
     this.status = status;
     this.headers = headers;
+    this.sharedHeaders = sharedHeaders;
     this.body = body;
   }
 
   /** Another's response: it stays as it is. */
-  static of({ status, headers, body }: GatewayResponse): Answer {
-    return new Answer(status, [...headers], body);
+  static of({ status, headers, body, sharedHeaders }: GatewayResponse): Answer {
+    return new Answer(status, [...headers], body, sharedHeaders);
   }
 }
+
+const none: readonly Header[] = [];

@@ -1,5 +1,8 @@
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { isThenable } from './after.ts';
 import { bearerCredential, challenge } from './bearer.ts';
+import type { Calls } from './call/calls.ts';
+import { CallScope } from './call/callScope.ts';
 import { codeInWords } from './codeInWords.ts';
 import type { FailedAttempts } from './edge/failedAttempts.ts';
 import type { GatewayRequest } from './http.ts';
@@ -46,12 +49,14 @@ export type Authentication<Identity> = (
 export const anybody: Admitted<never> = { identity: undefined, token: undefined };
 
 /**
- * Bearer authentication (RFC 6750) by `authenticate`; without it everybody is let in.
+ * Bearer authentication (RFC 6750) by `authenticate`; without it everybody is let in. While it is waited for it counts as
+ * a call, and may take as long as one.
  * @param failedAttempts where those of one address are limited
  */
 export function createAuthentication<Identity>(
   authenticate: Authenticate<Identity> | undefined,
   realm: string,
+  calls: Calls,
   failedAttempts?: FailedAttempts,
 ): Authentication<Identity> {
   if (authenticate === undefined) return () => anybody;
@@ -79,17 +84,20 @@ export function createAuthentication<Identity>(
     if (credential === 'missing') return missing;
     if (credential === 'malformed') return invalid;
     const { token } = credential;
+    // No look-up begins that could not be waited for.
+    const overload = calls.refusal(1);
+    if (overload) return new Refusal(overload);
     if (failedAttempts?.isKnown(token)) return refuse(request, token);
     try {
       const identity = authenticate(token, request);
       // What a look-up gives for nobody is not always undefined: null, false, '' and 0 let nobody in either.
-      if (!isThenable(identity)) return identity ? { identity, token } : refuse(request, token);
+      if (!isThenable<Identity | Nobody>(identity))
+        return identity ? { identity, token } : refuse(request, token);
       // Only what was waited for is worth to be remembered.
       const lookedUpAt = performance.now();
-      return Promise.resolve(identity).then(
-        (found) => (found ? { identity: found, token } : refuse(request, token, lookedUpAt)),
-        fail,
-      );
+      return calls
+        .wait(new CallScope(request), Promise.resolve(identity))
+        .then((found) => (found ? { identity: found, token } : refuse(request, token, lookedUpAt)), fail);
     } catch (cause) {
       return fail(cause);
     }
@@ -101,7 +109,3 @@ const forClients = (error: TRPCError): TRPCError =>
   error.cause !== undefined && error.message === error.cause.message
     ? new TRPCError({ code: error.code, message: codeInWords(error.code), cause: error.cause })
     : error;
-
-// Not `instanceof Promise`: what a query builder gives can be waited for too, and taken for an identity it lets all in.
-const isThenable = <T>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
-  typeof value === 'object' && value !== null && 'then' in value;

@@ -3,13 +3,14 @@ export type BearerCredential = { readonly token: string } | 'missing' | 'malform
 
 // RFC 6750 §2.1: b64token. The scheme's name is case-insensitive (RFC 9110 §11.1).
 const scheme = /^bearer(?: |$)/i;
-const token = /^[a-z]+ +([A-Za-z0-9\-._~+/]+=*) *$/i;
+const credential = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
 /** Reads an `Authorization` header. Another scheme than bearer is no bearer credential (RFC 6750 §3.1). */
 export function bearerCredential(authorization: string | undefined): BearerCredential {
-  if (authorization === undefined || !scheme.test(authorization)) return 'missing';
-  const found = token.exec(authorization)?.[1];
-  return found === undefined ? 'malformed' : { token: found };
+  if (authorization === undefined) return 'missing';
+  const found = credential.exec(authorization)?.[1];
+  if (found !== undefined) return { token: found };
+  return scheme.test(authorization) ? 'malformed' : 'missing';
 }
 
 /**

@@ -64,6 +64,12 @@ describe('a body of events', () => {
     expect(seen).toMatchObject({ cancelled: true, watched: 0 });
   });
 
+  it('is given up without waiting for a producer that never ends', async () => {
+    const stream = new ReadableStream<Uint8Array>({ cancel: () => new Promise(() => {}) });
+    const events = new EventBody(stream, 'sse', () => () => {})[Symbol.asyncIterator]();
+    expect(await events.return?.()).toEqual({ done: true, value: undefined });
+  });
+
   it('is watched until it is over, or fails, and not before it is sent', async () => {
     const { body, seen, fail } = bodyOf('sse');
     expect(seen.watched).toBe(0);

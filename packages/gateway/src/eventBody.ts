@@ -26,17 +26,19 @@ export class EventBody implements GatewayBodyStream {
     this.#reader = stream.getReader();
     this.#isWhole = format === 'sse' ? endsWithEmptyLine : () => true;
     this.#watch = watch;
-    if (format === 'sse') this.end = () => this.#stop();
+    if (format === 'sse') this.end = () => this.cut();
   }
 
-  #stop(): void {
+  /** Ends it, whatever is left of it. */
+  cut(): void {
     this.#over();
-    // What is pending ends with it, and the producer's signal is aborted. What it fails with, it has logged.
+    // What is pending ends with it, and the producer's signal is aborted: how it ends is not waited for, and what it
+    // fails with, it has logged.
     this.#reader.cancel().catch(() => {});
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
-    const endWatch = this.#watch(() => this.#stop());
+    const endWatch = this.#watch(() => this.cut());
     this.#over = () => {
       this.#over = () => {};
       endWatch();
@@ -44,8 +46,7 @@ export class EventBody implements GatewayBodyStream {
     return {
       next: () => this.#next(),
       return: async (value) => {
-        this.#over();
-        await this.#reader.cancel();
+        this.cut();
         return { done: true, value };
       },
     };

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { createGateway } from './gateway.ts';
-import { BodyTooLargeError, type GatewayRequest } from './http.ts';
+import { BodyTooLargeError, headersOf, type GatewayRequest } from './http.ts';
 import type { GatewayMeta, RestMeta } from './meta.ts';
 import type { Exchange, GatewayOptions } from './options.ts';
 import type { Reply } from './reply.ts';
@@ -26,6 +26,7 @@ function request(
     header: (name) => headers[name],
     headers: () => Object.entries(headers),
     remoteAddress: () => '127.0.0.1',
+    isAborted: false,
     signal: new AbortController().signal,
     body: async (maxBytes) => {
       if (bytes.byteLength > maxBytes) throw new BodyTooLargeError(maxBytes);
@@ -252,7 +253,7 @@ describe('the gateway', () => {
       },
       { publicUrl: 'https://pets.example/store/' },
     );
-    const { headers } = await gateway.handle(request('POST', '/v1/a'));
+    const headers = headersOf(await gateway.handle(request('POST', '/v1/a')));
     expect(headers).toContainEqual(['location', 'https://pets.example/store/v1/a/1']);
     expect(headers).toContainEqual(['link', '<https://pets.example/store/v1/b>; rel="successor-version"']);
     expect(headers).toContainEqual([

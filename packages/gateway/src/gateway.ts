@@ -9,32 +9,30 @@ import { createClientAddress } from './edge/clientAddress.ts';
 import { createCors } from './edge/cors.ts';
 import { createFailedAttempts } from './edge/failedAttempts.ts';
 import { createGate } from './edge/gate.ts';
+import { createLoadShedding } from './edge/loadShedding.ts';
 import { createRateLimit } from './edge/rateLimit.ts';
+import { createSocketOrigins } from './edge/socketOrigins.ts';
 import { GatewayError } from './gatewayError.ts';
-import { exchangeOf } from './exchangeOf.ts';
+import { createExchanges } from './exchanges.ts';
 import {
-  isBodyStream,
-  type GatewayBodyStream,
   type GatewayRequest,
   type GatewayResponse,
   type Handle,
   type Refuse,
   type Refuser,
   type Service,
-  type SocketAcceptor,
+  type Shed,
   type Upgrade,
 } from './http.ts';
 import { defaultBatchSize, limitsOf } from './limits.ts';
 import type { Exchange, GatewayOptions } from './options.ts';
-import { pacedIterable } from './pacedIterable.ts';
 import { procedureDefinitions } from './procedures.ts';
-import { requestId } from './requestId.ts';
 import { apiErrors } from './rest/errorFormat.ts';
 import { createFailure } from './rest/failure.ts';
 import type { StreamTimes } from './rest/restEvents.ts';
 import { createRestWire } from './rest/restWire.ts';
 import { createRoute, type Route } from './rest/route.ts';
-import { createRpcFailure } from './rpc/rpcFailure.ts';
+import { createRpcFailure, json } from './rpc/rpcFailure.ts';
 import { createRpcWire } from './rpc/rpcWire.ts';
 import { createSocketWire } from './rpc/socketWire.ts';
 
@@ -45,6 +43,8 @@ export type OpenApiDocument = Readonly<Record<string, unknown>>;
 export interface Gateway extends Required<Service>, Required<Refuser> {
   /** How many calls run now, on all faces. */
   readonly callsInFlight: () => number;
+  /** How many tokens are remembered as not good: none without `failedAttempts`. */
+  readonly refusedTokens: () => number;
   /** Tells every WebSocket client to connect anew, as tRPC's adapter does: before a deploy, say. */
   readonly broadcastReconnect: () => void;
   /** The OpenAPI 3.1 document of the procedures that carry REST metadata. It is made at the first call. */
@@ -65,7 +65,14 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 ): Promise<Gateway> {
   const restBasePath = withoutSlash(options.restBasePath ?? '/v1');
   const rpcBasePath = withoutSlash(options.rpcBasePath ?? '/trpc');
-  const { documentPath = '/openapi.json', errorFormat = apiErrors, onExchange } = options;
+  const { documentPath = '/openapi.json', errorFormat = apiErrors } = options;
+  const tell = (told: Exchange) => {
+    try {
+      options.onExchange?.(told);
+    } catch {
+      // The log itself has failed: there is nobody to tell, and the request is answered all the same.
+    }
+  };
   const limits = limitsOf(options);
   const isProtected = options.authenticate !== undefined;
   const origin = publicOrigin(options.publicUrl);
@@ -76,9 +83,14 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const clientAddress = createClientAddress(options.trustProxy ?? []);
   const failedAttempts =
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
-  const authentication = createAuthentication(options.authenticate, options.realm ?? 'api', failedAttempts);
-  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
   const calls = new Calls(limits, await loadTracing());
+  const authentication = createAuthentication(
+    options.authenticate,
+    options.realm ?? 'api',
+    calls,
+    failedAttempts,
+  );
+  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
   const gate = createGate(calls, rateLimit);
   const cors = options.cors && createCors(options.cors);
   const rpc = {
@@ -88,6 +100,10 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const watch = createCredentialWatch(options.authenticate);
   const failure = createFailure(errorFormat);
   const rpcFailure = createRpcFailure(options.router);
+  const loadShedding = createLoadShedding(limits.maxQueueMs, {
+    rest: failure,
+    rpc: (error) => rpcFailure(error, [json]),
+  });
 
   const restWire = createRestWire({
     routes,
@@ -109,6 +125,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     limits,
     calls,
     gate,
+    definitions,
     authentication,
     watch,
     publicProcedures: pathsOf(routes.filter(({ isPublic }) => isPublic)),
@@ -125,14 +142,17 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     calls,
     gate,
     rateLimit,
-    cors,
+    allowsOrigin: createSocketOrigins(
+      options.cors?.origins ?? [],
+      origin === '' ? undefined : new URL(origin).origin,
+    ),
     clientAddress: rateLimit || failedAttempts ? clientAddress : undefined,
     sockets: options.sockets ?? {},
     isProtected,
     authentication,
     watch,
     createContext: options.createContext,
-    onExchange,
+    tell,
     fail: rpcFailure,
   });
 
@@ -147,8 +167,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
         isProtected,
         isRateLimited: rateLimit !== undefined,
         limitsAttempts: failedAttempts !== undefined,
-        limitsInFlight: isLimited(options.maxInFlight),
-        limitsTime: isLimited(options.callTimeoutMs),
+        limits,
         errorFormat,
       }),
     ));
@@ -163,11 +182,12 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       `REST and tRPC are both served below "${restBasePath}": give one of them another base path.`,
     );
   }
+  let documentText: Promise<string> | undefined;
   const pages = new Map<string, Handle>(Object.entries(options.routes ?? {}));
   pages.set(documentPath, async () => ({
     status: 200,
     headers: [['content-type', 'application/json']],
-    body: JSON.stringify(await document()),
+    body: await (documentText ??= document().then((value) => JSON.stringify(value))),
   }));
 
   for (const { procedurePath, rest } of routes) {
@@ -182,7 +202,12 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const nowhere = () =>
     failure(new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' }));
 
-  const complete = createAnswerHeaders(cors, isProtected);
+  const exchange = createExchanges({
+    tell,
+    complete: createAnswerHeaders(cors, isProtected),
+    failure,
+    hasCors: cors !== undefined,
+  });
 
   function dispatch(
     request: GatewayRequest,
@@ -208,63 +233,29 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     return isBelow(path, restBasePath) ? 'rest' : 'other';
   }
 
-  /** Answers by `answer`, and tells of it. What that throws is answered too. */
-  function exchange<Outcome extends GatewayResponse | SocketAcceptor>(
-    request: GatewayRequest,
-    face: Face,
-    answer: (id: string) => Outcome | Promise<Outcome>,
-  ): Outcome | GatewayResponse | Promise<Outcome | GatewayResponse> {
-    const start = performance.now();
-    const id = requestId(request.header('x-request-id'));
-    // What the request is named by is read now: a host may not answer for it later.
-    const { method, path } = request;
-    const pageOrigin = cors && request.header('origin');
-
-    const finish = (outcome: Outcome | GatewayResponse): Outcome | GatewayResponse => {
-      const response = isResponse(outcome) ? outcome : undefined;
-      const report = (isStream: boolean, cause?: unknown) =>
-        onExchange?.(
-          exchangeOf(request, response, {
-            requestId: id,
-            method,
-            path,
-            face,
-            isStream,
-            durationMs: performance.now() - start,
-            cause,
-          }),
-        );
-      const body = response?.body;
-      if (response === undefined || !isBodyStream(body)) {
-        report(false);
-        return response ? complete(response, { id, face, method, pageOrigin }) : outcome;
-      }
-      const stream = watchedStream(body, (cause) => report(true, cause));
-      return { ...complete(response, { id, face, method, pageOrigin }), body: stream };
-    };
-    const rescue = (error: unknown) => {
-      const rescued = failure(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: error }));
-      rescued.error = error;
-      return finish(rescued);
-    };
-
-    try {
-      const outcome = answer(id);
-      return outcome instanceof Promise ? outcome.then(finish).catch(rescue) : finish(outcome);
-    } catch (error) {
-      return rescue(error);
-    }
-  }
-
   const handle: Handle = (request) => {
     const face = faceOf(request.path);
-    return exchange(request, face, (id) => dispatch(request, face, id));
+    return exchange(request, face, (id) => {
+      const answer = dispatch(request, face, id);
+      if (answer instanceof Promise || answer.status !== 404 || !cors?.isPreflight(request)) return answer;
+      // A browser asks no further where this fails, and keeps from its page what was missing (WHATWG Fetch §4.8).
+      return new Answer(204, [...cors.headers(request.header('origin'), anyMethod)]);
+    });
   };
 
   const upgrade: Upgrade = (request) =>
     faceOf(request.path) === 'rpc'
       ? exchange(request, 'rpc', (id) => socketWire.upgrade(request, id))
       : undefined;
+
+  const shed: Shed = (request) => {
+    const refusal = loadShedding();
+    // A preflight costs what its refusal would, and a page that fails at it is not told why.
+    if (refusal === undefined || request.method === 'OPTIONS') return undefined;
+    const face = faceOf(request.path);
+    // What is answered at once comes at once.
+    return face === 'other' ? undefined : (exchange(request, face, () => refusal(face)) as GatewayResponse);
+  };
 
   const refuse: Refuse = (request, { status, code, message }) => {
     const refused = () => {
@@ -281,26 +272,19 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   return {
     handle,
     upgrade,
+    shed,
     refuse,
     maxBodyBytes: limits.maxBodyBytes,
     maxMessageBytes: options.sockets?.maxMessageBytes ?? limits.maxBodyBytes,
     callsInFlight: () => calls.inFlight,
+    refusedTokens: () => failedAttempts?.known() ?? 0,
     broadcastReconnect: socketWire.broadcastReconnect,
     document,
   };
 }
 
-/** A stream that tells when it is over, and what it failed with. */
-function watchedStream(body: GatewayBodyStream, onOver: (cause?: unknown) => void): GatewayBodyStream {
-  const iterable = pacedIterable(body, () => undefined, onOver);
-  return body.end ? { ...iterable, end: () => body.end?.() } : iterable;
-}
-
-/** Whether a limit was asked for: the defaults are beyond what a document's reader need think of. */
-const isLimited = (limit: number | undefined) => limit !== undefined && limit !== Infinity;
-
-const isResponse = (outcome: GatewayResponse | SocketAcceptor): outcome is GatewayResponse =>
-  typeof outcome !== 'function';
+/** What a page may ask of a path where there is nothing, to be told so. */
+const anyMethod = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /** How long a stream of events may be quiet, and last: as the router's own `sse` has it for tRPC. */
 function streamTimes({ _def: { _config } }: AnyTRPCRouter): StreamTimes {

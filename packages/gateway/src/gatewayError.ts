@@ -1,4 +1,7 @@
-/** What `createGateway` throws: the router or the options cannot be served as they are. One sentence, with the remedy. */
+/**
+ * What `createGateway` throws, where the router or the options cannot be served as they are, and `generateTypes`, where
+ * the router's types cannot be written down. One sentence, with the remedy.
+ */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
 }

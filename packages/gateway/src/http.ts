@@ -30,13 +30,24 @@ export interface GatewayRequest {
    */
   body(maxBytes: number): Promise<Uint8Array<ArrayBuffer>>;
   /**
+   * The whole body, where all of it has come already and nobody has read it: it need not be waited for then. `undefined`
+   * otherwise, and where it is larger than `maxBytes`: `body` says so.
+   */
+  bodyNow?(maxBytes: number): Uint8Array<ArrayBuffer> | undefined;
+  /**
    * Gives the body as it comes, for who does not need it whole. The host takes more from the client only when what it
    * gave has been read. Call this or `body`, once.
    * @param maxBytes and what its iteration throws: as for `body`
    */
   bodyChunks(maxBytes: number): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** Whether the client went away. Cheaper to ask than `signal`. */
+  readonly isAborted: boolean;
+  /** How many bytes of the body have come by now; `undefined` from a host that does not count them. */
+  readonly receivedBytes?: number | undefined;
   /** Aborts when the client goes away. It is made when it is first read. */
   readonly signal: AbortSignal;
+  /** Calls a listener when the client goes away, later than now: a fifth of what listening to `signal` costs. */
+  whenAborted?(listener: (reason: unknown) => void): void;
 }
 
 /**
@@ -63,15 +74,27 @@ export async function discardStream(body: GatewayBodyStream): Promise<void> {
   }
 }
 
+/** Its name and its value. */
+export type Header = readonly [name: string, value: string];
+
 /** One HTTP response. The host adds `Content-Length` and, for HEAD, leaves the body out. */
 export interface GatewayResponse {
+  /** 200 to 999: a host answers 500 in place of others, as of whatever cannot be written. */
   readonly status: number;
   /**
    * Names in any case, values without CR, LF or NUL; a host refuses to write others, and those that frame the message.
    */
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly Header[];
+  /** Further ones, as one array that many responses share and nobody changes: a host may keep what it makes of it. */
+  readonly sharedHeaders?: readonly Header[];
   readonly body?: string | Uint8Array | GatewayBodyStream | undefined;
 }
+
+/** All headers of a response, the shared ones first. */
+export const headersOf = ({ sharedHeaders = [], headers }: GatewayResponse): readonly Header[] => [
+  ...sharedHeaders,
+  ...headers,
+];
 
 /** Answers one request. It never throws and never rejects: whatever goes wrong is a response too. */
 export type Handle = (request: GatewayRequest) => GatewayResponse | Promise<GatewayResponse>;
@@ -99,7 +122,7 @@ export interface SocketHandler {
   drained(): void;
   /**
    * It is closed: the last call.
-   * @returns when all that it began has ended
+   * @returns when the calls that it began have ended, subscriptions aside: those are told, and may take their time
    */
   closed(): Promise<void>;
   /** The server stops: the owner closes the socket once it has answered what it was asked. */
@@ -118,6 +141,12 @@ export type SocketAcceptor = (socket: GatewaySocket) => SocketHandler;
 export type Upgrade = (
   request: GatewayRequest,
 ) => SocketAcceptor | GatewayResponse | Promise<SocketAcceptor | GatewayResponse> | undefined;
+
+/**
+ * Answers a request at once that has waited too long in a socket; `undefined` where it is to be served. A host asks it
+ * first of all, with the request it reads; who calls `handle` without a socket has nothing that waits. It never throws.
+ */
+export type Shed = (request: GatewayRequest) => GatewayResponse | undefined;
 
 /** What a host refuses by itself, before the service sees the request. */
 export interface Refusal {
@@ -139,6 +168,7 @@ export type Refuse = (request: GatewayRequest, refusal: Refusal) => GatewayRespo
 export interface Service {
   readonly handle: Handle;
   readonly upgrade?: Upgrade;
+  readonly shed?: Shed;
   /** The largest body that is taken, in bytes, whatever its reader would allow. Default: 1048576. */
   readonly maxBodyBytes?: number;
   /** The largest WebSocket message that is taken, in bytes. Default: 1048576. */
@@ -169,9 +199,23 @@ const unsafe = /[\0\r\n]/;
 /** What frames a message is the host's to write. */
 const framing = /^(?:connection|content-length|transfer-encoding)$/i;
 
+/** Names that were found good, each with a value that was too: most headers of most answers are the same. */
+const good = new Map<string, string>();
+
 /**
  * Whether a header may be written. uWebSockets.js writes what it is given: a CR or LF in a value would start another
  * header, or another response, of its sender's choice; and it throws at what is no string.
  */
-export const isWritableHeader = ([name, value]: readonly [name: string, value: string]): boolean =>
-  typeof value === 'string' && token.test(name) && !unsafe.test(value) && !framing.test(name);
+export function isWritableHeader(header: Header): boolean {
+  // Not by a pattern in the parameter: that iterates.
+  const name = header[0];
+  const value = header[1];
+  const known = good.get(name);
+  if (known === value && known !== undefined) return true;
+  if (typeof value !== 'string' || unsafe.test(value)) return false;
+  if (known !== undefined) return true;
+  if (typeof name !== 'string' || !token.test(name) || framing.test(name)) return false;
+  // A service has few; who makes names up as it goes is not to fill the memory.
+  if (good.size < 256) good.set(name, value);
+  return true;
+}

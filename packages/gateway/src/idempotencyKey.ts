@@ -3,8 +3,11 @@ import type { GatewayRequest } from './http.ts';
 
 // A structured-field string (RFC 8941 §3.3.3), as IETF httpapi-idempotency-key-header-07 has it, or the bare text that
 // most clients send. Visible ASCII: U+0021 to U+007E.
-const quoted = /^"((?:[!#-[\]-~]|\\["\\])*)"$/;
-const bare = /^[!#-~][!-~]*$/;
+const quoted = /^"((?:[!#-[\]-~]|\\["\\]){1,255})"$/;
+const bare = /^[!#-~][!-~]{0,254}$/;
+
+/** What the header may be, for the document: one RegExp that says the same in JSON Schema. */
+export const idempotencyKeyPattern = new RegExp(`${bare.source}|${quoted.source}`);
 
 /**
  * The `Idempotency-Key` of a request; `undefined` where it has none. Quoted and bare, a key is the same.
@@ -15,8 +18,8 @@ export function idempotencyKey(request: GatewayRequest): string | undefined {
   for (const [name, value] of request.headers()) if (name === 'idempotency-key') values.push(value);
   const [value] = values;
   if (value === undefined) return undefined;
-  const key = quoted.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? bare.exec(value)?.[0] ?? '';
-  if (values.length === 1 && key.length >= 1 && key.length <= 255) return key;
+  const key = quoted.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? bare.exec(value)?.[0];
+  if (values.length === 1 && key !== undefined) return key;
   throw new TRPCError({
     code: 'BAD_REQUEST',
     message:

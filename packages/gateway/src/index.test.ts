@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import * as root from './index.ts';
 import * as meta from './meta.ts';
+import * as types from './types/index.ts';
 import * as uws from './uws/serve.ts';
 
 it('has just these public names: one more is a decision', () => {
@@ -10,9 +11,11 @@ it('has just these public names: one more is a decision', () => {
     'Reply',
     'apiErrors',
     'createGateway',
+    'headersOf',
     'problemDetails',
     'trpcToOpenApiErrors',
   ]);
   expect(Object.keys(meta)).toEqual(['ApiError']);
+  expect(Object.keys(types).toSorted()).toEqual(['GatewayError', 'generateTypes']);
   expect(Object.keys(uws).toSorted()).toEqual(['CertificateError', 'ListenError', 'reservePort', 'serve']);
 });

@@ -15,6 +15,8 @@ export type {
 } from './options.ts';
 export {
   BodyTooLargeError,
+  headersOf,
+  type Header,
   type GatewayBodyStream,
   type GatewayRequest,
   type GatewayResponse,

@@ -5,7 +5,7 @@ export interface Limits {
   /** The largest request body, in bytes; a larger one is 413. Default: 1048576. */
   readonly maxBodyBytes: number;
   /**
-   * How many parameters a query may have; more are 400. Default: 1000, as other servers have it (qs, PHP): no form comes
+   * How many parameters a query, or a form body, may have; more are 400. Default: 1000, as other servers have it (qs, PHP): no form comes
    * near it, and each parameter costs its decoding.
    */
   readonly maxQueryParameters: number;
@@ -17,14 +17,23 @@ export interface Limits {
   readonly maxJsonDepth: number;
   /**
    * How many calls may run at once, on both faces; one more is answered 503 at once, where all would be slow otherwise.
-   * Each call of a batch counts; subscriptions and streams count until they begin. Default: 1000.
+   * Each call of a batch counts, and so does a credential that is looked up; subscriptions and streams count until they
+   * begin. Default: 1000.
    */
   readonly maxInFlight: number;
   /**
-   * How long a call may take, in milliseconds. Then it is answered 504, its `signal` aborts, and it counts no longer. In a
-   * tRPC answer of JSON lines the signal aborts alone, with the 504 as its reason. Subscriptions, and streams once they
-   * have begun, take as long as they like. Default: 30000: proxies in front wait
-   * for 60 s, and who waits longer than 30 s has gone.
+   * How long a request may wait before it is read, in milliseconds. Once requests have waited longer for half a second,
+   * those that do are answered 503, before their credential is looked at; one burst is served whole. `OPTIONS`, what
+   * `routes` serve and messages on a WebSocket are never refused. Default: Infinity, nothing is refused: what fits hangs
+   * on what a call costs. Calls of 40 µs wait for 50 ms behind a thousand others, calls of 10 ms behind five.
+   */
+  readonly maxQueueMs: number;
+  /**
+   * How long a call may take, its context included, and how long a credential may be looked up, in milliseconds. Then it
+   * is answered 504, its `signal` aborts, and it counts no longer. In a tRPC answer of JSON lines the signal aborts, with
+   * the 504 as its reason, and the answer ends if no line has come of that within a second. Subscriptions, and streams
+   * once they have begun, take as long as they like. Default: 30000: proxies in front wait for 60 s, and who waits longer
+   * than 30 s has gone.
    */
   readonly callTimeoutMs: number;
 }
@@ -34,6 +43,7 @@ const defaults: Limits = {
   maxQueryParameters: 1000,
   maxJsonDepth: 100,
   maxInFlight: 1000,
+  maxQueueMs: Infinity,
   callTimeoutMs: 30_000,
 };
 

@@ -1,10 +1,10 @@
+// So that a schema's `.meta()` knows what it may say of the document: `override`, `param` and others. `import type {}`
+// would not reach the declarations (TypeScript 7.0), and without `zod/v4` there is nothing that zod-openapi (5.4) adds to.
+/// <reference types="zod-openapi" preserve="true" />
 export { ApiError } from './apiError.ts';
 
 export type { Reply } from './reply.ts';
-import type { OpenApiMeta, OpenApiMethod } from 'trpc-to-openapi';
-import type { z } from 'zod';
-
-type OpenApiVocabulary = NonNullable<OpenApiMeta<object>['openapi']>;
+import type { z } from 'zod/v4';
 
 /** When an operation was deprecated, when it goes, and what replaces it. Headers and the document are made of this. */
 export interface Deprecation {
@@ -39,10 +39,34 @@ export interface ResponseHeader {
  * A procedure's REST metadata: trpc-to-openapi's vocabulary, and what it lacks. Whatever is said here is seen both in
  * answers and in the OpenAPI document.
  */
-export interface RestMeta extends Omit<OpenApiVocabulary, 'responseHeaders'> {
-  readonly method: OpenApiMethod;
+// Spelled out: trpc-to-openapi's own types (3.3.0) import express, fastify, koa and next, which nobody has all of.
+export interface RestMeta {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path below the base path; `{name}` segments are parameters. */
   readonly path: `/${string}`;
+  /** Whether there is a REST operation. Default: true. */
+  readonly enabled?: boolean;
+  /** The operation's name in the document. Default: the procedure's path. */
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly description?: string;
+  /** The names of the groups that the operation is in. */
+  readonly tags?: readonly string[];
+  /** Whether a credential is asked for, where the gateway has `authenticate`. Default: true. */
+  readonly protect?: boolean;
+  /** Whether the document says so. `deprecation` says so too, and more. */
+  readonly deprecated?: boolean;
+  /**
+   * The media types of a body: `application/json`, `application/x-www-form-urlencoded`, `multipart/form-data`. Default:
+   * `application/json`.
+   */
+  readonly contentTypes?: readonly string[];
+  /** Request headers that the document describes. They are not part of the input: `createContext` reads them. */
+  readonly requestHeaders?: z.ZodObject;
+  /** What the document says of a successful answer. */
+  readonly successDescription?: string;
+  /** The statuses of errors that the document lists, beyond those that follow from the rest; with a sentence for each. */
+  readonly errorResponses?: readonly number[] | Readonly<Record<number, string>>;
   /**
    * The status of a successful answer; of several, the first is the default and a procedure picks another with
    * `reply.status`. Without it: 200, and 204 for an output of `void`. A 3xx is a redirect to `reply.redirect(url)`.
@@ -62,7 +86,7 @@ export interface RestMeta extends Omit<OpenApiVocabulary, 'responseHeaders'> {
    * Headers of a successful answer, by name; or, as in trpc-to-openapi, a zod object that describes those which the
    * procedure sets with `reply.header`.
    */
-  readonly responseHeaders?: Readonly<Record<string, ResponseHeader>> | OpenApiVocabulary['responseHeaders'];
+  readonly responseHeaders?: Readonly<Record<string, ResponseHeader>> | z.ZodObject;
   /**
    * Whether clients may send an `Idempotency-Key` (IETF httpapi draft -07): `createContext` is given it, and the
    * procedure sees to it that a repeat changes nothing.

@@ -1,5 +1,4 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
-import type { WSSHandlerOptions } from '@trpc/server/adapters/ws';
 import type { HTTPBaseHandlerOptions, TRPCRequestInfo } from '@trpc/server/http';
 import type { Authenticate } from './authentication.ts';
 import type { CorsOptions } from './edge/cors.ts';
@@ -52,7 +51,7 @@ export interface Exchange {
   /** Whether it was answered by a stream, or a subscription: it is told of when that is over. */
   readonly isStream: boolean;
   readonly durationMs: number;
-  /** The bytes of the request's body, as it declares them; `undefined` for a chunked one, and on a WebSocket. */
+  /** The bytes of the request's body that had come by then; `undefined` where the host does not count them, and on a WebSocket. */
   readonly bytesIn: number | undefined;
   /** The bytes of the answer's body; `undefined` for a stream, and on a WebSocket. */
   readonly bytesOut: number | undefined;
@@ -70,6 +69,8 @@ export interface DocumentOptions {
   readonly title: string;
   readonly version: string;
   readonly description?: string;
+  /** Of the interface: its name, and its SPDX expression. */
+  readonly license?: { readonly name: string; readonly identifier?: string };
   /** Tags that group operations, with what each is about. */
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
 }
@@ -83,11 +84,20 @@ export type RpcOptions<Router extends AnyTRPCRouter> = Pick<
   'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
 >;
 
-/** WebSockets. The options of tRPC's own adapter are as they are there; `maxBatchSize` and `onError` are `RpcOptions`'. */
-export interface SocketOptions<Router extends AnyTRPCRouter> extends Pick<
-  WSSHandlerOptions<Router>,
-  'keepAlive' | 'dangerouslyDisablePong' | 'experimental_encoder'
-> {
+/**
+ * WebSockets. The options of tRPC's own adapter are as they are there; `maxBatchSize` and `onError` are `RpcOptions`'.
+ */
+// Spelled out: the adapter's own types (@trpc/server 11.25) import those of `ws`, which nobody needs here.
+export interface SocketOptions {
+  /** Pings each client after so many milliseconds of quiet, and closes the socket if nothing comes then. Default: not. */
+  readonly keepAlive?: { enabled: boolean; pingMs?: number; pongWaitMs?: number };
+  /** Stops answering clients' pings. Meant for tests. */
+  readonly dangerouslyDisablePong?: boolean;
+  /** Encodes and decodes messages, for formats other than JSON. tRPC may change it in any release. */
+  readonly experimental_encoder?: {
+    encode(data: unknown): string | Uint8Array<ArrayBuffer>;
+    decode(data: string | ArrayBuffer | Uint8Array): unknown;
+  };
   /** The largest message that is taken, in bytes; a larger one closes the socket (1009). Default: `maxBodyBytes`. */
   readonly maxMessageBytes?: number;
   /**
@@ -124,7 +134,7 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> extends 
   /** What tRPC's adapters take besides. */
   readonly rpc?: RpcOptions<Router>;
   /** WebSockets, at the tRPC base path. */
-  readonly sockets?: SocketOptions<Router>;
+  readonly sockets?: SocketOptions;
   /** Where the OpenAPI document is served. Default: `/openapi.json`. */
   readonly documentPath?: `/${string}`;
   readonly document: DocumentOptions;
@@ -152,8 +162,8 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> extends 
   /** Paths outside the router, served for GET and HEAD without a credential: a health check, a page. */
   readonly routes?: Readonly<Record<`/${string}`, Handle>>;
   /**
-   * Called after each answer is made, and of a stream after its end, with what a log line or a metric needs. It must not
-   * throw.
+   * Called after each answer is made, and of a stream after its end, with what a log line or a metric needs. What it
+   * throws is dropped.
    */
   readonly onExchange?: (exchange: Exchange) => void;
 }

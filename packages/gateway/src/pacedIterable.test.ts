@@ -62,6 +62,23 @@ describe('a paced iterable', () => {
     expect(seen).toEqual({ asked: 0, returned: 1, ended: 1 });
   });
 
+  it('is over when it is given up, though its source never returns', async () => {
+    const seen: unknown[] = [];
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise<never>(() => {}),
+        return: () => new Promise<never>(() => {}),
+      }),
+    };
+    const paced = pacedIterable(
+      source,
+      () => undefined,
+      (error) => seen.push(error),
+    );
+    void paced[Symbol.asyncIterator]().return?.();
+    expect(seen).toEqual([undefined]);
+  });
+
   it('says once that it is over, at its end and after a failure', async () => {
     const whole = start();
     for (let n = 0; n < 5; n += 1) await whole.iterator.next();

@@ -30,11 +30,9 @@ export function pacedIterable<T>(
         },
         async return(value) {
           isStopped = true;
-          try {
-            await (iterator[Symbol.asyncDispose]?.() ?? iterator.return?.());
-          } finally {
-            end();
-          }
+          // Now: a source that looks at nothing while it waits for something may never get to its end.
+          end();
+          await (iterator[Symbol.asyncDispose]?.() ?? iterator.return?.());
           return { done: true, value };
         },
       };

@@ -1,5 +1,6 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import type { z } from 'zod';
+import { procedureCall, type ProcedureCall } from './call/procedureCall.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { RestMeta } from './meta.ts';
 
@@ -12,6 +13,7 @@ export interface ProcedureDefinition {
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
+  readonly call: ProcedureCall;
 }
 
 /** Every procedure of a router, lazy routers loaded, in the router's order. */
@@ -36,7 +38,7 @@ function definition(path: string, procedure: AnyTRPCProcedure): ProcedureDefinit
       `The procedure ${path} has a form that this version of the gateway does not know: use @trpc/server ~11.25.`,
     );
   }
-  const { openapi } = (def.meta ?? {}) as { readonly openapi?: RestMeta & { readonly enabled?: boolean } };
+  const { openapi } = (def.meta ?? {}) as { readonly openapi?: RestMeta };
   return {
     path,
     procedure,
@@ -44,6 +46,7 @@ function definition(path: string, procedure: AnyTRPCProcedure): ProcedureDefinit
     rest: openapi?.enabled === false ? undefined : openapi,
     inputs: def.inputs,
     output: def.output,
+    call: procedureCall(path, procedure).call,
   };
 }
 

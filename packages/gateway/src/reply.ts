@@ -1,4 +1,4 @@
-import { isWritableHeader } from './http.ts';
+import { isWritableHeader, type Header } from './http.ts';
 
 /**
  * What a procedure may say about its answer beyond its output. The wire makes one per request and hands it to
@@ -9,10 +9,10 @@ export class Reply {
   status: number | undefined = undefined;
   /** The cursor of the next page; unset on the last page. Needs `pagination` in the metadata. */
   nextCursor: string | number | bigint | undefined = undefined;
-  #headers: (readonly [name: string, value: string])[] = [];
+  #headers: Header[] = [];
 
   /** What was set and appended, names in lower case. */
-  get headers(): readonly (readonly [name: string, value: string])[] {
+  get headers(): readonly Header[] {
     return this.#headers;
   }
 

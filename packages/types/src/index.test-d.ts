@@ -1,5 +1,6 @@
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { assertType, expectTypeOf, test } from 'vitest';
+import type { components, paths } from './generated/openapi.ts';
 import type {
   Animal,
   ApiError,
@@ -38,6 +39,23 @@ test('a client sees the inputs and outputs of each procedure', () => {
   expectTypeOf<RouterOutputs['listPets']>().toEqualTypeOf<Animal[]>();
   assertType<RouterInputs['listPets']>({ limit: 5, status: 'sold', cursor: 7 });
   assertType<RouterInputs['listPets']>(undefined);
+});
+
+test('the types of the document are those of the router', () => {
+  expectTypeOf<components['schemas']['Animal']>().toEqualTypeOf<Animal>();
+  expectTypeOf<components['schemas']['PetStatus']>().toEqualTypeOf<PetStatus>();
+  expectTypeOf<components['schemas']['Error']>().toEqualTypeOf<ApiError>();
+  expectTypeOf<components['schemas']['NewPet']>().toExtend<NewPet>();
+  type Page = paths['/pets']['get']['responses'][200]['content']['application/json'];
+  expectTypeOf<Page>().toEqualTypeOf<Pets>();
+  type Query = NonNullable<paths['/pets']['get']['parameters']['query']>;
+  expectTypeOf<Query>().toExtend<NonNullable<RouterInputs['listPets']>>();
+});
+
+test('an input is either given whole, or left out where nothing in it is needed', () => {
+  expectTypeOf<RouterInputs['createPet']>().toEqualTypeOf<NewPet>();
+  expectTypeOf(client.listPets.query).toBeCallableWith();
+  expectTypeOf(client.createPet.mutate).parameter(0).toEqualTypeOf<NewPet>();
 });
 
 test('wrong calls do not compile', () => {

@@ -1,5 +1,5 @@
 import { petStoreConformance, type ServeOptions } from '@petstore/conformance';
-import { mongodbUri, type TestDatabase, testDatabase } from '@petstore/core/store/mongodb/testing';
+import { mongodbUri, type TestDatabase, testDatabase } from '@petstore/testing/mongodb';
 import { afterAll, describe } from 'vitest';
 import { apiKey } from '../testing/newFolder.ts';
 import { listening, ready, run } from '../testing/petStoreProcess.ts';

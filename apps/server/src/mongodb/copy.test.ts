@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { issueKey } from '@petstore/core';
 import { openEmbeddedTransfer } from '@petstore/core/store/embedded';
 import { openMongodbTransfer } from '@petstore/core/store/mongodb';
-import { mongodbUri } from '@petstore/core/store/mongodb/testing';
+import { mongodbUri } from '@petstore/testing/mongodb';
 import { MongoClient } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { newDatabase } from '../testing/newDatabase.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Animal } from '@petstore/core';
-import { mongodbUri, startFaultProxy } from '@petstore/core/store/mongodb/testing';
+import { mongodbUri, startFaultProxy } from '@petstore/testing/mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startCuttingBalancer } from '../testing/cuttingBalancer.ts';
 import { longForm } from '../testing/longForm.ts';

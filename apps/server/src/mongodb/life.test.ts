@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { mongodbUri, startFaultProxy } from '@petstore/core/store/mongodb/testing';
+import { mongodbUri, startFaultProxy } from '@petstore/testing/mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { commandMissing } from '../testing/commandMissing.ts';
 import { newDatabase } from '../testing/newDatabase.ts';

@@ -1,5 +1,5 @@
 import type { Animal } from '@petstore/core';
-import { mongodbUri } from '@petstore/core/store/mongodb/testing';
+import { mongodbUri } from '@petstore/testing/mongodb';
 import { describe, expect, test, vi } from 'vitest';
 import { newDatabase } from '../testing/newDatabase.ts';
 import { ready } from '../testing/petStoreProcess.ts';

@@ -1,4 +1,4 @@
-import { testDatabase } from '@petstore/core/store/mongodb/testing';
+import { testDatabase } from '@petstore/testing/mongodb';
 import { onTestFinished } from 'vitest';
 import { newFolder, type Folder } from './newFolder.ts';
 import type { RunOptions } from './petStoreProcess.ts';

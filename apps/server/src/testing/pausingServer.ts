@@ -10,15 +10,16 @@ const pausedShare = 0.1;
 const pauseMs = 400;
 
 const configuration = readConfiguration(process.env);
-await startServer(configuration, ({ MONGODB_DB, MONGODB_URI = '', MONGODB_TIMEOUT_MS }) =>
-  openMongodbStore({
-    uri: MONGODB_URI,
-    database: MONGODB_DB,
-    operationTimeoutMs: MONGODB_TIMEOUT_MS,
-    async afterReservation() {
-      if (Math.random() >= pausedShare) return;
-      process.stdout.write(`${JSON.stringify({ msg: 'paused' })}\n`);
-      await sleep(pauseMs);
-    },
-  }),
-);
+await startServer(configuration, {
+  openStore: ({ MONGODB_DB, MONGODB_URI = '', MONGODB_TIMEOUT_MS }) =>
+    openMongodbStore({
+      uri: MONGODB_URI,
+      database: MONGODB_DB,
+      operationTimeoutMs: MONGODB_TIMEOUT_MS,
+      async afterReservation() {
+        if (Math.random() >= pausedShare) return;
+        process.stdout.write(`${JSON.stringify({ msg: 'paused' })}\n`);
+        await sleep(pauseMs);
+      },
+    }),
+});

@@ -36,7 +36,8 @@ export function run({
   uid,
 }: RunOptions = {}): PetStoreProcess {
   const child = spawn(process.execPath, ['--conditions=@petstore/source', ...nodeArgs, entry, ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    // The machine is busy with other tests: who waits for it is not to be refused.
+    env: { PATH: process.env.PATH, MAX_QUEUE_MS: '60000', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });

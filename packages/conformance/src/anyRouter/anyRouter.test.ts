@@ -257,19 +257,19 @@ describe('a router with no pets', () => {
       Object.keys(operation.responses).join(' '),
     ]);
     expect(documented).toEqual([
-      ['GET /books', 'books.search', '200 400 401 500'],
-      ['POST /books', 'books.create', '200 201 400 401 403 413 415 500'],
-      ['GET /books/latest', 'books.latest', '200 401 500'],
-      ['GET /books/{bookId}', 'books.byId', '200 400 401 404 500'],
-      ['PUT /books/{bookId}', 'books.replace', '200 400 401 404 413 415 500'],
-      ['PATCH /books/{bookId}', 'books.update', '200 400 401 404 413 415 500'],
-      ['DELETE /books/{bookId}', 'books.remove', '204 400 401 404 500'],
-      ['GET /books/{bookId}/cover', 'books.cover', '303 400 401 404 500'],
-      ['GET /hello/{name}', 'desk.hello', '200 400 500'],
-      ['GET /rooms/{room}/visits', 'desk.visits', '200 400 401 500'],
-      ['POST /maybe', 'desk.maybe', '200 204 400 401 413 415 500'],
-      ['GET /broken/{how}', 'desk.broken', '200 400 401 500'],
-      ['GET /archive/boxes', 'archive.boxes', '200 401 500'],
+      ['GET /books', 'books.search', '200 400 401 500 503 504'],
+      ['POST /books', 'books.create', '200 201 400 401 403 413 415 500 503 504'],
+      ['GET /books/latest', 'books.latest', '200 401 500 503 504'],
+      ['GET /books/{bookId}', 'books.byId', '200 400 401 404 500 503 504'],
+      ['PUT /books/{bookId}', 'books.replace', '200 400 401 404 413 415 500 503 504'],
+      ['PATCH /books/{bookId}', 'books.update', '200 400 401 404 413 415 500 503 504'],
+      ['DELETE /books/{bookId}', 'books.remove', '204 400 401 404 500 503 504'],
+      ['GET /books/{bookId}/cover', 'books.cover', '303 400 401 404 500 503 504'],
+      ['GET /hello/{name}', 'desk.hello', '200 400 500 503 504'],
+      ['GET /rooms/{room}/visits', 'desk.visits', '200 400 401 500 503 504'],
+      ['POST /maybe', 'desk.maybe', '200 204 400 401 413 415 500 503 504'],
+      ['GET /broken/{how}', 'desk.broken', '200 400 401 500 503 504'],
+      ['GET /archive/boxes', 'archive.boxes', '200 401 500 503 504'],
     ]);
   });
 });

@@ -142,7 +142,7 @@ describe('a subscription over REST', () => {
     expect(operation?.parameters?.map(({ name, in: place }) => `${place} ${name}`)).toContain(
       'header Last-Event-ID',
     );
-    expect(Object.keys(operation?.responses ?? {})).toEqual(['200', '400', '500']);
+    expect(Object.keys(operation?.responses ?? {})).toEqual(['200', '400', '500', '503', '504']);
   });
 });
 

@@ -39,6 +39,26 @@ describe('a page of another origin', () => {
     });
   });
 
+  it.each(['/v1/nowhere', '/nowhere'])('may ask at %s, and read that there is nothing', async (target) => {
+    const { ask } = await withCors();
+    const headers = { authorization: '', origin: page };
+    const asking = { ...headers, 'access-control-request-method': 'PUT' };
+    const preflight = await ask(target, { method: 'OPTIONS', headers: asking });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('allow')).toBeNull();
+    expect(said(preflight)).toMatchObject({
+      'access-control-allow-origin': page,
+      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+      vary: 'Origin',
+    });
+    const put = await ask(target, { method: 'PUT', headers: { origin: page } });
+    expect([put.status, put.headers.get('access-control-allow-origin')]).toEqual([404, page]);
+
+    expect((await ask(target, { method: 'OPTIONS', headers })).status).toBe(404);
+    const stranger = { ...asking, origin: 'https://evil.example' };
+    expect((await ask(target, { method: 'OPTIONS', headers: stranger })).status).toBe(404);
+  });
+
   it.each<[what: string, target: string, init: Asking, status: number, options?: EdgeOptions]>([
     ['a success', '/v1/list', {}, 200],
     ['a success over tRPC', '/trpc/list', {}, 200],
@@ -120,14 +140,28 @@ describe('a page of another origin', () => {
     expect((await dial('/trpc', headers)).status).toBe(status);
   });
 
-  it('opens a WebSocket to where it came from', async () => {
-    const { dial, origin } = await withCors();
-    expect((await dial('/trpc', { origin })).status).toBe(101);
-  });
-
-  it('opens a WebSocket from anywhere where CORS is nobody’s concern', async () => {
-    const { dial } = await startEdge();
-    expect((await dial('/trpc', { origin: 'https://evil.example' })).status).toBe(101);
+  it.each<[what: string, options: EdgeOptions, headers: Record<string, string>, status: number]>([
+    ['another site', {}, { origin: 'https://evil.example' }, 403],
+    ['a sandbox', {}, { origin: 'null' }, 403],
+    ['nowhere, by a program', {}, {}, 101],
+    ['where it goes to', {}, { host: 'pets.test:3000', origin: 'http://pets.test:3000' }, 101],
+    ['where it goes to, over TLS to a proxy', {}, { host: 'Pets.test', origin: 'https://pets.test' }, 101],
+    ['another port of that', {}, { host: 'pets.test:3000', origin: 'http://pets.test:3001' }, 403],
+    [
+      'what the proxy in front is known as',
+      { publicUrl: 'https://pets.test/api' },
+      { origin: 'https://pets.test' },
+      101,
+    ],
+    [
+      'another site, whatever that is',
+      { publicUrl: 'https://pets.test' },
+      { origin: 'http://pets.test' },
+      403,
+    ],
+  ])('opens a WebSocket, where none may call, from %s', async (_what, options, headers, status) => {
+    const { dial } = await startEdge(options);
+    expect((await dial('/trpc', headers)).status).toBe(status);
   });
 
   it.each(['*', 'https://pets.example/', 'pets.example', 'null', 'https://*.example'])(

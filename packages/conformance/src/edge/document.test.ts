@@ -15,9 +15,9 @@ async function operations(options: EdgeOptions) {
 }
 
 describe('the document', () => {
-  it('says nothing of limits that nobody asked for', async () => {
+  it('says nothing of a rate limit that nobody asked for', async () => {
     const responses = await operations({});
-    expect(Object.keys(responses('/list'))).toEqual(['200', '400', '401', '500']);
+    expect(Object.keys(responses('/list'))).toEqual(['200', '400', '401', '500', '503', '504']);
     expect(responses('/list')['200']?.headers).not.toHaveProperty('RateLimit');
   });
 
@@ -42,11 +42,19 @@ describe('the document', () => {
     expect(responses('/open')).not.toHaveProperty('429');
   });
 
-  it('says what the limits of calls answer', async () => {
-    const responses = await operations({ maxInFlight: 10, callTimeoutMs: 1000 });
+  it('says nothing of limits that are lifted', async () => {
+    const responses = await operations({ maxInFlight: Infinity, callTimeoutMs: Infinity });
+    expect(Object.keys(responses('/list'))).toEqual(['200', '400', '401', '500']);
+  });
+
+  it.each([
+    ['where nothing is said of them', {}],
+    ['where they are set', { maxInFlight: 10, callTimeoutMs: 1000 }],
+  ])('says what the limits of calls answer, %s', async (_when, options) => {
+    const responses = await operations(options);
     expect(responses('/list')['503']?.headers).toMatchObject({ 'Retry-After': { required: true } });
     expect(responses('/list')).toHaveProperty('504');
     expect(responses('/ticks')).toHaveProperty('503');
-    expect(responses('/ticks')).not.toHaveProperty('504');
+    expect(responses('/ticks')).toHaveProperty('504');
   });
 });

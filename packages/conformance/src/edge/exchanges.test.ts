@@ -1,5 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
-import { startEdge } from './startEdge.ts';
+import { connect } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { key, startEdge } from './startEdge.ts';
 
 describe('what a metric can count of an exchange', () => {
   it('is the procedure, the face, the calls and the bytes', async () => {
@@ -31,6 +32,18 @@ describe('what a metric can count of an exchange', () => {
     ]);
   });
 
+  it('is data: a log that writes all of it, and later, writes what it was', async () => {
+    const { post, exchanges } = await startEdge();
+    await (await post('/trpc/write,write?batch=1', { 0: { value: 1 }, 1: { value: 2 } })).text();
+    const [exchange] = exchanges;
+    expect(exchange && JSON.parse(JSON.stringify(exchange))).toMatchObject({
+      operation: 'write,write',
+      procedures: ['write', 'write'],
+      bytesIn: 33,
+      bytesOut: 61,
+    });
+  });
+
   it('is there for calls on a WebSocket, and for what opens it', async () => {
     const { dial, exchanges } = await startEdge();
     const { call } = await dial();
@@ -41,12 +54,70 @@ describe('what a metric can count of an exchange', () => {
     ]);
   });
 
+  it('is one 500 where onError throws while other calls of the batch wait', async () => {
+    const { ask, exchanges, seen } = await startEdge({
+      callTimeoutMs: 50,
+      rpc: {
+        onError() {
+          throw new Error('The reporter is down.');
+        },
+      },
+    });
+    const input = encodeURIComponent(JSON.stringify({ 0: { ms: 500 }, 2: { ms: 1 } }));
+    const response = await ask(`/trpc/slow,broken,slow?batch=1&input=${input}`);
+    expect(response.status).toBe(500);
+    // As tRPC has it: the failure of one call keeps no other from beginning. What then fails unheard ends no process.
+    expect(seen.begun).toBe(2);
+    await vi.waitFor(() => expect(seen.aborted).toContain('GATEWAY_TIMEOUT'));
+    expect(exchanges).toMatchObject([{ status: 500, calls: 3 }]);
+  });
+
+  it('is told once, as the 500 that it is, where a page gives what is no response', async () => {
+    const { ask, exchanges } = await startEdge({ routes: { '/page': () => ({ status: 200 }) as never } });
+    expect((await ask('/page')).status).toBe(500);
+    expect(exchanges.map(({ status }) => status)).toEqual([500]);
+  });
+
+  it('may fail to be told: what was asked is answered all the same', async () => {
+    const { ask, dial } = await startEdge({
+      authenticate: (token) => token === 'good-key' && { name: 'Ada' },
+      onExchange() {
+        throw new Error('The log is full.');
+      },
+    });
+    expect((await ask('/v1/list')).status).toBe(200);
+    expect(await (await ask('/v1/drip')).text()).toBe('.....');
+    expect((await dial('/trpc', { authorization: 'Bearer bad-key' })).status).toBe(401);
+    const { call } = await dial();
+    expect(await call({ id: 1, method: 'query', params: { path: 'list' } })).toMatchObject({
+      id: 1,
+      result: {},
+    });
+  });
+
   it('is how many calls run now', async () => {
     const { ask, gateway } = await startEdge();
     const answer = ask('/v1/slow?ms=200');
     await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1), { timeout: 2000, interval: 5 });
     await answer;
     expect(gateway.callsInFlight()).toBe(0);
+  });
+
+  it.each([
+    ['Content-Length: 99999999999999999', 0],
+    ['Content-Length: 5, 5', 0],
+    ['Content-Length: 999999999999999', 0],
+    [
+      'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"value":\r\n2\r\n1}\r\n0',
+      11,
+    ],
+  ])('is the bytes that came, not those that were promised: %j', async (headers, bytes) => {
+    const { exchanges, origin } = await startEdge();
+    const { hostname, port } = new URL(origin);
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => void socket.destroy());
+    socket.write(`POST /v1/write HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\n${headers}\r\n\r\n`);
+    await expect.poll(() => exchanges).toMatchObject([{ path: '/v1/write', bytesIn: bytes }]);
   });
 
   it('names the limit of a body', async () => {

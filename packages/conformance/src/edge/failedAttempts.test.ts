@@ -57,12 +57,21 @@ describe('failed attempts to authenticate', () => {
     const edge = await limited(10);
     for (let at = 0; at < 3; at += 1) expect((await attempt(edge, 'bad')).status).toBe(401);
     expect(edge.lookedUp).toEqual(['bad']);
+    expect(edge.gateway.refusedTokens()).toBe(1);
     await sleep(550);
     await attempt(edge, 'bad');
     expect(edge.lookedUp).toEqual(['bad', 'bad']);
   });
 
-  it('past the limit are not remembered: a flood of tokens drives out no verdict', async () => {
+  it('of one token look it up no more often past the limit', async () => {
+    const edge = await limited(2);
+    for (let at = 0; at < 3; at += 1) await attempt(edge, 'bad');
+    await sleep(550);
+    for (let at = 0; at < 5; at += 1) expect((await attempt(edge, 'bad')).status).toBe(429);
+    expect(edge.lookedUp).toEqual(['bad', 'bad']);
+  });
+
+  it('of new tokens past the limit are not remembered: a flood of tokens drives out no verdict', async () => {
     const edge = await limited(1);
     await attempt(edge, 'bad-1');
     await attempt(edge, 'bad-2');

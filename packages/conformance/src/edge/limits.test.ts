@@ -32,6 +32,22 @@ describe('the parameters of a query', () => {
   });
 });
 
+describe('the parameters of a form', () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+  it('are limited as those of a query, in words that say where they are too many', async () => {
+    const { post, exchanges } = await startEdge({ maxQueryParameters: 3 });
+    expect(await (await post('/v1/form', 'tag=x&tag=y&tag=', form)).json()).toBe(3);
+    // None of them needs to be known, nor to have a name.
+    expect(await error(await post('/v1/form', 'tag=x&&&', form))).toEqual([
+      400,
+      { code: 'BAD_REQUEST', message: 'The form has more than 3 parameters.', status: 400 },
+    ]);
+    expect((await post('/v1/form', { tag: ['a&b&c', '&', '', ''] })).status).toBe(200);
+    expect(exchanges.map(({ limit }) => limit)).toEqual([undefined, 'query-parameters', undefined]);
+  });
+});
+
 describe('the size of a batch', () => {
   it('may be 100 where nothing is said', async () => {
     const { ask, exchanges } = await startEdge();

@@ -124,6 +124,47 @@ describe('a rate limit', () => {
     expect((await ask('/v1/list', { headers: { authorization: otherKey } })).status).toBe(429);
   });
 
+  it('counts each message of a socket, though no call comes of it, and a batch by its calls', async () => {
+    const { ask, dial, exchanges } = await limited(10, 600);
+    const { call, closed } = await dial();
+    const list = (id: number) => ({ id, method: 'query', params: { path: 'list' } });
+    expect(await call({ id: 1, method: 'query', params: { path: 'nope' } })).toMatchObject({
+      error: { data: { code: 'NOT_FOUND' } },
+    });
+    expect(await call({ id: 2, method: 'mutation', params: { path: 'list' } })).toMatchObject({
+      error: { data: { code: 'NOT_FOUND' } },
+    });
+    expect(await call({ params: 'none' })).toMatchObject({ id: null, error: {} });
+    expect(await call(list(3))).toMatchObject({ result: { data: 0 } });
+    await call([list(4), list(5), list(6)]);
+    expect(policyOf(await ask('/v1/list'))[1]).toContain('r=1;');
+    expect(await call({ params: 'none' })).toMatchObject({ id: null });
+    expect(await call(list(7))).toMatchObject({ error: { data: { code: 'TOO_MANY_REQUESTS' } } });
+    // A call is answered, and what is none ends the socket: it would cost nothing.
+    call({ id: 8, method: 'query', params: { path: 'nope' } }).catch(() => {});
+    expect(await closed).toBe(1013);
+    const told = exchanges.flatMap(({ method, status, operation }) =>
+      method === 'WS' ? [`${status} ${operation}`] : [],
+    );
+    expect(told.join(', ')).toBe(
+      '404 undefined, 404 undefined, 400 undefined, 200 list, ' +
+        '200 list, 200 list, 200 list, 400 undefined, 429 list, 404 undefined',
+    );
+  });
+
+  it('counts what opens a socket whose key comes with its first message', async () => {
+    const { ask, dial, exchanges } = await limited(2);
+    const waiting = ['/trpc?connectionParams=1', { authorization: '' }] as const;
+    const parameters = { method: 'connectionParams', data: { authorization: key } };
+    const first = await dial(...waiting);
+    first.call(parameters).catch(() => {});
+    await expect.poll(async () => policyOf(await ask('/v1/list'))[1]).toContain('r=0;');
+    const { call, closed } = await dial(...waiting);
+    expect(await call(parameters)).toMatchObject({ error: { data: { code: 'TOO_MANY_REQUESTS' } } });
+    expect(await closed).toBe(1013);
+    expect(exchanges.at(-1)).toMatchObject({ method: 'WS', status: 429, limit: 'rate' });
+  });
+
   it('counts the calls of a socket whose key came with its first message', async () => {
     const { ask, dial } = await limited(2);
     const { call } = await dial('/trpc?connectionParams=1', { authorization: '' });

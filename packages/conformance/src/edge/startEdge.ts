@@ -15,6 +15,8 @@ interface Seen {
   begun: number;
   /** What the signals of those that were aborted gave as the reason: its name. */
   readonly aborted: string[];
+  /** How many streams were ended by who was given them. */
+  discarded: number;
 }
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
@@ -40,6 +42,17 @@ function createRouter(seen: Seen) {
       .input(z.object({ value: z.json() }))
       .output(z.string())
       .mutation(() => 'written'),
+    fill: t.procedure
+      .meta({
+        openapi: {
+          method: 'POST',
+          path: '/form',
+          contentTypes: ['application/x-www-form-urlencoded', 'application/json'],
+        },
+      })
+      .input(z.object({ tag: z.array(z.string()) }))
+      .output(z.int())
+      .mutation(({ input }) => input.tag.length),
     slow: t.procedure
       .meta({ openapi: { method: 'GET', path: '/slow' } })
       .input(Ms)
@@ -72,6 +85,31 @@ function createRouter(seen: Seen) {
           await sleep(60);
           yield Buffer.from('.');
         }
+      }),
+    /** Begins late, whatever its signal says. */
+    lateDrip: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/late-drip', produces: 'text/plain' } })
+      .input(Ms)
+      .query(async ({ input }) => {
+        await sleep(input.ms);
+        return {
+          [Symbol.asyncIterator]: () => ({
+            next: async () => ({ done: true as const, value: undefined }),
+            async return() {
+              seen.discarded += 1;
+              return { done: true as const, value: undefined };
+            },
+          }),
+        } satisfies AsyncIterable<Uint8Array>;
+      }),
+    lateTicks: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/late-ticks', event: z.int() } })
+      .input(Ms)
+      .subscription(async ({ input, signal }) => {
+        await sleep(input.ms, undefined, { signal });
+        return (async function* () {
+          yield 1;
+        })();
       }),
     ticks: t.procedure
       .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
@@ -111,11 +149,13 @@ interface Dialled {
   readonly status: number;
   /** Sends a message, and gives the answer to it. */
   readonly call: (message: object) => Promise<unknown>;
+  /** The code that it is closed with. */
+  readonly closed: Promise<number>;
 }
 
 /** A gateway behind a real port, with the options that a case is about. */
 export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
-  const seen: Seen = { begun: 0, aborted: [] };
+  const seen: Seen = { begun: 0, aborted: [], discarded: 0 };
   const exchanges: Exchange[] = [];
   const lookedUp: string[] = [];
   const keys = new Map([
@@ -164,12 +204,16 @@ async function dial(url: string, headers: Record<string, string>): Promise<Diall
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
   onTestFinished(() => socket.terminate());
   socket.on('error', () => {});
+  const closed = new Promise<number>((resolve) => {
+    socket.on('close', resolve);
+  });
   const status = await new Promise<number>((resolve) => {
     socket.on('open', () => resolve(101));
     socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
   });
   return {
     status,
+    closed,
     async call(message) {
       socket.send(JSON.stringify(message));
       const [data] = await once(socket, 'message');

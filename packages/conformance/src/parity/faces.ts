@@ -33,6 +33,7 @@ export function inProcess({ handle }: Gateway, apiKey: string): Ask {
       header: (name) => headers.get(name),
       headers: () => headers,
       remoteAddress: () => '127.0.0.1',
+      isAborted: false,
       signal: new AbortController().signal,
       body: async () => new TextEncoder().encode(body),
       bodyChunks: () => ReadableStream.from([new TextEncoder().encode(body)]),

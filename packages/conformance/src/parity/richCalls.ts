@@ -75,7 +75,7 @@ function restCall(procedure: RichProcedure, input: unknown): Call | undefined {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
   const { id: named, ...others } = input as Readonly<Record<string, unknown>>;
   if (procedure !== 'search' && (typeof named !== 'number' || isUnsafeInt64(named))) return undefined;
-  const target = `/v1${path.replace('{id}', numberText(Number(named)))}`;
+  const target = `/v1${typeof named === 'number' ? path.replace('{id}', numberText(named)) : path}`;
   if (method === 'PUT' || method === 'PATCH') return { method, target, body: jsonText(others) };
 
   const query = new URLSearchParams();

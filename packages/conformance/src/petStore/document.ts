@@ -64,11 +64,12 @@ export function documentCases(subject: Subject): void {
       expect(tags).toEqual([['pets'], ['pets'], ['pets']]);
     });
 
-    // 422: an Idempotency-Key that was used with another input. 504: a write that was sent and whose outcome nobody knows.
+    // 422: an Idempotency-Key that was used with another input. 503: the store is away, or as many calls run as may. 504: a
+    // call that took too long, or a write that was sent and whose outcome nobody knows.
     it.each([
-      ['listPets', ['200', '400', '401', '500', '503']],
+      ['listPets', ['200', '400', '401', '500', '503', '504']],
       ['createPet', ['201', '400', '401', '413', '415', '422', '500', '503', '504']],
-      ['getPet', ['200', '400', '401', '404', '500', '503']],
+      ['getPet', ['200', '400', '401', '404', '500', '503', '504']],
     ])('has for %s exactly the statuses that can occur', (id, statuses) => {
       expect(Object.keys(operation(id).responses).toSorted()).toEqual(statuses);
     });
@@ -163,6 +164,30 @@ export function documentCases(subject: Subject): void {
       for (const { operation: each } of operations(subject.client.document)) {
         expect(each.security ?? security).toEqual([{ [String(name)]: [] }]);
       }
+    });
+
+    it.each([
+      ['!', true],
+      ['a,b;c=d', true],
+      ['~'.repeat(255), true],
+      [`"${'~'.repeat(255)}"`, true],
+      ['"a\\"b\\\\"', true],
+      ['', false],
+      ['""', false],
+      ['a b', false],
+      ['"a', false],
+      ['a\u00fcb', false],
+      ['~'.repeat(256), false],
+      [`"${'~'.repeat(256)}"`, false],
+    ])('says of the Idempotency-Key %j whether it is taken: %s', (key, isTaken) => {
+      const { pattern = '' } = resolved(parameter('createPet', 'Idempotency-Key')?.schema);
+      expect(new RegExp(pattern).test(key)).toBe(isTaken);
+    });
+
+    it('has examples, which are valid: what a reader pastes', () => {
+      const { examples: [status] = [] } = schema('PetStatus');
+      expect(status).toBe('available');
+      for (const name of ['name', 'categoryId']) expect(properties('NewPet')[name]?.examples).toHaveLength(1);
     });
 
     it('marks getPet as deprecated, with the day it goes, and no other', () => {

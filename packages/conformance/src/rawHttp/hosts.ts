@@ -1,7 +1,13 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { appRouter } from '@petstore/core';
-import { createGateway, type GatewayRequest, type GatewayResponse, type Handle } from '@petstore/gateway';
+import {
+  createGateway,
+  headersOf,
+  type GatewayRequest,
+  type GatewayResponse,
+  type Handle,
+} from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
 import { memoryStore } from '../parity/memoryStore.ts';
 
@@ -60,11 +66,11 @@ export const nodeHost = (): Promise<RawHost> =>
     const server = createServer((message, response) => {
       const chunks: Buffer[] = [];
       message.on('data', (chunk: Buffer) => chunks.push(chunk));
-      const answer = async () => {
-        const { status, headers, body } = await handle(nodeRequest(message, Buffer.concat(chunks)));
-        response.writeHead(status, Object.fromEntries(headers)).end(body);
+      const respond = async () => {
+        const answer = await handle(nodeRequest(message, Buffer.concat(chunks)));
+        response.writeHead(answer.status, Object.fromEntries(headersOf(answer))).end(answer.body);
       };
-      message.on('end', () => void answer());
+      message.on('end', () => void respond());
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const close = () =>
@@ -110,7 +116,7 @@ export const bareHost = (): Promise<RawHost> =>
         if (isAborted) return;
         res.cork(() => {
           res.writeStatus(`${answer.status} Bare`);
-          for (const [name, value] of answer.headers) res.writeHeader(name, value);
+          for (const [name, value] of headersOf(answer)) res.writeHeader(name, value);
           res.end(answer.body as string);
         });
       };
@@ -141,5 +147,6 @@ const plainRequest = (
   bodyChunks: async function* () {
     yield await body();
   },
+  isAborted: false,
   signal: new AbortController().signal,
 });

@@ -87,6 +87,30 @@ describe('a client that goes away', () => {
   });
 });
 
+describe('a subscription that does not look at its signal', () => {
+  it.each(['/trpc/deaf', '/v1/deaf'])('is over when its client leaves %s', async (path) => {
+    const { exchanges, http, listening } = await startLibrary();
+    const leaving = new AbortController();
+    const headers = { authorization: 'Bearer good-key', accept: 'text/event-stream' };
+    await fetch(`${http}${path}`, { headers, signal: leaving.signal });
+    expect(listening.inFlight()).toBe(1);
+    leaving.abort();
+    await until(() => expect(listening.inFlight()).toBe(0));
+    await until(() => expect(exchanges).toMatchObject([{ operation: 'deaf', isStream: true }]));
+  });
+
+  it('is over when its socket is closed, and keeps no server from stopping', async () => {
+    const { dial, exchanges, listening } = await startLibrary();
+    const client = dial();
+    client.send(call(1, 'subscription', 'deaf'));
+    await until(() => expect(client.messages).toMatchObject([{ result: { type: 'started' } }]));
+    client.socket.terminate();
+    await until(() => expect(listening.inFlight()).toBe(0));
+    await until(() => expect(exchanges.at(-1)).toMatchObject({ operation: 'deaf', isStream: true }));
+    expect(await listening.close({ graceMs: 0 })).toBe(0);
+  });
+});
+
 describe('calls on a socket', () => {
   it('are told of, each with the request id of its socket', async () => {
     const { dial, exchanges } = await startLibrary();

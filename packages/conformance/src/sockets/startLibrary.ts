@@ -53,6 +53,13 @@ function createRouter(work: Work) {
       if (signal && !signal.aborted) await once(signal, 'abort');
       yield 1;
     }),
+    /** Does not look at its signal, and never gives anything. */
+    deaf: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/deaf', event: z.int() } })
+      .subscription(async function* () {
+        await new Promise(() => {});
+        yield 1;
+      }),
     flood: t.procedure.subscription(async function* () {
       for (;;) {
         work.pulled += 1;
@@ -97,7 +104,7 @@ export interface Hooks {
 
 /** A gateway of streams and slow calls that asks for keys, and what happens inside it. */
 export async function startLibrary(
-  sockets: SocketOptions<ReturnType<typeof createRouter>> = {},
+  sockets: SocketOptions = {},
   { checkKey, onContext, onError }: Hooks = {},
 ): Promise<Library> {
   const work: Work = { pulled: 0, aborted: [], finished: [] };

@@ -63,6 +63,45 @@ test('a revoked key is refused within a second, and the others are not', async (
   expect(verify(good.key)).toBeDefined();
 });
 
+describe('a key that expires', () => {
+  const now = Date.parse('2026-11-21T10:00:00Z');
+  async function addExpiring(expiresAt: number) {
+    vi.useFakeTimers({ toFake: ['performance', 'Date'], now });
+    const issued = issueKey();
+    await store.keys.add({ name: 'guest', hash: issued.hash, createdAt: 1, expiresAt });
+    return issued;
+  }
+
+  test('is good until then, and refused from then on, also while its last look-up is remembered', async () => {
+    const { key, hash } = await addExpiring(now + 1500);
+    const verify = createKeyVerifier({ keys: store.keys });
+    expect(verify(key)).toEqual({ name: 'guest', hash });
+    vi.advanceTimersByTime(1100);
+    expect(verify(key)).toEqual({ name: 'guest', hash });
+    vi.advanceTimersByTime(399);
+    expect(verify(key)).toEqual({ name: 'guest', hash });
+    vi.advanceTimersByTime(1);
+    expect(verify(key)).toBeUndefined();
+    expect(verify(key)).toBeUndefined();
+  });
+
+  test('is refused where it has expired before it was ever used', async () => {
+    const { key } = await addExpiring(now);
+    expect(createKeyVerifier({ keys: store.keys })(key)).toBeUndefined();
+  });
+
+  test('is refused by an answer that comes when it has expired meanwhile', async () => {
+    const { key } = await addExpiring(now + 1000);
+    let answer = () => {};
+    const find: KeyStore['find'] = (hash) =>
+      new Promise((resolve) => (answer = () => resolve(store.keys.find(hash))));
+    const verdict = createKeyVerifier({ keys: { ...store.keys, find } })(key);
+    vi.advanceTimersByTime(1000);
+    answer();
+    expect(await verdict).toBeUndefined();
+  });
+});
+
 test('a good key is looked up once a second, a bad one every time: it may have been added', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const asked: string[] = [];

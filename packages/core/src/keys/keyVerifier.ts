@@ -16,10 +16,15 @@ export interface KeyVerifierOptions {
 }
 
 /**
- * @returns `undefined` for a token that is no key, or a revoked one; a promise only where the store gives one
+ * @returns `undefined` for a token that is no key, or one that is revoked or expired; a promise only where the store gives
+ * one
  * @throws {StoreError} while the store cannot tell
  */
-export type KeyVerifier = (token: string) => Awaitable<KeyIdentity | undefined>;
+export interface KeyVerifier {
+  (token: string): Awaitable<KeyIdentity | undefined>;
+  /** How many keys are remembered as good, for metrics. */
+  readonly remembered: () => number;
+}
 
 /** For how long a key that was good is not looked up again. */
 const GOOD_MS = 1000;
@@ -57,12 +62,13 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
   }
 
   function remember(hash: string, record: KeyRecord | undefined, until: number): KeyIdentity | undefined {
-    if (record === undefined || record.revokedAt !== undefined) {
+    const leftMs = (record?.expiresAt ?? Infinity) - Date.now();
+    if (record === undefined || record.revokedAt !== undefined || leftMs <= 0) {
       good.delete(hash);
       return undefined;
     }
     const identity = { name: record.name, hash };
-    good.set(hash, { identity, until });
+    good.set(hash, { identity, until: Math.min(until, performance.now() + leftMs) });
     noteUse(hash, record);
     return identity;
   }
@@ -81,7 +87,7 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
     }
   }
 
-  return (token) => {
+  function verify(token: string): Awaitable<KeyIdentity | undefined> {
     const hash = hashKey(token);
     // Hashes may be compared byte by byte: how long that takes tells about the hash of a guess, not about a key.
     if (hash === extra?.hash) return extra;
@@ -96,5 +102,6 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
     const identity = rememberLater(hash, found, until);
     asked.set(hash, { identity, until });
     return identity;
-  };
+  }
+  return Object.assign(verify, { remembered: () => good.size });
 }

@@ -6,7 +6,7 @@ import { storeCall } from '../storeCall.ts';
 import { procedure } from '../trpc.ts';
 
 const tags = ['pets'];
-const unavailable = { 503: 'The store cannot serve now; nothing was stored.' };
+const unavailable = { 503: 'The service, or its store, cannot serve now; nothing was stored.' };
 
 /** Lists animals in ascending order of id. */
 export const listPets = procedure
@@ -42,11 +42,15 @@ export const listPets = procedure
       .prefault({}),
   )
   .output(Pets)
-  .query(async ({ ctx: { store, reply }, input, signal }) => {
-    const { animals, hasNext } = await storeCall(() => store.list(input, { signal }));
-    if (hasNext) reply.nextCursor = animals.at(-1)?.id;
-    return animals;
-  });
+  .query(({ ctx: { store, reply }, input, signal }) =>
+    storeCall(
+      () => store.list(input, { signal }),
+      ({ animals, hasNext }) => {
+        if (hasNext) reply.nextCursor = animals.at(-1)?.id;
+        return animals;
+      },
+    ),
+  );
 
 /** Adds an animal under a new id. */
 export const createPet = procedure
@@ -74,13 +78,25 @@ export const createPet = procedure
   })
   .input(NewPet)
   .output(Animal)
-  .mutation(async ({ ctx: { store, reply, caller = '', idempotencyKey }, input, signal }) => {
-    if (idempotencyKey === undefined) return storeCall(() => store.create(input, { signal }));
+  .mutation(({ ctx: { store, reply, caller = '', idempotencyKey }, input, signal }) => {
+    if (idempotencyKey === undefined) {
+      return storeCall(
+        () => store.create(input, { signal }),
+        (animal) => animal,
+      );
+    }
     const reservation = { caller, key: idempotencyKey, fingerprint: fingerprint(input) };
-    const { animal, isReplay } = await storeCall(() => store.createOnce(input, reservation, { signal }));
-    if (isReplay) reply.replayed();
-    return animal;
+    return storeCall(
+      () => store.createOnce(input, reservation, { signal }),
+      ({ animal, isReplay }) => {
+        if (isReplay) reply.replayed();
+        return animal;
+      },
+    );
   });
+
+/** Made once: to note where an error is made costs more than to look an animal up. */
+const noSuchAnimal = new TRPCError({ code: 'NOT_FOUND', message: 'There is no animal with this id.' });
 
 /** Fetches one animal. */
 export const getPet = procedure
@@ -103,12 +119,13 @@ export const getPet = procedure
   })
   .input(z.object({ petId: PetId }))
   .output(Animal)
-  .query(async ({ ctx: { store }, input: { petId }, signal }) => {
-    // An id beyond ±(2^53−1) is a well-formed int64 that no animal has: a double may not even hold it exactly.
-    const animal = Number.isSafeInteger(petId)
-      ? await storeCall(() => store.get(petId, { signal }))
-      : undefined;
-    if (animal === undefined)
-      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no animal with this id.' });
-    return animal;
-  });
+  .query(({ ctx: { store }, input: { petId }, signal }) =>
+    storeCall(
+      // An id beyond ±(2^53−1) is a well-formed int64 that no animal has: a double may not even hold it exactly.
+      () => (Number.isSafeInteger(petId) ? store.get(petId, { signal }) : undefined),
+      (animal) => {
+        if (animal === undefined) throw noSuchAnimal;
+        return animal;
+      },
+    ),
+  );

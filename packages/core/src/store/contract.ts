@@ -361,6 +361,19 @@ export function storeContract(
         expect(await (await reopen()).keys.find(record.hash)).toEqual(record);
       });
 
+      test('a key keeps when it expires, also past that, whatever else is noted of it', async () => {
+        const record = keyRecord({ name: 'deploy', expiresAt: 1_700_000_000_000 });
+        await store.keys.add(record);
+        expect(await store.keys.find(record.hash)).toEqual(record);
+        await store.keys.touch(record.hash, 5);
+        await store.keys.revoke('deploy', 9);
+        const marked = { ...record, lastUsedAt: 5, revokedAt: 9 };
+        expect(await (await reopen()).keys.list()).toEqual([marked]);
+        const first = keyRecord();
+        await store.keys.add(first);
+        expect(await store.keys.find(first.hash)).not.toHaveProperty('expiresAt');
+      });
+
       test('a hash that no key has finds nothing', async () => {
         await store.keys.add(keyRecord());
         expect(await store.keys.find(keyRecord().hash)).toBeUndefined();

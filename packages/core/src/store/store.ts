@@ -49,6 +49,8 @@ export interface KeyRecord {
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
+  /** Milliseconds since the epoch: from then on the key is not good; unset where it is good until it is revoked. */
+  readonly expiresAt?: number | undefined;
   /** Milliseconds since the epoch; unset while the key is good. A revoked key stays listed. */
   readonly revokedAt?: number | undefined;
   /** Milliseconds since the epoch, within a minute; unset where the key was never used. */
@@ -57,7 +59,7 @@ export interface KeyRecord {
 
 /** API keys live in the store in use, so that every process that shares it accepts and refuses the same. */
 export interface KeyStore {
-  /** The key with this hash, revoked or not. */
+  /** The key with this hash, revoked, expired or not. */
   find(hash: string, options?: CallOptions): Awaitable<KeyRecord | undefined>;
   /** @throws {StoreError} `conflict` where the name is taken */
   add(record: KeyRecord): Promise<void>;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Animal } from '../schemas.ts';
 import { openEmbeddedStore, openEmbeddedTransfer } from './embedded/index.ts';
 import { openMongodbStore, openMongodbTransfer } from './mongodb/index.ts';
-import { mongodbUri, testDatabase } from './mongodb/testing/index.ts';
+import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 import type { KeyRecord, Store } from './store.ts';
 import type { StoreTransfer } from './transfer.ts';
 
@@ -41,7 +41,7 @@ const animals: Animal[] = [
   { id: 2 ** 40, name: '', categoryId: 0, status: 'sold' },
 ];
 const keys: KeyRecord[] = [
-  { hash: 'hash b', name: 'b', createdAt: 5, revokedAt: 9, lastUsedAt: 8 },
+  { hash: 'hash b', name: 'b', createdAt: 5, expiresAt: 7, revokedAt: 9, lastUsedAt: 8 },
   { hash: 'hash a', name: 'a', createdAt: 5 },
 ];
 const pet = { name: 'Rex', categoryId: 1 };

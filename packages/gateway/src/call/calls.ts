@@ -1,7 +1,8 @@
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { LimitError } from '../edge/limitError.ts';
-import type { GatewayRequest } from '../http.ts';
+import { discardStream, isBodyStream, type GatewayRequest } from '../http.ts';
 import type { Limits } from '../limits.ts';
+import { CallScope } from './callScope.ts';
 import type { Tracing } from './tracing.ts';
 
 /** What a call is made with, as tRPC's handlers make it. */
@@ -10,25 +11,16 @@ export type ProcedureOptions = Parameters<AnyTRPCProcedure>[0] & {
   readonly signal: AbortSignal;
 };
 
-export interface Call {
-  /** The procedure's path. */
-  readonly path: string;
-  readonly type: 'query' | 'mutation' | 'subscription';
-  readonly request: GatewayRequest;
-  readonly signal: AbortSignal;
-  /** Whether its answer is a line of a stream: then past the deadline `signal` aborts, and what comes of it is the line. */
-  readonly isStreamed: boolean;
-}
+/** One that is waited for. */
+class Waiting {
+  readonly scope: CallScope;
+  /** Called at its deadline, once. */
+  readonly end: (error: LimitError) => void;
+  isOverdue = false;
 
-/** One of those that run. */
-class Running {
-  readonly deadline: number;
-  readonly abort = new AbortController();
-  /** Ends the wait for it. */
-  reject: (error: LimitError) => void = () => {};
-
-  constructor(deadline: number) {
-    this.deadline = deadline;
+  constructor(scope: CallScope, end: (error: LimitError) => void) {
+    this.scope = scope;
+    this.end = end;
   }
 }
 
@@ -36,8 +28,7 @@ class Running {
 export class Calls {
   readonly #limits: Limits;
   readonly #tracing: Tracing | undefined;
-  /** In the order of their beginning, and so of their deadlines: one timer serves them all. */
-  readonly #running = new Set<Running>();
+  readonly #waiting = new Set<Waiting>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(limits: Limits, tracing: Tracing | undefined) {
@@ -45,13 +36,14 @@ export class Calls {
     this.#tracing = tracing;
   }
 
+  /** How many are waited for. One that answers at once is over before anybody could ask. */
   get inFlight(): number {
-    return this.#running.size;
+    return this.#waiting.size;
   }
 
   /** Why so many more cannot run now. */
   refusal(count: number): LimitError | undefined {
-    if (this.#running.size + count <= this.#limits.maxInFlight) return undefined;
+    if (this.#waiting.size + count <= this.#limits.maxInFlight) return undefined;
     return new LimitError('in-flight', {
       code: 'SERVICE_UNAVAILABLE',
       message: `The server runs ${this.#limits.maxInFlight} calls at once, and no more. Try again later.`,
@@ -60,80 +52,125 @@ export class Calls {
   }
 
   /**
-   * Runs a call until it gives its output, or its begun stream.
-   * @throws {LimitError} `in-flight`, `call-timeout`
+   * Runs a call until it gives its output, or its begun stream: at once where nothing in it is waited for.
+   * @throws {LimitError} `in-flight`, `call-timeout`: thrown, or rejected with
    */
-  run<T>(call: Call, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { path, request, type } = call;
-    const tracing = this.#tracing;
-    const traced =
-      tracing === undefined ? start : (signal: AbortSignal) => tracing(path, request, () => start(signal));
+  run<T>(path: string, scope: CallScope, start: () => T | Promise<T>): T | Promise<T> {
     const refusal = this.refusal(1);
-    if (refusal) return Promise.reject(refusal);
-    return type === 'subscription' ? traced(call.signal) : this.#untilDeadline(call, traced);
+    if (refusal) throw refusal;
+    const output = this.#tracing === undefined ? start() : this.#tracing(path, scope.request, start);
+    return output instanceof Promise ? this.wait(scope, output) : output;
   }
 
-  /** Runs a procedure as tRPC's handlers call it. */
-  procedure(
-    procedure: AnyTRPCProcedure,
-    options: ProcedureOptions,
-    request: GatewayRequest,
-    isStreamed: boolean,
-  ): Promise<unknown> {
-    const { path, signal } = options;
-    return this.run({ path, type: procedure._def.type, request, signal, isStreamed }, (ownSignal) =>
-      procedure({ ...options, signal: ownSignal }),
-    );
-  }
-
-  #untilDeadline<T>({ signal, isStreamed }: Call, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { callTimeoutMs } = this.#limits;
-    const running = new Running(performance.now() + callTimeoutMs);
-    const { abort } = running;
-    // Not AbortSignal.any: it takes 13 µs, this 0.2. The listener stays: the output may be a stream that goes on.
-    if (signal.aborted) abort.abort(signal.reason);
-    else signal.addEventListener('abort', () => abort.abort(signal.reason), { once: true });
-    const pending = start(abort.signal);
-    this.#running.add(running);
-    if (this.#timer === undefined && callTimeoutMs !== Infinity) this.#wait(callTimeoutMs);
-    if (isStreamed) {
-      // As it is: a promise of ours would settle a turn later, and lines would come in another order than the adapter's.
-      const end = () => this.#running.delete(running);
-      pending.then(end, end);
-      return pending;
-    }
-    return new Promise<T>((resolve, reject) => {
-      running.reject = reject;
+  /**
+   * Waits, until the deadline of its scope, for a call or for what it needs first; meanwhile it counts as one that runs.
+   * @throws {LimitError} `call-timeout`
+   */
+  wait<T>(scope: CallScope, pending: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const waiting = new Waiting(scope, (error) => {
+        this.#waiting.delete(waiting);
+        reject(error);
+      });
+      this.#add(waiting);
       pending.then(
         (output) => {
-          this.#running.delete(running);
+          this.#waiting.delete(waiting);
+          // A stream that nobody will take.
+          if (waiting.isOverdue && isBodyStream(output)) void discardStream(output);
           resolve(output);
         },
         (cause: Error) => {
-          this.#running.delete(running);
+          this.#waiting.delete(waiting);
           reject(cause);
         },
       );
     });
   }
 
-  #wait(ms: number): void {
+  /** Runs a procedure as tRPC's handlers call it. */
+  async procedure(
+    procedure: AnyTRPCProcedure,
+    options: ProcedureOptions,
+    request: GatewayRequest,
+  ): Promise<unknown> {
+    const scope = new CallScope(request, options.signal);
+    return this.run(options.path, scope, () => procedure({ ...options, signal: scope.signal }));
+  }
+
+  /**
+   * As `procedure`, for a line of a stream. At the deadline the signal aborts, and what comes of that is the line.
+   * @param overdue called at the deadline
+   * @param cut called where nothing comes of it
+   */
+  line(
+    procedure: AnyTRPCProcedure,
+    options: ProcedureOptions,
+    request: GatewayRequest,
+    overdue: (error: LimitError) => void,
+    cut: () => void,
+  ): Promise<unknown> {
+    const refusal = this.refusal(1);
+    if (refusal) return Promise.reject(refusal);
+    const scope = new CallScope(request, options.signal);
+    const start = () => procedure({ ...options, signal: scope.signal });
+    const pending = this.#tracing === undefined ? start() : this.#tracing(options.path, request, start);
+    let patience: NodeJS.Timeout | undefined;
+    const waiting = new Waiting(scope, (error) => {
+      overdue(error);
+      patience = setTimeout(() => {
+        end();
+        cut();
+      }, lineGraceMs).unref();
+    });
+    const end = () => {
+      clearTimeout(patience);
+      this.#waiting.delete(waiting);
+    };
+    this.#add(waiting);
+    pending.then(end, end);
+    // As it is: a promise of ours would settle a turn later, and lines would come in another order than the adapter's.
+    return pending;
+  }
+
+  #add(waiting: Waiting): void {
+    const { callTimeoutMs } = this.#limits;
+    waiting.scope.follow();
+    waiting.scope.deadline ??= performance.now() + callTimeoutMs;
+    this.#waiting.add(waiting);
+    if (this.#timer === undefined && callTimeoutMs !== Infinity) this.#sweepIn(callTimeoutMs);
+  }
+
+  #sweepIn(ms: number): void {
+    // A listener of an abort may have begun another wait meanwhile.
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#sweep(), Math.min(ms, longestTimer)).unref();
   }
 
+  /** Ends what is overdue. One timer serves all: nearly every call has ended long before its deadline. */
   #sweep(): void {
     this.#timer = undefined;
     // A timer may come a little early.
     const now = performance.now() + 1;
-    for (const running of this.#running) {
-      if (running.deadline > now) return this.#wait(running.deadline - now);
-      this.#running.delete(running);
+    let next = Infinity;
+    for (const waiting of this.#waiting) {
+      const { scope, isOverdue } = waiting;
+      if (isOverdue) continue;
+      if (scope.deadline !== undefined && scope.deadline > now) {
+        next = Math.min(next, scope.deadline);
+        continue;
+      }
+      waiting.isOverdue = true;
       const error = tooSlow(this.#limits.callTimeoutMs);
-      running.reject(error);
-      running.abort.abort(error);
+      waiting.end(error);
+      scope.abort(error);
     }
+    if (next !== Infinity) this.#sweepIn(next - now);
   }
 }
+
+/** How long a line may take to come of the abort, in milliseconds. */
+const lineGraceMs = 1000;
 
 /** A longer one would fire at once. */
 const longestTimer = 2 ** 31 - 1;

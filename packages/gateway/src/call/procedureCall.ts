@@ -1,16 +1,39 @@
 import type { AnyTRPCProcedure } from '@trpc/server';
+import { fastCall } from './fastCall.ts';
 
-/** Runs a procedure. It rejects with a `TRPCError`. */
+/**
+ * Runs a procedure's whole chain: middlewares, input, resolver, output. What comes back is the output, at once where
+ * nothing in the chain is waited for, else a promise of it. It throws, or rejects, as the procedure itself rejects: with
+ * a `TRPCError`, unless a middleware returned something that is no result.
+ */
 export type ProcedureCall = (
   context: unknown,
-  /** The input as the client sent it. Called once the procedure's chain asks for it; what it throws is the call's error. */
+  /** The input as the client sent it. Called when the chain asks for it; what it throws is the call's error. */
   getRawInput: () => unknown,
   signal: AbortSignal | undefined,
-) => Promise<unknown>;
+  /** The call's place in its batch. Default: 0. */
+  batchIndex?: number,
+) => unknown;
 
-/** A procedure as a function that runs its whole chain: middlewares, input, resolver, output. */
-export function procedureCall(path: string, procedure: AnyTRPCProcedure): ProcedureCall {
+/**
+ * How a procedure is called: `direct` where its chain is inputs, resolver and outputs alone, `chain` where it has
+ * middlewares of its own, `trpc` through the procedure itself, where its form is not what is known of tRPC.
+ */
+export type CallWay = 'direct' | 'chain' | 'trpc';
+
+export interface CompiledCall {
+  readonly way: CallWay;
+  readonly call: ProcedureCall;
+}
+
+/** A procedure as a function, made once. */
+export function procedureCall(path: string, procedure: AnyTRPCProcedure): CompiledCall {
+  return fastCall(path, procedure) ?? { way: 'trpc', call: ownCall(path, procedure) };
+}
+
+/** tRPC's own call. */
+export function ownCall(path: string, procedure: AnyTRPCProcedure): ProcedureCall {
   const { type } = procedure._def;
-  return (ctx, getRawInput, signal) =>
-    procedure({ ctx, getRawInput: async () => getRawInput(), path, type, signal, batchIndex: 0 });
+  return (ctx, getRawInput, signal, batchIndex = 0) =>
+    procedure({ ctx, getRawInput: async () => getRawInput(), path, type, signal, batchIndex });
 }

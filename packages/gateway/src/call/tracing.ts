@@ -4,7 +4,11 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { GatewayRequest } from '../http.ts';
 
 /** Runs a call within a server span that is named by its operation, and goes on with the trace of its `traceparent`. */
-export type Tracing = <T>(operation: string, request: GatewayRequest, run: () => Promise<T>) => Promise<T>;
+export type Tracing = <T>(
+  operation: string,
+  request: GatewayRequest,
+  run: () => T | Promise<T>,
+) => Promise<T>;
 
 /** Where an OpenTelemetry SDK leaves itself when it is registered (@opentelemetry/api 1.x). */
 const registry = Symbol.for('opentelemetry.js.api.1');

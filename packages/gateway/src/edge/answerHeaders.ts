@@ -1,5 +1,5 @@
-import { Answer, type Header } from '../answer.ts';
-import type { GatewayResponse } from '../http.ts';
+import { Answer } from '../answer.ts';
+import type { GatewayResponse, Header } from '../http.ts';
 import type { Exchange } from '../options.ts';
 import type { Cors } from './cors.ts';
 
@@ -24,11 +24,16 @@ export type AnswerHeaders = (response: GatewayResponse, answered: Answered) => G
  * no credential answers as tRPC's adapters do, header by header.
  */
 export function createAnswerHeaders(cors: Cors | undefined, isProtected: boolean): AnswerHeaders {
+  const withNone = withHeaders([]);
+  const withNosniff = withHeaders([nosniff]);
+  const withNoStore = withHeaders([noStore]);
+  const withBoth = withHeaders([nosniff, noStore]);
+
   return (response, { id, face, method, pageOrigin }) => {
     // What a wire answers is its own, a page's may be a constant.
     const answer = response instanceof Answer ? response : Answer.of(response);
     const { headers } = answer;
-    let isCacheSaid = face === 'other' || !isProtected;
+    let isCacheSaid = face === 'other' || !isProtected || answer.isAnonymous;
     let isSniffingSaid = face === 'rpc' && !isProtected;
     let isCorsSaid = cors === undefined;
     let allow: string | undefined;
@@ -50,14 +55,33 @@ export function createAnswerHeaders(cors: Cors | undefined, isProtected: boolean
         default:
       }
     }
-    if (!isSniffingSaid) headers.push(nosniff);
-    if (!isCacheSaid && !answer.isAnonymous) headers.push(noStore);
+    const complete = isSniffingSaid
+      ? isCacheSaid
+        ? withNone
+        : withNoStore
+      : isCacheSaid
+        ? withNosniff
+        : withBoth;
+    answer.sharedHeaders = complete(answer.sharedHeaders);
     if (cors && !isCorsSaid) {
       for (const header of cors.headers(pageOrigin, method === 'OPTIONS' ? allow : undefined))
         headers.push(header);
     }
     headers.push(['x-request-id', id]);
     return answer;
+  };
+}
+
+/** Adds headers to shared ones that do not say them: once for all responses that share those. */
+function withHeaders(added: readonly Header[]): (shared: readonly Header[]) => readonly Header[] {
+  const made = new WeakMap<readonly Header[], readonly Header[]>();
+  return (shared) => {
+    const known = made.get(shared);
+    if (known) return known;
+    const isSaid = ([name]: Header) => shared.some(([other]) => other.toLowerCase() === name);
+    const all = [...shared, ...added.filter((header) => !isSaid(header))];
+    made.set(shared, all);
+    return all;
   };
 }
 

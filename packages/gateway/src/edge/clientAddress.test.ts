@@ -36,6 +36,8 @@ describe('the address of a client', () => {
     ],
     ['is the proxy’s where what it says is none', ['10.0.0.1'], '10.0.0.1', ['unknown'], '10.0.0.1'],
     ['is the proxy’s where it says nothing', ['10.0.0.1'], '10.0.0.1', [], '10.0.0.1'],
+    ['is the proxy’s where what it says is a number', ['10.0.0.1'], '10.0.0.1', ['7'], '10.0.0.1'],
+    ['is told by a range of IPv6', ['2001:db8::/32'], '2001:db8::1', ['203.0.113.9'], '203.0.113.9'],
     ['may have a port', ['10.0.0.1'], '10.0.0.1', ['203.0.113.9:4711'], '203.0.113.9'],
     ['may have a port beside brackets', ['::1'], '::1', ['[2001:db8::1]:80'], '2001:db8:0:0::/64'],
     [
@@ -65,7 +67,20 @@ describe('the address of a client', () => {
     expect([addressOf(leaving), addressOf(leaving)]).toEqual(['192.0.2.1', '192.0.2.1']);
   });
 
-  it.each(['10.0.0.0/33', 'proxy.local', ''])('cannot be told by "%s"', (range) => {
-    expect(() => createClientAddress([range])).toThrow(`trustProxy names "${range}"`);
+  it.each([
+    '10.0.0.0/33',
+    'proxy.local',
+    'true',
+    '',
+    '10',
+    '0x7f',
+    '010.0.0.1',
+    '127.1',
+    '10/8',
+    '::ffff:10.0.0.0/104',
+  ])('cannot be told by "%s"', (range) => {
+    expect(() => createClientAddress([range])).toThrow(
+      `trustProxy names "${range}", which is neither an address nor a range: write 10.0.0.1 or 10.0.0.0/8, `,
+    );
   });
 });

@@ -2,6 +2,8 @@ import ipaddr from 'ipaddr.js';
 import { GatewayError } from '../gatewayError.ts';
 import type { GatewayRequest } from '../http.ts';
 
+const { IPv4, IPv6 } = ipaddr;
+
 type Address = ReturnType<typeof ipaddr.process>;
 
 /**
@@ -57,18 +59,23 @@ function forwardedFor(request: GatewayRequest): string[] {
 /** An address, also as some proxies write it: with a port. IPv4 within IPv6 is IPv4. */
 function parseAddress(text: string): Address | undefined {
   const bare = text.trim().replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2');
-  return ipaddr.isValid(bare) ? ipaddr.process(bare) : undefined;
+  // Four parts: 10 is 0.0.0.10 to who takes fewer, and 0x7f is 0.0.0.127.
+  return IPv4.isValidFourPartDecimal(bare) || IPv6.isValid(bare) ? ipaddr.process(bare) : undefined;
 }
 
 function parseRange(text: string): [Address, number] {
-  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
   const address = parseAddress(text);
-  if (address === undefined) {
-    throw new GatewayError(
-      `trustProxy names "${text}", which is neither an address nor a range: write 10.0.0.1 or 10.0.0.0/8.`,
-    );
+  if (address !== undefined) return [address, address.kind() === 'ipv4' ? 32 : 128];
+  if (IPv4.isValidCIDRFourPartDecimal(text)) return IPv4.parseCIDR(text);
+  if (IPv6.isValidCIDR(text)) {
+    const [range, bits] = IPv6.parseCIDR(text);
+    // IPv4 within IPv6 would match nothing: such clients are taken for the IPv4 that they are.
+    if (!range.isIPv4MappedAddress()) return [range, bits];
   }
-  return [address, address.kind() === 'ipv4' ? 32 : 128];
+  throw new GatewayError(
+    `trustProxy names "${text}", which is neither an address nor a range: ` +
+      'write 10.0.0.1 or 10.0.0.0/8, of IPv6 2001:db8::1 or 2001:db8::/32.',
+  );
 }
 
 const network = (address: Address) =>

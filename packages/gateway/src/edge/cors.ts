@@ -1,5 +1,5 @@
 import { GatewayError } from '../gatewayError.ts';
-import type { GatewayRequest } from '../http.ts';
+import type { GatewayRequest, Header } from '../http.ts';
 
 /** Which pages of other origins may call (WHATWG Fetch, "HTTP CORS protocol"). */
 export interface CorsOptions {
@@ -11,13 +11,11 @@ export interface CorsOptions {
   readonly maxAgeSeconds?: number;
 }
 
-type Headers = readonly (readonly [name: string, value: string])[];
-
 export interface Cors {
   /** What an answer says of it; `allow`: the methods of the path, where it is an answer to `OPTIONS`. */
-  headers(origin: string | undefined, allow: string | undefined): Headers;
-  /** Whether a WebSocket may be opened: from any program, a page of ours, and pages of the origins. */
-  allowsSocket(request: GatewayRequest): boolean;
+  headers(origin: string | undefined, allow: string | undefined): readonly Header[];
+  /** Whether a page that may call asks by it whether it may. */
+  isPreflight(request: GatewayRequest): boolean;
 }
 
 const exposed =
@@ -35,8 +33,10 @@ export function createCors({ origins, credentials = false, maxAgeSeconds = 7200 
     );
   }
   const known = new Set(origins);
-  const withCredentials: Headers = credentials ? [['access-control-allow-credentials', 'true']] : [];
-  const toPreflights: Headers = [
+  const withCredentials: readonly Header[] = credentials
+    ? [['access-control-allow-credentials', 'true']]
+    : [];
+  const toPreflights: readonly Header[] = [
     ['access-control-allow-headers', allowed],
     ['access-control-max-age', String(maxAgeSeconds)],
   ];
@@ -54,10 +54,9 @@ export function createCors({ origins, credentials = false, maxAgeSeconds = 7200 
         vary,
       ];
     },
-    allowsSocket(request) {
-      const origin = request.header('origin');
-      if (origin === undefined || known.has(origin)) return true;
-      return URL.canParse(origin) && new URL(origin).host === request.header('host');
-    },
+    isPreflight: (request) =>
+      request.method === 'OPTIONS' &&
+      request.header('access-control-request-method') !== undefined &&
+      known.has(request.header('origin') ?? ''),
   };
 }

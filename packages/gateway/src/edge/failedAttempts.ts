@@ -14,6 +14,8 @@ export interface FailedAttemptsOptions {
 
 /** What is known of tokens that were not good, and of who sent them. */
 export interface FailedAttempts {
+  /** How many verdicts are kept. */
+  readonly known: () => number;
   /** Whether the token was looked up a moment ago, and was not good. */
   isKnown(token: string): boolean;
   /**
@@ -44,13 +46,16 @@ export function createFailedAttempts(
   const badUntil = new RecentMap<number>(mostKnown);
 
   return {
+    known: () => badUntil.size,
     isKnown: (token) => (badUntil.get(digest(token)) ?? 0) > performance.now(),
     count(request, token, lookedUpAt) {
       const { isTaken, waitMs } = take(clientAddress(request), 1);
-      if (isTaken) {
-        if (lookedUpAt !== undefined) badUntil.set(digest(token), lookedUpAt + badMs);
-        return undefined;
+      const name = digest(token);
+      // Past the limit only what was remembered before: whoever goes on with one bad token is not looked up each time.
+      if (lookedUpAt !== undefined && (isTaken || badUntil.get(name) !== undefined)) {
+        badUntil.set(name, lookedUpAt + badMs);
       }
+      if (isTaken) return undefined;
       return new LimitError('failed-attempts', {
         code: 'TOO_MANY_REQUESTS',
         message: `Too many API keys that are not valid came from this address: ${attempts} may in ${windowSeconds} s.`,

@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 
 /**
  * The limits that a request may meet, as `onExchange` names them:
- * - `rate`, `failed-attempts`: 429. `in-flight`, `waiting-sockets`: 503. All of them say `Retry-After`.
+ * - `rate`, `failed-attempts`: 429. `in-flight`, `queue-time`, `waiting-sockets`: 503. All of them say `Retry-After`.
  * - `call-timeout`: 504.
  * - `body-bytes`: 413. `url-bytes`: 414. `header-bytes`: 431. The last two are the host's.
  * - `query-parameters`, `batch-size`, `json-depth`: 400.
@@ -16,6 +16,7 @@ export type Limit =
   | 'in-flight'
   | 'json-depth'
   | 'query-parameters'
+  | 'queue-time'
   | 'rate'
   | 'url-bytes'
   | 'waiting-sockets';

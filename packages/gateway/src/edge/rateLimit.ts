@@ -1,5 +1,5 @@
 import type { Admitted } from '../authentication.ts';
-import type { GatewayRequest } from '../http.ts';
+import type { GatewayRequest, Header } from '../http.ts';
 import { requirePositiveIntegers } from '../limits.ts';
 import type { ClientAddress } from './clientAddress.ts';
 import { LimitError } from './limitError.ts';
@@ -25,7 +25,7 @@ export interface RateLimitOptions<Identity> {
 /** What a request may do, and what its answer says of the limit. */
 export interface Passage {
   readonly refusal: LimitError | undefined;
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly Header[];
 }
 
 /** Counts so many calls of a caller. */

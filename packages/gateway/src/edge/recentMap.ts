@@ -13,6 +13,11 @@ export class RecentMap<Value> {
     this.#half = Math.ceil(most / 2);
   }
 
+  /** How many keys are kept. */
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
   get(key: string): Value | undefined {
     const young = this.#young.get(key);
     if (young !== undefined) return young;

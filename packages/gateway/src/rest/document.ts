@@ -9,11 +9,15 @@ import type {
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import type { OpenApiDocument } from '../gateway.ts';
+import { idempotencyKeyPattern } from '../idempotencyKey.ts';
+import type { Limits } from '../limits.ts';
 import type { DocumentOptions } from '../options.ts';
 import { statusText } from '../statusText.ts';
 import { computedHeaders } from './computedHeaders.ts';
+
 import type { ErrorFormat } from './errorFormat.ts';
 import { isZod } from '../procedures.ts';
+import { operationDescription } from './operationDescription.ts';
 import type { Parameter, Route, RouteOutput } from './route.ts';
 
 type Headers = Record<string, oas31.HeaderObject>;
@@ -28,9 +32,7 @@ export interface CreateDocumentOptions {
   readonly isRateLimited: boolean;
   /** Whether one client address may only try so many bad credentials. */
   readonly limitsAttempts: boolean;
-  /** Whether the calls that may run at once, and the time that each may take, were limited on purpose. */
-  readonly limitsInFlight: boolean;
-  readonly limitsTime: boolean;
+  readonly limits: Limits;
   readonly errorFormat: ErrorFormat;
 }
 
@@ -41,7 +43,7 @@ const scheme = 'bearer';
  * so that what is documented and what is answered cannot differ; trpc-to-openapi's generator puts them together.
  */
 export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOptions): OpenApiDocument {
-  const { title, version, description, tags } = options.document;
+  const { title, version, description, license, tags } = options.document;
   const paths: ZodOpenApiPathsObject = {};
   for (const route of options.routes) {
     const path = (paths[route.rest.path] ??= {});
@@ -61,6 +63,7 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
   });
   return {
     ...document,
+    ...(license && { info: { ...document.info, license } }),
     // Said aloud: without it a reader cannot tell "none" from "forgotten".
     ...(!options.isProtected && { security: [] }),
     ...(tags && { tags }),
@@ -71,7 +74,8 @@ const method = ({ rest }: Route) => rest.method.toLowerCase() as 'get' | 'post' 
 
 function operation(route: Route, options: CreateDocumentOptions): ZodOpenApiOperationObject {
   const { rest, body } = route;
-  const { summary, description, tags, deprecation } = rest;
+  const { summary, tags, deprecation } = rest;
+  const description = operationDescription(rest);
   const header = requestHeaders(route);
   return {
     operationId: route.operationId,
@@ -108,7 +112,7 @@ function requestHeaders({ rest, output, queryParameters }: Route): z.ZodObject |
   if (rest.idempotencyKey) {
     const description =
       'Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07).';
-    add('Idempotency-Key', z.string().min(1).max(255), description);
+    add('Idempotency-Key', z.string().regex(idempotencyKeyPattern), description);
   }
   if (output.kind === 'events' && queryParameters.has('lastEventId')) {
     add('Last-Event-ID', z.string(), 'The id of the last event that came: the stream goes on after it.');
@@ -175,7 +179,7 @@ const eventsDescription =
   'end comes `event: end`; where it fails, in its place, `event: error` with the body of the error.';
 
 function errors(route: Route, options: CreateDocumentOptions): ZodOpenApiResponsesObject {
-  const { errorFormat, isProtected, isRateLimited } = options;
+  const { errorFormat, isProtected, isRateLimited, limits } = options;
   const { pathParameters, queryParameters, body, rest } = route;
   const descriptions = new Map<number, string>();
   if (pathParameters.length + queryParameters.size > 0 || body)
@@ -191,8 +195,8 @@ function errors(route: Route, options: CreateDocumentOptions): ZodOpenApiRespons
   const chargesAttempts = options.limitsAttempts && isProtected && !route.isPublic;
   if (isRateLimited || chargesAttempts) descriptions.set(429, tooMany(isRateLimited, chargesAttempts));
   descriptions.set(500, 'The service failed.');
-  if (options.limitsInFlight) descriptions.set(503, 'The service runs as many calls as it may.');
-  if (options.limitsTime && route.type !== 'subscription')
+  if (limits.maxInFlight !== Infinity) descriptions.set(503, 'The service runs as many calls as it may.');
+  if (limits.callTimeoutMs !== Infinity)
     descriptions.set(504, 'The call took too long: whether it had an effect is unknown.');
   const { errorResponses = [] } = rest;
   const named = Array.isArray(errorResponses)

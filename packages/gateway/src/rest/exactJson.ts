@@ -24,12 +24,11 @@ export function parseExactJson(text: string, isRead: (name: string) => boolean):
 }
 
 function parse(text: string): unknown {
-  if (text.trim() === '')
-    throw new TRPCError({ code: 'BAD_REQUEST', message: 'The body is empty; send JSON.' });
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    throw new TRPCError({ code: 'BAD_REQUEST', message: 'The body is not valid JSON.', cause });
+    const message = text.trim() === '' ? 'The body is empty; send JSON.' : 'The body is not valid JSON.';
+    throw new TRPCError({ code: 'BAD_REQUEST', message, cause });
   }
 }
 
@@ -81,7 +80,9 @@ function stringEnd(text: string, start: number): number {
 
 /** Whether a decimal literal and the double that was made of it are the same number. */
 export function isExact(literal: string, value: number): boolean {
-  return Number.isFinite(value) && canonical(literal) === canonical(String(value));
+  if (!Number.isFinite(value)) return false;
+  const text = String(value);
+  return literal === text || canonical(literal) === canonical(text);
 }
 
 function canonical(decimal: string): string {

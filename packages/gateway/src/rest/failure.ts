@@ -3,25 +3,23 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../answer.ts';
 import { codeInWords } from '../codeInWords.ts';
 import { LimitError } from '../edge/limitError.ts';
+import type { Header } from '../http.ts';
 import type { ErrorFormat } from './errorFormat.ts';
 import { inWords, issuesOf } from './inputError.ts';
 
 /** Answers an error over REST. */
-export type Failure = (
-  error: TRPCError,
-  headers?: readonly (readonly [name: string, value: string])[],
-) => Answer;
+export type Failure = (error: TRPCError, headers?: readonly Header[]) => Answer;
 
 /** Seconds after which a client that was refused for load or an outage may try again, where nothing says more. */
 const retryAfterSeconds = 1;
 
 /** How errors are answered: a status by tRPC's code, a body in the given format. */
 export function createFailure(format: ErrorFormat): Failure {
+  const shared: readonly Header[] = [['content-type', format.contentType]];
   return (error, extra = []) => {
     const status = getHTTPStatusCodeFromError(error);
     const limited = error instanceof LimitError ? error : undefined;
-    const headers: [string, string][] = [['content-type', format.contentType]];
-    for (const [name, value] of extra) headers.push([name, value]);
+    const headers: Header[] = extra.slice();
     if (status === 429 || status === 503) {
       headers.push(['retry-after', String(limited?.retryAfterSeconds ?? retryAfterSeconds)]);
     }
@@ -31,7 +29,7 @@ export function createFailure(format: ErrorFormat): Failure {
       status,
       issues: issuesOf(error),
     });
-    const answer = new Answer(status, headers, JSON.stringify(body));
+    const answer = new Answer(status, headers, JSON.stringify(body), shared);
     if (limited) answer.limit = limited.limit;
     else if (status >= 500) answer.error = error;
     return answer;

@@ -79,11 +79,24 @@ export function createPathMatcher<Value>(): PathMatcher<Value> {
       return at.value;
     },
     match(path) {
-      const raw = path.split('/').slice(1);
-      const segments = path.includes('%') ? raw.map(percentDecode) : raw;
+      const segments = segmentsOf(path);
       const parameters: (string | undefined)[] = [];
       const value = find(root, segments, 0, parameters);
       return value === undefined ? undefined : { value, parameters };
     },
   };
+}
+
+/** The segments of a path, decoded; `undefined` for one that is not valid UTF-8. Not `split`: hot path. */
+function segmentsOf(path: string): readonly (string | undefined)[] {
+  const isEncoded = path.includes('%');
+  const segments: (string | undefined)[] = [];
+  for (let at = 1; at <= path.length;) {
+    const slash = path.indexOf('/', at);
+    const end = slash === -1 ? path.length : slash;
+    const segment = path.slice(at, end);
+    segments.push(isEncoded ? percentDecode(segment) : segment);
+    at = end + 1;
+  }
+  return segments;
 }

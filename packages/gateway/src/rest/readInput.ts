@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
 import { isDeeper, tooDeep } from '../call/jsonDepth.ts';
-import { refuseLongQuery } from '../edge/queryParameters.ts';
+import { refuseLongForm, refuseLongQuery } from '../edge/queryParameters.ts';
 import type { Limits } from '../limits.ts';
 import { refused } from './convert.ts';
 import { parseExactJson } from './exactJson.ts';
@@ -24,21 +24,19 @@ export type RawBody =
   | { readonly kind: 'json' | 'form'; readonly bytes: Uint8Array }
   | { readonly kind: 'multipart'; readonly fields: FormData };
 
+type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;
+
 /**
  * Makes a procedure's input of a request. Texts are converted as their schemas' types ask; a JSON body is taken as it is.
  * @throws {TRPCError} `BAD_REQUEST` that names each field, `NOT_FOUND` where an id is well-formed but beyond what can exist
  * @throws {LimitError} `query-parameters`, `json-depth`
  */
-export function readInput(
-  route: Route,
-  raw: RawInput,
-  { maxJsonDepth, maxQueryParameters }: Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>,
-): Record<string, unknown> {
+export function readInput(route: Route, raw: RawInput, limits: InputLimits): Record<string, unknown> {
   const issues: InputIssue[] = [];
-  const input = route.body ? readBody(route.body, raw.body, issues, maxJsonDepth) : {};
+  const input = route.body ? readBody(route.body, raw.body, issues, limits) : {};
   if (route.queryParameters.size > 0) {
     const { queryParameters } = route;
-    refuseLongQuery(raw.query, maxQueryParameters);
+    refuseLongQuery(raw.query, limits.maxQueryParameters);
     readFields(
       queryParameters,
       formFields(raw.query, (name) => queryParameters.has(name)),
@@ -52,7 +50,9 @@ export function readInput(
   }
 
   let isBeyondIds = false;
-  for (const [index, parameter] of route.pathParameters.entries()) {
+  const { pathParameters } = route;
+  for (let index = 0; index < pathParameters.length; index += 1) {
+    const parameter = pathParameters[index] as Parameter;
     const text = raw.parameters[index];
     if (text !== undefined && isUnsafeInt64(parameter, text)) isBeyondIds = true;
     else input[parameter.name] = convert(parameter, text, issues);
@@ -68,12 +68,13 @@ function readBody(
   shape: BodyShape,
   body: RawInput['body'],
   issues: InputIssue[],
-  maxJsonDepth: number,
+  { maxJsonDepth, maxQueryParameters }: InputLimits,
 ): Record<string, unknown> {
   if (body === undefined) return {};
   if (body.kind === 'multipart') return readMultipart(shape, body.fields, issues);
   const text = decode(body.bytes);
   if (body.kind === 'form') {
+    refuseLongForm(text, maxQueryParameters);
     const input = {};
     const { fields } = shape;
     readFields(
@@ -176,7 +177,9 @@ const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
 /** A well-formed int64 that a double cannot carry: no resource has it as its id, so it names nothing. */
 function isUnsafeInt64({ converter }: Parameter, text: string): boolean {
-  if (!converter.integer || !/^-?\d+$/.test(text) || Number.isSafeInteger(Number(text))) return false;
+  // At most 15 digits are no more than ±(2^53−1).
+  if (text.length < 16 || !converter.integer || !/^-?\d+$/.test(text)) return false;
+  if (Number.isSafeInteger(Number(text))) return false;
   const value = BigInt(text);
   return value >= int64.min && value <= int64.max;
 }

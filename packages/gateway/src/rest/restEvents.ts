@@ -1,6 +1,7 @@
 import { getTRPCErrorFromUnknown, isTrackedEnvelope, type TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import type { z } from 'zod';
+import type { CallScope } from '../call/callScope.ts';
 
 /** The times of a stream of events, in milliseconds; `undefined`: without end. */
 export interface StreamTimes {
@@ -13,7 +14,7 @@ export interface StreamTimes {
 export interface RestEventsOptions extends StreamTimes {
   readonly schema: z.ZodType;
   /** Aborted when the stream is over: the subscription's signal. */
-  readonly abort: AbortController;
+  readonly abort: Pick<CallScope, 'abort' | 'signal'>;
   /** Told of what it fails with once its head is out; gives the error's body, as the REST face answers it. */
   readonly onError: (error: TRPCError) => string;
 }
@@ -60,15 +61,14 @@ export async function restEvents(
         resolve();
       };
     });
-  const stop = async () => {
+  const stop = () => {
     isOver = true;
     clearTimeout(lifetime);
     abort.abort();
     wake();
-    await iterator.return?.();
+    // Not waited for: one that does not look at its signal may never return. What it fails with is nobody's concern.
+    (async () => iterator.return?.())().catch(() => {});
   };
-  // What it fails with once it is over is nobody's concern.
-  const end = () => stop().catch(() => {});
 
   ask();
   await arrival(graceMs);
@@ -99,7 +99,7 @@ export async function restEvents(
         if (maxDurationMs === undefined) return;
         lifetime = setTimeout(() => {
           controller.close();
-          void end();
+          stop();
         }, maxDurationMs).unref();
       },
       async pull(controller) {
@@ -116,10 +116,10 @@ export async function restEvents(
           if (!isLast) return ask();
           controller.close();
         } catch (cause) {
-          await end();
+          stop();
           throw cause;
         }
-        await end();
+        stop();
       },
       cancel: stop,
     },

@@ -1,8 +1,9 @@
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
-import { after } from '../after.ts';
+import { after, isThenable } from '../after.ts';
 import { Answer } from '../answer.ts';
 import { anybody, Refusal, type Admission, type Admitted, type Authentication } from '../authentication.ts';
-import type { Call, Calls } from '../call/calls.ts';
+import type { Calls } from '../call/calls.ts';
+import { CallScope } from '../call/callScope.ts';
 import type { CredentialWatch } from '../credentialWatch.ts';
 import type { Gate } from '../edge/gate.ts';
 import { LimitError } from '../edge/limitError.ts';
@@ -80,22 +81,33 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     if (request.method === 'OPTIONS') {
       return match ? new Answer(204, [['allow', match.value.allow]]) : nowhere();
     }
-    return after(authentication(request), (admission: Admission<Identity>) => {
-      const isOpen = admission instanceof Refusal && operation?.route.isPublic === true;
-      if (admission instanceof Refusal && !isOpen) return refuse(admission);
-      const admitted = admission instanceof Refusal ? anybody : admission;
-      const { refusal, headers } = gate(request, admitted, 1);
-      if (refusal) return failure(refusal, headers);
-      const answer = respond(match, operation, request, requestId, admitted);
-      return headers.length === 0 && !isOpen
-        ? answer
-        : after(answer, (given: Answer) => {
-            for (const [name, value] of headers) given.headers.push([name, value]);
-            given.isAnonymous = isOpen;
-            return given;
-          });
-    });
+    const admission = authentication(request);
+    return admission instanceof Promise
+      ? admission.then((given) => admit(given, match, operation, request, requestId))
+      : admit(admission, match, operation, request, requestId);
   };
+
+  function admit(
+    admission: Admission<Identity>,
+    match: PathMatch<Resource> | undefined,
+    operation: Operation | undefined,
+    request: GatewayRequest,
+    requestId: string,
+  ): Answer | Promise<Answer> {
+    const isOpen = admission instanceof Refusal && operation?.route.isPublic === true;
+    if (admission instanceof Refusal && !isOpen) return refuse(admission);
+    const admitted = admission instanceof Refusal ? anybody : admission;
+    const { refusal, headers } = gate(request, admitted, 1);
+    if (refusal) return failure(refusal, headers);
+    const answer = respond(match, operation, request, requestId, admitted);
+    return headers.length === 0 && !isOpen
+      ? answer
+      : after(answer, (given: Answer) => {
+          for (const [name, value] of headers) given.headers.push([name, value]);
+          given.isAnonymous = isOpen;
+          return given;
+        });
+  }
 
   function respond(
     match: PathMatch<Resource> | undefined,
@@ -143,17 +155,21 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     if (media.charset !== undefined && media.charset !== 'utf-8') {
       return fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.');
     }
-    return withBody(request, async (bytes) => {
-      const raw = await rawBody(media.essence, contentType ?? '', bytes);
-      if (raw === undefined) return fail('BAD_REQUEST', 'The body is not valid multipart/form-data.');
-      return call(operation, request, requestId, admitted, { parameters, query, body: raw });
-    });
+    return withBody(request, (bytes) =>
+      after(rawBody(media.essence, contentType ?? '', bytes), (raw) =>
+        raw === undefined
+          ? fail('BAD_REQUEST', 'The body is not valid multipart/form-data.')
+          : call(operation, request, requestId, admitted, { parameters, query, body: raw }),
+      ),
+    );
   }
 
   function withBody(
     request: GatewayRequest,
     next: (bytes: Uint8Array<ArrayBuffer>) => Answer | Promise<Answer>,
-  ): Promise<Answer> {
+  ): Answer | Promise<Answer> {
+    const bytes = request.bodyNow?.(limits.maxBodyBytes);
+    if (bytes) return next(bytes);
     return request.body(limits.maxBodyBytes).then(next, (cause: unknown) => failure(bodyError(cause)));
   }
 
@@ -161,20 +177,19 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     return fail('UNSUPPORTED_MEDIA_TYPE', `The body's Content-Type must be ${contentTypes.join(' or ')}.`);
   }
 
-  async function call(
+  function call(
     operation: Operation,
     request: GatewayRequest,
     requestId: string,
     { identity, token }: Admitted<Identity>,
     raw: RawInput,
-  ): Promise<Answer> {
-    const { route, success, deprecation } = operation;
+  ): Answer | Promise<Answer> {
+    const { route, success } = operation;
     const reply = new Reply();
-    let answer: Answer;
-    let output: unknown;
-    let stream: Content | undefined;
-    try {
-      const context = await createContext({
+    const scope = new CallScope(request);
+    const input = () => readInput(route, raw, limits);
+    const begin = () => {
+      const context = createContext({
         request,
         identity,
         reply,
@@ -182,46 +197,78 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
         idempotencyKey: route.rest.idempotencyKey ? idempotencyKey(request) : undefined,
         info: undefined,
       });
-      const run = (signal: AbortSignal) => route.call(context, () => readInput(route, raw, limits), signal);
-      const asked = (signal: AbortSignal): Call => ({
-        path: route.procedurePath,
-        type: route.type,
-        request,
-        signal,
-        isStreamed: false,
-      });
-      if (route.output.kind === 'events') {
-        const abort = new AbortController();
-        const signal = AbortSignal.any([request.signal, abort.signal]);
-        const events = await restEvents(await calls.run(asked(signal), run), {
-          schema: route.output.schema,
-          abort,
-          pingMs: options.pingMs,
-          maxDurationMs: options.maxDurationMs,
-          onError(cause) {
-            const { body, error } = failure(cause);
-            answer.error = error;
-            // Errors are answered with JSON text.
-            return body as string;
-          },
-        });
-        const watched = (onRevoked: () => void) => options.watch(token, request, onRevoked);
-        stream = { headers: eventHeaders, body: new EventBody(events, 'sse', watched) };
-      } else {
-        output = await calls.run(asked(request.signal), run);
-        if (route.output.kind === 'bytes') stream = byteBody(output, route.output.contentType);
+      return isThenable(context)
+        ? Promise.resolve(context).then((made) => route.call(made, input, scope.signal))
+        : route.call(context, input, scope.signal);
+    };
+    try {
+      const output = calls.run(route.procedurePath, scope, begin);
+      if (route.output.kind === 'json' && !(output instanceof Promise)) {
+        return named(operation, success(output, reply, raw));
       }
-      answer = success(output, reply, raw, stream);
+      const given =
+        route.output.kind === 'json'
+          ? (output as Promise<unknown>).then((found) => success(found, reply, raw))
+          : stream(route, scope, token, output, (found, content) => success(found, reply, raw, content));
+      return given.then(
+        (answer) => named(operation, answer),
+        (cause: unknown) => failed(operation, request, cause),
+      );
+    } catch (cause) {
+      return failed(operation, request, cause);
+    }
+  }
+
+  /** Answers with bytes or events. */
+  async function stream(
+    { output: given }: Route,
+    scope: CallScope,
+    token: string | undefined,
+    pending: unknown,
+    succeed: (output: unknown, content?: Content) => Answer,
+  ): Promise<Answer> {
+    scope.follow();
+    const output = await pending;
+    let content: Content | undefined;
+    let answer: Answer | undefined;
+    try {
+      if (given.kind !== 'events') {
+        if (given.kind === 'bytes') content = byteBody(output, given.contentType);
+        return succeed(output, content);
+      }
+      const events = await restEvents(output, {
+        schema: given.schema,
+        abort: scope,
+        pingMs: options.pingMs,
+        maxDurationMs: options.maxDurationMs,
+        onError(cause) {
+          const { body, error } = failure(cause);
+          if (answer) answer.error = error;
+          // Errors are answered with JSON text.
+          return body as string;
+        },
+      });
+      const watched = (onRevoked: () => void) => options.watch(token, scope.request, onRevoked);
+      content = { headers: eventHeaders, body: new EventBody(events, 'sse', watched) };
+      answer = succeed(undefined, content);
+      return answer;
     } catch (cause) {
       // It was begun, and nobody will take it.
-      if (isBodyStream(stream?.body)) await discardStream(stream.body);
-      // Nobody is there to be told, and nothing failed but the connection.
-      const error = request.signal.aborted ? clientClosed(cause) : getTRPCErrorFromUnknown(cause);
-      answer = failure(error, error.code === 'NOT_FOUND' ? deprecation : []);
+      if (isBodyStream(content?.body)) void discardStream(content.body);
+      throw cause;
     }
-    answer.operation = route.procedurePath;
-    return answer;
   }
+
+  function failed(operation: Operation, request: GatewayRequest, cause: unknown): Answer {
+    // Nobody is there to be told, and nothing failed but the connection.
+    const error = request.isAborted ? clientClosed(cause) : getTRPCErrorFromUnknown(cause);
+    return named(operation, failure(error, error.code === 'NOT_FOUND' ? operation.deprecation : []));
+  }
+}
+
+function named({ route }: Operation, answer: Answer): Answer {
+  answer.operation = route.procedurePath;
+  return answer;
 }
 
 /** As tRPC's own: proxies are to hand events on as they come. */
@@ -261,14 +308,21 @@ function createMatcher(routes: readonly Route[], base: LinkBase) {
 const allowed = (methods: readonly string[]) =>
   [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(', ');
 
-/** @returns `undefined` for a multipart body that is none */
-async function rawBody(
+function rawBody(
   type: string,
   contentType: string,
   bytes: Uint8Array<ArrayBuffer>,
-): Promise<RawBody | undefined> {
+): RawBody | Promise<RawBody | undefined> {
   if (type === 'application/json') return { kind: 'json', bytes };
   if (type !== 'multipart/form-data') return { kind: 'form', bytes };
+  return multipartBody(contentType, bytes);
+}
+
+/** @returns `undefined` for what is none */
+async function multipartBody(
+  contentType: string,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<RawBody | undefined> {
   try {
     const fields = await new Response(bytes, { headers: { 'content-type': contentType } }).formData();
     return { kind: 'multipart', fields };

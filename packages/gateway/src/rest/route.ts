@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { procedureCall, type ProcedureCall } from '../call/procedureCall.ts';
+import type { ProcedureCall } from '../call/procedureCall.ts';
 import { GatewayError } from '../gatewayError.ts';
 import type { RestMeta } from '../meta.ts';
 import { isZod, type ProcedureDefinition } from '../procedures.ts';
@@ -69,7 +69,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
  * @throws {GatewayError} one sentence with the remedy, where the metadata or the schemas cannot be served
  */
 export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Route {
-  const { path: procedurePath, procedure, inputs } = definition;
+  const { path: procedurePath, inputs } = definition;
   const refuse = (why: string): never => {
     throw new GatewayError(`The procedure ${procedurePath} cannot be served over REST: ${why}.`);
   };
@@ -156,7 +156,7 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
     output: answered,
     statuses: successStatuses(rest, answered),
     isPublic: rest.protect === false,
-    call: procedureCall(procedurePath, procedure),
+    call: definition.call,
   };
 }
 

@@ -1,5 +1,5 @@
 import { Answer } from '../answer.ts';
-import type { GatewayResponse } from '../http.ts';
+import type { GatewayResponse, Header } from '../http.ts';
 import type { Reply } from '../reply.ts';
 import { computedHeaders } from './computedHeaders.ts';
 import { deprecationHeaders, type LinkBase } from './deprecationHeaders.ts';
@@ -16,7 +16,8 @@ export type Success = (output: unknown, reply: Reply, raw: RawInput, stream?: Co
 /** How a route's outputs are answered: what its metadata says, derived once. */
 export function createSuccess(route: Route, base: LinkBase): Success {
   const [defaultStatus = 200] = route.statuses;
-  const fixed = deprecationHeaders(route.rest.deprecation, base);
+  const fixed: readonly Header[] = deprecationHeaders(route.rest.deprecation, base);
+  const fixedOfJson: readonly Header[] = [...fixed, json];
   const computed = computedHeaders(route.rest);
 
   return (output, reply, raw, stream) => {
@@ -34,10 +35,10 @@ export function createSuccess(route: Route, base: LinkBase): Success {
       if (text !== undefined) reply.header(name, String(text));
     }
     const hasOwnType = reply.headers.some(([name]) => name === 'content-type');
-    const content = stream ?? { headers: json, body: JSON.stringify(output) };
-    const headers: [string, string][] = fixed.slice();
-    for (const [name, text] of hasBody ? content.headers : []) {
-      if (!(hasOwnType && name === 'content-type')) headers.push([name, text]);
+    const isJson = stream === undefined && hasBody && !hasOwnType;
+    const headers: Header[] = [];
+    for (const header of (hasBody && stream?.headers) || []) {
+      if (!(hasOwnType && header[0] === 'content-type')) headers.push(header);
     }
     if (reply.nextCursor !== undefined && route.rest.pagination) {
       headers.push([
@@ -45,18 +46,19 @@ export function createSuccess(route: Route, base: LinkBase): Success {
         `<${base.rest}${nextPage(route, route.rest.pagination.cursor, reply.nextCursor, raw)}>; rel="next"`,
       ]);
     }
-    for (const [name, text] of reply.headers) headers.push([name, text]);
-    return new Answer(status, headers, hasBody ? content.body : undefined);
+    for (const header of reply.headers) headers.push(header);
+    const body = hasBody ? (stream ? stream.body : JSON.stringify(output)) : undefined;
+    return new Answer(status, headers, body, isJson ? fixedOfJson : fixed);
   };
 }
 
 /** A body, and what says what it is. */
 export interface Content {
-  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly Header[];
   readonly body: GatewayResponse['body'];
 }
 
-const json = [['content-type', 'application/json']] as const;
+const json: Header = ['content-type', 'application/json'];
 
 /** The same list from a cursor on: known parameters are kept, and written anew, since a header goes out as it is. */
 function nextPage(route: Route, cursor: string, next: string | number | bigint, raw: RawInput): string {

@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { LimitError } from '../edge/limitError.ts';
-import { BodyTooLargeError, type GatewayRequest } from '../http.ts';
+import { BodyTooLargeError, token, type GatewayRequest } from '../http.ts';
 
 /** Headers of which Node keeps the first where one is repeated, and so do the adapters that stand on it. */
 const singletons = new Set(
@@ -10,16 +10,14 @@ const singletons = new Set(
   ).split(' '),
 );
 
-// RFC 9110 §9.1: Node's parser refuses what is no token, uWebSockets.js passes it on.
-const methodToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
 /**
  * A request as `resolveResponse` takes it.
  * @throws {TRPCError} `BAD_REQUEST` for a method that is none
  */
 export function fetchRequest(request: GatewayRequest, url: URL, maxBodyBytes: number): Request {
   const { method, signal } = request;
-  if (!methodToken.test(method)) throw new TRPCError({ code: 'BAD_REQUEST', message: 'Invalid method' });
+  // RFC 9110 §9.1: Node's parser refuses what is no token, another host may not.
+  if (!token.test(method)) throw new TRPCError({ code: 'BAD_REQUEST', message: 'Invalid method' });
   const headers = new Headers();
   for (const [name, value] of request.headers()) {
     if (!singletons.has(name) || !headers.has(name)) headers.append(name, value);
@@ -35,7 +33,7 @@ export function fetchRequest(request: GatewayRequest, url: URL, maxBodyBytes: nu
 }
 
 /** With tRPC's own message. */
-const tooLarge = () =>
+export const tooLarge = (): LimitError =>
   new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: 'PAYLOAD_TOO_LARGE' });
 
 /** A body that nobody needs whole: all others are parsed as one. */

@@ -3,12 +3,10 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../answer.ts';
 import type { Refusal } from '../authentication.ts';
 import { LimitError } from '../edge/limitError.ts';
+import type { Header } from '../http.ts';
 
 /** Answers an error of the gateway's own over tRPC. */
-export type RpcFailure = (
-  error: TRPCError,
-  headers?: readonly (readonly [name: string, value: string])[],
-) => Answer;
+export type RpcFailure = (error: TRPCError, headers?: readonly Header[]) => Answer;
 
 /** One error, unbatched: every link of the client understands it, whatever was called. */
 export function createRpcFailure(router: AnyTRPCRouter): RpcFailure {
@@ -25,7 +23,7 @@ export function createRpcFailure(router: AnyTRPCRouter): RpcFailure {
     });
     const answer = new Answer(
       getHTTPStatusCodeFromError(error),
-      headers.map(([name, value]) => [name, value]),
+      headers.slice(),
       JSON.stringify(transformTRPCResponse(config, { error: shape })),
     );
     if (error instanceof LimitError) tellLimit(answer, error);
@@ -40,7 +38,7 @@ export function tellLimit(answer: Answer, { limit, retryAfterSeconds }: LimitErr
   if (retryAfterSeconds !== undefined) answer.headers.push(['retry-after', String(retryAfterSeconds)]);
 }
 
-export const json: readonly [name: string, value: string] = ['content-type', 'application/json'];
+export const json: Header = ['content-type', 'application/json'];
 
 /** Answers who is not let in. */
 export const refuse = (fail: RpcFailure, { error, challenge }: Refusal): Answer =>

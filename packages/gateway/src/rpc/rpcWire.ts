@@ -9,6 +9,7 @@ import { after } from '../after.ts';
 import { Answer } from '../answer.ts';
 import { anybody, Refusal, type Admission, type Admitted, type Authentication } from '../authentication.ts';
 import type { Calls } from '../call/calls.ts';
+import { CallScope } from '../call/callScope.ts';
 import type { CredentialWatch } from '../credentialWatch.ts';
 import type { Gate } from '../edge/gate.ts';
 import { LimitError } from '../edge/limitError.ts';
@@ -19,9 +20,11 @@ import { idempotencyKey } from '../idempotencyKey.ts';
 import type { Limits } from '../limits.ts';
 import type { ContextOptions, RpcOptions } from '../options.ts';
 import { percentDecode } from '../percentDecode.ts';
+import type { ProcedureDefinition } from '../procedures.ts';
 import { Reply } from '../reply.ts';
 import { calledThrough, withShallowInputs } from './calledThrough.ts';
 import { connectionAuthorization } from './connectionAuthorization.ts';
+import { createFastRpc, type PlainRequest } from './fastRpc.ts';
 import { fetchRequest } from './fetchRequest.ts';
 import { json, refuse, tellLimit, type RpcFailure } from './rpcFailure.ts';
 
@@ -36,6 +39,7 @@ export interface RpcWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly limits: Limits;
   readonly calls: Calls;
   readonly gate: Gate<Identity>;
+  readonly definitions: readonly ProcedureDefinition[];
   readonly authentication: Authentication<Identity>;
   readonly watch: CredentialWatch;
   /** The procedures that need no credential. */
@@ -57,20 +61,22 @@ export interface RpcWireOptions<Router extends AnyTRPCRouter, Identity> {
 export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   options: RpcWireOptions<Router, Identity>,
 ): RpcWire {
-  const { basePath, authentication, fail, gate, limits, publicProcedures, subscriptions } = options;
+  const { basePath, authentication, calls, fail, gate, limits, publicProcedures, subscriptions } = options;
   const { maxBatchSize } = options.rpc;
   const router = withShallowInputs(options.router, limits.maxJsonDepth);
   const procedures: Readonly<Record<string, unknown>> = router._def.procedures;
+  const fastRpc = createFastRpc({ ...options, router });
 
   return (request, requestId) => {
     if (request.method === 'OPTIONS') return new Answer(204, [['allow', 'GET, POST, HEAD, OPTIONS']]);
     return after(authentication(request, authorization(request)), (admission: Admission<Identity>) => {
       const isRefused = admission instanceof Refusal;
       if (isRefused && publicProcedures.size === 0) return refuse(fail, admission);
-      const paths = pathsOf(request);
-      if (!isRefused) return pass(request, requestId, admission, paths);
+      const plain = fastRpc?.(request);
+      const paths = plain?.paths ?? pathsOf(request);
+      if (!isRefused) return pass(request, requestId, admission, paths, plain);
       if (!areOf(paths, publicProcedures)) return refuse(fail, admission);
-      return after(pass(request, requestId, anybody, paths), (answer: Answer) => {
+      return after(pass(request, requestId, anybody, paths, plain), (answer: Answer) => {
         answer.isAnonymous = true;
         return answer;
       });
@@ -96,14 +102,16 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     requestId: string,
     admitted: Admitted<Identity>,
     paths: readonly string[],
+    plain: PlainRequest | undefined,
   ): Answer | Promise<Answer> {
     // A batch that tRPC will refuse as too large makes no calls.
     const isTooLarge = paths.length > maxBatchSize;
     const { refusal, headers } = gate(request, admitted, isTooLarge ? 1 : Math.max(1, paths.length));
     if (refusal) return fail(refusal, [json, ...headers]);
-    return resolve(request, requestId, admitted).then((answer) => {
-      for (const [name, value] of headers) answer.headers.push([name, value]);
-      answer.procedures = paths.filter((path) => Object.hasOwn(procedures, path));
+    const given = plain ? call(request, requestId, admitted, plain) : resolve(request, requestId, admitted);
+    return after(given, (answer: Answer) => {
+      for (const header of headers) answer.headers.push(header);
+      answer.procedures = plain ? paths : paths.filter((path) => Object.hasOwn(procedures, path));
       answer.calls = paths.length;
       if (isTooLarge && answer.status === 400) answer.limit ??= 'batch-size';
       return answer;
@@ -111,8 +119,11 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   }
 
   /** @throws {TRPCError} `BAD_REQUEST` for a batch: its calls would share one key */
-  function callKey(request: GatewayRequest, { calls, isBatchCall }: TRPCRequestInfo): string | undefined {
-    if (!calls.some(({ path }) => options.idempotentProcedures.has(path))) return undefined;
+  function callKey(
+    request: GatewayRequest,
+    { calls: asked, isBatchCall }: TRPCRequestInfo,
+  ): string | undefined {
+    if (!asked.some(({ path }) => options.idempotentProcedures.has(path))) return undefined;
     const key = idempotencyKey(request);
     if (key === undefined || !isBatchCall) return key;
     throw new TRPCError({
@@ -120,6 +131,44 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
       message:
         'Idempotency-Key: a batch cannot have one; send the call on its own (httpLink, not httpBatchLink).',
     });
+  }
+
+  /** Most calls are plain; the rest is for `resolveResponse`. */
+  function call(
+    request: GatewayRequest,
+    requestId: string,
+    admitted: Admitted<Identity>,
+    plain: PlainRequest,
+  ): Answer | Promise<Answer> {
+    const reply = new Reply();
+    try {
+      refuseLongQuery(request.query, limits.maxQueryParameters);
+      const answer = plain.answer({
+        createContext: (info) =>
+          options.createContext({
+            request,
+            identity: admitted.identity,
+            reply,
+            requestId,
+            idempotencyKey: callKey(request, info),
+            info,
+          }),
+        headers: () => reply.headers,
+        url: () => targetUrl(request),
+      });
+      return answer instanceof Promise ? answer.catch((cause: unknown) => broken(request, cause)) : answer;
+    } catch (cause) {
+      return broken(request, cause);
+    }
+  }
+
+  /** Answers what no procedure has to do with, or what `resolveResponse` fails with itself. */
+  async function broken(request: GatewayRequest, cause: unknown): Promise<Answer> {
+    const { onError } = options.rpc;
+    const error = getTRPCErrorFromUnknown(cause);
+    const failure = { error, type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
+    await (async () => onError?.({ ...failure, req: request }))().catch(() => {});
+    return error instanceof LimitError ? fail(error, [json]) : fail(error);
   }
 
   async function resolve(
@@ -136,13 +185,23 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     let isSubscription = false;
     let limited: LimitError | undefined;
     const { onError, ...handlerOptions } = options.rpc;
+    /** A stream may meet a limit when its head is out already. */
+    const meet = (error: LimitError) => {
+      limited = error;
+      if (answer) answer.limit = error.limit;
+    };
+    const cut = () => {
+      if (answer?.body instanceof EventBody) answer.body.cut();
+    };
     try {
       const url = targetUrl(request);
       refuseLongQuery(request.query, limits.maxQueryParameters);
       const response = await resolveResponse({
         ...handlerOptions,
-        router: calledThrough(router, (procedure, call) =>
-          options.calls.procedure(procedure, call, request, isLines),
+        router: calledThrough(router, (procedure, asked) =>
+          isLines
+            ? calls.line(procedure, asked, request, meet, cut)
+            : calls.procedure(procedure, asked, request),
         ),
         req: fetchRequest(request, url, limits.maxBodyBytes),
         path: procedurePath(url, basePath),
@@ -152,7 +211,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
           isSubscription = info.type === 'subscription';
           isLines = info.accept === 'application/jsonl';
           operation = info.calls.map(({ path }) => path).join(',');
-          return options.createContext({
+          const context = options.createContext({
             request,
             identity,
             reply,
@@ -160,9 +219,10 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
             idempotencyKey: callKey(request, info),
             info,
           });
+          return calls.wait(new CallScope(request), Promise.resolve(context));
         },
         onError(failure) {
-          if (failure.error instanceof LimitError) limited = failure.error;
+          if (failure.error instanceof LimitError) meet(failure.error);
           else if (getHTTPStatusCodeFromError(failure.error) >= 500) unexpected = failure.error;
           // A stream may fail when its head is out already.
           if (answer) answer.error = unexpected;
@@ -171,7 +231,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
         },
       });
       // Nobody is there to be told, and nothing failed but the connection.
-      if (request.signal.aborted) return new Answer(499, []);
+      if (request.isAborted) return new Answer(499, []);
       // By what was asked, not by the Content-Type alone: `responseMeta` may have set another.
       const isEvents = isSubscription && response.status === 200;
       const watch = (onRevoked: () => void) => options.watch(token, request, onRevoked);
@@ -182,13 +242,13 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
       answer.error = unexpected;
       return answer;
     } catch (cause) {
-      const error = getTRPCErrorFromUnknown(cause);
-      const failure = { error, type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
-      await (async () => onError?.({ ...failure, req: request }))().catch(() => {});
-      return error instanceof LimitError ? fail(error, [json]) : fail(error);
+      return broken(request, cause);
     }
   }
 }
+
+/** It is asked for several times. */
+const targets = new WeakMap<GatewayRequest, URL>();
 
 /**
  * The target as a URL, as tRPC's adapters make it: the host it names is nobody's choice but the client's, and has no say
@@ -196,11 +256,16 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
  * @throws {TRPCError} `BAD_REQUEST` where host and target make no URL
  */
 function targetUrl(request: GatewayRequest): URL {
+  const known = targets.get(request);
+  if (known !== undefined) return known;
   const origin = `http://${request.header('host') ?? 'localhost'}`;
   const target = `${request.path}${request.query === '' ? '' : `?${request.query}`}`;
-  const url = URL.canParse(target, origin) ? new URL(target, origin) : undefined;
+  const url = URL.parse(target, origin);
   // A Host of the form user@name: a `Request` of it throws, which the adapters answer with 500.
-  if (url !== undefined && url.username === '' && url.password === '') return url;
+  if (url !== null && url.username === '' && url.password === '') {
+    targets.set(request, url);
+    return url;
+  }
   throw new TRPCError({ code: 'BAD_REQUEST', message: 'Invalid URL' });
 }
 

@@ -1,9 +1,10 @@
 import { EventEmitter } from 'node:events';
-import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { TRPCError, type AnyTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
 import { getWSConnectionHandler, jsonEncoder, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
 import { getHTTPStatusCodeFromError, type TRPCRequestInfo } from '@trpc/server/http';
-import { Refusal, type Admitted } from '../authentication.ts';
+import { Refusal, type Admission, type Admitted } from '../authentication.ts';
 import type { ProcedureOptions } from '../call/calls.ts';
+import { CallScope } from '../call/callScope.ts';
 import { isDeeper, tooDeep } from '../call/jsonDepth.ts';
 import { LimitError } from '../edge/limitError.ts';
 import type { GatewayRequest, GatewaySocket, SocketHandler } from '../http.ts';
@@ -41,7 +42,8 @@ const tryAgainLater = 1013;
 const maxHeldBytes = 65_536;
 
 /** What either side may say at any time (`keepAlive`). */
-const isHeartbeat = (data: Buffer) => data.byteLength === 4 && ['PING', 'PONG'].includes(data.toString());
+const isHeartbeat = (data: Buffer, isBinary: boolean) =>
+  !isBinary && data.byteLength === 4 && ['PING', 'PONG'].includes(data.toString());
 
 function closeOf({ code }: TRPCError): [code: number, reason: string] {
   if (code === 'SERVICE_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS')
@@ -57,6 +59,8 @@ const pacedFromBytes = 65_536;
 /** `readyState`, as the package ws and browsers number it. */
 const [open, closingState, closed] = [1, 2, 3];
 
+const malformed = new TRPCError({ code: 'BAD_REQUEST', message: 'The message is malformed.' });
+
 type ErrorInfo = Parameters<NonNullable<WSSHandlerOptions<AnyTRPCRouter>['onError']>>[0];
 type ServeClient = ReturnType<typeof getWSConnectionHandler>;
 
@@ -65,9 +69,12 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   socket: GatewaySocket,
   options: SocketConnectionOptions<Router, Identity>,
 ): SocketConnection {
-  const { admitted, onExchange, rateLimit, request, requestId, rpc, sockets } = options;
+  const { admitted, rateLimit, request, requestId, rpc, sockets } = options;
   const { maxBufferedBytes = 1_048_576, maxCallsPerSocket = 1000, credentialDeadlineMs = 5000 } = sockets;
   const encoder = sockets.experimental_encoder ?? jsonEncoder;
+  const procedures = options.router._def.procedures as Readonly<Record<string, AnyTRPCProcedure>>;
+  const isProcedure = (path: string, type: string) =>
+    Object.hasOwn(procedures, path) && procedures[path]?._def.type === type;
 
   /** Messages that wait for the context, as they came: parsed, each may be thousands of calls. */
   let held: { readonly data: Buffer; readonly isBinary: boolean }[] | undefined = [];
@@ -75,6 +82,13 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   /** Whether tRPC's handler waits for the first message: it makes the context from that. */
   let awaitsParameters = sendsParameters(request);
   let isReady = false;
+  /** Whether tRPC's handler is given a message: what it says meanwhile, and not later, is that the message is malformed. */
+  let isReading = false;
+  let isMalformed = false;
+  /** For how many calls their messages have paid. */
+  let paid = 0;
+  /** Whether the last message was one too many for the rate limit. */
+  let isBeyondLimit = false;
   let isDraining = false;
   let refusal: TRPCError | undefined;
   let caller: Admitted<Identity> | undefined = admitted;
@@ -85,6 +99,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   const client = Object.assign(new EventEmitter(), {
     readyState: open,
     send(message: string | Uint8Array) {
+      isMalformed ||= isReading;
       // Answers are not asked to wait, so a client that asks and does not read would fill the memory.
       if (socket.bufferedBytes > maxBufferedBytes) close(tryAgainLater, 'What is sent is not read.');
       else socket.send(message);
@@ -101,7 +116,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
 
   function report(operation: string | undefined, { isStream, durationMs, error }: Omit<EndedCall, 'path'>) {
     const status = error === undefined ? 200 : getHTTPStatusCodeFromError(error);
-    onExchange?.({
+    options.tell({
       requestId,
       method: 'WS',
       path: request.path,
@@ -119,6 +134,15 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     });
   }
 
+  /** Tells of a message that no call comes of. Beyond the limit nobody goes on with those: a call would be refused. */
+  function reject(error: TRPCError): void {
+    report(undefined, { isStream: false, durationMs: 0, error });
+    if (isBeyondLimit) close(tryAgainLater, 'Try again later.');
+  }
+
+  /** Counts a call, or a message. */
+  const charge = () => caller && rateLimit?.(request, caller, 1).refusal;
+
   const calls = new SocketCalls({
     admit() {
       if (calls.inFlight >= maxCallsPerSocket) {
@@ -126,18 +150,19 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
         throw new TRPCError({ code: 'TOO_MANY_REQUESTS' });
       }
       // No call begins before the context is made, and with it the caller is known.
-      const tooMany = caller && rateLimit?.(request, caller, 1).refusal;
+      const tooMany = paid > 0 ? undefined : charge();
       if (tooMany) throw tooMany;
+      paid = Math.max(0, paid - 1);
     },
     run: (procedure, call) =>
-      options.calls.procedure(procedure, { ...call, getRawInput: shallow(call) }, request, false),
+      options.calls.procedure(procedure, { ...call, getRawInput: shallow(call) }, request),
     ready: () =>
       client.readyState === open && socket.bufferedBytes > pacedFromBytes
         ? new Promise((resolve) => waiting.push(resolve))
         : undefined,
     onEnd(ended) {
       report(ended.path, ended);
-      if (calls.inFlight === 0) whenEnded();
+      if (calls.unary === 0) whenEnded();
       closeIfDrained();
     },
   });
@@ -168,14 +193,18 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     };
   }
 
+  /** Why a socket is not let in. One whose credential came with its request has passed the gate with that. */
+  function refusalOf(admission: Admission<Identity>): TRPCError | undefined {
+    if (admission instanceof Refusal) return admission.error;
+    return admitted ? undefined : options.gate(request, admission, 1).refusal;
+  }
+
   async function createContext({ info }: { readonly info: TRPCRequestInfo }): Promise<unknown> {
     const admission =
       admitted ?? (await options.authentication(request, authorizationOf(info.connectionParams)));
     judged();
-    if (admission instanceof Refusal) {
-      refusal = admission.error;
-      throw admission.error;
-    }
+    refusal = refusalOf(admission);
+    if (admission instanceof Refusal || refusal) throw refusal;
     caller = admission;
     const { identity, token } = admission;
     if (client.readyState === open) {
@@ -183,7 +212,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
         close(policyViolation, 'The credential is not valid any more.'),
       );
     }
-    const context: unknown = await options.createContext({
+    const made: unknown = options.createContext({
       request,
       identity,
       // Nobody reads it, and it lasts as long as the socket: what is said is not kept.
@@ -192,10 +221,11 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
       idempotencyKey: undefined,
       info,
     });
+    const context = await options.calls.wait(new CallScope(request), Promise.resolve(made));
     const waited = held ?? [];
     held = undefined;
     isReady = true;
-    for (const { data, isBinary } of waited) client.emit('message', data, isBinary);
+    for (const { data, isBinary } of waited) read(data, isBinary);
     return context;
   }
 
@@ -205,11 +235,10 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     maxBatchSize: rpc.maxBatchSize,
     createContext,
     onError(failure: ErrorInfo) {
-      // A call's failure is told of when it has ended.
-      const { error, path } = failure;
-      if (path === undefined && getHTTPStatusCodeFromError(error) >= 500) {
-        report(undefined, { isStream: false, durationMs: 0, error });
-      }
+      // A call's failure is told of when it has ended, a malformed message when it is read.
+      const { error, path, type } = failure;
+      const isCall = path !== undefined && isProcedure(path, type);
+      if (!isCall && !isReading) reject(error);
       // tRPC looks after what an asynchronous one rejects with.
       return rpc.onError?.({ ...failure, req: request });
     },
@@ -221,6 +250,17 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     // Of the URL it reads the query alone; with the host and the path, which are the client's choice, it may be none.
     { url: `/?${request.query}`, headers: {}, socket: {} } as unknown as Parameters<ServeClient>[1],
   );
+
+  /** A message costs what a call does, whatever is in it, and its first call no more. */
+  function read(data: Buffer, isBinary: boolean): void {
+    isReading = !isHeartbeat(data, isBinary);
+    isMalformed = false;
+    isBeyondLimit = isReading && charge() !== undefined;
+    if (isReading && !isBeyondLimit) paid += 1;
+    client.emit('message', data, isBinary);
+    isReading = false;
+    if (isMalformed) reject(malformed);
+  }
 
   function sendReconnect(): void {
     if (client.readyState === open) client.send(encoder.encode({ id: null, method: 'reconnect' }));
@@ -240,9 +280,11 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     message(data, isBinary) {
       // What it would begin now its client asks for again: it is about to be told to connect anew.
       if (isDraining || client.readyState !== open) return;
-      if (isReady || awaitsParameters || isHeartbeat(data)) {
-        awaitsParameters &&= isHeartbeat(data);
-        client.emit('message', data, isBinary);
+      if (isReady || awaitsParameters || isHeartbeat(data, isBinary)) {
+        awaitsParameters &&= isHeartbeat(data, isBinary);
+        // The calls of the last one have begun: what it has paid for and not called is forfeited.
+        paid = 0;
+        read(data, isBinary);
         return;
       }
       heldBytes += data.byteLength;
@@ -262,7 +304,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
       calls.abort();
       release();
       options.onClosed();
-      if (calls.inFlight > 0) {
+      if (calls.unary > 0) {
         await new Promise<void>((resolve) => {
           whenEnded = resolve;
         });

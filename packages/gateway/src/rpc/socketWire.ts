@@ -4,10 +4,10 @@ import { Refusal, type Admission, type Admitted, type Authentication } from '../
 import type { Calls } from '../call/calls.ts';
 import type { CredentialWatch } from '../credentialWatch.ts';
 import type { ClientAddress } from '../edge/clientAddress.ts';
-import type { Cors } from '../edge/cors.ts';
 import type { Gate } from '../edge/gate.ts';
 import { LimitError } from '../edge/limitError.ts';
 import type { RateLimit } from '../edge/rateLimit.ts';
+import type { SocketOrigins } from '../edge/socketOrigins.ts';
 import type { GatewayRequest, GatewayResponse, SocketAcceptor } from '../http.ts';
 import type { Limits } from '../limits.ts';
 import type { ContextOptions, Exchange, RpcOptions, SocketOptions } from '../options.ts';
@@ -22,10 +22,10 @@ export interface SocketWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly calls: Calls;
   readonly gate: Gate<Identity>;
   readonly rateLimit: RateLimit<Identity> | undefined;
-  readonly cors: Cors | undefined;
+  readonly allowsOrigin: SocketOrigins;
   /** Where somebody asks for it once sockets are open. */
   readonly clientAddress: ClientAddress | undefined;
-  readonly sockets: SocketOptions<Router>;
+  readonly sockets: SocketOptions;
   /** Whether a credential is asked for. */
   readonly isProtected: boolean;
   readonly authentication: Authentication<Identity>;
@@ -33,7 +33,8 @@ export interface SocketWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly createContext: (
     options: ContextOptions<Identity>,
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
-  readonly onExchange: ((exchange: Exchange) => void) | undefined;
+  /** Told of each call and each malformed message. It does not throw. */
+  readonly tell: (exchange: Exchange) => void;
   /** Answers a request that is not let in. */
   readonly fail: RpcFailure;
 }
@@ -56,7 +57,7 @@ export interface SocketWire {
 export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
   options: SocketWireOptions<Router, Identity>,
 ): SocketWire {
-  const { authentication, clientAddress, cors, fail, gate, isProtected, sockets } = options;
+  const { authentication, allowsOrigin, clientAddress, fail, gate, isProtected, sockets } = options;
   const { maxWaiting = 1000 } = sockets;
   const connections = new Set<SocketConnection>();
   /** How many are open and have sent no credential yet. */
@@ -95,7 +96,7 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
         ] as const;
         return { status: 426, headers };
       }
-      if (cors?.allowsSocket(request) === false) {
+      if (!allowsOrigin(request)) {
         return fail(new TRPCError({ code: 'FORBIDDEN', message: 'Pages of this origin may not connect.' }), [
           json,
         ]);

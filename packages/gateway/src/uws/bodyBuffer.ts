@@ -11,6 +11,8 @@ const lingerBytes = 16 * 1024 * 1024;
  */
 const mostHeld = { 'not yet': 1024 * 1024, 'in chunks': 64 * 1024, whole: Infinity, no: Infinity };
 
+const nothing: Bytes = new Uint8Array(0);
+
 /** Stops and goes on with taking bytes from the client. */
 export interface BodyFlow {
   pause(): void;
@@ -19,23 +21,24 @@ export interface BodyFlow {
 
 /** Takes a body in as it comes, up to what its reader allows, and no faster than it is read. */
 export class BodyBuffer {
-  /** Resolves at the body's end, or once it is hopelessly too large, or its client is gone. */
-  readonly ended: Promise<void>;
+  /** How many bytes have come. */
+  size = 0;
 
   readonly #declared: number;
   readonly #flow: BodyFlow;
   #limit: number;
   /** What came and was not read, at the front. One buffer that grows: an object for each chunk of a byte took 250 times as much. */
-  #bytes: Bytes = new Uint8Array(0);
+  #bytes: Bytes = nothing;
   #held = 0;
-  #size = 0;
   /** Whoever wants it whole, or not at all, is never made to wait. */
   #isWanted: keyof typeof mostHeld = 'not yet';
   #isPaused = false;
   #isComplete = false;
   #failure: Error | undefined;
   #wake: () => void = () => {};
-  #end: () => void = () => {};
+  #isOver = false;
+  #ended: Promise<void> | undefined;
+  #resolveEnded: () => void = () => {};
 
   /**
    * @param declared the `Content-Length`, or NaN
@@ -45,17 +48,29 @@ export class BodyBuffer {
     this.#declared = declared;
     this.#limit = limit;
     this.#flow = flow;
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
+  }
+
+  /** Resolves at the body's end, or once it is hopelessly too large, or its client is gone. */
+  get ended(): Promise<void> {
+    this.#ended ??= this.#isOver
+      ? Promise.resolve()
+      : new Promise((resolve) => {
+          this.#resolveEnded = resolve;
+        });
+    return this.#ended;
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#resolveEnded();
   }
 
   push(chunk: ArrayBuffer, isLast: boolean): void {
-    this.#size += chunk.byteLength;
-    if (this.#size > this.#limit) this.#refuse(new BodyTooLargeError(this.#limit));
+    this.size += chunk.byteLength;
+    if (this.size > this.#limit) this.#refuse(new BodyTooLargeError(this.#limit));
     else if (this.#failure === undefined) this.#append(chunk);
     this.#isComplete = isLast;
-    if (isLast || this.#size > this.#limit + lingerBytes) this.#end();
+    if (isLast || this.size > this.#limit + lingerBytes) this.#end();
     if (!isLast && this.#held > mostHeld[this.#isWanted]) {
       this.#isPaused = true;
       this.#flow.pause();
@@ -73,8 +88,16 @@ export class BodyBuffer {
   /** The request is answered, or its reader has enough: what is left is taken and thrown away. */
   discard(): void {
     this.#isWanted = 'no';
+    // Of one that was read whole nothing is left, and an error costs a tenth of a POST.
+    if (this.#isComplete && this.#held === 0) return;
     this.#refuse(new Error('The rest of the body was not waited for.'));
     this.#wake();
+  }
+
+  /** All of it, where it is here: `undefined` where it is not, or is too large. */
+  takeWhole(maxBytes: number): Bytes | undefined {
+    if (!this.#isComplete || this.#failure || this.size > maxBytes) return undefined;
+    return this.#take();
   }
 
   read(maxBytes: number): Promise<Bytes> {
@@ -115,7 +138,7 @@ export class BodyBuffer {
   #claim(how: 'whole' | 'in chunks', maxBytes: number): void {
     if (this.#isWanted !== 'no') this.#isWanted = how;
     this.#limit = Math.min(this.#limit, maxBytes);
-    if (this.#declared > this.#limit || this.#size > this.#limit)
+    if (this.#declared > this.#limit || this.size > this.#limit)
       this.#refuse(new BodyTooLargeError(this.#limit));
   }
 
@@ -140,8 +163,9 @@ export class BodyBuffer {
   }
 
   #take(): Bytes {
-    const taken = this.#bytes.subarray(0, this.#held);
-    this.#bytes = new Uint8Array(0);
+    const bytes = this.#bytes;
+    const taken = this.#held === bytes.byteLength ? bytes : bytes.subarray(0, this.#held);
+    this.#bytes = nothing;
     this.#held = 0;
     return taken;
   }

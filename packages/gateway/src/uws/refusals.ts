@@ -14,6 +14,9 @@ export const busy: GatewayResponse = unavailable('Too many connections are open.
 /** What a request for a WebSocket is answered on a connection that was there before the server began to stop. */
 export const stopping: GatewayResponse = unavailable('The server is stopping.');
 
+/** What is answered in place of a large answer while as much waits for clients that do not read as may. */
+export const overloaded: GatewayResponse = unavailable('Too many answers wait to be read. Try again later.');
+
 /** How a refusal is worded where the service does not word it. */
 export const plainRefusal: Refuse = (_request, { status, code, message }) => ({
   status,

@@ -12,8 +12,12 @@ export interface RequestLimits extends HeadLimits {
   readonly maxBodyBytes: number;
 }
 
+/** The most that is waited for before a request is looked at, in bytes. */
+const smallBytes = 16_384;
+
 const head = new RequestHead();
 const none: readonly string[] = [];
+const noListeners: readonly (() => void)[] = [];
 
 /**
  * A request of uWebSockets.js, made to outlive its handler.
@@ -44,10 +48,13 @@ export class UwsRequest implements GatewayRequest {
   #values: readonly string[];
   #count: number;
   #isLive = true;
+  #isWatched = false;
   readonly #hasBody: boolean;
   readonly #maxBodyBytes: number;
   #abort: AbortController | undefined;
   #body: BodyBuffer | undefined;
+  #whenWhole: (() => void) | undefined;
+  #listeners: readonly ((reason: unknown) => void)[] = noListeners;
   #address: string | undefined;
 
   constructor(res: HttpResponse, req: HttpRequest, limits: RequestLimits) {
@@ -95,8 +102,16 @@ export class UwsRequest implements GatewayRequest {
     return this.#receiveBody().read(maxBytes);
   }
 
+  bodyNow(maxBytes: number): Bytes | undefined {
+    return this.#body?.takeWhole(maxBytes);
+  }
+
   bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
     return this.#receiveBody().chunks(maxBytes);
+  }
+
+  get receivedBytes(): number {
+    return this.#body?.size ?? 0;
   }
 
   get signal(): AbortSignal {
@@ -105,8 +120,32 @@ export class UwsRequest implements GatewayRequest {
     return this.#abort.signal;
   }
 
-  /** Copies what is left of the handler's request. To be called in the handler, where no answer was given yet. */
+  /**
+   * Waits for a body that is small and comes with its length: most are here in the same packet, and who has all of it need
+   * not wait, which costs a third of such a request. Nobody looks at the request before.
+   * @param next called within the parser's turn, when it is here, or when the client went away first
+   * @returns whether it is waited for
+   */
+  whenWhole(next: () => void): boolean {
+    if (!this.#hasBody || this.isChunked || this.isLast) return false;
+    if (Number(this.header('content-length')) > Math.min(smallBytes, this.#maxBodyBytes)) return false;
+    // Its client waits for a word (RFC 9110 §10.1.1).
+    if (this.header('expect') !== undefined) return false;
+    this.#whenWhole = next;
+    this.keep();
+    return true;
+  }
+
+  whenAborted(listener: (reason: unknown) => void): void {
+    this.#listeners = [...this.#listeners, listener];
+  }
+
+  /** Makes it outlive the handler: to be called in it, where no answer was given yet. */
   keep(): void {
+    // Not before: the handler is not interrupted, and an answer that it gives at once would pay for it. Without it, what
+    // is written after the client went away ends the process (uWebSockets.js 20).
+    if (!this.#isWatched) this.#res.onAborted(() => this.aborted());
+    this.#isWatched = true;
     if (!this.#isLive) return;
     this.#isLive = false;
     this.#names = this.#names.slice(0, this.#count);
@@ -144,8 +183,11 @@ export class UwsRequest implements GatewayRequest {
   aborted(): void {
     this.isAborted = true;
     this.isOver = true;
-    this.#body?.fail(clientGone());
-    this.#abort?.abort(clientGone());
+    const reason = clientGone();
+    this.#body?.fail(reason);
+    this.#abort?.abort(reason);
+    for (const listener of this.#listeners) listener(reason);
+    this.#goOn();
   }
 
   /**
@@ -165,9 +207,21 @@ export class UwsRequest implements GatewayRequest {
     });
     this.#body = body;
     if (this.isAborted) body.fail(clientGone());
-    else if (this.#hasBody) this.#res.onData((chunk, isLast) => body.push(chunk, isLast));
+    else if (this.isOver) body.fail(new Error('The request was answered before its body was asked for.'));
+    else if (this.#hasBody) this.#res.onData((chunk, isLast) => this.#receive(body, chunk, isLast));
     else body.push(new ArrayBuffer(0), true);
     return body;
+  }
+
+  #receive(body: BodyBuffer, chunk: ArrayBuffer, isLast: boolean): void {
+    body.push(chunk, isLast);
+    if (isLast) this.#goOn();
+  }
+
+  #goOn(): void {
+    const next = this.#whenWhole;
+    this.#whenWhole = undefined;
+    next?.();
   }
 
   #flow(turn: (res: HttpResponse) => void): void {

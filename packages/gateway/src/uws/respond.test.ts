@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { GatewayResponse } from '../http.ts';
 import { dial, get, listen, ok, until } from './testing/dial.ts';
 
@@ -74,6 +74,91 @@ describe('a response that is streamed', () => {
     socket.write(get('/'));
     await closed;
     expect(received()).not.toContain('\r\n0\r\n');
+  });
+});
+
+describe('answers that their client does not read', () => {
+  const small = 'x'.repeat(60_000);
+  const large = 'x'.repeat(20_000_000);
+
+  async function library(maxUnsentBytes?: number) {
+    let handled = 0;
+    const answers = { '/small': small, '/large': large };
+    const listening = await listen(
+      ({ path }) => {
+        handled += 1;
+        return ok(answers[path as keyof typeof answers]);
+      },
+      maxUnsentBytes === undefined ? {} : { maxUnsentBytes },
+    );
+    /** A client that asks again and again, until the socket takes no more. */
+    const fill = async () => {
+      const client = await dial(listening);
+      const before = listening.inFlight();
+      client.socket.pause();
+      let asked = 0;
+      let isHandled = true;
+      while (isHandled && listening.inFlight() === before) {
+        const seen = handled;
+        client.socket.write(get('/small'));
+        asked += 1;
+        isHandled = await vi
+          .waitFor(() => expect(handled).toBeGreaterThan(seen), { timeout: 300, interval: 2 })
+          .then(
+            () => true,
+            () => false,
+          );
+      }
+      return { ...client, asked };
+    };
+    return { listening, fill, handled: () => handled };
+  }
+
+  it('are few: whoever pipelines requests is closed once the socket takes no more', async () => {
+    const { listening, handled } = await library();
+    const { socket, closed } = await dial(listening);
+    socket.pause();
+    socket.write(get('/small').repeat(5000));
+    await until(() => expect(handled()).toBeGreaterThan(0));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(handled()).toBeLessThan(1000);
+    socket.resume();
+    await closed;
+  });
+
+  it('are whole once it reads on', async () => {
+    const { listening, fill } = await library();
+    const { asked, socket, text } = await fill();
+    expect(listening.inFlight()).toBe(1);
+    socket.resume();
+    await until(() => expect(text().length).toBeGreaterThan(asked * small.length));
+    expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(asked);
+    await until(() => expect(listening.inFlight()).toBe(0));
+    socket.write(get('/small'));
+    await until(() => expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(asked + 1));
+  });
+
+  it('are no more than may wait: 503 to large ones, and the end to who does not take a small one', async () => {
+    const { listening, fill } = await library(1_000_000);
+    const first = await dial(listening);
+    first.socket.pause();
+    first.socket.write(get('/large'));
+    await until(() => expect(listening.inFlight()).toBe(1));
+
+    const second = await dial(listening);
+    second.socket.write(get('/large'));
+    await until(() => expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*retry-after: 1.*wait to be read/s));
+    second.socket.write(get('/small'));
+    await until(() => expect(second.text()).toContain(small));
+
+    const { closed, socket } = await fill();
+    socket.resume();
+    await closed;
+
+    first.socket.resume();
+    await until(() => expect(first.text().length).toBeGreaterThan(large.length));
+    second.socket.write(get('/large'));
+    await until(() => expect(second.text().length).toBeGreaterThan(large.length));
   });
 });
 

@@ -5,10 +5,20 @@ import {
   type Handle,
   discardStream,
   isBodyStream,
-  isWritableHeader,
 } from '../http.ts';
 import type { UwsRequest } from './request.ts';
-import { isLarge, sendLarge, streamResponse, writeResponse, type Ending } from './respond.ts';
+import { overloaded } from './refusals.ts';
+import {
+  byteLength,
+  isLarge,
+  sendLarge,
+  sendRest,
+  streamResponse,
+  whole,
+  writeResponse,
+  type Ending,
+} from './respond.ts';
+import { isWritableHead } from './responseHead.ts';
 
 type Pending = GatewayResponse | Promise<GatewayResponse>;
 
@@ -24,15 +34,18 @@ const broken: GatewayResponse = {
 
 /** Sees requests through to the end of their answers. */
 export class Responder {
-  /** Requests that are not answered to their end. */
+  /** Requests that are not answered to their end, or whose client is gone and whose calls have not ended. */
   readonly inFlight = new Set<UwsRequest>();
   /** Streams that are being sent. */
   readonly #streams = new Set<GatewayBodyStream>();
+  readonly #maxUnsentBytes: number;
   readonly #onEnd: () => void;
+  #unsentBytes = 0;
   #isDraining = false;
 
   /** @param onEnd called whenever a request leaves `inFlight` */
-  constructor(onEnd: () => void) {
+  constructor(maxUnsentBytes: number, onEnd: () => void) {
+    this.#maxUnsentBytes = maxUnsentBytes;
     this.#onEnd = onEnd;
   }
 
@@ -42,38 +55,89 @@ export class Responder {
     for (const stream of this.#streams) stream.end?.();
   }
 
+  /** Answers a request by `handle`, once its body is here where that is small. */
+  receive(res: HttpResponse, request: UwsRequest, handle: Handle): void {
+    const isWaiting = request.whenWhole(() => {
+      this.inFlight.delete(request);
+      if (!request.isAborted) this.answer(res, request, handle);
+      this.#onEnd();
+    });
+    if (isWaiting) this.inFlight.add(request);
+    else this.answer(res, request, handle);
+  }
+
   /** Answers a request by `handle`: at once where it can, within the host's handler. */
   answer(res: HttpResponse, request: UwsRequest, handle: Handle): void {
-    const response = settled(handle, request);
-    const { body } = response instanceof Promise ? {} : response;
+    let response: Pending;
+    try {
+      response = handle(request);
+      if (!(response instanceof Promise)) response = writable(response);
+    } catch {
+      response = broken;
+    }
+    const body = response instanceof Promise ? undefined : response.body;
     if (response instanceof Promise || isBodyStream(body) || isLarge(body) || request.isLast) {
       this.track(res, request, this.later(res, request, response));
     } else {
       request.release();
+      const isSent = writeResponse(res, response, request.method === 'HEAD', this.#ending(request));
+      if (isSent) {
+        request.ended();
+      } else {
+        request.keep();
+        this.track(res, request, this.#finish(res, request, body));
+      }
       request.discardBody();
-      writeResponse(res, response, request.method === 'HEAD', this.#ending(request));
-      request.ended();
     }
+  }
+
+  /** Sees an answer to its end that its client did not take at once. */
+  async #finish(res: HttpResponse, request: UwsRequest, body: GatewayResponse['body']): Promise<void> {
+    const given = whole(body) ?? '';
+    // Its head is out, so nothing else can be said.
+    if (this.#unsentBytes > this.#maxUnsentBytes) res.close();
+    else await this.#unsent(given, sendRest(res, request, given));
+    request.ended();
+  }
+
+  /** Counts a body while it waits for its client to take it. */
+  async #unsent(body: string | Uint8Array, sending: Promise<void>): Promise<void> {
+    const bytes = byteLength(body);
+    this.#unsentBytes += bytes;
+    await sending;
+    this.#unsentBytes -= bytes;
   }
 
   /** Counts a request as in flight, and keeps it readable, until the work on it is done. */
   track(res: HttpResponse, request: UwsRequest, work: Promise<void>): void {
     request.keep();
-    this.inFlight.add(request);
-    void work
+    this.count(request, work, () => {
       // Whatever could not be written is no answer: its client is not left waiting.
-      .catch(() => {
-        if (!request.isOver) res.close();
-      })
-      .finally(() => {
-        this.inFlight.delete(request);
-        this.#onEnd();
-      });
+      if (!request.isOver) res.close();
+    });
+  }
+
+  /** Counts a request as in flight until the work on it is done. */
+  count(request: UwsRequest, work: Promise<void>, onFailure?: () => void): void {
+    this.inFlight.add(request);
+    const end = () => {
+      this.inFlight.delete(request);
+      this.#onEnd();
+    };
+    work.then(end, () => {
+      onFailure?.();
+      end();
+    });
   }
 
   /** Answers outside the host's handler. */
   async later(res: HttpResponse, request: UwsRequest, pending: Pending): Promise<void> {
-    const response = writable(await pending);
+    let response: GatewayResponse;
+    try {
+      response = writable(await pending);
+    } catch {
+      response = broken;
+    }
     const { body } = response;
     if (request.isLast) {
       // The connection ends with the answer. If its client were still sending, it would see a reset, and no answer.
@@ -96,11 +160,17 @@ export class Responder {
     if (!request.isAborted) {
       request.discardBody();
       const ending = this.#ending(request);
-      if (isLarge(body) && !isHead) await sendLarge(res, request, response, body, ending);
-      else res.cork(() => writeResponse(res, response, isHead, ending));
+      if (isLarge(body) && !isHead && this.#unsentBytes <= this.#maxUnsentBytes) {
+        await this.#unsent(body, sendLarge(res, request, response, body, ending));
+      } else {
+        const written = isLarge(body) && !isHead ? overloaded : response;
+        let isSent = true;
+        res.cork(() => (isSent = writeResponse(res, written, isHead, ending)));
+        if (!isSent) return this.#finish(res, request, written.body);
+      }
       request.ended();
     }
-    if (isBodyStream(body)) await discardStream(body);
+    if (isBodyStream(body)) void discardStream(body);
   }
 
   #ending(request: UwsRequest): Ending {
@@ -120,17 +190,25 @@ const linger = (ended: Promise<void>): Promise<void> =>
     });
   });
 
-function settled(handle: Handle, request: UwsRequest): Pending {
+/** What a service decides on a request: 500 where it breaks its promise never to throw and never to reject. */
+export function settled<Outcome>(decide: () => Outcome): Outcome | GatewayResponse {
   try {
-    const response = handle(request);
-    return response instanceof Promise ? response.catch(() => broken) : writable(response);
+    const outcome = decide();
+    // A promise of a response, of those that it may be the promise of.
+    return outcome instanceof Promise ? (outcome.catch(() => broken) as Outcome) : outcome;
   } catch {
     return broken;
   }
 }
 
-const writable = (response: GatewayResponse) =>
-  response.headers.every(isWritableHeader) && isBody(response.body) ? response : broken;
+/** A response as it can be written: 500 in place of what cannot be, whatever its type says. */
+function writable(response: GatewayResponse): GatewayResponse {
+  try {
+    return isWritableHead(response) && isBody(response.body) ? response : broken;
+  } catch {
+    return broken;
+  }
+}
 
 const isBody = (body: unknown) =>
   body === undefined || typeof body === 'string' || body instanceof Uint8Array || isBodyStream(body);

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, connect } from 'node:net';
+import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BodyTooLargeError, type GatewayRequest, type GatewayResponse, type Handle } from '../http.ts';
 import { serve } from './serve.ts';
@@ -81,6 +83,22 @@ describe('a request', () => {
     socket.write(get('/next'));
     await until(() => expect(received()).toContain('\r\n\r\n/next'));
   });
+
+  it('has no body to give any more where it was answered before anybody asked', async () => {
+    let body: Promise<unknown> | undefined;
+    const listening = await listen((request) => {
+      setTimeout(() => {
+        body = request.body(10);
+      }, 10);
+      return ok('answered');
+    });
+    const { socket, text: received } = await dial(listening);
+    // Too much to be waited for first.
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`);
+    await until(() => expect(received()).toContain('answered'));
+    await until(() => expect(body).toBeDefined());
+    await expect(body).rejects.toThrow('answered');
+  });
 });
 
 describe('a chunked body that is refused early', () => {
@@ -102,13 +120,14 @@ describe('a chunked body that is refused early', () => {
 describe('a client that goes away', () => {
   it.each<[when: string, wire: string]>([
     ['during a call', get('/')],
-    ['in the middle of a body', post('half', 100)],
+    // A small one is waited for before anybody looks at the request.
+    ['in the middle of a body', post('half', 20_000)],
   ])('%s aborts the signal, and nothing is written', async (_when, wire) => {
     let request: GatewayRequest | undefined;
     let outcome = '';
     const listening = await listen(async (received) => {
       request = received;
-      await received.body(1000).catch((error: unknown) => (outcome = String(error)));
+      await received.body(100_000).catch((error: unknown) => (outcome = String(error)));
       const { signal } = received;
       if (!signal.aborted) await once(signal, 'abort');
       return ok('too late');
@@ -201,6 +220,20 @@ describe('close', () => {
 });
 
 describe('a stop', () => {
+  it('is waited for, though nothing else keeps the process', async () => {
+    const script = `
+      import { serve } from '${new URL('serve.ts', import.meta.url).href}';
+      const listening = await serve({ handle: () => new Promise(() => {}) });
+      const client = new AbortController();
+      fetch('http://127.0.0.1:' + listening.port, { signal: client.signal }).catch(() => {});
+      while (listening.inFlight() === 0) await new Promise(setImmediate);
+      client.abort();
+      console.log(await listening.close({ graceMs: 10, deadlineMs: 50 }));
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    expect(stdout).toBe('1\n');
+  });
+
   it('answers what keeps asking on open connections, and tells it to close: nobody is reset', async () => {
     const listening = await listen(async () => {
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -231,6 +264,20 @@ describe('a stop', () => {
     expect(lost).toEqual([]);
   });
 
+  it('answers what has arrived when the grace is over, though the process was too busy to read it', async () => {
+    const listening = await listen(async () => ok('in time'));
+    const { socket, text: received, closed } = await dial(listening);
+    const closes = listening.close({ graceMs: 50 });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    // Behind it the event loop begins a turn, and there timers come before what is to be read.
+    await new Promise(setImmediate);
+    socket.write(get('/'));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    await closed;
+    expect(received()).toMatch(/\r\nConnection: close\r\n.*in time$/is);
+    expect(await closes).toBe(0);
+  });
+
   it.each(['at once', 'later'])('waits until a large answer that is given %s is out', async (when) => {
     const body = 'x'.repeat(20_000_000);
     const listening = await listen(() => (when === 'later' ? Promise.resolve(ok(body)) : ok(body)));
@@ -253,6 +300,13 @@ describe('what a host is given that cannot be written', () => {
   it.each<[what: string, response: unknown]>([
     ['a header value that is a number', { status: 200, headers: [['x', 5]] }],
     ['a header name that is no token', { status: 200, headers: [['a b', 'x']] }],
+    ['a header name that is no string', { status: 200, headers: [[['x'], 'x']] }],
+    ['a shared header that would start another', { ...ok(), sharedHeaders: [['x', 'a\r\nb: c']] }],
+    ['headers of null', { status: 200, headers: null }],
+    ['a status that is no string either', { status: Symbol('ok'), headers: [] }],
+    ['a status that would start a header', { status: '200 OK\r\nb: c', headers: [] }],
+    ['a status that is none', { status: 20, headers: [] }],
+    ['nothing at all', undefined],
     ['a header that frames the message', { status: 200, headers: [['Content-Length', '5']], body: 'x' }],
     ['a body of null', { status: 200, headers: [], body: null }],
     ['a body that is an object', { status: 200, headers: [], body: { a: 1 } }],

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Uws from 'uWebSockets.js';
 import type {
   HttpRequest,
@@ -7,14 +6,14 @@ import type {
   us_listen_socket,
   us_socket_context_t,
 } from 'uWebSockets.js';
-import type { Refuser, Service, SocketAcceptor } from '../http.ts';
+import type { Handle, Refuser, Service, SocketAcceptor } from '../http.ts';
 import { ListenError } from './listenError.ts';
 import { loadUws } from './loadUws.ts';
 import { busy, plainRefusal, stopping } from './refusals.ts';
 import { UwsRequest } from './request.ts';
 import { reservePort } from './reservePort.ts';
 import { writeResponse } from './respond.ts';
-import { Responder } from './responder.ts';
+import { Responder, settled } from './responder.ts';
 import { asksForSocket, socketBehavior, upgradeHeaders, type SocketData, type UwsSocket } from './socket.ts';
 import { tlsApps, type TlsApps, type TlsFiles } from './tls.ts';
 
@@ -43,6 +42,12 @@ export interface ServeOptions {
   readonly maxUrlBytes?: number;
   /** How long a request's header lines may be together, in bytes; longer ones are 431. Default: 16384. */
   readonly maxHeaderBytes?: number;
+  /**
+   * How many bytes of answers may wait for clients to read them, all connections together, streams and WebSockets aside.
+   * Beyond it an answer of more than 64 KiB is 503, and a smaller one that its client does not take at once ends the
+   * connection. In memory it may be twice as much. Default: 268435456.
+   */
+  readonly maxUnsentBytes?: number;
 }
 
 export interface CloseOptions {
@@ -57,6 +62,8 @@ export interface Listening {
   readonly port: number;
   /** How many calls run now: requests that are not answered to their end, streams among them, and calls on WebSockets. */
   inFlight(): number;
+  /** How many connections are open now; WebSockets also until their calls have ended. */
+  connections(): { readonly http: number; readonly webSockets: number };
   /**
    * Stops in order: no new connections, `Connection: close` on every answer, streams of events end after an event,
    * WebSockets once their calls are answered; waits for calls in flight until the deadline and for connections kept alive
@@ -80,6 +87,7 @@ export async function serve(
   {
     handle,
     upgrade,
+    shed,
     refuse = plainRefusal,
     maxBodyBytes = 1_048_576,
     maxMessageBytes = 1_048_576,
@@ -92,11 +100,12 @@ export async function serve(
     maxConnections = Infinity,
     maxUrlBytes = 16_384,
     maxHeaderBytes = 16_384,
+    maxUnsentBytes = 268_435_456,
   }: ServeOptions = {},
 ): Promise<Listening> {
   const uws = await loadUws();
 
-  /** Those that are open, or whose calls have not ended. */
+  /** Those that are open. */
   const sockets = new Set<UwsSocket>();
   /** Those that speak HTTP. */
   let connections = 0;
@@ -104,30 +113,35 @@ export async function serve(
   /** Looks whether what a stop waits for has come. */
   let onChange = () => {};
   const changed = () => onChange();
-  const responder = new Responder(changed);
+  const responder = new Responder(maxUnsentBytes, changed);
+  const onSocketClosed = (request: UwsRequest, ended: Promise<void>) => responder.count(request, ended);
   const limits = { maxBodyBytes, maxUrlBytes, maxHeaderBytes };
 
   /** @returns the request; `undefined` where it is refused */
   function receive(res: HttpResponse, req: HttpRequest): UwsRequest | undefined {
     const request = new UwsRequest(res, req, limits);
-    // Before anything that may throw: without it, that ends the process (uWebSockets.js 20).
-    res.onAborted(() => request.aborted());
     const { fault } = request;
     if (fault === undefined) return request;
     responder.answer(res, request, () => refuse(request, fault));
     return undefined;
   }
 
+  const shedOrHandle: Handle = shed ? (request) => shed(request) ?? handle(request) : handle;
+
   function onRequest(res: HttpResponse, req: HttpRequest): void {
     const request = receive(res, req);
-    if (request) responder.answer(res, request, handle);
+    if (request) responder.receive(res, request, shedOrHandle);
   }
 
   function onUpgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
     const request = receive(res, req);
     if (request === undefined) return undefined;
-    const decision = !asksForSocket(req) ? undefined : isDraining ? stopping : upgrade?.(request);
-    if (decision === undefined) return responder.answer(res, request, handle);
+    const decision = !asksForSocket(req)
+      ? undefined
+      : isDraining
+        ? stopping
+        : settled(() => shed?.(request) ?? upgrade?.(request));
+    if (decision === undefined) return responder.receive(res, request, handle);
     const { key, protocol, extensions } = upgradeHeaders(req);
     /*
      * Never within `res.cork`, though upstream's example does so: when the cork's handler returns, uWebSockets.js 20 takes
@@ -166,7 +180,8 @@ export async function serve(
 
   function attach(app: TemplatedApp): void {
     app.filter(onConnection);
-    if (upgrade) app.ws('/*', { ...socketBehavior(maxMessageBytes, sockets, changed), upgrade: onUpgrade });
+    if (upgrade)
+      app.ws('/*', { ...socketBehavior(maxMessageBytes, sockets, onSocketClosed), upgrade: onUpgrade });
     app.any('/*', onRequest);
   }
 
@@ -183,15 +198,16 @@ export async function serve(
     [...sockets].reduce((count, { handler }) => count + (handler?.inFlight ?? 0), responder.inFlight.size);
 
   const until = (check: () => boolean, ms: number) =>
-    Promise.race([
-      new Promise<void>((resolve) => {
-        onChange = () => {
-          if (check()) resolve();
-        };
-        onChange();
-      }),
-      sleep(ms, undefined, { ref: false }),
-    ]);
+    new Promise<void>((resolve) => {
+      // Not `unref`: nothing else may keep the process, and whoever waits for the stop has more to do after it.
+      const timer = setTimeout(resolve, ms);
+      onChange = () => {
+        if (!check()) return;
+        clearTimeout(timer);
+        resolve();
+      };
+      onChange();
+    });
 
   async function drain({ deadlineMs = 10_000, graceMs = 1000 }: CloseOptions): Promise<number> {
     isDraining = true;
@@ -201,8 +217,13 @@ export async function serve(
     const begun = performance.now();
     // A connection that is kept alive may have a request on its way: it is answered, and told to close.
     await until(() => connections + sockets.size === 0, Math.min(graceMs, deadlineMs));
-    const left = deadlineMs - (performance.now() - begun);
-    await until(() => responder.inFlight.size + sockets.size === 0, left);
+    const left = () => deadlineMs - (performance.now() - begun);
+    const isQuiet = () => responder.inFlight.size + sockets.size === 0;
+    do {
+      await until(isQuiet, left());
+      // Right behind the turn in which the event loop reads: what came in before it closes is served, not reset.
+      await new Promise(setImmediate);
+    } while (!isQuiet() && left() > 0);
     const cutOff = inFlight();
     for (const socket of sockets) socket.close(1001, 'The server is stopping.');
     listener.close();
@@ -215,6 +236,7 @@ export async function serve(
     host,
     port: uws.us_socket_local_port(listenSocket),
     inFlight,
+    connections: () => ({ http: connections, webSockets: sockets.size }),
     // Once: closing a listen socket twice ends the process with a segmentation fault (uWebSockets.js 20).
     close: (options = {}) => (closed ??= drain(options)),
     reloadCertificate: reload,

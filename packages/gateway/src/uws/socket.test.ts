@@ -175,12 +175,54 @@ describe('a WebSocket', () => {
   });
 });
 
+describe('a WebSocket whose calls have not ended when it is closed', () => {
+  it('makes room for another, and a stop waits for them', async () => {
+    const ended = Promise.withResolvers<void>();
+    const closed: string[] = [];
+    const endless = (socket: GatewaySocket): SocketHandler => ({
+      ...owner(socket),
+      closed: () => {
+        closed.push('closed');
+        return ended.promise;
+      },
+    });
+    const listening = await listen({ handle: () => ok(), upgrade: () => endless }, { maxConnections: 2 });
+    for (let count = 1; count <= 3; count += 1) {
+      const client = connectTo(listening);
+      await once(client, 'open');
+      client.close();
+      await until(() => expect(closed).toHaveLength(count));
+    }
+    expect(listening.inFlight()).toBe(3);
+    const closing = listening.close({ graceMs: 0, deadlineMs: 5000 });
+    const early = Promise.race([closing, new Promise((resolve) => setTimeout(resolve, 100, 'waits'))]);
+    expect(await early).toBe('waits');
+    ended.resolve();
+    expect(await closing).toBe(0);
+  });
+});
+
 describe('a request to open a WebSocket', () => {
   it.each(['at once', 'later'])('may be answered otherwise, %s', async (when) => {
     const refusal = { status: 401, headers: [['x-why', 'because']] as const, body: 'no' };
     const listening = await serveSockets(() => (when === 'later' ? Promise.resolve(refusal) : refusal));
     const { socket, text } = await raw(listening, handshake);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 401 .*x-why: because.*\r\n\r\nno$/s));
+    socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => expect(text()).toContain('\r\n\r\n/next'));
+  });
+
+  it.each<[how: string, upgrade: () => never | Promise<never>]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no'))],
+  ])('is 500, and the process lives, where its handler %s', async (_how, upgrade) => {
+    const { socket, text } = await raw(await serveSockets(upgrade), handshake);
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 500 /));
     socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
     await until(() => expect(text()).toContain('\r\n\r\n/next'));
   });

@@ -44,11 +44,15 @@ export const upgradeHeaders = (req: HttpRequest): UpgradeHeaders => ({
   extensions: req.getHeader('sec-websocket-extensions'),
 });
 
-/** How WebSockets are served, but for the upgrade. `sockets` holds those that are open, or whose calls have not ended. */
+/**
+ * How WebSockets are served, but for the upgrade.
+ * @param sockets holds those that are open
+ * @param onClosed told of each that is closed, with what it has begun and what has not ended
+ */
 export function socketBehavior(
   maxMessageBytes: number,
   sockets: Set<UwsSocket>,
-  onEnd: () => void,
+  onClosed: (request: UwsRequest, ended: Promise<void>) => void,
 ): Omit<WebSocketBehavior<SocketData>, 'upgrade'> {
   const owner = (ws: WebSocket<SocketData>) => ws.getUserData().socket;
   return {
@@ -91,10 +95,8 @@ export function socketBehavior(
       request.aborted();
       if (socket === undefined) return;
       socket.isClosed = true;
-      void Promise.resolve(socket.handler?.closed()).finally(() => {
-        sockets.delete(socket);
-        onEnd();
-      });
+      sockets.delete(socket);
+      onClosed(request, Promise.resolve(socket.handler?.closed()));
     },
   };
 }

@@ -6,7 +6,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serve, type Listening } from './serve.ts';
 import { dial, get, listen, ok, until } from './testing/dial.ts';
-import { selfSigned } from './testing/selfSigned.ts';
+import { selfSigned } from '@petstore/testing/selfSigned';
 import type { TlsFiles } from './tls.ts';
 
 async function files(name: string): Promise<TlsFiles> {

@@ -1,6 +1,6 @@
 import { MongoClient } from 'mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { mongodbUri } from './testing/index.ts';
+import { mongodbUri } from '@petstore/testing/mongodb';
 import { type ProxiedDatabase, proxiedDatabase } from './testing/proxiedDatabase.ts';
 
 const pet = { name: 'Rex', categoryId: 1 };

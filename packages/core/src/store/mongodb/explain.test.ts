@@ -1,7 +1,7 @@
 import { Long } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openMongodbStore } from './index.ts';
-import { mongodbUri, testDatabase } from './testing/index.ts';
+import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 import { explainList } from './testing/explainList.ts';
 
 async function filledDatabase() {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { mongodbUri } from './testing/index.ts';
+import { mongodbUri } from '@petstore/testing/mongodb';
 import { faultTest } from './testing/faultTest.ts';
 
 // The short form. The long one, with processes that are stopped and killed, is a command: `npm run test:faults`.

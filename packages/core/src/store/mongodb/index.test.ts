@@ -2,7 +2,7 @@ import { describe } from 'vitest';
 import { storeContract } from '../contract.ts';
 import type { Store } from '../store.ts';
 import { openMongodbStore } from './index.ts';
-import { mongodbUri, testDatabase } from './testing/index.ts';
+import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 
 describe.skipIf(mongodbUri === undefined)('on a server', () => {
   storeContract(

@@ -4,7 +4,7 @@ import { MongoClient } from 'mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Store } from '../store.ts';
 import { openMongodbStore } from './index.ts';
-import { mongodbUri } from './testing/index.ts';
+import { mongodbUri } from '@petstore/testing/mongodb';
 import { proxiedDatabase } from './testing/proxiedDatabase.ts';
 
 const nobody = 'mongodb://127.0.0.1:1/';

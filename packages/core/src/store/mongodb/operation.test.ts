@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { mongodbUri } from './testing/index.ts';
+import { mongodbUri } from '@petstore/testing/mongodb';
 import { proxiedDatabase } from './testing/proxiedDatabase.ts';
 
 const pet = { name: 'Rex', categoryId: 1 };

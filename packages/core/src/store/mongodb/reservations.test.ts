@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Store } from '../store.ts';
 import { StoreError } from '../storeError.ts';
-import { mongodbUri } from './testing/index.ts';
+import { mongodbUri } from '@petstore/testing/mongodb';
 import { proxiedDatabase } from './testing/proxiedDatabase.ts';
 
 const pet = { name: 'Rex', categoryId: 1 };

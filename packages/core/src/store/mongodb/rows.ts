@@ -23,6 +23,7 @@ export interface KeyRow {
   /** From 1, in the order in which the keys were added. */
   readonly number: number;
   readonly createdAt: Date;
+  readonly expiresAt?: Date;
   readonly revokedAt?: Date;
   readonly lastUsedAt?: Date;
 }
@@ -57,24 +58,27 @@ export function decodeAnimal({ _id: id, name, categoryId, status }: AnimalRow): 
 const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);
 
 export function encodeKey(record: KeyRecord, number: number): KeyRow {
-  const { hash, name, createdAt, revokedAt, lastUsedAt } = record;
+  const { hash, name, createdAt, expiresAt, revokedAt, lastUsedAt } = record;
   return {
     _id: hash,
     name,
     number,
     createdAt: new Date(createdAt),
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt) }),
     ...(revokedAt !== undefined && { revokedAt: new Date(revokedAt) }),
     ...(lastUsedAt !== undefined && { lastUsedAt: new Date(lastUsedAt) }),
   };
 }
 
 /** @returns `null` for a document that is not what `encodeKey` made */
-export function decodeKey({ _id: hash, name, createdAt, revokedAt, lastUsedAt }: KeyRow): KeyRecord | null {
+export function decodeKey(row: KeyRow): KeyRecord | null {
+  const { _id: hash, name, createdAt, expiresAt, revokedAt, lastUsedAt } = row;
   if (typeof name !== 'string' || !(createdAt instanceof Date)) return null;
   return {
     hash,
     name,
     createdAt: createdAt.getTime(),
+    ...(expiresAt !== undefined && { expiresAt: expiresAt.getTime() }),
     ...(revokedAt !== undefined && { revokedAt: revokedAt.getTime() }),
     ...(lastUsedAt !== undefined && { lastUsedAt: lastUsedAt.getTime() }),
   };

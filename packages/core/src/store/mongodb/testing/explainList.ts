@@ -1,8 +1,7 @@
+import { startFaultProxy, type TestDatabase } from '@petstore/testing/mongodb';
 import { BSON, type Document, MongoClient } from 'mongodb';
 import type { ListQuery } from '../../store.ts';
 import { openMongodbStore } from '../index.ts';
-import { startFaultProxy } from './faultProxy.ts';
-import type { TestDatabase } from './testDatabase.ts';
 
 export interface ListPlan {
   /** The command as the store sends it, without what the driver adds for itself. */

@@ -8,12 +8,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { type Fault, type FaultProxy, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
 import { type Long, MongoClient } from 'mongodb';
 import type { Store } from '../../store.ts';
 import { StoreError } from '../../storeError.ts';
 import { openMongodbStore } from '../index.ts';
-import { type Fault, type FaultProxy, startFaultProxy } from './faultProxy.ts';
-import { testDatabase } from './testDatabase.ts';
 
 export interface FaultReport {
   readonly rounds: number;

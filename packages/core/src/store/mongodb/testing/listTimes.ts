@@ -3,11 +3,11 @@
  * `npm run bench:lists -- [counts …]`. A server that is not MongoDB has
  * plans of its own.
  */
+import { testDatabase } from '@petstore/testing/mongodb';
 import type { Animal } from '../../../schemas.ts';
 import type { ListQuery } from '../../store.ts';
 import { openMongodbStore, openMongodbTransfer } from '../index.ts';
 import { explainList } from './explainList.ts';
-import { testDatabase } from './testDatabase.ts';
 
 const CALLS = 200;
 const BATCH = 5000;

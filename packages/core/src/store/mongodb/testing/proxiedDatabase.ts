@@ -1,8 +1,7 @@
+import { type FaultProxy, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
 import { onTestFinished } from 'vitest';
 import type { Store } from '../../store.ts';
 import { type MongodbStoreOptions, openMongodbStore } from '../index.ts';
-import { type FaultProxy, startFaultProxy } from './faultProxy.ts';
-import { testDatabase } from './testDatabase.ts';
 
 /** A database of one test, which it reaches through a proxy that can take it away. Nothing outlives the test. */
 export interface ProxiedDatabase {

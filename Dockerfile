@@ -1,0 +1,53 @@
+# The pet store on the embedded store in /data, or on MongoDB with MONGODB_URI. glibc: uWebSockets.js has no build for musl.
+#
+#   docker build -t petstore .
+#   docker run -d --name petstore -p 127.0.0.1:3000:3000 -v petstore:/data petstore
+#   docker logs petstore
+#   docker exec petstore node apps/server/dist/main.js keys list
+
+FROM node:22-bookworm-slim AS build
+WORKDIR /app
+# Manifests first: packages are fetched anew only when one of these changes.
+COPY package.json package-lock.json .npmrc tsconfig.json ./
+COPY apps/examples/package.json apps/examples/
+COPY apps/server/package.json apps/server/
+COPY packages/bench/package.json packages/bench/
+COPY packages/conformance/package.json packages/conformance/
+COPY packages/contract/package.json packages/contract/
+COPY packages/core/package.json packages/core/
+COPY packages/gateway/package.json packages/gateway/
+COPY packages/testing/package.json packages/testing/
+COPY packages/types/package.json packages/types/
+# No scripts: the addons bring their binaries, and this image has the Node that one of them would fetch.
+RUN npm ci --ignore-scripts
+COPY apps apps
+COPY packages packages
+RUN node --conditions=@petstore/source apps/server/scripts/bundle.ts
+# Only what runs: the bundle, and the addons that cannot be in it, with the binaries that this Node may load.
+RUN mkdir /out \
+ && cp -r --parents -t /out \
+      apps/server/package.json \
+      apps/server/dist \
+      node_modules/lmdb/package.json \
+      node_modules/lmdb/dist/index.cjs \
+      node_modules/@lmdb \
+      node_modules/uWebSockets.js \
+ && find /out -name '*.map' -delete \
+ && find /out -name '*.node' \
+      ! -name "uws_linux_$(node -p 'process.arch + "_" + process.versions.modules').node" \
+      ! -name "node.abi$(node -p process.versions.modules).glibc.node" \
+      -delete
+
+FROM node:22-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
+RUN install -d -o node -g node -m 0700 /data
+WORKDIR /app
+COPY --from=build /out ./
+USER node
+VOLUME /data
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+# Whether the process lives: /healthz, over TLS where it serves that, whatever its certificate says.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 CMD ["node", "-e", "const s = process.env.TLS_CERT ? 's' : ''; require(`node:http${s}`).get(`http${s}://127.0.0.1:${process.env.PORT || 3000}/healthz`, { rejectUnauthorized: false }, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
+# Node is the first process of the container: it gets the signals, and commands follow as arguments.
+ENTRYPOINT ["node", "apps/server/dist/main.js"]

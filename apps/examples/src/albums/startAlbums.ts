@@ -1,0 +1,15 @@
+import { createGateway } from '@petstore/gateway';
+import { type Listening, serve } from '@petstore/gateway/uws';
+import { AlbumStore } from './albumStore.ts';
+import { albumRouter } from './router.ts';
+
+/** Serves the albums on 127.0.0.1. `port` 0: any free one. */
+export async function startAlbums(port = 0): Promise<Listening> {
+  const store = new AlbumStore();
+  const gateway = await createGateway({
+    router: albumRouter,
+    createContext: ({ reply }) => ({ store, reply }),
+    document: { title: 'Albums', version: '1.0.0' },
+  });
+  return serve(gateway, { port });
+}

@@ -1,0 +1,15 @@
+import type { GatewayMeta, Reply } from '@petstore/gateway/meta';
+import { initTRPC } from '@trpc/server';
+import superjson from 'superjson';
+import type { AlbumStore } from './albumStore.ts';
+
+export interface Context {
+  readonly store: AlbumStore;
+  readonly reply: Reply;
+}
+
+export const { router, procedure } = initTRPC
+  .context<Context>()
+  .meta<GatewayMeta>()
+  // Over tRPC a `Date` stays one; REST is plain JSON.
+  .create({ transformer: superjson, isDev: false });

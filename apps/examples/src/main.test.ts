@@ -1,0 +1,56 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+const noCurl = spawnSync('curl', ['--version']).error !== undefined;
+if (noCurl) process.stderr.write('SKIPPED: the example with curl: this machine has none.\n');
+
+/** What an example prints, against a pet store of its own. */
+async function printed(...args: readonly string[]): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--conditions=@petstore/source',
+    main,
+    ...args,
+  ]);
+  return stdout.trimEnd().split('\n');
+}
+
+it('the tRPC client adds, lists in one request, and tells errors apart', async () => {
+  expect(await printed('rpc')).toEqual([
+    'added Rex as 1',
+    '1 in all, 0 sold, in 1 request',
+    'not valid, what listPets was given',
+    'no entry: The API key is not valid.',
+  ]);
+});
+
+it('the HTTP client of the document adds, walks the pages, and tells errors', async () => {
+  expect(await printed('http')).toEqual([
+    'added Rex: 201 /v1/pets/1',
+    'added Bella: 201 /v1/pets/2',
+    'added Max: 201 /v1/pets/3',
+    'page: Rex, Bella',
+    'page: Max',
+    '400 BAD_REQUEST: limit: must be at most 100.',
+  ]);
+});
+
+it.skipIf(noCurl)('curl adds and lists, and a repeat with the same key adds nothing', async () => {
+  expect(await printed('curl')).toEqual([
+    '{"id":1,"name":"Rex","categoryId":1,"status":"available"}',
+    '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]',
+    '{"code":"BAD_REQUEST","message":"limit: must be at most 100.","status":400}',
+    '{"id":2,"name":"Max","categoryId":1}',
+    '{"id":2,"name":"Max","categoryId":1}',
+  ]);
+});
+
+it('says which examples there are', async () => {
+  expect(await printed()).toEqual(['npm run example rpc|http|curl|albums|page']);
+  await expect(printed('none')).rejects.toMatchObject({
+    code: 2,
+    stderr: 'There is no example none: npm run example rpc|http|curl|albums|page\n',
+  });
+});

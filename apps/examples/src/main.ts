@@ -1,0 +1,55 @@
+/*
+ * `npm run example [rpc|http|curl|page|albums]`: runs an example. Those of the pet store run against one of their own,
+ * empty and gone afterwards, or against the one that `PETSTORE_URL` and `KEY` name.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { servePage } from './petStore/page/servePage.ts';
+import { startPetStore } from './petStore/startPetStore.ts';
+
+const node = (name: string) => [process.execPath, '--conditions=@petstore/source', pathOf(name)];
+const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+const commands: Readonly<Record<string, readonly string[]>> = {
+  rpc: node('petStore/rpc.ts'),
+  http: node('petStore/http.ts'),
+  curl: ['bash', pathOf('petStore/curl.sh')],
+  albums: node('albums/main.ts'),
+};
+
+async function run([file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
+  const child = spawn(file, args, { stdio: 'inherit', env: { ...process.env, ...env } });
+  [process.exitCode = 1] = (await once(child, 'exit')) as [number | null];
+}
+
+async function withPetStore(command: readonly string[]): Promise<void> {
+  if (process.env['PETSTORE_URL'] !== undefined) return run(command);
+  const { origin, key, close } = await startPetStore();
+  try {
+    await run(command, { PETSTORE_URL: origin, KEY: key });
+  } finally {
+    await close();
+  }
+}
+
+async function showPage(): Promise<void> {
+  const page = await servePage();
+  const { origin, key, close } = await startPetStore([page.origin]);
+  console.log(`${page.origin}/?api=${origin} takes the API key ${key}; Ctrl+C ends it.`);
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  page.close();
+  await close();
+}
+
+const [name] = process.argv.slice(2);
+const command = commands[name ?? ''];
+const usage = `npm run example ${[...Object.keys(commands), 'page'].join('|')}`;
+if (name === 'page') await showPage();
+else if (name === 'albums' && command) await run(command);
+else if (command) await withPetStore(command);
+else if (name === undefined) console.log(usage);
+else {
+  console.error(`There is no example ${name}: ${usage}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { albumsSuite } from '../albums/albumsSuite.ts';
+import { newProject, pack, type Packed, type Project } from './packages.ts';
+import { resolutions, tsconfig } from './tsconfig.ts';
+
+let packed: Packed;
+let project: Project;
+beforeAll(async () => {
+  packed = await pack();
+  project = await newProject(packed, [
+    '@petstore/gateway',
+    '@trpc/client',
+    '@trpc/server',
+    'superjson',
+    'zod',
+    'typescript',
+    '@types/node',
+  ]);
+  await project.copy('albums');
+});
+afterAll(async () => {
+  await project.remove();
+  await rm(packed.folder, { recursive: true });
+});
+
+/** The albums as a process of the project. */
+async function start() {
+  const child = spawn(process.execPath, ['main.ts'], {
+    cwd: project.folder,
+    env: { PATH: process.env['PATH'], PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+  });
+  const close = async () => {
+    child.kill('SIGTERM');
+    await ended;
+  };
+  for await (const line of createInterface(child.stdout)) {
+    const origin = /http:\/\/[^/]+/.exec(line)?.[0];
+    if (origin !== undefined) return { origin, close };
+  }
+  throw new Error('The albums did not start.');
+}
+
+describe('a router of its own, served by the gateway as it is published', () => {
+  it.each(resolutions)('compiles: $module', async (resolution) => {
+    await project.write({ 'tsconfig.json': tsconfig(resolution, 'main.ts') });
+    expect(await project.run('tsc')).toMatchObject({ stdout: '' });
+  });
+
+  it('has types for clients, which compile without the router', async () => {
+    await project.run('petstore-gateway', 'types', '--router', 'router.ts', '--out', 'albumTypes.ts');
+    await project.write({
+      'client.ts': `
+        import { createTRPCClient, httpBatchLink } from '@trpc/client';
+        import superjson from 'superjson';
+        import type { Album, AppRouter } from './albumTypes.ts';
+
+        const links = [httpBatchLink({ url: 'http://127.0.0.1:3001/trpc', transformer: superjson })];
+        const { albums } = createTRPCClient<AppRouter>({ links });
+        export const list = (since: Date): Promise<Album[]> => albums.list.query({ since });
+        // @ts-expect-error a year is a number
+        export const wrong = () => albums.list.query({ year: '2026' });
+      `,
+      'tsconfig.json': tsconfig(resolutions[0], 'client.ts'),
+    });
+    await project.run('tsc');
+    const check = project.run(
+      'petstore-gateway',
+      'types',
+      '--router',
+      'router.ts',
+      '--out',
+      'albumTypes.ts',
+      '--check',
+    );
+    expect(await check).toEqual({ stdout: '', stderr: '' });
+  });
+
+  albumsSuite(start);
+});

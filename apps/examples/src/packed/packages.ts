@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+
+/** The packages that are published. */
+export const published = ['gateway', 'core', 'types'] as const;
+type Published = (typeof published)[number];
+
+/** What `npm publish` would send, one file each, and the folder that they are in. */
+export interface Packed {
+  readonly folder: string;
+  readonly tarballs: Readonly<Record<Published, string>>;
+  /** The paths in each, without `package/`. */
+  readonly files: Readonly<Record<Published, readonly string[]>>;
+}
+
+/** Packs what is published, each built before by its own `prepack`. Whoever calls removes the folder. */
+export async function pack(): Promise<Packed> {
+  const folder = await mkdtemp(join(tmpdir(), 'packed-'));
+  const workspaces = published.flatMap((name) => ['--workspace', `@petstore/${name}`]);
+  const { stdout } = await npm(root, 'pack', '--json', '--pack-destination', folder, ...workspaces);
+  // What a `prepack` prints comes first.
+  const told = JSON.parse(stdout.slice(stdout.search(/^[[{]/m))) as unknown;
+  // npm 12 names the packages where npm 11 lists them.
+  const packages = Object.values(told as object) as readonly {
+    readonly name: string;
+    readonly filename: string;
+    readonly files: readonly { readonly path: string }[];
+  }[];
+  const each = <Value>(value: (found: (typeof packages)[number]) => Value) =>
+    Object.fromEntries(
+      packages.map((found) => [found.name.replace('@petstore/', ''), value(found)]),
+    ) as Record<Published, Value>;
+  return {
+    folder,
+    tarballs: each(({ filename }) => join(folder, filename)),
+    files: each(({ files }) => files.map(({ path }) => path)),
+  };
+}
+
+export interface Project {
+  readonly folder: string;
+  readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
+  /** Copies a folder of this package's sources to the project's root. */
+  readonly copy: (source: string) => Promise<void>;
+  /** Runs what is installed there, or Node itself. It throws, with what was printed, where the code is not 0. */
+  readonly run: (
+    command: 'node' | 'npm' | (string & {}),
+    ...args: readonly string[]
+  ) => Promise<{ readonly stdout: string; readonly stderr: string }>;
+  readonly remove: () => Promise<void>;
+}
+
+/**
+ * An empty ESM project outside the repository, with these packages installed and nothing else. Packages that others
+ * publish have the version that the repository has.
+ */
+export async function newProject(packed: Packed, packages: readonly string[]): Promise<Project> {
+  const parent = await mkdtemp(join(apartFromPackages(), 'consumer-'));
+  const folder = join(parent, 'consumer');
+  await mkdir(folder);
+  const named = await Promise.all(packages.map((name) => specifier(packed, name)));
+  await writeFile(
+    join(folder, 'package.json'),
+    '{ "name": "consumer", "version": "1.0.0", "private": true, "type": "module" }',
+  );
+  await npm(folder, 'install', '--save-exact', '--prefer-offline', '--no-audit', '--no-fund', ...named);
+  const bin = join(folder, 'node_modules/.bin');
+  return {
+    folder,
+    write: async (files) => {
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    },
+    copy: (source) =>
+      cp(new URL(`../${source}`, import.meta.url), folder, {
+        recursive: true,
+        filter: (path) => !/(\.test|Suite)\.ts$/.test(path),
+      }),
+    run: (command, ...args) =>
+      command === 'npm'
+        ? npm(folder, ...args)
+        : execute(command === 'node' ? process.execPath : join(bin, command), args, folder),
+    remove: () => rm(parent, { recursive: true, force: true }),
+  };
+}
+
+/** A folder for temporary files above which no package is found: what was not installed must be missed. */
+function apartFromPackages(): string {
+  const found = [tmpdir(), '/var/tmp', '/dev/shm'].find(
+    (folder) =>
+      existsSync(folder) && !foldersAbove(folder).some((above) => existsSync(join(above, 'node_modules'))),
+  );
+  if (found === undefined)
+    throw new Error('There is a node_modules above every temporary folder: set TMPDIR.');
+  return found;
+}
+
+const foldersAbove = (folder: string): readonly string[] =>
+  dirname(folder) === folder ? [folder] : [folder, ...foldersAbove(dirname(folder))];
+
+/** A project is told nothing of the npm script that this may run in. */
+const environment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_OPTIONS$|^VITEST|^INIT_CWD$/.test(name)),
+);
+
+const npm = (cwd: string, ...args: readonly string[]) => execute('npm', args, cwd);
+
+/** @throws {Error} with all that was printed, where the code is not 0: a compiler prints its errors to stdout */
+function execute(file: string, args: readonly string[], cwd: string) {
+  return promisify(execFile)(file, args, { cwd, env: environment, maxBuffer: 2 ** 26 }).catch(
+    ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) => {
+      throw new Error(`${[file, ...args].join(' ')} failed:\n${stdout}${stderr}`);
+    },
+  );
+}
+
+async function specifier({ tarballs }: Packed, name: string): Promise<string> {
+  const own = name.replace('@petstore/', '');
+  if (own !== name) return tarballs[own as Published];
+  const manifest = JSON.parse(await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  return `${name}@${manifest.version}`;
+}

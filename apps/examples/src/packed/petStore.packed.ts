@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startPetStore } from '../petStore/startPetStore.ts';
+import { newProject, pack, type Packed, type Project, published } from './packages.ts';
+import { rm } from 'node:fs/promises';
+import { resolutions, tsconfig } from './tsconfig.ts';
+
+let packed: Packed;
+beforeAll(async () => {
+  packed = await pack();
+}, 120_000);
+afterAll(() => rm(packed.folder, { recursive: true }));
+
+async function project(...packages: readonly string[]): Promise<Project> {
+  const made = await newProject(packed, packages);
+  onTestFinished(() => made.remove());
+  return made;
+}
+
+describe.each(published)('@petstore/%s as it is published', (name) => {
+  it('has a readme, a licence and a changelog', () => {
+    expect(packed.files[name]).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'CHANGELOG.md']));
+  });
+
+  it('has no tests, no scaffolding of tests, and nothing built from a source that is no more', () => {
+    const files = new Set(packed.files[name]);
+    expect([...files].filter((path) => /\.test\.|\.test-d\.|\/testing\/|\.tsbuildinfo$/.test(path))).toEqual(
+      [],
+    );
+    const built = [...files].filter((path) => /^dist\/.*\.js$/.test(path));
+    expect(built.length).toBeGreaterThan(0);
+    const sourceOf = (path: string) => path.replace(/^dist/, 'src').replace(/js$/, 'ts');
+    expect(built.filter((path) => !files.has(sourceOf(path)))).toEqual([]);
+  });
+});
+
+describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () => {
+  const client = (url: string, key: string) => `
+    import type { Animal, AppRouter } from '@petstore/types';
+    import { createTRPCClient, httpBatchLink } from '@trpc/client';
+
+    const headers = { authorization: 'Bearer ${key}' };
+    const client = createTRPCClient<AppRouter>({ links: [httpBatchLink({ url: '${url}/trpc', headers })] });
+  `;
+  const right = `
+    import type { paths } from '@petstore/types/openapi';
+    const rex: Animal = await client.createPet.mutate({ name: 'Rex', categoryId: 1, status: 'available' });
+    const page: paths['/pets']['get']['responses'][200]['content']['application/json'] =
+      await client.listPets.query({ limit: 1 });
+    console.log(page.length === 1 && page[0]?.id === rex.id);
+  `;
+  const wrong = `
+    await client.createPet.mutate({ name: 'Rex' });
+    await client.listPets.query({ status: 'lost' });
+    (await client.getPet.query({ petId: 1 })).color;
+  `;
+
+  it('a right call compiles and runs, and wrong ones do not compile', async () => {
+    const { origin, key, close } = await startPetStore();
+    onTestFinished(close);
+    const { write, run } = await project('@petstore/types', '@trpc/client', '@trpc/server', 'typescript');
+    const start = client(origin, key);
+    await write({ 'right.ts': start + right, 'wrong.ts': start + wrong });
+    for (const resolution of resolutions) {
+      await write({ 'tsconfig.json': tsconfig(resolution, 'right.ts') });
+      await run('tsc');
+      await write({ 'tsconfig.json': tsconfig(resolution, 'wrong.ts') });
+      const refused = await run('tsc').then(
+        () => 'nothing',
+        ({ message }: Error) => message,
+      );
+      expect(refused.match(/error TS\d+/g)).toEqual(['error TS2741', 'error TS2322', 'error TS2339']);
+    }
+    expect(await run('node', 'right.ts')).toMatchObject({ stdout: 'true\n' });
+  }, 120_000);
+});
+
+describe('with @petstore/core', () => {
+  it('its router and stores compile and run', async () => {
+    const { write, run } = await project(
+      '@petstore/gateway',
+      '@petstore/core',
+      '@trpc/server',
+      'zod',
+      'typescript',
+      '@types/node',
+    );
+    const program = `
+      import { appRouter, type Animal } from '@petstore/core';
+      import { openEmbeddedStore } from '@petstore/core/store/embedded';
+      import { openMongodbStore } from '@petstore/core/store/mongodb';
+      import { Reply } from '@petstore/gateway';
+
+      const store = await openEmbeddedStore({ dataDir: 'data' });
+      const caller = appRouter.createCaller({ store, reply: new Reply(), caller: undefined, idempotencyKey: undefined });
+      const rex: Animal = await caller.createPet({ name: 'Rex', categoryId: 1 });
+      console.log(JSON.stringify(rex), typeof openMongodbStore);
+      await store.close();
+    `;
+    await write({ 'main.ts': program });
+    for (const resolution of resolutions) {
+      await write({ 'tsconfig.json': tsconfig(resolution, 'main.ts') });
+      await run('tsc');
+    }
+    expect(await run('node', 'main.ts')).toMatchObject({
+      stdout: '{"id":1,"name":"Rex","categoryId":1} function\n',
+    });
+  }, 120_000);
+});

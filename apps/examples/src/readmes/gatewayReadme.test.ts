@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { curlLines, firstColumn, freePort, newSnippets, printedBy, readReadme } from './readme.ts';
+
+const readme = await readReadme('packages/gateway/README.md');
+const command = fileURLToPath(new URL('../../../../packages/gateway/src/types/main.ts', import.meta.url));
+const noCurl = spawnSync('curl', ['--version']).error !== undefined;
+if (noCurl) process.stderr.write('SKIPPED: curl lines of the gateway’s readme: this machine has no curl.\n');
+
+/** The programs of the readme by the name that their first line says, on a port. */
+function programs(port: number): Readonly<Record<string, string>> {
+  const blocks = [...readme.blocks('ts'), ...readme.blocks('diff')];
+  return Object.fromEntries(
+    blocks.map((block) => [/^\/\/ (.*)$/m.exec(block)?.[1] ?? '', block.replaceAll('3000', String(port))]),
+  );
+}
+
+/** They, compiled. */
+async function compiled() {
+  const port = await freePort();
+  const snippets = await newSnippets();
+  await snippets.write(programs(port));
+  await snippets.compile();
+  return { ...snippets, port, origin: `http://127.0.0.1:${port}` };
+}
+
+test('names each of its programs', () => {
+  expect(Object.keys(programs(3000))).toEqual([
+    'router.ts',
+    'server.ts',
+    'client.ts',
+    'withKeys.ts',
+    'fromTrpcToOpenapi.ts',
+    'fromStandalone.ts',
+  ]);
+});
+
+test('its server and client compile and run, and its curl lines answer what stands below them', async () => {
+  const { start, run, shell, port } = await compiled();
+  await start('server.ts', port);
+  expect(await run('client.ts')).toBe(`${printedBy(programs(port)['client.ts'] ?? '')}\n`);
+  const lines = curlLines(readme);
+  expect(lines.length).toBeGreaterThan(3);
+  for (const [line, printed] of noCurl ? [] : lines) {
+    expect([line, await shell(line.replace('3000', String(port)))]).toEqual([line, printed]);
+  }
+});
+
+test('its keys let in whom they name', async () => {
+  const { start, port, origin } = await compiled();
+  await start('withKeys.ts', port);
+  const me = (headers: Record<string, string>) => fetch(`${origin}/v1/me`, { headers });
+  expect((await me({})).status).toBe(401);
+  const answer = await me({ authorization: 'Bearer the-key-of-ada' });
+  expect(answer.headers.get('cache-control')).toBe('private');
+  expect(await answer.json()).toEqual({ name: 'Ada' });
+  expect((await fetch(`${origin}/v1/health`)).status).toBe(200);
+});
+
+test('who comes from trpc-to-openapi keeps the paths and the body of errors', async () => {
+  const { start, port, origin } = await compiled();
+  await start('fromTrpcToOpenapi.ts', port);
+  expect(await (await fetch(`${origin}/api/books/1`)).json()).toEqual({ id: 1, title: 'Middlemarch' });
+  expect(await (await fetch(`${origin}/api/books/7`)).json()).toEqual({
+    message: 'No such book.',
+    code: 'NOT_FOUND',
+  });
+});
+
+test('who comes from the standalone adapter keeps the path, and lets pages call', async () => {
+  const { start, port, origin } = await compiled();
+  await start('fromStandalone.ts', port);
+  const headers = { origin: 'https://books.example' };
+  const answer = await fetch(`${origin}/trpc/book?input=${encodeURIComponent('{"id":1}')}`, { headers });
+  expect(answer.headers.get('access-control-allow-origin')).toBe('https://books.example');
+  expect(await answer.json()).toEqual({ result: { data: { id: 1, title: 'Middlemarch' } } });
+});
+
+test('the base path of the standalone adapter can be kept: /', async () => {
+  const { start, write, port, origin } = await compiled();
+  await write({
+    'plain.ts': `
+      import { createGateway } from '@petstore/gateway';
+      import { serve } from '@petstore/gateway/uws';
+      import { initTRPC } from '@trpc/server';
+      const t = initTRPC.create();
+      const router = t.router({ ping: t.procedure.query(() => 'pong') });
+      const document = { title: 'Plain', version: '1.0.0' };
+      await serve(await createGateway({ router, createContext: () => ({}), rpcBasePath: '/', document }), { port: ${port} });
+    `,
+  });
+  await start('plain.ts', port);
+  expect(await (await fetch(`${origin}/ping`)).json()).toEqual({ result: { data: 'pong' } });
+});
+
+test('its commands write the types of the router, and find that they are what was written', async () => {
+  const { shell } = await compiled();
+  const lines =
+    readme
+      .blocks('sh')
+      .join('')
+      .match(/^npx petstore-gateway .*$/gm) ?? [];
+  expect(lines).toHaveLength(2);
+  const run = (line: string) =>
+    shell(
+      line.replace(
+        'npx petstore-gateway',
+        `'${process.execPath}' --conditions=@petstore/source '${command}'`,
+      ),
+    );
+  for (const line of lines) await run(line);
+  expect(await shell('cat bookTypes.ts')).toContain('book: QueryProcedure<{ id: number }, Book>');
+});
+
+test('its tables have every field of REST metadata and every option, and no other', async () => {
+  const { write, compile } = await compiled();
+  const listed = (heading: string) =>
+    JSON.stringify(Object.fromEntries(firstColumn(readme, heading).map((name) => [name, true])));
+  await write({
+    'tables.ts': `
+      import type { GatewayOptions, RestMeta } from '@petstore/gateway';
+      import type { appRouter } from './router.ts';
+      export const fields: Record<keyof RestMeta, true> = ${listed('REST metadata')};
+      export const options: Record<keyof GatewayOptions<typeof appRouter, string>, true> = ${listed('Options of createGateway')};
+    `,
+  });
+  await expect(compile()).resolves.toBeUndefined();
+});

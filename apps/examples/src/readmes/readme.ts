@@ -1,0 +1,136 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+const execute = promisify(execFile);
+const conditions = '--conditions=@petstore/source';
+
+/** A readme's text, and its fenced blocks. */
+export interface Readme {
+  readonly text: string;
+  /** The blocks of one language, in order. A `diff` is what it leads to. */
+  readonly blocks: (language: 'ts' | 'sh' | 'diff') => readonly string[];
+}
+
+/** @param path from the repository's root */
+export async function readReadme(path: string): Promise<Readme> {
+  const text = await readFile(join(root, path), 'utf8');
+  return {
+    text,
+    blocks: (language) =>
+      [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) =>
+        language === 'diff' ? after(block) : block,
+      ),
+  };
+}
+
+/** What a block in the form of a diff leads to. */
+const after = (diff: string) => diff.replaceAll(/^-.*\n/gm, '').replaceAll(/^[+ ]/gm, '');
+
+/** Each line that starts with `curl`, with those that go on with it, and what the comment below says it prints. */
+export const curlLines = ({ blocks }: Readme): readonly (readonly [line: string, printed: string])[] =>
+  [
+    ...blocks('sh')
+      .join('')
+      .matchAll(/^(curl (?:.|\n)*?)\n# (.*)$/gm),
+  ].map(([, line = '', printed = '']) => [line, printed]);
+
+/** What the last comment of a program says it prints. */
+export const printedBy = (program: string): string | undefined =>
+  [...program.matchAll(/^\/\/ (.*)$/gm)].at(-1)?.[1];
+
+/** Where snippets are compiled and run: inside a package, so that what they import is found, and where no linter looks. */
+export interface Snippets {
+  readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
+  /** Compiles all of them. It throws, with what the compiler says, where they are wrong. */
+  readonly compile: () => Promise<void>;
+  /** Runs one to its end, and gives what it prints. */
+  readonly run: (name: string, env?: Readonly<Record<string, string>>) => Promise<string>;
+  /** Starts one that serves on a port, and waits until somebody listens there. */
+  readonly start: (name: string, port: number) => Promise<void>;
+  /** Runs a line of a shell there. */
+  readonly shell: (line: string, env?: Readonly<Record<string, string>>) => Promise<string>;
+}
+
+export async function newSnippets(): Promise<Snippets> {
+  const dist = fileURLToPath(new URL('../../dist', import.meta.url));
+  await mkdir(dist, { recursive: true });
+  const folder = await mkdtemp(join(dist, 'readme-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const environment = (env: Readonly<Record<string, string>> = {}) => ({ PATH: process.env['PATH'], ...env });
+  const printed = async (file: string, args: readonly string[], env?: Readonly<Record<string, string>>) =>
+    (await execute(file, args, { cwd: folder, env: environment(env) })).stdout;
+  return {
+    async write(files) {
+      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    },
+    async compile() {
+      const options = {
+        noEmit: true,
+        composite: false,
+        incremental: false,
+        lib: ['es2024', 'esnext.disposable'],
+      };
+      const config = { extends: join(root, 'tsconfig.json'), compilerOptions: options, include: ['*.ts'] };
+      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+      await printed(join(root, 'node_modules/.bin/tsc'), ['-p', folder]).catch(
+        (error: { stdout: string }) => {
+          throw new Error(error.stdout);
+        },
+      );
+    },
+    run: (name, env) => printed(process.execPath, [conditions, name], env),
+    async start(name, port) {
+      const child = spawn(process.execPath, [conditions, name], {
+        cwd: folder,
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+      const ended = new Promise<void>((resolve) => {
+        child.once('close', () => resolve());
+      });
+      onTestFinished(async () => {
+        child.kill('SIGKILL');
+        await ended;
+      });
+      while (!(await isOpen(port))) {
+        if (child.exitCode !== null) throw new Error(`${name} ended.`);
+        await sleep(20);
+      }
+    },
+    shell: (line, env) => printed('bash', ['-c', line], env),
+  };
+}
+
+const isOpen = (port: number) =>
+  fetch(`http://127.0.0.1:${port}/`).then(
+    async (answer) => {
+      await answer.body?.cancel();
+      return true;
+    },
+    () => false,
+  );
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { readonly port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** The first column of the table below a heading, without backquotes. */
+export function firstColumn({ text }: Readme, heading: string): readonly string[] {
+  const [, section = ''] = text.split(`\n## ${heading}\n`);
+  const [, table = ''] = /((?:^\|.*\n)+)/m.exec(section) ?? [];
+  return table
+    .split('\n')
+    .slice(2, -1)
+    .map((row) => row.split('|')[1]?.trim().replaceAll('`', '') ?? '');
+}

@@ -1,0 +1,14 @@
+import { spawnSync } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { session } from './session.ts';
+import { sessionSvg } from './sessionSvg.ts';
+
+const noCurl = spawnSync('curl', ['--version']).error !== undefined;
+if (noCurl) process.stderr.write('SKIPPED: the recorded session: this machine has no curl.\n');
+
+it.skipIf(noCurl)(
+  'the picture that the README opens with shows what happens now, `npm run record`',
+  async () => {
+    await expect(sessionSvg(await session())).toMatchFileSnapshot('../../../../docs/session.svg');
+  },
+);

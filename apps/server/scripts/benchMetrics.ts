@@ -1,0 +1,79 @@
+import type { Exchange } from '@petstore/gateway';
+import { openMetrics } from '../src/metrics/index.ts';
+
+// What the metrics cost a request: of `onExchange`, and of the timing of a store operation that answers at once, and of
+// one that answers later. The goal of the first is 1 µs.
+const rounds = 7;
+const times = 1_000_000;
+const goalNs = 1000;
+
+const { onExchange, wrapStore } = openMetrics();
+
+const exchange = (operation: string, status: number, durationMs: number): Exchange => ({
+  requestId: 'an-id',
+  method: 'GET',
+  path: '/v1/pets',
+  face: 'rest',
+  operation,
+  procedures: [operation],
+  calls: 1,
+  status,
+  isStream: false,
+  durationMs,
+  bytesIn: 0,
+  bytesOut: 512,
+  limit: undefined,
+  error: undefined,
+});
+const exchanges = [
+  exchange('listPets', 200, 0.08),
+  exchange('createPet', 201, 1.7),
+  exchange('getPet', 404, 0.05),
+  exchange('listPets', 200, 31),
+];
+
+const unused = () => {
+  throw new Error('It is not called here.');
+};
+const plain = {
+  create: unused,
+  createOnce: unused,
+  get: () => undefined,
+  list: async () => ({ animals: [], hasNext: false }),
+  keys: { find: unused, add: unused, addFirst: unused, list: unused, revoke: unused, touch: unused },
+  ready: unused,
+  close: unused,
+};
+const timed = wrapStore(plain);
+
+/** The least of some rounds, in nanoseconds a time: what a machine does besides only adds. */
+async function measure(work: (times: number) => unknown): Promise<number> {
+  let least = Infinity;
+  for (let round = 0; round < rounds; round += 1) {
+    const start = performance.now();
+    await work(times);
+    least = Math.min(least, ((performance.now() - start) * 1e6) / times);
+  }
+  return least;
+}
+
+const print = (what: string, ns: number, goal = '') =>
+  process.stdout.write(`${what}: ${ns.toFixed(0)} ns${goal}\n`);
+
+const onExchangeNs = await measure((count) => {
+  for (let at = 0; at < count; at += 1) onExchange(exchanges[at & 3] ?? exchange('', 200, 1));
+});
+print('onExchange', onExchangeNs, `; goal ≤ ${goalNs} ns: ${onExchangeNs <= goalNs ? 'met' : 'MISSED'}`);
+
+const get = (store: typeof timed) => (count: number) => {
+  for (let at = 0; at < count; at += 1) void store.get(at);
+};
+print(
+  'a store operation that answers at once, more',
+  (await measure(get(timed))) - (await measure(get(plain))),
+);
+
+const list = (store: typeof timed) => async (count: number) => {
+  for (let at = 0; at < count; at += 1) await store.list({ limit: 20 });
+};
+print('one that answers later, more', (await measure(list(timed))) - (await measure(list(plain))));

@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { selfSigned } from '@petstore/testing/selfSigned';
+import { describe, expect, test } from 'vitest';
+import { apiKey, newFolder } from './testing/newFolder.ts';
+import { nobody, nobodyCanRun } from './testing/nobody.ts';
+
+const check = ['--check'];
+
+describe('--check', () => {
+  test('says what would be served, without secrets, serves nothing and makes no folder', async () => {
+    const { command, dataDir } = await newFolder();
+    const { cert, key } = selfSigned('pets');
+    const env = { API_KEY: apiKey, TLS_CERT: `${dataDir}.crt`, TLS_KEY: `${dataDir}.key`, WORKERS: '4' };
+    await writeFile(env.TLS_CERT, cert);
+    await writeFile(env.TLS_KEY, key);
+    const { code, stdout, stderr } = await command(check, { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('WORKERS=4\n');
+    expect(stdout).toContain('API_KEY=(set, not shown)\n');
+    expect(stdout).not.toContain(apiKey);
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test('opens a store that is there, also while a server uses it', async () => {
+    const { serve, command } = await newFolder();
+    await serve();
+    expect((await command(check)).code).toBe(0);
+  });
+
+  test('says everything that is wrong, a sentence for each, with code 1', async () => {
+    const { serve, command, dataDir } = await newFolder();
+    const { origin } = await serve({ env: { DATA_DIR: `${dataDir}-other` } });
+    const { port } = new URL(origin);
+    await mkdir(dataDir);
+    await writeFile(`${dataDir}/petstore.mdb`, 'x');
+    const other = await serve({ env: { DATA_DIR: `${dataDir}-other` } });
+    const ADMIN_PORT = new URL(other.origin).port;
+    const env = { PORT: port, ADMIN_PORT, TLS_CERT: `${dataDir}.crt`, TLS_KEY: `${dataDir}.key` };
+    const { code, stdout, stderr } = await command(check, { env });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^TLS_CERT and TLS_KEY cannot be served: .*\.(?:crt|key) cannot be read/),
+      expect.stringContaining(dataDir),
+      expect.stringMatching(`^PORT is ${port} `),
+      expect.stringMatching(`^ADMIN_PORT is ${ADMIN_PORT} `),
+    ]);
+  });
+
+  test('says every variable that is not valid', async () => {
+    const { command } = await newFolder();
+    const { code, stderr } = await command(check, { env: { PORT: 'x', WORKERS: 'x' } });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^PORT is .*\.\nWORKERS is .*\.\n$/);
+  });
+
+  test('says that the data folder cannot be made where a file is above it', async () => {
+    const { command, dataDir } = await newFolder();
+    await writeFile(dataDir, '');
+    const { code, stderr } = await command(check, { env: { DATA_DIR: `${dataDir}/a/b` } });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `The data folder ${dataDir}/a/b cannot be made: ${dataDir} is no folder.\n`,
+    });
+  });
+
+  test.skipIf(!nobodyCanRun)('says that the data folder cannot be made without rights', async () => {
+    const { command, dataDir } = await newFolder();
+    await chmod(dirname(dataDir), 0o755);
+    const { code, stderr } = await command(check, nobody);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `The data folder ${dataDir} cannot be made: ${dirname(dataDir)} may not be written.\n`,
+    });
+  });
+});
+
+test('--check is for serve alone', async () => {
+  const { command } = await newFolder();
+  expect((await command(['keys', 'list', '--check'])).stderr).toBe(
+    '--check is for serve: --help lists the commands.\n',
+  );
+});

@@ -1,0 +1,93 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { type KeyIdentity, StoreError } from '@petstore/core';
+import { createGateway } from '@petstore/gateway';
+import { reservePort, serve } from '@petstore/gateway/uws';
+import { CommandError } from './commandError.ts';
+import type { Configuration } from './configuration.ts';
+import { configurationText } from './configurationText.ts';
+import { openConfiguredStore } from './configuredStore.ts';
+import { edgeOptions, tlsFiles } from './edgeOptions.ts';
+import { faultText } from './faultText.ts';
+import { listenFault } from './listenFault.ts';
+import { neverCalled, service } from './service.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Tries everything that a start needs: the certificate, the store, the ports. It makes no store where there is none.
+ * @returns what would be served, without secrets
+ * @throws {CommandError} with a sentence for each fault
+ */
+export async function runCheck(configuration: Configuration, environment: Environment): Promise<string> {
+  const faults: string[] = [];
+  for (const check of [checkEdge, checkStore, checkPort, checkAdminPort]) {
+    await check(configuration).catch((error: unknown) => faults.push(faultText(error)));
+  }
+  if (faults.length > 0) throw new CommandError(faults.join('\n'));
+  return `${configurationText(environment)}\nA start with this would succeed.`;
+}
+
+/** What the gateway and its certificate are told, on a port that nobody knows. */
+async function checkEdge(configuration: Configuration): Promise<void> {
+  const gateway = await createGateway<typeof service.router, KeyIdentity>({
+    ...service,
+    ...edgeOptions(configuration),
+    authenticate: neverCalled,
+    createContext: neverCalled,
+  });
+  const tls = tlsFiles(configuration);
+  const host = await serve(gateway, tls && { tls }).catch((error: unknown) => {
+    throw listenFault(error, '127.0.0.1', 0);
+  });
+  await host.close();
+}
+
+async function checkStore(configuration: Configuration): Promise<void> {
+  const { DATA_DIR, MONGODB_URI } = configuration;
+  if (MONGODB_URI === undefined && !(await isThere(join(DATA_DIR, 'petstore.mdb')))) {
+    return checkRoom(resolve(DATA_DIR));
+  }
+  const store = await openConfiguredStore(configuration, { create: false });
+  try {
+    await store.ready();
+  } finally {
+    await store.close();
+  }
+}
+
+/** Whether a first start can make its folder: the nearest one that is there must take it. */
+async function checkRoom(folder: string): Promise<void> {
+  let nearest = folder;
+  while (!(await isThere(nearest))) nearest = dirname(nearest);
+  const isFolder = (await stat(nearest)).isDirectory();
+  if (isFolder && (await isThere(nearest, constants.W_OK | constants.X_OK))) return;
+  throw new StoreError(
+    'forbidden',
+    `The data folder ${folder} cannot be made: ${nearest} ${isFolder ? 'may not be written' : 'is no folder'}.`,
+  );
+}
+
+const isThere = (path: string, mode = constants.F_OK) =>
+  access(path, mode).then(
+    () => true,
+    () => false,
+  );
+
+async function checkPort({ HOST, PORT }: Configuration): Promise<void> {
+  try {
+    (await reservePort(HOST, PORT)).release();
+  } catch (error) {
+    throw listenFault(error, HOST, PORT);
+  }
+}
+
+async function checkAdminPort({ ADMIN_HOST, ADMIN_PORT }: Configuration): Promise<void> {
+  if (ADMIN_PORT === undefined) return;
+  try {
+    (await reservePort(ADMIN_HOST, ADMIN_PORT)).release();
+  } catch (error) {
+    throw listenFault(error, ADMIN_HOST, ADMIN_PORT, 'ADMIN_');
+  }
+}

@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { glob, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const read = (name: string) => readFile(join(root, name), 'utf8');
+
+const dockerfile = (await read('Dockerfile')).replaceAll(/^#.*\n/gm, '').replaceAll('\\\n', ' ');
+const ignored = (await read('.dockerignore')).split('\n');
+const manifest = z
+  .object({
+    workspaces: z.array(z.string()),
+    scripts: z.object({ start: z.string() }),
+    devDependencies: z.object({ node: z.string() }),
+  })
+  .parse(JSON.parse(await read('package.json')));
+
+/** The operands of every instruction of that name. */
+const instructions = (name: string) =>
+  [...dockerfile.matchAll(new RegExp(`^${name} (.*)$`, 'gm'))].map(([, operands = '']) => operands.trim());
+
+const copied = instructions('COPY')
+  .filter((operands) => !operands.startsWith('--from'))
+  .flatMap((operands) => operands.split(/ +/).slice(0, -1));
+
+test('the Dockerfile copies what is there, and what .dockerignore lets through', () => {
+  expect(copied).not.toEqual([]);
+  expect(copied.filter((source) => !existsSync(join(root, source)))).toEqual([]);
+  // All is ignored but what is named.
+  expect(ignored).toContain('*');
+  expect(copied.filter((source) => !ignored.includes(`!${source.split('/')[0]}`))).toEqual([]);
+});
+
+test('the Dockerfile copies the manifest of every workspace: npm ci asks for them all', async () => {
+  const patterns = manifest.workspaces.map((workspace) => `${workspace}/package.json`);
+  const manifests: string[] = [];
+  for await (const path of glob(patterns, { cwd: root })) manifests.push(path);
+  expect(manifests).not.toEqual([]);
+  expect(copied).toEqual(expect.arrayContaining(manifests));
+});
+
+test('the image runs what npm start runs, under the same release line of Node', () => {
+  const [node, entry] = z
+    .tuple([z.string(), z.string()])
+    .parse(JSON.parse(instructions('ENTRYPOINT')[0] ?? ''));
+  expect(manifest.scripts.start).toBe(`exec ${node} ${entry}`);
+  const major = manifest.devDependencies.node.split('.')[0];
+  const images = instructions('FROM').map((operands) => operands.split(' ')[0]);
+  expect(new Set(images)).toEqual(new Set([`node:${major}-bookworm-slim`]));
+});

@@ -1,0 +1,152 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { browserMissing, startBrowser } from '../testing/browser.ts';
+import { apiKey, newFolder } from '../testing/newFolder.ts';
+
+const execute = promisify(execFile);
+const picture = fileURLToPath(new URL('../../../../docs/docs-page.png', import.meta.url));
+
+interface Look {
+  readonly width?: number;
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_000 }, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  /** Opens the page of a new server, and holds it to what must never be: an error, or a request to another host. */
+  async function open({ width = 1280, colorScheme = 'light' }: Look = {}) {
+    const { origin } = await (await newFolder()).serve({ env: { API_KEY: apiKey } });
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    const hosts = new Set<string>();
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) errors.push(message.text());
+    });
+    page.on('pageerror', (error) => errors.push(error.message));
+    // A request of a `data:` URL leaves the page as little.
+    context.on('request', (request) => {
+      if (!request.url().startsWith('data:')) hosts.add(new URL(request.url()).origin);
+    });
+    onTestFinished(async () => {
+      await context.close();
+      expect([...hosts]).toEqual([origin]);
+    });
+    await page.goto(`${origin}/`);
+    await page.getByRole('heading', { name: 'Pet Store' }).waitFor();
+    return { origin, page, errors };
+  }
+
+  const enterKey = (page: Page, key: string) => page.getByPlaceholder('Token').first().fill(key);
+
+  /** Sends the request of an operation with the page's own form. */
+  async function tryOut(page: Page, operation: string) {
+    const name = new RegExp(`^Test Request\\s*\\(${operation}\\)$`, 'i');
+    await page.getByRole('button', { name }).click();
+    const answered = page.waitForResponse((response) => response.url().includes('/v1/'));
+    await page.getByRole('button', { name: /^Send \w+ request to/ }).click();
+    return answered;
+  }
+
+  test('shows every operation, the deprecated one struck out and with its days', async () => {
+    const { page, errors } = await open();
+    for (const operation of ['List animals', 'Add an animal', 'Get an animal']) {
+      const heading = page.getByRole('heading', { name: operation });
+      await page.getByRole('link', { name: operation }).first().click();
+      await heading.waitFor();
+    }
+    // As text: these names are the browser's.
+    const struckOut = await page.evaluate<string[]>(`
+      [...document.querySelectorAll('a')]
+        .filter((link) => [link, ...link.querySelectorAll('*')]
+          .some((each) => getComputedStyle(each).textDecorationLine === 'line-through'))
+        .map((link) => link.textContent)`);
+    expect(struckOut).toContainEqual(expect.stringContaining('Get an animal'));
+    expect(struckOut.filter((text) => !/Get an animal|petId/.test(text))).toEqual([]);
+    await page.getByText('Deprecated since 20 November 2026, removed on 5 December 2030.').waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('makes a call with the key that is entered there, and shows its answer', async () => {
+    const { page, errors, origin } = await open();
+    await enterKey(page, apiKey);
+    const created = await tryOut(page, 'post /pets');
+    expect(created.status()).toBe(201);
+    await page.getByText('201 Created').first().waitFor();
+    await page.keyboard.press('Escape');
+    const listed = await tryOut(page, 'get /pets');
+    expect(listed.status()).toBe(200);
+    expect(new URL(listed.url()).origin).toBe(origin);
+    expect(await listed.json()).toEqual([{ id: 1, name: 'Rex', categoryId: 1, status: 'available' }]);
+    expect(errors).toEqual([]);
+  });
+
+  test('shows the 401 of a wrong key', async () => {
+    const { page, errors } = await open();
+    await enterKey(page, 'a-wrong-key-0123456789');
+    const refused = await tryOut(page, 'get /pets');
+    expect(refused.status()).toBe(401);
+    await page.getByText('401 Unauthorized').first().waitFor();
+    await page.getByText('UNAUTHORIZED').first().waitFor();
+    // Chromium's own word for an answer that is not 2xx.
+    expect(errors).toEqual([expect.stringContaining('the server responded with a status of 401')]);
+  });
+
+  test('shows curl lines that work when they are pasted', async () => {
+    const { page } = await open();
+    await enterKey(page, apiKey);
+    for (const operation of ['List animals', 'Get an animal']) {
+      await page.getByRole('link', { name: operation }).first().click();
+      await page.getByRole('heading', { name: operation }).waitFor();
+    }
+    const lines = page.locator('pre').filter({ hasText: /^curl / });
+    await expect.poll(() => lines.count()).toBe(3);
+    const [list = '', create = '', get = ''] = await lines.allTextContents();
+    const run = async (line: string) => {
+      // The page does not show the key until it is asked to.
+      const { stdout } = await execute('bash', ['-c', `${line.trim()} --silent`]);
+      return JSON.parse(stdout) as unknown;
+    };
+    const rex = { id: 1, name: 'Rex', categoryId: 1, status: 'available' };
+    expect(await run(create)).toEqual(rex);
+    expect(await run(list)).toEqual([rex]);
+    expect(await run(get)).toEqual(rex);
+  });
+
+  test.for(['light', 'dark'] as const)('is %s where the system is', async (colorScheme) => {
+    const { page, errors } = await open({ colorScheme });
+    const color = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    const [red = NaN] = (color.match(/[\d.]+/g) ?? []).map(Number);
+    expect(red < 60 ? 'dark' : red > 200 ? 'light' : color).toBe(colorScheme);
+    expect(errors).toEqual([]);
+  });
+
+  test('needs no scrolling to the side on a screen of 390 pixels', async () => {
+    const { page, errors } = await open({ width: 390 });
+    for (const operation of ['List animals', 'Add an animal', 'Get an animal']) {
+      await page.getByRole('heading', { name: operation }).scrollIntoViewIfNeeded();
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      expect(width).toBeLessThanOrEqual(390);
+    }
+    expect(errors).toEqual([]);
+  });
+
+  test('has its picture in the README, at no more than 200 kB', async () => {
+    const { page } = await open();
+    await page.getByRole('link', { name: 'List animals' }).first().click();
+    await page.getByRole('heading', { name: 'List animals' }).waitFor();
+    await page.waitForTimeout(1000);
+    const shown = await page.screenshot();
+    expect(shown.length).toBeLessThanOrEqual(200_000);
+    if (process.env['PETSTORE_PICTURES'] === 'write') await writeFile(picture, shown);
+  });
+});

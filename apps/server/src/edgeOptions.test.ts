@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { apiKey, newFolder } from './testing/newFolder.ts';
+
+const authorization = `Bearer ${apiKey}`;
+
+/** A server with these variables set. */
+async function serving(env: Readonly<Record<string, string>>) {
+  const { serve } = await newFolder();
+  return (await serve({ env: { API_KEY: apiKey, ...env } })).origin;
+}
+
+const list = (origin: string, headers: Readonly<Record<string, string>> = {}) =>
+  fetch(`${origin}/v1/pets`, { headers: { authorization, ...headers } });
+
+const batchOf = (origin: string, size: number) =>
+  fetch(`${origin}/trpc/${Array.from({ length: size }, () => 'listPets').join(',')}?batch=1&input={}`, {
+    headers: { authorization },
+  });
+
+test('CORS_ORIGINS: pages of these origins may call, and those of others may not', async () => {
+  const origin = await serving({ CORS_ORIGINS: 'https://a.example,https://b.example' });
+  const allowed = async (page: string) =>
+    (await list(origin, { origin: page })).headers.get('access-control-allow-origin');
+  expect(await allowed('https://b.example')).toBe('https://b.example');
+  expect(await allowed('https://c.example')).toBeNull();
+});
+
+test('RATE_LIMIT: one call more is 429, and answers tell of the limit', async () => {
+  const origin = await serving({ RATE_LIMIT: '2/600' });
+  const answers = [await list(origin), await list(origin), await list(origin)];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+  expect(answers[0]?.headers.get('ratelimit-policy')).toBe('"default";q=2;w=600');
+});
+
+test('FAILED_ATTEMPTS: a bad key more from one address is 429; behind TRUST_PROXY each client has its own', async () => {
+  const env = { FAILED_ATTEMPTS: '1/600', TRUST_PROXY: '127.0.0.0/8' };
+  const origin = await serving(env);
+  const statusOf = async (client: string, key: string) =>
+    (await list(origin, { authorization: `Bearer ${key}`, 'x-forwarded-for': client })).status;
+  expect(await statusOf('192.0.2.1', 'a-bad-key')).toBe(401);
+  expect(await statusOf('192.0.2.1', 'another-bad-key')).toBe(429);
+  expect(await statusOf('192.0.2.2', 'a-third-bad-key')).toBe(401);
+  expect(await statusOf('192.0.2.1', apiKey)).toBe(200);
+});
+
+test('MAX_BATCH_SIZE: a larger batch is 400', async () => {
+  const origin = await serving({ MAX_BATCH_SIZE: '2' });
+  expect((await batchOf(origin, 2)).status).toBe(200);
+  expect((await batchOf(origin, 3)).status).toBe(400);
+});
+
+test('MAX_IN_FLIGHT: of a batch that asks for more calls at once some are 503', async () => {
+  const origin = await serving({ MAX_IN_FLIGHT: '2' });
+  expect((await batchOf(origin, 2)).status).toBe(200);
+  expect((await batchOf(origin, 3)).status).not.toBe(200);
+});
+
+test('MAX_CONNECTIONS: one more is answered 503', async () => {
+  const { hostname, port } = new URL(await serving({ MAX_CONNECTIONS: '1' }));
+  const dial = async () => {
+    const socket = connect(Number(port), hostname);
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    await once(socket, 'connect');
+    return socket;
+  };
+  await dial();
+  const [answer] = await once(await dial(), 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 503 /);
+});
+
+test('CALL_TIMEOUT_MS: the OpenAPI document names the 504', async () => {
+  const origin = await serving({ CALL_TIMEOUT_MS: '500' });
+  const document = JSON.stringify(await (await fetch(`${origin}/openapi.json`)).json());
+  expect(document).toContain('"504"');
+});

@@ -1,0 +1,62 @@
+import type { KeyIdentity } from '@petstore/core';
+import type { GatewayOptions } from '@petstore/gateway';
+import type { ServeOptions, TlsFiles } from '@petstore/gateway/uws';
+import type { Configuration } from './configuration.ts';
+import type { service } from './service.ts';
+
+type EdgeOptions = Pick<
+  GatewayOptions<typeof service.router, KeyIdentity>,
+  | 'callTimeoutMs'
+  | 'cors'
+  | 'failedAttempts'
+  | 'maxBodyBytes'
+  | 'maxInFlight'
+  | 'maxQueueMs'
+  | 'publicUrl'
+  | 'rateLimit'
+  | 'rpc'
+  | 'trustProxy'
+>;
+
+/** What the configuration has for the gateway: who may call, and how much. */
+export function edgeOptions(configuration: Configuration): EdgeOptions {
+  const { CORS_ORIGINS, FAILED_ATTEMPTS, PUBLIC_URL, RATE_LIMIT, TRUST_PROXY } = configuration;
+  return {
+    maxBodyBytes: configuration.MAX_BODY_BYTES,
+    maxInFlight: configuration.MAX_IN_FLIGHT,
+    maxQueueMs: configuration.MAX_QUEUE_MS,
+    callTimeoutMs: configuration.CALL_TIMEOUT_MS,
+    rpc: { maxBatchSize: configuration.MAX_BATCH_SIZE },
+    ...(PUBLIC_URL !== undefined && { publicUrl: PUBLIC_URL }),
+    ...(TRUST_PROXY !== undefined && { trustProxy: TRUST_PROXY }),
+    ...(CORS_ORIGINS !== undefined && { cors: { origins: CORS_ORIGINS } }),
+    ...(RATE_LIMIT !== undefined && {
+      rateLimit: { requests: RATE_LIMIT.count, windowSeconds: RATE_LIMIT.windowSeconds },
+    }),
+    ...(FAILED_ATTEMPTS !== undefined && {
+      failedAttempts: { attempts: FAILED_ATTEMPTS.count, windowSeconds: FAILED_ATTEMPTS.windowSeconds },
+    }),
+  };
+}
+
+/** What it has for the host: where to listen, and as whom. */
+export function listenOptions(configuration: Configuration): ServeOptions {
+  const { HOST, MAX_CONNECTIONS, PORT } = configuration;
+  const tls = tlsFiles(configuration);
+  return {
+    host: HOST,
+    port: PORT,
+    ...(MAX_CONNECTIONS !== undefined && { maxConnections: MAX_CONNECTIONS }),
+    ...(tls !== undefined && { tls }),
+  };
+}
+
+/** Where the certificate is; `undefined`: the port does not speak TLS. */
+export function tlsFiles({
+  TLS_CERT,
+  TLS_KEY,
+}: Pick<Configuration, 'TLS_CERT' | 'TLS_KEY'>): TlsFiles | undefined {
+  return TLS_CERT === undefined || TLS_KEY === undefined
+    ? undefined
+    : { certFile: TLS_CERT, keyFile: TLS_KEY };
+}

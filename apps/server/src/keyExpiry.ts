@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { CommandError } from './commandError.ts';
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const Duration = z
+  .string()
+  .regex(/^\d{1,9}[mhd]$/)
+  .transform((text) => Number.parseInt(text, 10) * unitMs[text.at(-1) as keyof typeof unitMs]);
+
+const Instant = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })])
+  .transform((text) => Date.parse(text));
+
+/** What `toISOString` shows with four digits of a year, as a table has room for. */
+const latest = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * When a key expires, in milliseconds since the epoch.
+ * @param text what `--expires` takes: a time from now (`90m`, `12h`, `30d`), a day in UTC, at whose begin it expires
+ * (`2030-01-31`), or an instant (RFC 3339: `2030-01-31T08:00:00Z`)
+ * @throws {CommandError} for anything else, and for what is not in the future
+ */
+export function keyExpiry(text: string, now: number): number {
+  const duration = Duration.safeParse(text);
+  const expiresAt = duration.success ? now + duration.data : Instant.safeParse(text).data;
+  if (expiresAt === undefined || !(expiresAt <= latest)) {
+    throw new CommandError(
+      `--expires is ${JSON.stringify(text)}: it takes a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).`,
+    );
+  }
+  if (expiresAt > now) return expiresAt;
+  throw new CommandError(`--expires is ${JSON.stringify(text)}: that is not in the future.`);
+}

@@ -1,0 +1,326 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Store, StoreError } from '@petstore/core';
+import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import { reservePort } from '@petstore/gateway/uws';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { startServer } from '../app.ts';
+import { readConfiguration } from '../configuration.ts';
+import { apiKey } from '../testing/newFolder.ts';
+
+interface Measured {
+  readonly origin: string;
+  readonly admin: string;
+  /** Asks with the good key, unless the headers say otherwise. */
+  readonly ask: (target: string, init?: RequestInit) => Promise<number>;
+  readonly post: (target: string, body: unknown) => Promise<number>;
+  /** Every series with its value. */
+  readonly scrape: () => Promise<Map<string, number>>;
+}
+
+/** A server that measures. @param change what its store does otherwise */
+async function start(
+  change: (store: Store) => Partial<Store> = () => ({}),
+  env: Record<string, string> = {},
+): Promise<Measured> {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  const reserved = await reservePort('127.0.0.1', 0, false);
+  reserved.release();
+  const admin = `http://127.0.0.1:${reserved.port}`;
+  const server = await startServer(
+    readConfiguration({
+      PORT: '0',
+      ADMIN_PORT: String(reserved.port),
+      DATA_DIR: folder,
+      API_KEY: apiKey,
+      LOG_LEVEL: 'silent',
+      ...env,
+    }),
+    {
+      async openStore() {
+        const store = await openEmbeddedStore({ dataDir: folder });
+        return { ...store, ...change(store) };
+      },
+    },
+  );
+  onTestFinished(async () => {
+    await server.close();
+    await rm(folder, { recursive: true });
+  });
+  const { origin } = server;
+  const ask: Measured['ask'] = async (target, init) => {
+    const headers = { authorization: `Bearer ${apiKey}`, ...(init?.headers as Record<string, string>) };
+    const response = await fetch(`${origin}${target}`, { ...init, headers });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  return {
+    origin,
+    admin,
+    ask,
+    post: (target, body) =>
+      ask(target, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    async scrape() {
+      const text = await (await fetch(`${admin}/metrics`)).text();
+      const series = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+      return new Map(
+        series.map((line) => [
+          line.slice(0, line.lastIndexOf(' ')),
+          Number(line.slice(line.lastIndexOf(' '))),
+        ]),
+      );
+    },
+  };
+}
+
+const rex = { name: 'Rex', categoryId: 1 };
+
+/** A WebSocket that is let in by its first message, or at once. */
+async function dial({ origin }: Measured): Promise<WebSocket> {
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc?connectionParams=1`);
+  onTestFinished(() => socket.close());
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ method: 'connectionParams', data: { authorization: `Bearer ${apiKey}` } }));
+  return socket;
+}
+
+describe('requests', () => {
+  test('are counted by face, operation and class of the status', async () => {
+    const server = await start();
+    const { ask, post, scrape } = server;
+    await ask('/v1/pets');
+    await ask('/v1/pets?limit=0');
+    await post('/v1/pets', rex);
+    await ask('/v1/pets/7');
+    await ask('/trpc/listPets');
+    await ask('/trpc/listPets,getPet,nothing?batch=1&input={"1":7}');
+    await ask('/v1/pets', { headers: { authorization: 'Bearer nobody-knows-it' } });
+    await ask('/healthz');
+    const socket = await dial(server);
+    socket.send(JSON.stringify({ id: 1, method: 'query', params: { path: 'listPets' } }));
+    await once(socket, 'message');
+
+    const series = await scrape();
+    const requests = Object.fromEntries(
+      [...series].filter(([name, value]) => name.startsWith('petstore_requests_total') && value > 0),
+    );
+    expect(requests).toEqual({
+      'petstore_requests_total{face="rest",operation="listPets",status="2xx"}': 1,
+      'petstore_requests_total{face="rest",operation="listPets",status="4xx"}': 1,
+      'petstore_requests_total{face="rest",operation="createPet",status="2xx"}': 1,
+      'petstore_requests_total{face="rest",operation="getPet",status="4xx"}': 1,
+      'petstore_requests_total{face="rest",operation="none",status="4xx"}': 1,
+      'petstore_requests_total{face="rpc",operation="listPets",status="2xx"}': 1,
+      'petstore_requests_total{face="rpc",operation="batch",status="2xx"}': 1,
+      'petstore_requests_total{face="rpc",operation="none",status="1xx"}': 1,
+      'petstore_requests_total{face="websocket",operation="listPets",status="2xx"}': 1,
+      'petstore_requests_total{face="other",operation="none",status="2xx"}': 1,
+    });
+    // A rate of errors can rise from here.
+    expect(series.get('petstore_requests_total{face="rest",operation="listPets",status="5xx"}')).toBe(0);
+
+    expect(series.get('petstore_calls_total{face="rpc",operation="listPets"}')).toBe(2);
+    expect(series.get('petstore_calls_total{face="rpc",operation="getPet"}')).toBe(1);
+    expect(series.get('petstore_calls_total{face="websocket",operation="listPets"}')).toBe(1);
+  });
+
+  test('have a histogram of their durations, in seconds', async () => {
+    let wait = 30;
+    const { ask, scrape } = await start((store) => ({
+      async list(query) {
+        await new Promise((resolve) => setTimeout(resolve, wait));
+        return store.list(query);
+      },
+    }));
+    await ask('/v1/pets');
+    wait = 300;
+    await ask('/v1/pets');
+    const series = await scrape();
+    const bucket = (le: string) =>
+      series.get(`petstore_request_duration_seconds_bucket{le="${le}",face="rest",operation="listPets"}`);
+    expect([bucket('0.0005'), bucket('0.025'), bucket('0.25'), bucket('2.5'), bucket('+Inf')]).toEqual([
+      0, 0, 1, 2, 2,
+    ]);
+    const of = 'face="rest",operation="listPets"';
+    expect(series.get(`petstore_request_duration_seconds_count{${of}}`)).toBe(2);
+    const sum = series.get(`petstore_request_duration_seconds_sum{${of}}`);
+    expect(sum).toBeGreaterThan(0.32);
+    expect(sum).toBeLessThan(2);
+  });
+
+  test('have their bytes counted, in and out', async () => {
+    const { origin, post, scrape } = await start();
+    await post('/v1/pets', { name: 'ü', categoryId: 1 });
+    const headers = { authorization: `Bearer ${apiKey}` };
+    const listed = await (await fetch(`${origin}/trpc/listPets`, { headers })).arrayBuffer();
+    const series = await scrape();
+    expect(series.get('petstore_request_body_bytes_total{face="rest"}')).toBe(28);
+    expect(series.get('petstore_response_body_bytes_total{face="rest"}')).toBe(35);
+    expect(series.get('petstore_request_body_bytes_total{face="rpc"}')).toBe(0);
+    expect(series.get('petstore_response_body_bytes_total{face="rpc"}')).toBe(listed.byteLength);
+  });
+
+  test('that meet a limit are counted by its name', async () => {
+    const { post, scrape } = await start(undefined, { MAX_BODY_BYTES: '10' });
+    expect(await post('/v1/pets', rex)).toBe(413);
+    expect(await post('/trpc/createPet', rex)).toBe(413);
+    expect((await scrape()).get('petstore_limited_requests_total{limit="body-bytes"}')).toBe(2);
+  });
+
+  test('make no series by what a client makes up', async () => {
+    const { ask, scrape } = await start();
+    const madeUp = async (at: number) => {
+      await ask(`/v1/made-up-${at}`);
+      await ask(`/made-up-${at}`);
+      await ask(`/trpc/made-up-${at}`);
+      await ask(`/trpc/made-up-${at},listPets?batch=1`);
+      await ask('/v1/pets', { method: `MADEUP${at}` });
+      await ask(`/v1/pets?made-up=${at}`, { headers: { 'x-request-id': `made-up-${at}` } });
+    };
+    await madeUp(0);
+    const before = [...(await scrape()).keys()].filter((name) => name.startsWith('petstore_'));
+    for (let at = 1; at <= 50; at += 1) await madeUp(at);
+    const after = [...(await scrape()).keys()].filter((name) => name.startsWith('petstore_'));
+    expect(after).toEqual(before);
+    expect(after.join('\n')).not.toMatch(/made-?up/i);
+  });
+});
+
+describe('what is now', () => {
+  test('is the calls that run', async () => {
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    const { ask, scrape } = await start((store) => ({
+      async list(query) {
+        await held;
+        return store.list(query);
+      },
+    }));
+    const asked = [ask('/v1/pets'), ask('/trpc/listPets')];
+    await vi.waitFor(async () => expect((await scrape()).get('petstore_calls_in_flight')).toBe(2));
+    answer();
+    await Promise.all(asked);
+    expect((await scrape()).get('petstore_calls_in_flight')).toBe(0);
+  });
+
+  test('is the connections that are open', async () => {
+    const server = await start();
+    await server.ask('/healthz');
+    const socket = await dial(server);
+    const series = await server.scrape();
+    expect(series.get('petstore_connections{protocol="http"}')).toBe(1);
+    expect(series.get('petstore_connections{protocol="websocket"}')).toBe(1);
+    socket.close();
+    await vi.waitFor(async () =>
+      expect((await server.scrape()).get('petstore_connections{protocol="websocket"}')).toBe(0),
+    );
+  });
+
+  test('is whether the store can serve, also where it does not say', async () => {
+    let ready: Store['ready'] = () => {};
+    const { scrape } = await start(() => ({ ready: () => ready() }));
+    expect((await scrape()).get('petstore_store_ready')).toBe(1);
+    ready = () => Promise.reject(new StoreError('unavailable', 'It is away.'));
+    expect((await scrape()).get('petstore_store_ready')).toBe(0);
+    ready = () => new Promise(() => {});
+    expect((await scrape()).get('petstore_store_ready')).toBe(0);
+  });
+
+  test('is how many API keys are remembered, and tokens that are none', async () => {
+    const { ask, scrape } = await start((store) => ({
+      keys: {
+        ...store.keys,
+        find: (hash) => ({ hash, name: 'any', createdAt: 1 }),
+      },
+    }));
+    await ask('/v1/pets', { headers: { authorization: 'Bearer one' } });
+    await ask('/v1/pets', { headers: { authorization: 'Bearer two' } });
+    const series = await scrape();
+    expect(series.get('petstore_remembered_keys')).toBe(2);
+    expect(series.get('petstore_refused_tokens')).toBe(0);
+  });
+
+  test('is how late the event loop is, and what else prom-client tells of the process', async () => {
+    const { scrape } = await start();
+    await scrape();
+    // As late as a monitor that looks every 10 ms can tell.
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const until = performance.now() + 100;
+    while (performance.now() < until);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const series = await scrape();
+    expect(series.get('nodejs_eventloop_lag_max_seconds')).toBeGreaterThan(0.08);
+    expect(series.get('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
+    expect(series.get('process_start_time_seconds')).toBeGreaterThan(1_700_000_000);
+  });
+});
+
+describe('operations of the store', () => {
+  test('have a histogram each, those that answer at once and those that answer later', async () => {
+    const { ask, post, scrape } = await start();
+    await post('/v1/pets', rex);
+    await ask('/v1/pets');
+    await ask('/v1/pets/1');
+    await ask('/v1/pets', { headers: { authorization: 'Bearer nobody-knows-it' } });
+    await ask('/v1/pets', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'once' },
+      body: JSON.stringify(rex),
+    });
+    const series = await scrape();
+    const count = (operation: string) =>
+      series.get(`petstore_store_operation_duration_seconds_count{operation="${operation}"}`);
+    expect(['create', 'createOnce', 'list', 'get', 'keys.find'].map(count)).toEqual([1, 1, 1, 1, 1]);
+    expect([...series.keys()].join('\n')).not.toContain('petstore_store_errors_total{');
+  });
+
+  test('that fail are counted by operation and by why', async () => {
+    let fault: unknown = new StoreError('unavailable', 'It is away.');
+    const { ask, post, scrape } = await start(() => ({
+      list: () => Promise.reject(fault),
+      create: () => Promise.reject(new StoreError('full', 'The disk is full.')),
+      get() {
+        throw fault;
+      },
+    }));
+    expect(await ask('/v1/pets')).toBe(503);
+    expect(await ask('/v1/pets/1')).toBe(503);
+    expect(await post('/v1/pets', rex)).toBe(503);
+    fault = new TypeError('x is not a function');
+    expect(await ask('/v1/pets')).toBe(500);
+    const series = await scrape();
+    const failed = [...series].filter(([name]) => name.startsWith('petstore_store_errors_total'));
+    expect(Object.fromEntries(failed)).toEqual({
+      'petstore_store_errors_total{operation="list",error="unavailable"}': 1,
+      'petstore_store_errors_total{operation="list",error="other"}': 1,
+      'petstore_store_errors_total{operation="get",error="unavailable"}': 1,
+      'petstore_store_errors_total{operation="create",error="full"}': 1,
+    });
+    expect(series.get('petstore_store_operation_duration_seconds_count{operation="list"}')).toBe(2);
+  });
+
+  test('that nobody waits for any more are no fault of the store', async () => {
+    const { origin, scrape } = await start(() => ({
+      list: (_query, { signal } = {}) =>
+        new Promise((_, reject) => {
+          // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the reason is what a store throws
+          signal?.addEventListener('abort', () => reject(signal.reason));
+        }),
+    }));
+    await expect(
+      fetch(`${origin}/v1/pets`, {
+        headers: { authorization: `Bearer ${apiKey}` },
+        signal: AbortSignal.timeout(100),
+      }),
+    ).rejects.toThrow('timeout');
+    await vi.waitFor(async () =>
+      expect((await scrape()).get('petstore_store_errors_total{operation="list",error="aborted"}')).toBe(1),
+    );
+  });
+});

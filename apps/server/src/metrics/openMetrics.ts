@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Store } from '@petstore/core';
+import type { Exchange } from '@petstore/gateway';
+import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
+import { createExchangeMetrics } from './exchangeMetrics.ts';
+import { type Family, gauge, type MetricsSnapshot } from './family.ts';
+import { createStoreMetrics } from './storeMetrics.ts';
+
+/** What is asked for when the metrics are read. */
+export interface MetricsSources {
+  /** Rejects, or throws, where the store cannot serve. */
+  readonly ready: () => unknown;
+  readonly callsInFlight: () => number;
+  readonly connections: () => { readonly http: number; readonly webSockets: number };
+  /** How many API keys are remembered as good. */
+  readonly rememberedKeys: () => number;
+  /** How many tokens are remembered as not good. */
+  readonly refusedTokens: () => number;
+}
+
+/** The metrics of one process. */
+export interface Metrics {
+  /** For the gateway. */
+  readonly onExchange: (exchange: Exchange) => void;
+  /** @returns the store, with its operations timed */
+  readonly wrapStore: (store: Store) => Store;
+  readonly snapshot: (sources: MetricsSources) => Promise<MetricsSnapshot>;
+}
+
+/** How long a store may take to say that it is ready, in milliseconds: who reads metrics does not wait for a database. */
+const readyMs = 1000;
+
+/** Begins to measure this process. */
+export function openMetrics(): Metrics {
+  const exchanges = createExchangeMetrics();
+  const store = createStoreMetrics();
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+
+  return {
+    onExchange: exchanges.onExchange,
+    wrapStore: (wrapped) => store.wrapStore(wrapped),
+    async snapshot(sources) {
+      const [isReady, process] = await Promise.all([canServe(sources), registry.getMetricsAsJSON()]);
+      const { http, webSockets } = sources.connections();
+      return [
+        ...exchanges.families(),
+        gauge('petstore_calls_in_flight', 'Calls that run now.', sources.callsInFlight()),
+        {
+          ...gauge('petstore_connections', 'Connections that are open now.', 0),
+          values: [
+            { labels: { protocol: 'http' }, value: http },
+            { labels: { protocol: 'websocket' }, value: webSockets },
+          ],
+        },
+        ...store.families(),
+        gauge('petstore_store_ready', '1 where the store can serve, else 0.', isReady ? 1 : 0, 'min'),
+        gauge('petstore_remembered_keys', 'API keys that are remembered as good.', sources.rememberedKeys()),
+        gauge('petstore_refused_tokens', 'Tokens remembered as not good.', sources.refusedTokens()),
+        ...(process as unknown as Family[]).map(ofOneOfMany), // Its types lack what its aggregation reads.
+      ];
+    },
+  };
+}
+
+async function canServe({ ready }: MetricsSources): Promise<boolean> {
+  const answered = async () => {
+    try {
+      await ready();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return Promise.race([answered(), sleep(readyMs, false, { ref: false })]);
+}
+
+/**
+ * prom-client averages what cannot be added over processes: an event loop that hangs would be hidden by those that do
+ * not. And it leaves out when a process started.
+ */
+function ofOneOfMany(family: Family): Family {
+  const { aggregator } = family as { readonly aggregator: string };
+  if (aggregator === 'average') return { ...family, aggregator: 'max' };
+  return aggregator === 'omit' ? { ...family, aggregator: 'min' } : family;
+}
+
+/** Metrics of one or more processes as Prometheus reads them, in one. */
+export const metricsText = (snapshots: readonly MetricsSnapshot[]): Promise<string> =>
+  AggregatorRegistry.aggregate([...snapshots]).metrics();

@@ -1,0 +1,7 @@
+import type { Listening } from '@petstore/gateway/uws';
+
+/** Where a listener is reached from this machine: scheme, host and port. */
+export function originOf({ host, port }: Pick<Listening, 'host' | 'port'>, scheme: 'http' | 'https'): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}

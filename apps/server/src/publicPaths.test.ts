@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { appRouter } from '@petstore/core';
+import { newFolder } from './testing/newFolder.ts';
+
+/** Asks without a credential, for the path as it stands here: `fetch` would resolve its dots. */
+async function ask(origin: string, method: string, path: string): Promise<number | undefined> {
+  const { hostname, port } = new URL(origin);
+  const asked = request({ hostname, port, method, path, agent: false }).end();
+  const [response] = await once(asked, 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+/** All that is served to whoever has no key. */
+const publicPaths = ['/docs', '/docs/scalar.js', '/docs/start.js', '/healthz', '/openapi.json', '/readyz'];
+
+const procedures = Object.keys(appRouter._def.procedures);
+
+describe('without a credential', () => {
+  test.for(publicPaths)('%s is served', async (path) => {
+    const { serve } = await newFolder();
+    const { origin } = await serve();
+    expect(await ask(origin, 'GET', path)).toBe(200);
+    expect(await ask(origin, 'HEAD', path)).toBe(200);
+  });
+
+  test('/ leads to the documentation', async () => {
+    const { serve } = await newFolder();
+    expect(await ask((await serve()).origin, 'GET', '/')).toBe(302);
+  });
+
+  test('no operation and no procedure is, by any method or spelling of its path', async () => {
+    const { serve } = await newFolder();
+    const { origin } = await serve();
+    const paths = [
+      '',
+      '/',
+      '/pets',
+      '/pets/',
+      '/pets/1',
+      '/pets?limit=1',
+      '//pets',
+      '/%70ets',
+      '/nothing',
+      '/docs',
+      ...publicPaths,
+      ...publicPaths.map((path) => `/..${path}`),
+      ...publicPaths.map((path) => `/pets/../..${path}`),
+    ].map((path) => `/v1${path}`);
+    const calls = [
+      '',
+      '/',
+      '/nothing',
+      '/listPets,healthz?batch=1',
+      '/,?batch=1',
+      '/%6cistPets',
+      ...procedures.map((path) => `/${path}`),
+      ...publicPaths,
+      ...publicPaths.map((path) => `/..${path}`),
+    ].map((path) => `/trpc${path}`);
+    const served: string[] = [];
+    for (const path of [...paths, ...calls]) {
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'get']) {
+        const status = await ask(origin, method, path);
+        if (status !== 401) served.push(`${method} ${path}: ${status}`);
+      }
+    }
+    expect(procedures.length).toBeGreaterThanOrEqual(3);
+    expect(served).toEqual([]);
+  });
+
+  test('nothing else is: other paths are nowhere, also those that look like one that is', async () => {
+    const { serve } = await newFolder();
+    const { origin } = await serve();
+    const elsewhere = [
+      '/metrics',
+      '/admin',
+      '/keys',
+      '/v2/pets',
+      '/V1/pets',
+      '/TRPC/listPets',
+      '/v1pets',
+      '/%76%31/pets',
+      ...publicPaths.flatMap((path) => [
+        `${path}/`,
+        `${path}/x`,
+        path.toUpperCase(),
+        `/${path}`,
+        `${path};a`,
+      ]),
+    ];
+    const statuses = await Promise.all(elsewhere.map((path) => ask(origin, 'GET', path)));
+    expect(elsewhere.filter((_, at) => statuses[at] !== 404)).toEqual([]);
+  });
+
+  test('the document says of every operation that it needs a key', async () => {
+    const { serve } = await newFolder();
+    const { origin } = await serve();
+    const { paths, security } = (await (await fetch(`${origin}/openapi.json`)).json()) as {
+      readonly paths: Record<string, Record<string, { readonly security?: readonly object[] }>>;
+      readonly security?: readonly object[];
+    };
+    const open = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.entries(operations)
+        .filter(([, operation]) => ((operation.security ?? security)?.length ?? 0) === 0)
+        .map(([method]) => `${method} ${path}`),
+    );
+    expect(Object.keys(paths)).not.toEqual([]);
+    expect(open).toEqual([]);
+  });
+});

@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { newFolder } from './testing/newFolder.ts';
+
+test('of a key nothing but its hash is in the data folder, also when it was used', async () => {
+  const { serve, command, dataDir } = await newFolder();
+  const server = await serve();
+  const key = (await command(['keys', 'add', 'ci'])).stdout.trim();
+  await fetch(`${server.origin}/v1/pets`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'once',
+    },
+    body: '{"name":"Rex","categoryId":1}',
+  });
+  await server.stop();
+  const files = await readdir(dataDir);
+  const contents = await Promise.all(files.map((file) => readFile(join(dataDir, file), 'latin1')));
+  const stored = contents.join('');
+  expect(stored).toContain('"name":"ci"');
+  expect(stored).not.toContain(key.slice(4, 20));
+});
+
+test('no answer and no line of the log repeats a token, whatever is wrong with the request that has it', async () => {
+  const { serve } = await newFolder();
+  const server = await serve({ env: { LOG_LEVEL: 'trace', LOG_REQUESTS: 'all' } });
+  const good = /psk_[\w-]{43}/.exec(server.stderr())?.[0] ?? '';
+  const bad = 'psk_a-token-that-nobody-was-given';
+  const answers: string[] = [];
+  for (const [token, authorization] of [
+    [good, `Bearer ${good}`],
+    [good, `Bearer ${good} ${good}`],
+    [good, `Basic ${good}`],
+    [good, good],
+    [bad, `Bearer ${bad}`],
+    [bad, `Bearer "${bad}"`],
+  ] as const) {
+    for (const [target, init] of [
+      ['/v1/pets', {}],
+      ['/v1/nothing', {}],
+      ['/v1/pets', { method: 'DELETE' }],
+      ['/v1/pets', { method: 'POST', body: '{' }],
+      ['/trpc/listPets', {}],
+      ['/trpc/nothing,listPets?batch=1', {}],
+      ['/trpc/createPet', { method: 'POST', body: '{' }],
+    ] as const) {
+      const headers = { authorization, 'content-type': 'application/json' };
+      const response = await fetch(server.origin + target, { ...init, headers });
+      answers.push(`${[...response.headers].join('\n')}\n${await response.text()}`);
+    }
+    const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc?connectionParams=1`);
+    socket.addEventListener('message', ({ data }) => answers.push(String(data)));
+    socket.addEventListener('close', ({ reason }) => answers.push(reason));
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ method: 'connectionParams', data: { authorization } }));
+    socket.send(
+      JSON.stringify({ id: token, method: 'query', params: { path: 'nothing' } }).replace(token, '1'),
+    );
+    const over = once(socket, 'close');
+    await Promise.race([over, once(socket, 'message')]);
+    socket.close();
+    await over;
+  }
+  await server.stop();
+  for (const token of [good, bad]) {
+    expect(answers.join('\n')).not.toContain(token);
+    expect(server.stdout()).not.toContain(token);
+  }
+  expect(answers.length).toBeGreaterThan(42);
+});

@@ -1,0 +1,124 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test, vi } from 'vitest';
+import { apiKey, newFolder } from './testing/newFolder.ts';
+import { logLines } from './testing/petStoreProcess.ts';
+import { innerText, storeFaults, type StoreFault } from './testing/storeFaults.ts';
+
+const entry = fileURLToPath(new URL('testing/failingServer.ts', import.meta.url));
+
+/** What each fault of a call is answered with. */
+const answers: Partial<Record<StoreFault, readonly [status: number, code: string]>> = {
+  unavailable: [503, 'SERVICE_UNAVAILABLE'],
+  full: [503, 'SERVICE_UNAVAILABLE'],
+  forbidden: [503, 'SERVICE_UNAVAILABLE'],
+  'outcome-unknown': [504, 'GATEWAY_TIMEOUT'],
+  damaged: [500, 'INTERNAL_SERVER_ERROR'],
+  bug: [500, 'INTERNAL_SERVER_ERROR'],
+};
+/** While keys cannot be read, whether one is good is not known. */
+const keyAnswers = {
+  ...answers,
+  'outcome-unknown': [503, 'SERVICE_UNAVAILABLE'],
+  damaged: [503, 'SERVICE_UNAVAILABLE'],
+} as typeof answers;
+
+const pet = { name: 'Rex', categoryId: 1 };
+const post = (body: unknown, headers: Readonly<Record<string, string>> = {}) => ({
+  method: 'POST',
+  body: JSON.stringify(body),
+  headers: { 'content-type': 'application/json', ...headers },
+});
+
+interface Call {
+  readonly target: string;
+  readonly init?: {
+    readonly method: string;
+    readonly body: string;
+    readonly headers: Record<string, string>;
+  };
+}
+
+/** Each method of the store port that a request reaches, and a call of each face that reaches it. */
+const rows: readonly [method: string, rest: Call, rpc: Call, expected: typeof answers][] = [
+  [
+    'create',
+    { target: '/v1/pets', init: post(pet) },
+    { target: '/trpc/createPet', init: post(pet) },
+    answers,
+  ],
+  [
+    'createOnce',
+    { target: '/v1/pets', init: post(pet, { 'idempotency-key': 'once' }) },
+    { target: '/trpc/createPet', init: post(pet, { 'idempotency-key': 'once' }) },
+    answers,
+  ],
+  ['get', { target: '/v1/pets/1' }, { target: '/trpc/getPet?input={"petId":1}' }, answers],
+  ['list', { target: '/v1/pets' }, { target: '/trpc/listPets?input={}' }, answers],
+  ['keys.find', { target: '/v1/pets' }, { target: '/trpc/listPets?input={}' }, keyAnswers],
+];
+
+describe.each(rows)('where %s fails', (method, rest, rpc, expected) => {
+  test('calls are answered in JSON, the log names the request, and nothing is stored', async () => {
+    const { serve } = await newFolder();
+    const server = await serve({ entry, env: { FAILING: method } });
+    // A stored key: the one of the environment is never looked up.
+    const [key = ''] = /psk_[\w-]{43}/.exec(server.stderr()) ?? [];
+    const ask = ({ target, init }: Call) =>
+      fetch(server.origin + target, {
+        ...init,
+        headers: { ...init?.headers, authorization: `Bearer ${key}` },
+      });
+
+    for (const call of [rest, rpc]) {
+      for (const fault of storeFaults) {
+        const answer = await ask(call);
+        const [status, code] = expected[fault] ?? [];
+        const text = await answer.text();
+        const body: unknown = JSON.parse(text);
+        expect({ fault, status: answer.status }).toEqual({ fault, status });
+        expect(body).toMatchObject(
+          call === rest ? { code, status } : { error: { data: { code, httpStatus: status } } },
+        );
+        expect(text).not.toContain(innerText);
+        const requestId = answer.headers.get('x-request-id');
+        await vi.waitFor(() => {
+          const line = logLines(server).find((each) => each.requestId === requestId);
+          expect(JSON.stringify(line)).toContain(innerText);
+        });
+      }
+    }
+
+    // Now that nothing fails any more: what was answered with an error has left nothing behind.
+    expect(await (await ask({ target: '/v1/pets' })).json()).toEqual([]);
+    const created = await ask({ target: '/v1/pets', init: post(pet, { 'idempotency-key': 'once' }) });
+    expect([created.status, created.headers.get('idempotent-replayed')]).toEqual([201, null]);
+    expect(await (await ask({ target: '/v1/pets' })).json()).toHaveLength(1);
+  });
+});
+
+test('where keys.touch fails calls are answered all the same', async () => {
+  const { serve } = await newFolder();
+  const server = await serve({ entry, env: { FAILING: 'keys.touch' } });
+  const [key = ''] = /psk_[\w-]{43}/.exec(server.stderr()) ?? [];
+  const answer = await fetch(`${server.origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+  expect(answer.status).toBe(200);
+});
+
+test('where ready fails /readyz says why in one word, and /healthz is 200', async () => {
+  const { serve } = await newFolder();
+  const { origin } = await serve({ entry, env: { FAILING: 'ready', API_KEY: apiKey } });
+  const reasons: unknown[] = [];
+  for (const _ of storeFaults) reasons.push(await (await fetch(`${origin}/readyz`)).json());
+  expect(reasons).toEqual(
+    storeFaults.map((fault) => ({ status: 'unavailable', reason: fault === 'bug' ? 'unknown' : fault })),
+  );
+  expect((await fetch(`${origin}/healthz`)).status).toBe(200);
+});
+
+test('where keys.addFirst fails the start ends with a sentence, and the next one makes the key', async () => {
+  const { start, serve } = await newFolder();
+  const failed = start({ entry, env: { FAILING: 'keys.addFirst' } });
+  expect(await failed.exited).toEqual({ code: 1, signal: null });
+  expect(failed.stderr()).toBe(`${innerText}.\n`);
+  expect((await serve()).stderr()).toMatch(/psk_/);
+});

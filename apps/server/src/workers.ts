@@ -1,0 +1,233 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreError } from '@petstore/core';
+import type { Logger } from 'pino';
+import type { MetricsSnapshot } from './metrics/index.ts';
+import type { Answer, FromWorker, ToWorker } from './workerMessages.ts';
+
+/** A worker that lived for less was not well: its replacement may wait. In milliseconds. */
+const shortLifeMs = 10_000;
+
+/** How long a worker may take to answer its parent, in milliseconds. */
+const answerMs = 1_000;
+
+export interface WorkersOptions {
+  readonly count: number;
+  /** The environment of each. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Pick<Logger, 'info' | 'error'>;
+  /** Told the number of each that has ended. */
+  readonly onEnded?: (process: number) => void;
+}
+
+/** What a worker has counted. */
+export interface ToldMetrics {
+  /** A number that no other worker ever has. */
+  readonly process: number;
+  readonly metrics: MetricsSnapshot;
+}
+
+interface Worker {
+  /** From 1, in the order in which they were started. */
+  readonly number: number;
+  readonly child: ChildProcess;
+  /** How many workers before it, one replacing the other, did not live long. */
+  readonly shortLives: number;
+  readonly startedAt: number;
+  readonly ended: Promise<void>;
+  isListening: boolean;
+  isReplaced: boolean;
+}
+
+export interface Workers {
+  /**
+   * Starts them: the first alone, since what one cannot do none can.
+   * @param onFirst called when the first one listens
+   * @returns where they are reached
+   * @throws {Error} with a sentence for people, where one of them cannot start. None is left then
+   */
+  start(onFirst: () => void): Promise<string>;
+  /** Has each read its certificate anew. */
+  reload(): void;
+  /** Ends all of them at once. */
+  kill(): void;
+  /**
+   * Stops all of them in order; none is replaced from then on.
+   * @returns how many did not end in order: cut off at the deadline, or with a fault
+   */
+  stop(deadlineMs: number): Promise<number>;
+  /** What each worker that listens has counted. */
+  metrics(): Promise<ToldMetrics[]>;
+  /** Resolves where one of them can serve. @throws {StoreError} that says why none can */
+  ready(): Promise<void>;
+}
+
+/**
+ * Worker processes that are replaced when they end. `node:child_process`, not `node:cluster`: uWebSockets.js listens by
+ * itself, and the kernel deals the connections out.
+ */
+export function createWorkers({ count, env, log, onEnded }: WorkersOptions): Workers {
+  const workers = new Set<Worker>();
+  const asked = new Map<number, (answer: Answer) => void>();
+  let askedCount = 0;
+  let startedCount = 0;
+  let reloadedAt = -Infinity;
+  let hasStarted = false;
+  let isStopping = false;
+
+  /** @returns a promise of where it is reached */
+  function launch(shortLives: number): Promise<string> {
+    // Not `import.meta.url`: bundled, that is the file of a chunk.
+    const child = fork(process.argv[1] ?? '', ['worker'], { env });
+    const worker: Worker = {
+      number: ++startedCount,
+      child,
+      shortLives,
+      startedAt: performance.now(),
+      ended: ending(child),
+      isListening: false,
+      isReplaced: false,
+    };
+    workers.add(worker);
+    const listening = new Promise<string>((resolve, reject) => {
+      let reason: string | undefined;
+      // Node types no messages; these come from our own file, of the same version.
+      child.on('message', (message: FromWorker) => {
+        switch (message.type) {
+          case 'listening':
+            worker.isListening = true;
+            // It may have read the certificate before.
+            if (reloadedAt > worker.startedAt) child.kill('SIGHUP');
+            return resolve(message.origin);
+          case 'failed':
+            reason = message.message;
+            return;
+          case 'stopping':
+            return replace(worker);
+          case 'metrics':
+          case 'ready':
+            return asked.get(message.id)?.(message);
+        }
+      });
+      void worker.ended.then(() => {
+        workers.delete(worker);
+        onEnded?.(worker.number);
+        const { exitCode: code, signalCode: signal } = child;
+        if (!isStopping && hasStarted) {
+          const level = code === 0 ? 'info' : 'error';
+          log[level]({ worker: child.pid, code, signal, reason }, 'worker ended');
+        }
+        replace(worker);
+        const how = signal === null ? `code ${code}` : `signal ${signal}`;
+        reject(new Error(reason ?? `A worker ended before it served, with ${how}.`));
+      });
+    });
+    // Of those that are started later the log tells.
+    listening.catch(() => {});
+    return listening;
+  }
+
+  function replace(worker: Worker): void {
+    if (isStopping || !hasStarted || worker.isReplaced) return;
+    worker.isReplaced = true;
+    const isShort = performance.now() - worker.startedAt < shortLifeMs;
+    const shortLives = isShort ? worker.shortLives + 1 : 0;
+    setTimeout(() => {
+      if (!isStopping) void launch(shortLives);
+    }, replacementDelayMs(shortLives));
+  }
+
+  async function start(onFirst: () => void): Promise<string> {
+    try {
+      const origin = await launch(0);
+      onFirst();
+      await Promise.all(Array.from({ length: count - 1 }, () => launch(0)));
+      hasStarted = true;
+      // Some may have ended meanwhile.
+      for (let missing = count - workers.size; missing > 0; missing -= 1) void launch(0);
+      return origin;
+    } catch (error) {
+      isStopping = true;
+      await killAll();
+      throw error;
+    }
+  }
+
+  const signal = (to: Iterable<Worker>, name: NodeJS.Signals) => {
+    for (const { child } of to) child.kill(name);
+  };
+
+  function reload(): void {
+    reloadedAt = performance.now();
+    // One that starts does not know the signal yet, which would end it.
+    signal(
+      [...workers].filter(({ isListening }) => isListening),
+      'SIGHUP',
+    );
+  }
+
+  const kill = () => signal(workers, 'SIGKILL');
+
+  async function killAll(): Promise<void> {
+    kill();
+    await Promise.all([...workers].map(({ ended }) => ended));
+  }
+
+  async function stop(deadlineMs: number): Promise<number> {
+    isStopping = true;
+    const stopped = [...workers];
+    signal(workers, 'SIGTERM');
+    const isOver = await Promise.race([
+      Promise.all(stopped.map(({ ended }) => ended)).then(() => true),
+      sleep(deadlineMs, false, { ref: false }),
+    ]);
+    if (!isOver) await killAll();
+    // One that was still starting knew no signal yet.
+    return stopped.filter(({ child, isListening }) => isListening && child.exitCode !== 0).length;
+  }
+
+  /** @returns `undefined` where it does not answer in time, or has ended */
+  async function ask({ child, ended }: Worker, type: ToWorker['type']): Promise<Answer | undefined> {
+    const id = ++askedCount;
+    const answer = new Promise<Answer>((resolve) => asked.set(id, resolve));
+    child.send({ type, id } satisfies ToWorker, () => {});
+    const given = await Promise.race([answer, ended, sleep(answerMs, undefined, { ref: false })]);
+    asked.delete(id);
+    return given ?? undefined;
+  }
+
+  async function metrics(): Promise<ToldMetrics[]> {
+    const told = [...workers]
+      .filter(({ isListening }) => isListening)
+      .map(async (worker) => {
+        const answer = await ask(worker, 'metrics');
+        return answer?.type === 'metrics' && answer.metrics !== null
+          ? [{ process: worker.number, metrics: answer.metrics }]
+          : [];
+      });
+    return (await Promise.all(told)).flat();
+  }
+
+  async function ready(): Promise<void> {
+    // One that is replaced is told to stop: it takes no connection any more.
+    const serving = [...workers].filter(({ isListening, isReplaced }) => isListening && !isReplaced);
+    const answers = await Promise.all(serving.map((worker) => ask(worker, 'ready')));
+    const faults = answers.flatMap((answer) => (answer?.type === 'ready' ? [answer.fault] : []));
+    if (!faults.includes(null)) throw new StoreError(faults[0] ?? 'unavailable', 'No worker can serve.');
+  }
+
+  return { start, reload, kill, stop, metrics, ready };
+}
+
+/**
+ * How long the next worker waits, in milliseconds: not at all after one that lived long, nor after the first that did
+ * not. Then twice as long each time, up to 10 s.
+ */
+export const replacementDelayMs = (shortLives: number): number =>
+  shortLives < 2 ? 0 : Math.min(100 * 2 ** (shortLives - 2), 10_000);
+
+/** Resolves when a child has ended, or could not be started. */
+async function ending(child: ChildProcess): Promise<void> {
+  await Promise.race([once(child, 'exit'), new Promise((resolve) => child.once('error', resolve))]);
+}

@@ -1,0 +1,83 @@
+// Generated from the router. Change that, not this.
+
+import type {
+  TRPCBuiltRouter,
+  TRPCDefaultErrorShape,
+  TRPCMutationProcedure,
+  TRPCQueryProcedure,
+  inferRouterInputs,
+  inferRouterOutputs,
+} from '@trpc/server';
+
+/** The router, for a client: `createTRPCClient<AppRouter>`. */
+export type AppRouter = TRPCBuiltRouter<
+  { ctx: object; meta: object; errorShape: TRPCDefaultErrorShape; transformer: false },
+  {
+    /** Animals in ascending order of id, optionally of one status. A full page that has a successor links to it. */
+    listPets: QueryProcedure<{
+      /** Maximum number of animals returned. */
+      limit?: number | undefined;
+      /** Only animals of this status. */
+      status?: PetStatus | undefined;
+      /** Only animals whose id is greater. */
+      cursor?: number | undefined;
+    } | undefined, Pets>;
+    /** Adds an animal. The service assigns its id. */
+    createPet: MutationProcedure<NewPet, Animal>;
+    /**
+     * One animal by its identifier. Use the list of animals with its `status` filter instead.
+     * @deprecated Since 2026-11-20, until 2030-12-05. Use listPets.
+     */
+    getPet: QueryProcedure<{
+      /** Identifier of the animal. */
+      petId: number;
+    }, Animal>;
+  }
+>;
+
+/** What each procedure takes, by its name. */
+export type RouterInputs = inferRouterInputs<AppRouter>;
+
+/** What each procedure gives, by its name. */
+export type RouterOutputs = inferRouterOutputs<AppRouter>;
+
+/** Availability status. */
+export type PetStatus = 'available' | 'pending' | 'sold';
+
+/** Animals in ascending order of id. */
+export type Pets = Animal[];
+
+/** An animal that is available for adoption, or was. */
+export type Animal = {
+  /** Assigned by the service on creation. */
+  id: number;
+  /** The animal's name. */
+  name: string;
+  /** Identifier of the category the animal belongs to. */
+  categoryId: number;
+  /** Availability status. */
+  status?: PetStatus;
+};
+
+/** An animal to add. The service assigns its id. */
+export type NewPet = {
+  /** The animal's name. */
+  name: string;
+  /** Identifier of the category the animal belongs to. */
+  categoryId: number;
+  /** Availability status. */
+  status?: PetStatus | undefined;
+};
+
+/** What went wrong. */
+export type ApiError = {
+  /** Machine-readable error code. */
+  code: string;
+  /** Human-readable description. */
+  message: string;
+  /** The HTTP status code. */
+  status: number;
+};
+
+type QueryProcedure<Input, Output> = TRPCQueryProcedure<{ input: Input; output: Output; meta: object; errorShape: unknown }>;
+type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; output: Output; meta: object; errorShape: unknown }>;

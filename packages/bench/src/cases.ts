@@ -1,0 +1,216 @@
+import { seededAnimal, seededAnimals } from './petStore/animals.ts';
+import { challenge, deprecationByName, rpcVary } from './petStore/headers.ts';
+
+/** The key that every contender takes (`API_KEY`). */
+export const apiKey = 'a-key-to-measure-with';
+
+/** One request over HTTP, as text. */
+export interface CaseRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What every contender must answer. Ids of creates are written as `0`. */
+export interface ExpectedAnswer {
+  readonly status: number;
+  /** The headers that matter; several of one name are joined by ", ". `X-Request-Id` must be there besides. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+interface HttpCase {
+  readonly kind: 'http';
+  readonly request: CaseRequest;
+  readonly expected: ExpectedAnswer;
+}
+
+/** A call over a WebSocket that is open: many at once, on many sockets. */
+interface SocketCase {
+  readonly kind: 'socket';
+  readonly path: string;
+  /** A call and its answer, for an id. */
+  readonly message: (id: number) => string;
+  readonly answer: (id: number) => string;
+}
+
+export type Case = (HttpCase | SocketCase) & {
+  readonly name: string;
+  readonly title: string;
+  /** What is counted, and how many of them one request is. */
+  readonly unit: 'requests' | 'calls' | 'events';
+  readonly perRequest: number;
+};
+
+const authorization = `Bearer ${apiKey}`;
+const json = { 'content-type': 'application/json' };
+const newPet = JSON.stringify({ name: 'Rex', categoryId: 1, status: 'available' });
+const createdPet = JSON.stringify({ id: 0, name: 'Rex', categoryId: 1, status: 'available' });
+const deprecated = { ...json, ...deprecationByName, link: deprecationByName.link.join(', ') };
+const eventsPerStream = 1_000;
+
+const get = (path: string, headers: Readonly<Record<string, string>> = {}): CaseRequest => ({
+  method: 'GET',
+  path,
+  headers: { authorization, ...headers },
+});
+
+const post = (path: string, body: string): CaseRequest => ({
+  method: 'POST',
+  path,
+  headers: { authorization, ...json },
+  body,
+});
+
+const inputOf = (input: unknown) => `input=${encodeURIComponent(JSON.stringify(input))}`;
+
+/** A batch of calls of `getPet`, each of another animal. */
+export function batchOf(size: number): { readonly request: CaseRequest; readonly body: string } {
+  const ids = Array.from({ length: size }, (_, index) => index + 1);
+  const input = Object.fromEntries(ids.map((petId, index) => [index, { petId }]));
+  const answers = ids.map((id) => ({ result: { data: seededAnimal(id) } }));
+  return {
+    request: get(`/trpc/${ids.map(() => 'getPet').join(',')}?batch=1&${inputOf(input)}`),
+    body: JSON.stringify(answers),
+  };
+}
+
+/** The answer to `batchOf` as JSON lines: tRPC's own form, breadth first. */
+function linesOf(size: number): string {
+  const indexes = Array.from({ length: size }, (_, index) => index);
+  const parts = [
+    `{${indexes.map((index) => `"${index}":[[0],[null,0,${index}]]`).join(',')}}`,
+    ...indexes.map((index) => `[${index},0,[[{"result":0}],["result",0,${index + size}]]]`),
+    ...indexes.map((index) => `[${index + size},0,[[{"data":0}],["data",0,${index + 2 * size}]]]`),
+    ...indexes.map((index) => `[${index + 2 * size},0,[[${JSON.stringify(seededAnimal(index + 1))}]]]`),
+  ];
+  return parts.map((part) => `${part}\n`).join('');
+}
+
+const oneRequest = { kind: 'http', unit: 'requests', perRequest: 1 } as const;
+const rpcHeaders = { ...json, vary: rpcVary };
+
+function listOf(limit: number): Case {
+  return {
+    ...oneRequest,
+    name: `list${limit}`,
+    title: `GET list of ${limit}`,
+    request: get(`/v1/pets?limit=${limit}`),
+    expected: {
+      status: 200,
+      headers: { ...json, link: `</v1/pets?limit=${limit}&cursor=${limit}>; rel="next"` },
+      body: JSON.stringify(seededAnimals().slice(0, limit)),
+    },
+  };
+}
+
+function batchCase(size: number): Case {
+  const { request, body } = batchOf(size);
+  return {
+    ...oneRequest,
+    name: `batch${size}`,
+    title: `tRPC batch of ${size}`,
+    request,
+    expected: { status: 200, headers: rpcHeaders, body },
+  };
+}
+
+/** Everything that is measured, in the order in which it is shown. */
+export const cases: readonly Case[] = [
+  {
+    ...oneRequest,
+    name: 'get',
+    title: 'GET one',
+    request: get('/v1/pets/500'),
+    expected: { status: 200, headers: deprecated, body: JSON.stringify(seededAnimal(500)) },
+  },
+  listOf(20),
+  listOf(100),
+  {
+    ...oneRequest,
+    name: 'create',
+    title: 'POST',
+    request: post('/v1/pets', newPet),
+    expected: { status: 201, headers: { ...json, location: '/v1/pets/0' }, body: createdPet },
+  },
+  {
+    ...oneRequest,
+    name: 'unauthorized',
+    title: '401',
+    request: { ...get('/v1/pets/500'), headers: { authorization: 'Bearer a-key-of-nobody' } },
+    expected: {
+      status: 401,
+      headers: { ...json, 'www-authenticate': challenge },
+      body: '{"code":"UNAUTHORIZED","message":"The API key is not valid.","status":401}',
+    },
+  },
+  {
+    ...oneRequest,
+    name: 'notFound',
+    title: '404',
+    request: get('/v1/pets/999999999'),
+    expected: {
+      status: 404,
+      headers: deprecated,
+      body: '{"code":"NOT_FOUND","message":"There is no animal with this id.","status":404}',
+    },
+  },
+  {
+    ...oneRequest,
+    name: 'query',
+    title: 'tRPC query',
+    request: get(`/trpc/getPet?${inputOf({ petId: 500 })}`),
+    expected: {
+      status: 200,
+      headers: rpcHeaders,
+      body: JSON.stringify({ result: { data: seededAnimal(500) } }),
+    },
+  },
+  {
+    ...oneRequest,
+    name: 'mutation',
+    title: 'tRPC mutation',
+    request: post('/trpc/createPet', newPet),
+    expected: { status: 200, headers: rpcHeaders, body: `{"result":{"data":${createdPet}}}` },
+  },
+  batchCase(10),
+  batchCase(100),
+  {
+    ...oneRequest,
+    name: 'lines',
+    title: 'JSON lines, batch of 10',
+    request: get(batchOf(10).request.path, { 'trpc-accept': 'application/jsonl' }),
+    expected: { status: 200, headers: rpcHeaders, body: linesOf(10) },
+  },
+  {
+    kind: 'socket',
+    name: 'socket',
+    title: 'WebSocket call',
+    unit: 'calls',
+    perRequest: 1,
+    path: '/trpc',
+    message: (id) =>
+      JSON.stringify({ id, method: 'query', params: { path: 'getPet', input: { petId: 500 } } }),
+    answer: (id) => JSON.stringify({ id, result: { type: 'data', data: seededAnimal(500) } }),
+  },
+  {
+    kind: 'http',
+    name: 'events',
+    title: 'SSE, streams of 1,000 events',
+    unit: 'events',
+    perRequest: eventsPerStream,
+    request: get(`/trpc/watchPets?${inputOf({ count: eventsPerStream })}`, { accept: 'text/event-stream' }),
+    expected: {
+      status: 200,
+      headers: { 'content-type': 'text/event-stream', vary: rpcVary },
+      body: [
+        'event: connected\ndata: {}\n\n\n',
+        ...seededAnimals()
+          .slice(0, eventsPerStream)
+          .map((animal) => `data: ${JSON.stringify(animal)}\n\n\n`),
+        'event: return\ndata: \n\n\n',
+      ].join(''),
+    },
+  },
+];

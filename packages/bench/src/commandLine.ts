@@ -1,0 +1,110 @@
+import { parseArgs } from 'node:util';
+import { cases } from './cases.ts';
+import { contenders } from './contenders.ts';
+
+const curveNames = ['animals', 'connections', 'batch', 'body', 'procedures'] as const;
+export type CurveName = (typeof curveNames)[number];
+
+const measurements = ['throughput', 'latency', 'start'] as const;
+type MeasurementName = (typeof measurements)[number];
+
+export interface BenchOptions {
+  readonly measurements: readonly MeasurementName[];
+  readonly curves: readonly CurveName[];
+  readonly cases: readonly string[];
+  readonly contenders: readonly string[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly starts: number;
+  readonly maxAnimals: number;
+  readonly checkFloors: boolean;
+  readonly setFloors: boolean;
+  /** Where the report goes. */
+  readonly out: string;
+}
+
+/** What a quick run compares: the limit, ours, and the two peers that people come from. */
+const quickContenders = ['uws', 'gateway', 'fastify', 'trpc'];
+
+export const help = `npm run bench -- [options]
+
+Without options: throughput, start and memory, and latency, of every contender.
+
+  --quick                 under two minutes: throughput and start of ${quickContenders.join(', ')}
+  --measure NAMES         of ${measurements.join(', ')}
+  --cases NAMES           of ${cases.map(({ name }) => name).join(', ')}
+  --contenders NAMES      of ${contenders.map(({ name }) => name).join(', ')}
+  --curves NAMES          how the cost grows, in place of all that: of ${curveNames.join(', ')}; all
+  --max-animals NUMBER    where the curve of animals ends (1000000)
+  --rounds NUMBER         how often everything is measured (5)
+  --seconds NUMBER        how long each time (2)
+  --floors                fails where a ratio is below packages/bench/floors.json, after a second try
+  --set-floors            writes that file: 25% below what is measured
+  --out FOLDER            where bench.json, bench.md and bench.svg go (packages/bench/results)
+
+Names are given with commas between them.
+`;
+
+/** @returns `undefined` where help is asked for. @throws {Error} for what is not understood */
+export function readCommandLine(args: readonly string[]): BenchOptions | undefined {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      help: { type: 'boolean' },
+      quick: { type: 'boolean', default: false },
+      measure: { type: 'string' },
+      cases: { type: 'string' },
+      contenders: { type: 'string' },
+      curves: { type: 'string' },
+      'max-animals': { type: 'string' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      floors: { type: 'boolean', default: false },
+      'set-floors': { type: 'boolean', default: false },
+      out: { type: 'string', default: 'results' },
+    },
+  });
+  if (values.help) return undefined;
+  const { quick } = values;
+  const all = contenders.map(({ name }) => name);
+  const seconds = positive('seconds', values.seconds, quick ? 0.3 : 2);
+  const curves = values.curves === 'all' ? curveNames.join(',') : values.curves;
+  return {
+    measurements: names(values.measure, measurements, quick ? ['throughput', 'start'] : measurements),
+    curves: names(curves, curveNames, []),
+    cases: names(
+      values.cases,
+      cases.map(({ name }) => name),
+    ),
+    contenders: names(values.contenders, all, quick ? quickContenders : all),
+    rounds: positive('rounds', values.rounds, quick ? 3 : 5),
+    seconds,
+    // Of slow cases a short one compiles nothing yet.
+    warmUpSeconds: seconds * (quick ? 2 : 1),
+    starts: quick ? 1 : 5,
+    maxAnimals: positive('max-animals', values['max-animals'], quick ? 10_000 : 1_000_000),
+    checkFloors: values.floors,
+    setFloors: values['set-floors'],
+    out: values.out,
+  };
+}
+
+function names<Name extends string>(
+  given: string | undefined,
+  known: readonly Name[],
+  standard: readonly Name[] = known,
+): readonly Name[] {
+  if (given === undefined) return standard;
+  return given.split(',').map((text) => {
+    const found = known.find((name) => name === text.trim());
+    if (found === undefined) throw new Error(`There is no "${text}": it is one of ${known.join(', ')}.`);
+    return found;
+  });
+}
+
+function positive(name: string, given: string | undefined, standard: number): number {
+  const value = given === undefined ? standard : Number(given);
+  if (!(value > 0)) throw new Error(`--${name} is ${given}: it takes a number above 0.`);
+  return value;
+}

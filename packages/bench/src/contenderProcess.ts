@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { apiKey } from './cases.ts';
+import type { Contender } from './contenders.ts';
+import { onCore, serverCore } from './cores.ts';
+import { seedOverHttp } from './seedOverHttp.ts';
+
+/** How long a contender may take to its first answer, in milliseconds. */
+const startDeadlineMs = 30_000;
+
+const running = new Set<ChildProcess>();
+
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** A contender that answers. */
+export interface ContenderProcess {
+  readonly pid: number;
+  readonly port: number;
+  /** From the start of the process to its first 200 to a GET of the list, in milliseconds. */
+  readonly startMs: number;
+  /** Resident memory in MB (10⁶ bytes). */
+  residentMb(): Promise<number>;
+  /** The processor time that it has used, all threads that live, in seconds. */
+  processorSeconds(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  /** The folder of a store that is filled already. Default: a new one, removed at the end. */
+  readonly dataDir?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Starts a contender on its core and waits until it answers, with the animals that the cases ask for.
+ * @throws {UnavailableError} where it cannot be had on this machine
+ */
+export async function startContender(
+  { command, environment, name, store }: Pick<Contender, 'command' | 'environment' | 'name' | 'store'>,
+  options: StartOptions = {},
+): Promise<ContenderProcess> {
+  const [file, ...args] = onCore(serverCore, await command());
+  const folder = options.dataDir === undefined ? await mkdtemp(join(tmpdir(), 'petstore-bench-')) : undefined;
+  const port = await freePort();
+  const since = performance.now();
+  const child = spawn(file, args, {
+    env: {
+      PATH: process.env['PATH'],
+      NODE_ENV: 'production',
+      PORT: String(port),
+      API_KEY: apiKey,
+      DATA_DIR: options.dataDir ?? join(folder ?? '', 'data'),
+      ...environment,
+      ...options.environment,
+    },
+    // What it logs is written, and read by nobody.
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaints = `${complaints}${text}`.slice(-4_000);
+  });
+  running.add(child);
+  const stop = async () => {
+    running.delete(child);
+    if (child.exitCode === null && child.signalCode === null) {
+      // Nobody is served any more, so nobody is to be waited for.
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await answered(child, port, since + startDeadlineMs);
+  } catch (cause) {
+    await stop();
+    throw new Error(`${name} did not start: ${complaints || String(cause)}`, { cause });
+  }
+  const startMs = performance.now() - since;
+  if (store !== 'memory' && options.dataDir === undefined) {
+    await seedOverHttp(port).catch(async (cause: unknown) => {
+      await stop();
+      throw cause;
+    });
+  }
+  const pid = child.pid as number;
+  return {
+    pid,
+    port,
+    startMs,
+    async residentMb() {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8');
+      return (Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) * 1024) / 1e6;
+    },
+    async processorSeconds() {
+      const threads = await readdir(`/proc/${pid}/task`);
+      const nanoseconds = await Promise.all(
+        threads.map(async (thread) => {
+          const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0');
+          return Number(text.split(' ')[0]);
+        }),
+      );
+      return nanoseconds.reduce((sum, value) => sum + value, 0) / 1e9;
+    },
+    stop,
+  };
+}
+
+async function answered(child: ChildProcess, port: number, deadline: number): Promise<void> {
+  for (;;) {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/pets?limit=1`, {
+      headers: { authorization: `Bearer ${apiKey}`, connection: 'close' },
+    }).catch(() => undefined);
+    await response?.arrayBuffer();
+    if (response?.status === 200) return;
+    if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
+    if (performance.now() > deadline) throw new Error('it gave no answer in time');
+    await sleep(2);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('No port was given.');
+  return address.port;
+}

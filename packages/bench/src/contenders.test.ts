@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { apiKey, cases } from './cases.ts';
+import { startContender } from './contenderProcess.ts';
+import { contenders } from './contenders.ts';
+import { installedBun } from './findBun.ts';
+import { differences } from './verify.ts';
+
+const isLinux = process.platform === 'linux';
+if (!isLinux)
+  process.stdout.write('SKIPPED: the contenders: they are pinned to a core by taskset, of Linux.\n');
+const hasBun = (await installedBun()) !== undefined;
+if (!hasBun) process.stdout.write('SKIPPED: the contenders on Bun: npm run bench installs it.\n');
+
+describe.skipIf(!isLinux)('every contender does the same work', () => {
+  for (const contender of contenders.filter(({ store }) => store === 'memory')) {
+    it.skipIf(contender.runtime === 'bun' && !hasBun)(
+      `${contender.name} answers every case that it does not leave out as all others do`,
+      { timeout: 60_000 },
+      async () => {
+        const process = await startContender(contender);
+        try {
+          const found: Record<string, readonly string[]> = {};
+          for (const subject of cases) {
+            if (!(subject.name in contender.lacks)) {
+              found[subject.name] = await differences(process.port, subject);
+            }
+          }
+          const served = cases.filter(({ name }) => !(name in contender.lacks));
+          expect(found).toEqual(Object.fromEntries(served.map(({ name }) => [name, []])));
+        } finally {
+          await process.stop();
+        }
+      },
+    );
+  }
+
+  it(
+    'refuses a body that is no JSON, or not valid, with 400, whoever answers',
+    { timeout: 60_000 },
+    async () => {
+      const statuses: Record<string, readonly number[]> = {};
+      const byHand = ['uws', 'node', 'fastify', 'hono', 'gateway'];
+      for (const contender of contenders.filter(({ name }) => byHand.includes(name))) {
+        const process = await startContender(contender);
+        const post = (body: string) =>
+          fetch(`http://127.0.0.1:${process.port}/v1/pets`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+            body,
+          });
+        statuses[contender.name] = [(await post('{')).status, (await post('{"name":1}')).status];
+        await process.stop();
+      }
+      expect(statuses).toEqual(Object.fromEntries(byHand.map((name) => [name, [400, 400]])));
+    },
+  );
+});

@@ -1,0 +1,174 @@
+import { fileURLToPath } from 'node:url';
+import { findBun } from './findBun.ts';
+
+/** A server that is measured: a process of its own. */
+export interface Contender {
+  readonly name: string;
+  readonly title: string;
+  /** Which store it serves: every contender the one in memory, so that they can be compared; the pet store its own too. */
+  readonly store: 'memory' | 'embedded' | 'mongodb';
+  readonly runtime: 'node' | 'bun';
+  readonly command: () => Promise<readonly [file: string, ...args: string[]]>;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The cases that it cannot serve, with the reason. */
+  readonly lacks: Readonly<Record<string, string>>;
+}
+
+/** What cannot be measured on this machine; the message says why. */
+export class UnavailableError extends Error {
+  override readonly name = 'UnavailableError';
+}
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const source = '--conditions=@petstore/source';
+const petStoreSource = at('../../../apps/server/src/main.ts');
+/** What `npm start` runs. */
+const petStoreBundle = at('../../../apps/server/dist/main.js');
+
+const node =
+  (file: string, ...before: string[]) =>
+  async (): Promise<[string, ...string[]]> => [process.execPath, source, ...before, file];
+const bun = (file: string) => async (): Promise<[string, ...string[]]> => [await findBun(), source, file];
+
+const lacking = (names: readonly string[], reason: string) =>
+  Object.fromEntries(names.map((name) => [name, reason]));
+const rpcCases = ['query', 'mutation', 'batch10', 'batch100', 'lines', 'socket', 'events'];
+
+/**
+ * It is asked for all that it can do, by clients who all wait: by default it would refuse some of them (`npm run test:load`).
+ * What it takes to know how long they wait is measured all the same.
+ */
+const unhurried = { MAX_QUEUE_MS: '60000' };
+
+/** The pet store's process over the store in memory. */
+const gateway = node(petStoreSource, '--import', at('./contenders/gateway.ts'));
+
+/** Those that everything is compared over, the bare one first. */
+export const contenders: readonly Contender[] = [
+  {
+    name: 'uws',
+    title: 'bare uWebSockets.js',
+    store: 'memory',
+    runtime: 'node',
+    command: node(at('./contenders/uws.ts')),
+    environment: {},
+    lacks: {},
+  },
+  {
+    name: 'gateway',
+    title: 'this gateway',
+    store: 'memory',
+    runtime: 'node',
+    command: gateway,
+    environment: { ...unhurried, LOG_REQUESTS: 'errors' },
+    lacks: {},
+  },
+  {
+    name: 'gateway-log-all',
+    title: 'this gateway, LOG_REQUESTS=all',
+    store: 'memory',
+    runtime: 'node',
+    command: gateway,
+    environment: { ...unhurried, LOG_REQUESTS: 'all' },
+    lacks: {},
+  },
+  {
+    name: 'gateway-middleware',
+    title: 'this gateway, procedures with a middleware',
+    store: 'memory',
+    runtime: 'node',
+    command: gateway,
+    environment: { ...unhurried, LOG_REQUESTS: 'errors', BENCH_ROUTER: 'middleware' },
+    lacks: {},
+  },
+  {
+    name: 'node',
+    title: 'bare node:http',
+    store: 'memory',
+    runtime: 'node',
+    command: node(at('./contenders/nodeHttp.ts')),
+    environment: {},
+    lacks: lacking(['socket'], 'node:http has no WebSockets'),
+  },
+  {
+    name: 'fastify',
+    title: 'fastify 5, tRPC by its plugin',
+    store: 'memory',
+    runtime: 'node',
+    command: node(at('./contenders/fastify.ts')),
+    environment: {},
+    lacks: lacking(['socket'], 'its WebSockets are the package ws, as in the row of tRPC'),
+  },
+  {
+    name: 'hono',
+    title: 'hono on Node, tRPC by its fetch adapter',
+    store: 'memory',
+    runtime: 'node',
+    command: node(at('./contenders/hono.ts')),
+    environment: {},
+    lacks: lacking(['socket'], 'tRPC has no WebSocket adapter for it'),
+  },
+  {
+    name: 'orpc',
+    title: 'oRPC on Node',
+    store: 'memory',
+    runtime: 'node',
+    command: node(at('./contenders/orpc.ts')),
+    environment: {},
+    lacks: lacking(rpcCases, "oRPC speaks a protocol of its own, not tRPC's"),
+  },
+  {
+    name: 'trpc',
+    title: 'tRPC standalone + trpc-to-openapi',
+    store: 'memory',
+    runtime: 'node',
+    command: node(at('./contenders/trpc.ts')),
+    environment: {},
+    lacks: {},
+  },
+  {
+    name: 'bun',
+    title: 'bare Bun',
+    store: 'memory',
+    runtime: 'bun',
+    command: bun(at('./contenders/bun.ts')),
+    environment: {},
+    lacks: lacking(['lines', 'socket', 'events'], 'not written by hand for Bun'),
+  },
+  {
+    name: 'elysia',
+    title: 'Elysia on Bun',
+    store: 'memory',
+    runtime: 'bun',
+    command: bun(at('./contenders/elysia.ts')),
+    environment: {},
+    lacks: lacking(rpcCases, 'Elysia has no tRPC adapter'),
+  },
+  {
+    name: 'server-embedded',
+    title: 'npm start, embedded store',
+    store: 'embedded',
+    runtime: 'node',
+    command: async () => [process.execPath, petStoreBundle],
+    environment: { ...unhurried, LOG_REQUESTS: 'errors' },
+    lacks: lacking(['events'], 'the pet store has no subscription'),
+  },
+  {
+    name: 'server-mongodb',
+    title: 'npm start, MongoDB store',
+    store: 'mongodb',
+    runtime: 'node',
+    async command() {
+      if (!process.env['MONGODB_URI']) throw new UnavailableError('MONGODB_URI is not set');
+      return [process.execPath, petStoreBundle];
+    },
+    environment: {
+      ...unhurried,
+      LOG_REQUESTS: 'errors',
+      MONGODB_URI: process.env['MONGODB_URI'] ?? '',
+      // A new one: the cases ask for animals by ids that begin at 1. It stays behind, for whoever wants to look at it.
+      MONGODB_DB: `petstore-bench-${process.pid}`,
+    },
+    lacks: lacking(['events'], 'the pet store has no subscription'),
+  },
+];

@@ -1,0 +1,43 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { Result } from './throughput.ts';
+
+const file = fileURLToPath(new URL('../floors.json', import.meta.url));
+
+/** How far below what was measured a floor is: machines differ, and a quick run is a rough one. */
+const margin = 0.25;
+
+/** By contender and case: the least ratio to the bare server that is taken. */
+const Floors = z.record(z.string(), z.record(z.string(), z.number().positive()));
+type Floors = z.output<typeof Floors>;
+
+/** A result that is below its floor. */
+export interface Miss {
+  readonly result: Result;
+  readonly floor: number;
+}
+
+export const readFloors = async (): Promise<Floors> => Floors.parse(JSON.parse(await readFile(file, 'utf8')));
+
+/** What is below its floor. A floor that was not measured is no miss: fewer cases may have been asked for. */
+export const misses = (results: readonly Result[], floors: Floors): readonly Miss[] =>
+  results.flatMap((result) => {
+    const floor = floors[result.contender]?.[result.case];
+    const isBelow = floor !== undefined && !((result.ratio ?? NaN) >= floor);
+    return isBelow ? [{ result, floor }] : [];
+  });
+
+/** The floors of the contenders that are ours, by what was measured. */
+export function floorsOf(results: readonly Result[], contenders: readonly string[]): Floors {
+  const floors: Floors = {};
+  for (const { contender, case: subject, ratio } of results) {
+    if (!contenders.includes(contender) || ratio === undefined) continue;
+    (floors[contender] ??= {})[subject] = Number((ratio * (1 - margin)).toPrecision(2));
+  }
+  return floors;
+}
+
+/** Keeps floors for the next run. */
+export const writeFloors = (floors: Floors): Promise<void> =>
+  writeFile(file, `${JSON.stringify(floors, undefined, 2)}\n`);

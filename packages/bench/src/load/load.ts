@@ -1,0 +1,5 @@
+/** What a generator of load counted. */
+export interface Load {
+  readonly requests: number;
+  readonly seconds: number;
+}

@@ -1,0 +1,88 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import type { CaseRequest } from '../cases.ts';
+import { loadCore, onCore } from '../cores.ts';
+import type { Load } from './load.ts';
+
+const script = fileURLToPath(new URL('load.lua', import.meta.url));
+
+const Counted = z.object({
+  requests: z.int(),
+  microseconds: z.int(),
+  /** Connections that could not be made or broke, and answers that did not come within 10 s. */
+  failed: z.int(),
+  /** Answers with a status of 400 and more. */
+  refused: z.int(),
+});
+
+export interface WrkOptions {
+  readonly port: number;
+  readonly request: CaseRequest;
+  /** Asked for in turn in place of the request's own path. */
+  readonly targets?: readonly string[];
+  readonly connections: number;
+  readonly seconds: number;
+  /** Whether the answers are errors, as they must be. */
+  readonly isRefused: boolean;
+}
+
+/** Asks as fast as the server answers, with wrk. @throws {Error} where one answer was not as it must be */
+export async function wrk(options: WrkOptions): Promise<Load> {
+  const { port, request, targets, connections, seconds, isRefused } = options;
+  // A variable of the environment may not be as long as a body.
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
+  const bodyFile = join(folder, 'body');
+  if (request.body !== undefined) await writeFile(bodyFile, request.body);
+  const [file, ...args] = onCore(loadCore, [
+    'wrk',
+    '--threads=1',
+    `--connections=${connections}`,
+    '--timeout=10s',
+    // It takes whole seconds; a shorter run is interrupted, and tells how long it was.
+    `--duration=${Math.ceil(seconds) + 1}s`,
+    `--script=${script}`,
+    `http://127.0.0.1:${port}${request.path}`,
+  ]);
+  const child = spawn(file, args, {
+    env: {
+      PATH: process.env['PATH'],
+      LOAD_METHOD: request.method,
+      LOAD_HEADERS: Object.entries(request.headers)
+        .map(([name, value]) => `${name}: ${value}`)
+        .join('\n'),
+      ...(request.body !== undefined && { LOAD_BODY_FILE: bodyFile }),
+      ...(targets && { LOAD_TARGETS: targets.join('\n') }),
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  const exited = once(child, 'close');
+  await Promise.race([sleep(seconds * 1000), exited]);
+  child.kill('SIGINT');
+  await exited;
+  await rm(folder, { recursive: true });
+  const counted = /^\{.*\}$/m.exec(printed)?.[0];
+  if (counted === undefined) throw new Error(`wrk printed no result: ${printed}`);
+  const { requests, microseconds, failed, refused } = Counted.parse(JSON.parse(counted));
+  if (failed > 0) throw new Error(`${failed} of ${requests} requests failed.`);
+  if (refused !== (isRefused ? requests : 0))
+    throw new Error(`${refused} of ${requests} answers were errors.`);
+  return { requests, seconds: microseconds / 1e6 };
+}
+
+/** @throws {Error} one sentence that names the remedy, where wrk is not there */
+export async function checkWrk(): Promise<void> {
+  try {
+    await promisify(execFile)('which', ['wrk']);
+  } catch {
+    throw new Error('The bench needs wrk: on Debian and Ubuntu, apt-get install -y wrk.');
+  }
+}

@@ -1,0 +1,205 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { type Case, cases } from './cases.ts';
+import { type BenchOptions, type CurveName, help, readCommandLine } from './commandLine.ts';
+import { startContender } from './contenderProcess.ts';
+import { contenders, UnavailableError } from './contenders.ts';
+import { checkCores } from './cores.ts';
+import { animalsCurve } from './curves/animals.ts';
+import { type Curve, type CurveOptions, curveTable } from './curves/curve.ts';
+import { batchCurve, bodyCurve, connectionsCurve, proceduresCurve } from './curves/load.ts';
+import { floorsOf, misses, readFloors, writeFloors } from './floors.ts';
+import { latency, type LatencyResult } from './latency.ts';
+import { checkWrk } from './load/wrk.ts';
+import { markdown } from './report/markdown.ts';
+import type { Blank, Report } from './report/report.ts';
+import { svg } from './report/svg.ts';
+import { startAndMemory, type StartResult } from './startAndMemory.ts';
+import { bare, type Result, type Runner, throughput } from './throughput.ts';
+import { differences } from './verify.ts';
+
+const print = (text: string) => void process.stdout.write(`${text}\n`);
+const progress = (text: string) => {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${text.slice(0, 100)}`);
+};
+const progressDone = () => progress('');
+
+/** The cases that most calls are: a picture of all is four screens long. */
+const inPicture = new Set(['get', 'list20', 'create', 'query', 'batch10']);
+
+const isOurs = (name: string) => name.startsWith('gateway') || name.startsWith('server');
+
+const curves: Readonly<Record<CurveName, (options: CurveOptions) => Promise<Curve>>> = {
+  animals: animalsCurve,
+  connections: connectionsCurve,
+  batch: batchCurve,
+  body: bodyCurve,
+  procedures: proceduresCurve,
+};
+
+// What was started ends with the bench, however that ends.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+try {
+  const options = readCommandLine(process.argv.slice(2));
+  if (options === undefined) process.stdout.write(help);
+  else {
+    checkCores();
+    await checkWrk();
+    await (options.curves.length > 0 ? runCurves(options) : runBench(options));
+  }
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  // Not `exitCode`: a contender that was being started would keep the process.
+  process.exit(1);
+}
+
+async function runCurves(options: BenchOptions): Promise<void> {
+  const measured: Curve[] = [];
+  for (const name of options.curves) {
+    const curve = await curves[name]({ ...options, onProgress: progress });
+    progressDone();
+    print(`${curveTable(curve)}\n`);
+    measured.push(curve);
+  }
+  await mkdir(options.out, { recursive: true });
+  await writeFile(join(options.out, 'curves.json'), `${JSON.stringify(measured, undefined, 2)}\n`);
+  await writeFile(join(options.out, 'curves.md'), `${measured.map(curveTable).join('\n\n')}\n`);
+}
+
+async function runBench(options: BenchOptions): Promise<void> {
+  const chosen = cases.filter(({ name }) => options.cases.includes(name));
+  const { runners, blanks } = await startAll(options, chosen);
+  let results: readonly Result[] = [];
+  const latencies: LatencyResult[] = [];
+  try {
+    if (options.measurements.includes('throughput')) {
+      results = await throughput(runners, chosen, { ...options, onProgress: progress });
+      if (options.checkFloors) results = await secondTry(results, runners, chosen, options);
+    }
+    if (options.measurements.includes('latency')) {
+      const subject = chosen.find(({ kind }) => kind === 'http');
+      for (const runner of runners) {
+        if (subject === undefined || subject.name in runner.contender.lacks) continue;
+        progress(`latency: ${runner.contender.name}`);
+        latencies.push(...(await latency(runner, subject, 5)));
+      }
+    }
+  } finally {
+    for (const runner of runners) await runner.process.stop();
+  }
+  const starts: StartResult[] = [];
+  if (options.measurements.includes('start')) {
+    // Of ours, the bundle that `npm start` runs: rows on the store in memory run the sources.
+    const ours = contenders.filter(({ name }) => name === 'server-embedded');
+    const peers = runners.map(({ contender }) => contender).filter(({ name }) => !isOurs(name));
+    for (const contender of [...ours, ...peers]) {
+      progress(`start and memory: ${contender.name}`);
+      const subject = chosen.find(({ name }) => !(name in contender.lacks));
+      if (subject) starts.push(await startAndMemory(contender, subject, options));
+    }
+  }
+  progressDone();
+
+  const report: Report = {
+    at: new Date().toISOString(),
+    machine: { processor: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version },
+    rounds: options.rounds,
+    seconds: options.seconds,
+    titles: {
+      cases: Object.fromEntries(cases.map(({ name, title }) => [name, title])),
+      contenders: Object.fromEntries(contenders.map(({ name, title }) => [name, title])),
+    },
+    stores: Object.fromEntries(contenders.map(({ name, store }) => [name, store])),
+    results,
+    blanks,
+    latencies,
+    starts,
+  };
+  const text = markdown(report);
+  print(text);
+  await mkdir(options.out, { recursive: true });
+  await writeFile(join(options.out, 'bench.json'), `${JSON.stringify(report, undefined, 2)}\n`);
+  await writeFile(join(options.out, 'bench.md'), `${text}\n`);
+  const pictured = results.filter((result) => inPicture.has(result.case));
+  if (pictured.length > 0) {
+    await writeFile(join(options.out, 'bench.svg'), svg({ ...report, results: pictured }));
+  }
+  if (options.setFloors) await writeFloors(floorsOf(results, ['gateway']));
+  if (options.checkFloors) await checkFloors(results);
+}
+
+/** Starts those asked for. Nothing is measured of whom cannot be had, and nothing at all while one answers otherwise. */
+async function startAll(options: BenchOptions, chosen: readonly Case[]) {
+  const runners: Runner[] = [];
+  const blanks: Blank[] = [];
+  const wrong: string[] = [];
+  for (const contender of contenders.filter(({ name }) => options.contenders.includes(name))) {
+    progress(`starting ${contender.name}`);
+    try {
+      runners.push({ contender, process: await startContender(contender) });
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      progressDone();
+      process.stderr.write(`SKIPPED: ${contender.title}: ${error.message}.\n`);
+      blanks.push({ contender: contender.name, reason: error.message });
+    }
+  }
+  for (const { contender, process: server } of runners) {
+    for (const subject of chosen) {
+      const reason = contender.lacks[subject.name];
+      if (reason !== undefined) {
+        blanks.push({ contender: contender.name, case: subject.name, reason });
+        continue;
+      }
+      for (const difference of await differences(server.port, subject)) {
+        wrong.push(`${contender.name}, ${subject.name}: ${difference}`);
+      }
+    }
+  }
+  progressDone();
+  if (wrong.length > 0)
+    throw new Error(`Not everybody answers alike, so nothing is compared:\n${wrong.join('\n')}`);
+  print(`${runners.length} contenders answer ${chosen.length} cases alike.\n`);
+  return { runners, blanks };
+}
+
+/** Measures once more what is below its floor: a rough run is no reason to fail. */
+async function secondTry(
+  results: readonly Result[],
+  runners: readonly Runner[],
+  chosen: readonly Case[],
+  options: BenchOptions,
+): Promise<readonly Result[]> {
+  const missed = misses(results, await readFloors()).map(({ result }) => result);
+  if (missed.length === 0) return results;
+  progressDone();
+  print(`Below the floor, measured once more: ${missed.map((miss) => miss.case).join(', ')}.\n`);
+  const again = await throughput(
+    runners.filter(
+      ({ contender: { name } }) => name === bare || missed.some((miss) => miss.contender === name),
+    ),
+    chosen.filter(({ name }) => missed.some((miss) => miss.case === name)),
+    { ...options, onProgress: progress },
+  );
+  return results.map(
+    (result) =>
+      again.find(
+        (each) => each.case === result.case && each.contender === result.contender && missed.includes(result),
+      ) ?? result,
+  );
+}
+
+async function checkFloors(results: readonly Result[]): Promise<void> {
+  const below = misses(results, await readFloors());
+  if (below.length === 0) return print('\nEvery ratio is above its floor.');
+  throw new Error(
+    below
+      .map(
+        ({ result, floor }) =>
+          `${result.contender}, ${result.case}: ${result.ratio?.toFixed(3)} of the bare server, below the floor of ${floor}.`,
+      )
+      .join('\n'),
+  );
+}

@@ -1,0 +1,62 @@
+import { apiKey, type Case } from './cases.ts';
+import type { ContenderProcess } from './contenderProcess.ts';
+import type { Load } from './load/load.ts';
+import { runGenerator } from './load/runGenerator.ts';
+import { wrk } from './load/wrk.ts';
+
+/** How many connections ask at once. Streams of events are long: few are enough. */
+const connections = { requests: 64, events: 8 };
+
+/** Calls over WebSockets: this many sockets, with so many calls open on each. */
+const sockets = { sockets: 16, callsOpen: 10 };
+
+/** One measurement of one case. Units are requests, calls or events. */
+export interface Measurement {
+  /** Units a second, by the clock. */
+  readonly rate: number;
+  /**
+   * Units a second of processor time: what the server's core does when it has nothing else to do. It is the rate by the
+   * clock where server and core are at their limit. Where other programs run on the machine, or wrk is slower than the
+   * server, that rate says more about those.
+   */
+  readonly perCore: number;
+  /** The part of the time that the server had the processor: where it is far from 1, something else was the limit. */
+  readonly busy: number;
+}
+
+/** Loads a contender with a case for some seconds. */
+export async function measure(
+  contender: Pick<ContenderProcess, 'port' | 'processorSeconds'>,
+  subject: Case,
+  seconds: number,
+): Promise<Measurement> {
+  const before = await contender.processorSeconds();
+  const load = await loadWith(contender.port, subject, seconds);
+  const used = (await contender.processorSeconds()) - before;
+  // Where the machine is busy, or answers are long, a short run may be over before the first.
+  if (load.requests === 0) return measure(contender, subject, seconds * 4);
+  const units = load.requests * subject.perRequest;
+  return { rate: units / load.seconds, perCore: units / used, busy: used / load.seconds };
+}
+
+async function loadWith(port: number, subject: Case, seconds: number): Promise<Load> {
+  if (subject.kind === 'http') {
+    return wrk({
+      port,
+      request: subject.request,
+      connections: subject.unit === 'events' ? connections.events : connections.requests,
+      seconds,
+      isRefused: subject.expected.status >= 400,
+    });
+  }
+  const messages = Array.from({ length: sockets.callsOpen }, (_, index) => subject.message(index + 1));
+  const options = {
+    port,
+    path: subject.path,
+    authorization: `Bearer ${apiKey}`,
+    sockets: sockets.sockets,
+    messages,
+    seconds,
+  };
+  return (await runGenerator('socketCalls', options)) as Load;
+}

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+
+/** What every answer about one animal says of the operation: it is deprecated (RFC 9745, RFC 8594, RFC 5829). */
+export const deprecation = [
+  ['deprecation', '@1795132800'],
+  ['sunset', 'Thu, 05 Dec 2030 00:00:00 GMT'],
+  ['link', '</v1/pets>; rel="successor-version"'],
+  ['link', '</docs>; rel="deprecation"; type="text/html"'],
+] as const;
+
+/** The same for who writes the headers of one name as a list. */
+export const deprecationByName = {
+  deprecation: deprecation[0][1],
+  sunset: deprecation[1][1],
+  link: [deprecation[2][1], deprecation[3][1]],
+};
+
+export const challenge = 'Bearer realm="petstore", error="invalid_token"';
+
+/** What every answer says for its reader's safety; a stream of events has a `Cache-Control` of its own. */
+export const nosniff = 'nosniff';
+export const noStore = 'no-store';
+
+/** What tRPC's adapters say of every answer. */
+export const rpcVary = 'trpc-accept, accept';
+
+/** What they say of a stream of events. */
+export const eventHeaders = [
+  ['cache-control', 'no-cache, no-transform'],
+  ['content-type', 'text/event-stream'],
+  ['vary', rpcVary],
+  ['x-accel-buffering', 'no'],
+  ['x-content-type-options', nosniff],
+] as const;
+
+const acceptable = /^[A-Za-z0-9._~:+/=-]{1,128}$/;
+
+/** The id of a request: the client's where it is fit to be repeated, else a new one. */
+export const requestId = (header: string | null | undefined): string =>
+  header && acceptable.test(header) ? header : randomUUID();

@@ -1,0 +1,39 @@
+import { Animal, appRouter, type Context, NewPet, PetId, Pets } from '@petstore/core';
+import type { GatewayMeta } from '@petstore/gateway';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import { ListInput } from './schemas.ts';
+
+const { procedure, router } = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
+
+/** What many routers have at the root of every procedure: a middleware that adds to the context. */
+const named = procedure.use(({ next, path }) => next({ ctx: { operation: path } }));
+
+const metaOf = ({ _def: { meta } }: { readonly _def: { readonly meta: unknown } }) => meta as GatewayMeta;
+
+/** The pet store's procedures, as a router with a middleware has them. */
+export const middlewareRouter = router({
+  listPets: named
+    .meta(metaOf(appRouter.listPets))
+    .input(ListInput)
+    .output(Pets)
+    .query(async ({ ctx: { store, reply }, input }) => {
+      const { animals, hasNext } = await store.list(input);
+      if (hasNext) reply.nextCursor = animals.at(-1)?.id;
+      return animals;
+    }),
+  createPet: named
+    .meta(metaOf(appRouter.createPet))
+    .input(NewPet)
+    .output(Animal)
+    .mutation(({ ctx: { store }, input }) => store.create(input)),
+  getPet: named
+    .meta(metaOf(appRouter.getPet))
+    .input(z.object({ petId: PetId }))
+    .output(Animal)
+    .query(async ({ ctx: { store }, input: { petId } }) => {
+      const animal = await store.get(petId);
+      if (animal) return animal;
+      throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no animal with this id.' });
+    }),
+});

@@ -1,0 +1,46 @@
+import { Animal, type ListQuery, NewPet, type Page, Pets } from '@petstore/core';
+import { type Failure, invalid, notFound } from './failure.ts';
+import { memoryStore } from './memoryStore.ts';
+import { GetInput, ListInput } from './schemas.ts';
+
+// The service by hand, for contenders that bring no validation of their own: input checked, store asked, output checked.
+
+export const store = memoryStore();
+
+export function getPet(input: unknown): Animal | Failure {
+  const parsed = GetInput.safeParse(input);
+  return parsed.success ? findPet(parsed.data.petId) : invalid(parsed.error);
+}
+
+export function findPet(petId: number): Animal | Failure {
+  // The store in memory gives no promise.
+  const animal = store.get(petId) as Animal | undefined;
+  return animal === undefined ? notFound : Animal.parse(animal);
+}
+
+export function listPets(input: unknown): Page | Failure {
+  const parsed = ListInput.safeParse(input);
+  return parsed.success ? findPets(parsed.data) : invalid(parsed.error);
+}
+
+export function findPets(query: ListQuery): Page {
+  const { animals, hasNext } = store.list(query) as Page;
+  return { animals: Pets.parse(animals), hasNext };
+}
+
+export async function createPet(input: unknown): Promise<Animal | Failure> {
+  const parsed = NewPet.safeParse(input);
+  return parsed.success ? Animal.parse(await store.create(parsed.data)) : invalid(parsed.error);
+}
+
+/** The page after this one, as the value of `Link` (RFC 8288); `undefined` after the last. */
+export function nextLink(query: ListQuery | object, { animals, hasNext }: Page): string | undefined {
+  const last = animals.at(-1);
+  if (!hasNext || last === undefined) return undefined;
+  const { limit, status } = query as Partial<ListQuery>;
+  const kept = new URLSearchParams();
+  if (limit !== undefined) kept.append('limit', String(limit));
+  if (status !== undefined) kept.append('status', status);
+  kept.append('cursor', String(last.id));
+  return `</v1/pets?${kept.toString()}>; rel="next"`;
+}

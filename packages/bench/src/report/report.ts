@@ -1,0 +1,30 @@
+import type { LatencyResult } from '../latency.ts';
+import type { StartResult } from '../startAndMemory.ts';
+import type { Result } from '../throughput.ts';
+
+/** A row that is not there, or a field that is blank. */
+export interface Blank {
+  readonly contender: string;
+  /** `undefined`: all of them. */
+  readonly case?: string;
+  readonly reason: string;
+}
+
+/** All that one run found. */
+export interface Report {
+  readonly at: string;
+  /** What it ran on: for whoever compares two reports, which only ratios can be. */
+  readonly machine: { readonly processor: string; readonly cores: number; readonly node: string };
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly titles: {
+    readonly cases: Readonly<Record<string, string>>;
+    readonly contenders: Readonly<Record<string, string>>;
+  };
+  /** Which store each contender serves. */
+  readonly stores: Readonly<Record<string, string>>;
+  readonly results: readonly Result[];
+  readonly blanks: readonly Blank[];
+  readonly latencies: readonly LatencyResult[];
+  readonly starts: readonly StartResult[];
+}

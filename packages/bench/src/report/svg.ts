@@ -1,0 +1,55 @@
+import { bare } from '../throughput.ts';
+import type { Report } from './report.ts';
+
+const width = 860;
+const labelWidth = 270;
+const rowHeight = 16;
+const groupGap = 34;
+const barWidth = width - labelWidth - 150;
+
+/** Ours in one colour, the limit in another, all others grey: on light and dark pages alike. */
+const colorOf = (contender: string) =>
+  contender === bare ? '#8a8f98' : contender.startsWith('gateway') ? '#2f7ef0' : '#b9bec7';
+
+/** The report's ratios as a picture: for each case, a bar per contender, and the bare server's as the full length. */
+export function svg({ results, titles, stores }: Report): string {
+  const shown = results.filter(
+    ({ contender, ratio }) => stores[contender] === 'memory' && ratio !== undefined,
+  );
+  const longest = Math.max(1, ...shown.map(({ ratio = 0 }) => ratio));
+  const parts: string[] = [];
+  let y = 40;
+  for (const subject of new Set(shown.map((result) => result.case))) {
+    parts.push(text(0, y, titles.cases[subject] ?? subject, 'class="case"'));
+    y += 8;
+    for (const { contender, ratio = 0, perCore } of shown.filter((result) => result.case === subject)) {
+      const length = Math.max((ratio / longest) * barWidth, 1).toFixed(1);
+      const middle = y + rowHeight / 2 + 4;
+      parts.push(
+        text(labelWidth - 8, middle, titles.contenders[contender] ?? contender, 'text-anchor="end"'),
+        `<rect x="${labelWidth}" y="${y + 2}" width="${length}" height="${rowHeight - 4}" fill="${colorOf(contender)}"/>`,
+        text(labelWidth + Number(length) + 6, middle, `${ratio.toFixed(2)} (${compact(perCore)}/s)`),
+      );
+      y += rowHeight;
+    }
+    y += groupGap;
+  }
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" role="img">`,
+    '<title>Throughput of one core, as a part of the bare uWebSockets.js server’s</title>',
+    '<style>text{font:12px system-ui,sans-serif;fill:#767c86}.case{font-weight:600;font-size:13px}</style>',
+    text(0, 14, 'Throughput of one core, as a part of the bare uWebSockets.js server’s (longer is better)'),
+    ...parts,
+    '</svg>\n',
+  ].join('\n');
+}
+
+const text = (x: number, y: number, content: string, attributes = '') =>
+  `<text x="${x}" y="${y}" ${attributes}>${content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`;
+
+const compact = (value: number) =>
+  value >= 10_000
+    ? `${Math.round(value / 1000)}k`
+    : value >= 1_000
+      ? `${(value / 1000).toFixed(1)}k`
+      : value.toFixed(0);

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { floorsOf, misses } from './floors.ts';
+import { median, spread } from './statistics.ts';
+import type { Result } from './throughput.ts';
+
+const result = (fields: Partial<Result>): Result => ({
+  case: 'get',
+  contender: 'gateway',
+  rate: 100,
+  perCore: 100,
+  busy: 1,
+  spread: 0,
+  ratio: 0.8,
+  clockRatio: 0.8,
+  rounds: [],
+  ...fields,
+});
+
+describe('a floor', () => {
+  it('is 25% under what was measured, of the contenders asked for', () => {
+    expect(floorsOf([result({}), result({ contender: 'fastify' })], ['gateway'])).toEqual({
+      gateway: { get: 0.6 },
+    });
+  });
+
+  it('is missed by a ratio below it, and by none at or above it', () => {
+    const floors = { gateway: { get: 0.6, list20: 0.6, query: 0.6 } };
+    const below = result({ case: 'query', ratio: 0.59 });
+    expect(misses([result({}), result({ case: 'list20', ratio: 0.6 }), below], floors)).toEqual([
+      { result: below, floor: 0.6 },
+    ]);
+  });
+
+  it('is missed where no ratio could be made', () => {
+    const unknown = result({ ratio: undefined });
+    expect(misses([unknown], { gateway: { get: 0.6 } })).toHaveLength(1);
+  });
+
+  it('binds nobody who was not measured, and nobody who has none', () => {
+    expect(misses([result({ case: 'query' })], { gateway: { get: 0.6 } })).toEqual([]);
+  });
+});
+
+describe('the figures of several rounds', () => {
+  it('are told by their median, between the two in the middle of an even number', () => {
+    expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5]);
+  });
+
+  it('are spread by half of what lies between least and most', () => {
+    expect(spread([90, 100, 110])).toBeCloseTo(0.1);
+  });
+});

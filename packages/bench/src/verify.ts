@@ -1,0 +1,67 @@
+import { WebSocket } from 'ws';
+import { apiKey, type Case, type ExpectedAnswer } from './cases.ts';
+import { ask, type HttpAnswer } from './httpAnswer.ts';
+
+/** How long an answer may take, in milliseconds. */
+const deadlineMs = 10_000;
+
+/**
+ * What a contender answers otherwise than it must, one sentence each: nothing is compared that does not do the same.
+ */
+export async function differences(port: number, subject: Case): Promise<readonly string[]> {
+  if (subject.kind === 'http') return answerDifferences(await ask(port, subject.request), subject.expected);
+  const answer = await callOverSocket(port, subject.path, subject.message(7));
+  return answer === subject.answer(7) ? [] : [`answers ${answer}, not ${subject.answer(7)}`];
+}
+
+function answerDifferences(answer: HttpAnswer, expected: ExpectedAnswer): string[] {
+  const found: string[] = [];
+  if (answer.status !== expected.status) found.push(`status ${answer.status}, not ${expected.status}`);
+  for (const [name, value] of Object.entries(expected.headers)) {
+    const got = answer.headers[name];
+    if (got === undefined || comparable(got) !== comparable(value))
+      found.push(`${name}: ${got}, not ${value}`);
+  }
+  for (const name of ['x-request-id', 'x-content-type-options', 'cache-control']) {
+    if (!answer.headers[name]) found.push(`no ${name}`);
+  }
+  const body = comparable(answer.body);
+  if (body !== comparable(expected.body)) found.push(`body ${excerpt(body, expected.body)}`);
+  return found;
+}
+
+/**
+ * What is compared: a new animal's id is the store's to choose, and stands as 0; `charset=utf-8` says nothing that JSON
+ * does not say itself (RFC 8259 §8.1); and a list's commas may have a blank behind them.
+ */
+const comparable = (text: string) =>
+  text
+    .replace(/("id":)\d+(?=,"name":"Rex")/, '$10')
+    .replace(/^(\/v1\/pets\/)\d+$/, '$10')
+    .replace(/; ?charset=utf-8$/, '')
+    .replaceAll('",<', '", <');
+
+function excerpt(body: string, expected: string): string {
+  let at = 0;
+  while (at < expected.length && expected[at] === body[at]) at += 1;
+  const from = Math.max(at - 20, 0);
+  return `${JSON.stringify(body.slice(from, from + 120))} at ${from}, not ${JSON.stringify(expected.slice(from, from + 120))}`;
+}
+
+function callOverSocket(port: number, path: string, message: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+      handshakeTimeout: deadlineMs,
+    });
+    const timer = setTimeout(() => reject(new Error('The socket gave no answer in time.')), deadlineMs);
+    socket
+      .on('open', () => socket.send(message))
+      .on('message', (data: Buffer) => {
+        clearTimeout(timer);
+        socket.close();
+        resolve(data.toString());
+      })
+      .on('error', reject);
+  });
+}

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { startEdge } from './startEdge.ts';
+
+const never = () => new Promise<never>(() => {});
+const lines = { headers: { 'trpc-accept': 'application/jsonl' } };
+const slowLine = '/trpc/list,stubborn?batch=1&input={"1":{"ms":3000}}';
+
+describe.each([
+  ['authenticate', { authenticate: never }],
+  ['createContext', { createContext: never }],
+])('%s', (_what, options) => {
+  it.each(['/v1/list', '/v1/ticks', '/trpc/list', '/trpc/list,list?batch=1', '/trpc/%6cist'])(
+    'may take as long as a call, and counts as one meanwhile: %s',
+    async (target) => {
+      const { ask, exchanges, gateway } = await startEdge({ callTimeoutMs: 150, ...options });
+      const asked = ask(target);
+      await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1));
+      expect((await asked).status).toBe(504);
+      expect(gateway.callsInFlight()).toBe(0);
+      expect(exchanges).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
+    },
+  );
+
+  it('is refused early where as many calls run as may', async () => {
+    const { ask } = await startEdge({ callTimeoutMs: 300, maxInFlight: 1, ...options });
+    const asked = ask('/v1/list');
+    await sleep(50);
+    const refused = await ask('/v1/list');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect((await asked).status).toBe(504);
+  });
+});
+
+it('no credential is looked up that could not be waited for', async () => {
+  const { ask, lookedUp, seen } = await startEdge({ maxInFlight: 1 });
+  const asked = ask('/v1/slow?ms=300');
+  await vi.waitFor(() => expect(seen.begun).toBe(1));
+  expect((await ask('/v1/list')).status).toBe(503);
+  expect((await ask('/trpc/list')).status).toBe(503);
+  expect(lookedUp).toHaveLength(1);
+  expect((await asked).status).toBe(200);
+});
+
+it('a WebSocket is not let in by who does not decide', async () => {
+  const { dial } = await startEdge({ callTimeoutMs: 100, authenticate: never });
+  expect((await dial()).status).toBe(504);
+});
+
+describe('a line that takes too long', () => {
+  it('is told of as the limit that was met', async () => {
+    const { ask, exchanges } = await startEdge({ callTimeoutMs: 100 });
+    const target = '/trpc/list,slow?batch=1&input={"1":{"ms":5000}}';
+    await (await ask(target, lines)).text();
+    await vi.waitFor(() => expect(exchanges).toMatchObject([{ status: 200, limit: 'call-timeout' }]));
+  });
+
+  it('ends the stream a second later, where its procedure does not look at its signal', async () => {
+    const { ask, exchanges, gateway } = await startEdge({ callTimeoutMs: 100 });
+    const begun = performance.now();
+    const answer = await ask(slowLine, lines);
+    expect(gateway.callsInFlight()).toBe(1);
+    // What comes before is the lines of the others.
+    await answer.text().catch(() => '');
+    expect(performance.now() - begun).toBeGreaterThan(1000);
+    expect(performance.now() - begun).toBeLessThan(2000);
+    expect(gateway.callsInFlight()).toBe(0);
+    await vi.waitFor(() => expect(exchanges).toMatchObject([{ limit: 'call-timeout' }]));
+  });
+
+  it('counts as a call in flight', async () => {
+    const { ask } = await startEdge({ maxInFlight: 2 });
+    const answer = await ask(slowLine, lines);
+    expect((await ask('/v1/slow?ms=1')).status).toBe(200);
+    expect((await ask('/trpc/list,list?batch=1', lines)).status).toBe(503);
+    await answer.body?.cancel();
+  });
+});
+
+it('a stream that is given after its 504 is ended', async () => {
+  const { ask, seen } = await startEdge({ callTimeoutMs: 100 });
+  expect((await ask('/v1/late-drip?ms=300')).status).toBe(504);
+  await vi.waitFor(() => expect(seen.discarded).toBe(1));
+});
+
+it.each(['/v1/late-ticks?ms=300', '/trpc/lateTicks?input={"ms":300}'])(
+  'a subscription counts until it begins: %s',
+  async (target) => {
+    const { ask, gateway } = await startEdge();
+    const asked = ask(target, { headers: { accept: 'text/event-stream' } });
+    await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1));
+    const answer = await asked;
+    await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(0));
+    await answer.body?.cancel();
+  },
+);

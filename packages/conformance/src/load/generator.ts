@@ -1,0 +1,22 @@
+/** The load generator as a process: `startPinned(1, …)`. */
+import { OpenLoop, type Load } from './openLoop.ts';
+import { answerParent } from './pinned.ts';
+
+/** Opens connections, or makes a load on those that are open. */
+export type GeneratorMessage =
+  | { readonly open: { readonly port: number; readonly connections: number; readonly request: string } }
+  | { readonly run: Load };
+
+let loop: OpenLoop | undefined;
+
+answerParent(async (received) => {
+  const message = received as GeneratorMessage;
+  if ('run' in message) {
+    if (loop === undefined) throw new Error('No connections are open.');
+    return loop.run(message.run);
+  }
+  const { port, connections, request } = message.open;
+  loop = new OpenLoop(port, connections, request);
+  await loop.open();
+  return {};
+});

@@ -1,0 +1,21 @@
+import { fileURLToPath } from 'node:url';
+import type { GeneratorMessage } from './generator.ts';
+import type { Load, LoadResult } from './openLoop.ts';
+import { startPinned } from './pinned.ts';
+
+const file = fileURLToPath(new URL('generator.ts', import.meta.url));
+
+export interface Generator {
+  run(load: Load): Promise<LoadResult>;
+  stop(): Promise<void>;
+}
+
+/** A generator with so many connections, on core 1. */
+export async function startGenerator(port: number, connections: number, request: string): Promise<Generator> {
+  const pinned = startPinned(1, file);
+  await pinned.ask<object>({ open: { port, connections, request } } satisfies GeneratorMessage);
+  return {
+    run: (load) => pinned.ask<LoadResult>({ run: load } satisfies GeneratorMessage),
+    stop: () => pinned.stop(),
+  };
+}

@@ -1,0 +1,472 @@
+import { describe, expect, test } from 'vitest';
+import type { Document } from './document.ts';
+import { documentChanges } from './documentChanges.ts';
+
+/** A document with one of everything, as text: each case changes its own copy. */
+const base = JSON.stringify({
+  openapi: '3.1.0',
+  servers: [{ url: '/v1' }],
+  paths: {
+    '/things': {
+      get: {
+        operationId: 'listThings',
+        security: [{ bearer: [] }],
+        parameters: [
+          { in: 'query', name: 'limit', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
+          { in: 'query', name: 'kind', schema: { $ref: '#/components/schemas/Kind' } },
+        ],
+        responses: {
+          200: {
+            description: 'Things.',
+            headers: {
+              Link: { schema: { type: 'string' } },
+              'X-Request-Id': { required: true, schema: { type: 'string' } },
+            },
+            content: {
+              'application/json': {
+                schema: { type: 'array', items: { $ref: '#/components/schemas/Thing' } },
+              },
+            },
+          },
+          401: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } },
+        },
+      },
+      post: {
+        operationId: 'createThing',
+        security: [{ bearer: [] }],
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/NewThing' } } },
+        },
+        responses: {
+          201: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } } },
+        },
+      },
+    },
+    '/things/{id}': {
+      parameters: [{ in: 'path', name: 'id', required: true, schema: { type: 'integer' } }],
+      get: { operationId: 'getThing', security: [], responses: { 200: { description: 'It.' } } },
+    },
+  },
+  components: {
+    schemas: {
+      Kind: { type: 'string', enum: ['a', 'b'] },
+      NewThing: {
+        type: 'object',
+        properties: {
+          name: { type: 'string', minLength: 1, maxLength: 10, pattern: '^[a-z]' },
+          note: { type: ['string', 'null'] },
+          tags: { type: 'array', items: { type: 'string' }, maxItems: 5 },
+          either: { oneOf: [{ type: 'string' }, { type: 'boolean' }] },
+          kind: { $ref: '#/components/schemas/Kind' },
+        },
+        required: ['name'],
+      },
+      Thing: {
+        type: 'object',
+        properties: {
+          id: { type: 'integer', format: 'int64' },
+          name: { type: 'string' },
+          size: { type: 'number' },
+          kind: { $ref: '#/components/schemas/Kind' },
+          parts: { type: 'array', items: { $ref: '#/components/schemas/Thing' } },
+        },
+        required: ['id', 'name'],
+        additionalProperties: false,
+      },
+      Error: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
+    },
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer' },
+      key: { type: 'apiKey', in: 'header', name: 'k' },
+    },
+  },
+});
+
+// A document as a test writes to it: any of its places may be absent.
+// oxlint-disable-next-line typescript/no-explicit-any
+type Draft = any;
+const copy = (): Draft => JSON.parse(base);
+const list = (draft: Draft) => draft.paths['/things'].get;
+const create = (draft: Draft) => draft.paths['/things'].post;
+const schema = (draft: Draft, name: string) => draft.components.schemas[name];
+const field = (draft: Draft, name: string, property: string) => schema(draft, name).properties[property];
+
+type Case = readonly [what: string, edit: (draft: Draft) => void, ...sentences: string[]];
+
+const breaking: readonly Case[] = [
+  ['a path that is gone', (d) => delete d.paths['/things/{id}'], 'The path /things/{id} is gone'],
+  ['an operation that is gone', (d) => delete d.paths['/things'].post, 'POST /things: the operation is gone'],
+  [
+    'another operationId',
+    (d) => (list(d).operationId = 'all'),
+    'GET /things: operationId is all, was listThings',
+  ],
+  ['a status that is gone', (d) => delete list(d).responses[401], 'GET /things: the status 401 is gone'],
+  [
+    'a further successful status',
+    (d) => (list(d).responses[206] = { description: 'Some.' }),
+    'GET /things: the status 206 is new',
+  ],
+  [
+    'a new parameter that is required',
+    (d) => list(d).parameters.push({ in: 'query', name: 'q', required: true }),
+    'GET /things: the query parameter `q` is new and required',
+  ],
+  [
+    'a parameter that becomes required',
+    (d) => (list(d).parameters[0].required = true),
+    'GET /things: the query parameter `limit` is required',
+  ],
+  [
+    'a parameter that is gone',
+    (d) => list(d).parameters.pop(),
+    'GET /things: the query parameter `kind` is gone',
+  ],
+  [
+    'a parameter that moves to a header',
+    (d) => (list(d).parameters[0].in = 'header'),
+    'GET /things: the query parameter `limit` is gone',
+  ],
+  [
+    'a parameter of all operations of a path with another type',
+    (d) => (d.paths['/things/{id}'].parameters[0].schema.type = 'string'),
+    'GET /things/{id}: the path parameter `id`: it is string, was integer',
+  ],
+  [
+    'another style of a parameter',
+    (d) => (list(d).parameters[0].explode = false),
+    'GET /things: the query parameter `limit`: explode is false, was undefined',
+  ],
+  [
+    'a lower maximum of a parameter',
+    (d) => (list(d).parameters[0].schema.maximum = 50),
+    'GET /things: the query parameter `limit`: maximum is 50, was 100',
+  ],
+  [
+    'a higher minimum of a parameter',
+    (d) => (list(d).parameters[0].schema.minimum = 2),
+    'GET /things: the query parameter `limit`: minimum is 2, was 1',
+  ],
+  [
+    'another default of a parameter',
+    (d) => (list(d).parameters[0].schema.default = 50),
+    'GET /things: the query parameter `limit`: default is 50, was 20',
+  ],
+  [
+    'a field of a request that becomes required',
+    (d) => schema(d, 'NewThing').required.push('note'),
+    'NewThing, in requests: the field `note` is required',
+  ],
+  [
+    'a new field of a request that is required',
+    (d) => {
+      schema(d, 'NewThing').properties.color = { type: 'string' };
+      schema(d, 'NewThing').required.push('color');
+    },
+    'NewThing, in requests: the field `color` is new and required',
+  ],
+  [
+    'a field of a request that is gone',
+    (d) => delete schema(d, 'NewThing').properties.note,
+    'NewThing, in requests: the field `note` is gone',
+  ],
+  [
+    'a field of a request that may no longer be null',
+    (d) => (field(d, 'NewThing', 'note').type = 'string'),
+    'NewThing, in requests: `note`: it is string, was string or null',
+  ],
+  [
+    'a request whose further fields are refused',
+    (d) => (schema(d, 'NewThing').additionalProperties = false),
+    'NewThing, in requests: further fields are refused',
+  ],
+  [
+    'a stricter pattern',
+    (d) => (field(d, 'NewThing', 'name').pattern = '^[a-f]'),
+    'NewThing, in requests: `name`: pattern is "^[a-f]", was "^[a-z]"',
+  ],
+  [
+    'a shorter string',
+    (d) => (field(d, 'NewThing', 'name').maxLength = 5),
+    'NewThing, in requests: `name`: maxLength is 5, was 10',
+  ],
+  [
+    'a bound where there was none',
+    (d) => (field(d, 'NewThing', 'tags').minItems = 1),
+    'NewThing, in requests: `tags`: minItems is 1, was not set',
+  ],
+  [
+    'items that must be unique',
+    (d) => (field(d, 'NewThing', 'tags').uniqueItems = true),
+    'NewThing, in requests: `tags`: items must be unique',
+  ],
+  [
+    'another type of the items of a request',
+    (d) => (field(d, 'NewThing', 'tags').items.type = 'integer'),
+    'NewThing, in requests: `tags`: each item: it is integer, was string',
+  ],
+  [
+    'an alternative of a request that is gone',
+    (d) => field(d, 'NewThing', 'either').oneOf.pop(),
+    'NewThing, in requests: `either`: oneOf has 1 fewer',
+  ],
+  [
+    'a value that a request may no longer have',
+    (d) => schema(d, 'Kind').enum.pop(),
+    'Kind, in requests: the value "b" is gone',
+  ],
+  [
+    'a value that an answer may newly have',
+    (d) => schema(d, 'Kind').enum.push('c'),
+    'Kind, in answers: the value "c" is new',
+  ],
+  [
+    'a string that becomes one of few in a request',
+    (d) => (field(d, 'NewThing', 'name').enum = ['x']),
+    'NewThing, in requests: `name`: only "x" may be said',
+  ],
+  [
+    'a required field of an answer that is gone',
+    (d) => delete schema(d, 'Thing').properties.name,
+    'Thing, in answers: the field `name` is gone',
+  ],
+  [
+    'an optional field of an answer that is gone',
+    (d) => delete schema(d, 'Thing').properties.size,
+    'Thing, in answers: the field `size` is gone',
+  ],
+  [
+    'a field of an answer that becomes optional',
+    (d) => schema(d, 'Thing').required.pop(),
+    'Thing, in answers: the field `name` is optional',
+  ],
+  [
+    'a field of an answer that may be null',
+    (d) => (field(d, 'Thing', 'name').type = ['string', 'null']),
+    'Thing, in answers: `name`: it is string or null, was string',
+  ],
+  [
+    'another type of a field of an answer',
+    (d) => (field(d, 'Thing', 'id').type = 'string'),
+    'Thing, in answers: `id`: it is string, was integer',
+  ],
+  [
+    'an integer of an answer that may have fractions',
+    (d) => (field(d, 'Thing', 'id').type = 'number'),
+    'Thing, in answers: `id`: it is number, was integer',
+  ],
+  [
+    'another format of a field of an answer',
+    (d) => (field(d, 'Thing', 'id').format = 'int32'),
+    'Thing, in answers: `id`: format is "int32", was "int64"',
+  ],
+  [
+    'a keyword that is not judged',
+    (d) => (schema(d, 'Thing').patternProperties = { '^x': true }),
+    'Thing, in answers: patternProperties changed',
+  ],
+  [
+    'a media type of a request that is gone',
+    (d) => (create(d).requestBody.content = { 'application/xml': {} }),
+    'POST /things: the body is no longer taken or given as application/json',
+  ],
+  [
+    'a new body that is required',
+    (d) => (list(d).requestBody = { required: true, content: {} }),
+    'GET /things: the body is new and required',
+  ],
+  [
+    'a header of an answer that is gone',
+    (d) => delete list(d).responses[200].headers.Link,
+    'GET /things: the answer 200: the header link is gone',
+  ],
+  [
+    'a header of an answer that becomes optional',
+    (d) => delete list(d).responses[200].headers['X-Request-Id'].required,
+    'GET /things: the answer 200: the header x-request-id is optional',
+  ],
+  [
+    'an operation that newly asks for a credential',
+    (d) => (d.paths['/things/{id}'].get.security = [{ bearer: [] }]),
+    'GET /things/{id}: no credential is no longer enough',
+  ],
+  [
+    'another credential',
+    (d) => (list(d).security = [{ key: [] }]),
+    'GET /things: bearer is no longer enough',
+  ],
+  [
+    'a scope that is asked for',
+    (d) => (list(d).security = [{ bearer: ['read'] }]),
+    'GET /things: bearer is no longer enough',
+  ],
+  [
+    'another meaning of a security scheme',
+    (d) => (d.components.securitySchemes.bearer.scheme = 'basic'),
+    'The security scheme bearer changed',
+  ],
+  ['another server', (d) => (d.servers[0].url = '/v2'), 'The server /v1 is gone'],
+  [
+    'a schema whose name is gone',
+    (d) => {
+      const response = JSON.parse(JSON.stringify(list(d).responses[401]).replace('Error', 'Fault'));
+      list(d).responses[401] = response;
+      d.components.schemas.Fault = schema(d, 'Error');
+      delete d.components.schemas.Error;
+    },
+    'The schema Error is gone',
+  ],
+];
+
+const harmless: readonly Case[] = [
+  ['a new path', (d) => (d.paths['/more'] = {}), 'The path /more is new'],
+  [
+    'a new operation',
+    (d) => (d.paths['/things'].delete = { responses: {} }),
+    'DELETE /things: the operation is new',
+  ],
+  [
+    'a new parameter that is optional',
+    (d) => list(d).parameters.push({ in: 'query', name: 'q' }),
+    'GET /things: the query parameter `q` is new and optional',
+  ],
+  [
+    'a parameter that becomes optional',
+    (d) => (d.paths['/things/{id}'].parameters[0].required = false),
+    'GET /things/{id}: the path parameter `id` is optional',
+  ],
+  [
+    'a higher maximum of a parameter',
+    (d) => (list(d).parameters[0].schema.maximum = 200),
+    'GET /things: the query parameter `limit`: maximum is 200, was 100',
+  ],
+  [
+    'a bound of a request that is lifted',
+    (d) => delete field(d, 'NewThing', 'name').maxLength,
+    'NewThing, in requests: `name`: maxLength is not set, was 10',
+  ],
+  [
+    'a pattern of a request that is lifted',
+    (d) => delete field(d, 'NewThing', 'name').pattern,
+    'NewThing, in requests: `name`: pattern is not set, was "^[a-z]"',
+  ],
+  [
+    'a new field of a request that is optional',
+    (d) => (schema(d, 'NewThing').properties.color = { type: 'string' }),
+    'NewThing, in requests: the field `color` is new and optional',
+  ],
+  [
+    'a field of a request that becomes optional',
+    (d) => (schema(d, 'NewThing').required = []),
+    'NewThing, in requests: the field `name` is optional',
+  ],
+  [
+    'a further type of a field of a request',
+    (d) => (field(d, 'NewThing', 'name').type = ['string', 'null']),
+    'NewThing, in requests: `name`: it is string or null, was string',
+  ],
+  [
+    'a further alternative of a request',
+    (d) => field(d, 'NewThing', 'either').oneOf.push({ type: 'null' }),
+    'NewThing, in requests: `either`: oneOf has 1 more',
+  ],
+  [
+    'a new field of an answer',
+    (d) => (schema(d, 'Thing').properties.color = { type: 'string' }),
+    'Thing, in answers: the field `color` is new and optional',
+  ],
+  [
+    'a field of an answer that becomes required',
+    (d) => schema(d, 'Thing').required.push('size'),
+    'Thing, in answers: the field `size` is required',
+  ],
+  [
+    'a number of an answer that has no fractions any more',
+    (d) => (field(d, 'Thing', 'size').type = 'integer'),
+    'Thing, in answers: `size`: it is integer, was number',
+  ],
+  [
+    'a further failure',
+    (d) => (list(d).responses[503] = { description: 'Away.' }),
+    'GET /things: the status 503 is new',
+  ],
+  [
+    'a new header of an answer',
+    (d) => (list(d).responses[200].headers.Age = {}),
+    'GET /things: the answer 200: the header age is new',
+  ],
+  [
+    'a further media type',
+    (d) => (create(d).requestBody.content['application/xml'] = {}),
+    'POST /things: the body may be application/xml too',
+  ],
+  [
+    'a body that becomes optional',
+    (d) => (create(d).requestBody.required = false),
+    'POST /things: the body is optional',
+  ],
+  [
+    'a new body that is optional',
+    (d) => (list(d).requestBody = { content: {} }),
+    'GET /things: the body is new and optional',
+  ],
+  ['a deprecation', (d) => (list(d).deprecated = true), 'GET /things: it is deprecated'],
+  ['a further way to authenticate', (d) => list(d).security.push({ key: [] }), 'GET /things: key is enough'],
+  [
+    'an operation that asks for no credential any more',
+    (d) => (list(d).security = []),
+    'GET /things: bearer is no longer enough',
+    'GET /things: no credential is enough',
+  ],
+  ['a further server', (d) => d.servers.push({ url: '/eu/v1' }), 'The server /eu/v1 is new'],
+  ['a new schema', (d) => (d.components.schemas.More = {}), 'The schema More is new'],
+];
+
+const changes = (edit: (draft: Draft) => void) => {
+  const after = copy();
+  edit(after);
+  return documentChanges(copy() as Document, after as Document);
+};
+
+describe('of two documents', () => {
+  test('that are the same, nothing has changed', () => {
+    expect(documentChanges(copy(), copy())).toEqual([]);
+  });
+
+  test('that differ in wording alone, nothing has changed', () => {
+    const found = changes((d) => {
+      list(d).summary = 'Other words';
+      list(d).responses[200].description = 'Other words.';
+      list(d).tags = ['other'];
+      list(d)['x-sunset'] = '2030-12-05';
+      Object.assign(schema(d, 'Thing'), { description: 'Other words.', examples: [{}] });
+      d.components.securitySchemes.bearer.description = 'Other words.';
+    });
+    expect(found).toEqual([]);
+  });
+
+  test.for(breaking)('is called breaking: %s', ([, edit, ...sentences]) => {
+    const found = changes(edit)
+      .filter(({ isBreaking }) => isBreaking)
+      .map(({ sentence }) => sentence);
+    expect(found).toEqual(sentences);
+  });
+
+  test.for(harmless)('is called harmless: %s', ([, edit, ...sentences]) => {
+    expect(changes(edit)).toEqual(sentences.map((sentence) => ({ isBreaking: false, sentence })));
+  });
+
+  test('is called what it is in each direction: a value that is gone narrows requests alone', () => {
+    expect(changes((d) => schema(d, 'Kind').enum.pop())).toEqual([
+      { isBreaking: true, sentence: 'Kind, in requests: the value "b" is gone' },
+      { isBreaking: false, sentence: 'Kind, in answers: the value "b" is gone' },
+    ]);
+  });
+
+  test('no reference may lead nowhere', () => {
+    expect(() => changes((d) => delete d.components.schemas.Kind)).toThrow(
+      'The reference #/components/schemas/Kind leads nowhere.',
+    );
+  });
+});

@@ -1,0 +1,368 @@
+import { initTRPC, TRPCError, type AnyTRPCProcedure } from '@trpc/server';
+import { createInputMiddleware } from '@trpc/server/unstable-core-do-not-import';
+import fc from 'fast-check';
+import { z } from 'zod';
+
+/** Everything that happened, in order, with what whoever did it saw. */
+type Log = unknown[];
+
+/** What a chain throws, made once for it: a cause is to be the very thing that was thrown. */
+const makeThrown = () => ({
+  error: new Error('an error'),
+  trpc: new TRPCError({ code: 'CONFLICT', message: 'a conflict' }),
+  withCause: new TRPCError({ code: 'FORBIDDEN', cause: new Error('its cause') }),
+  string: 'a string',
+  nothing: undefined,
+  null: null,
+  object: { message: 'an object', extra: 1 },
+  number: 5,
+});
+type Thrown = ReturnType<typeof makeThrown>;
+const throwables = Object.keys(makeThrown()) as (keyof Thrown)[];
+
+const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
+// oxlint-disable-next-line unicorn/no-thenable -- what a query builder gives: it is waited for, though no promise
+const thenable = (value: unknown) => ({ then: (resolve: (value: unknown) => void) => resolve(value) });
+
+/** The options of a middleware or a resolver; what is done to them here no type allows. */
+// oxlint-disable-next-line typescript/no-explicit-any -- chains are put together at random
+type Loose = any;
+
+const seen = (options: Loose) => ({
+  keys: Object.keys(options).toSorted(),
+  path: options.path,
+  type: options.type,
+  batchIndex: options.batchIndex,
+  isSignal: options.signal instanceof AbortSignal,
+  meta: options.meta,
+  ctx: structuredClone(options.ctx),
+  input: structuredClone(options.input),
+});
+
+const told = (result: Loose) =>
+  typeof result === 'object' && result !== null
+    ? { keys: Object.keys(result).toSorted(), ok: result.ok, marker: result.marker, ctx: result.ctx }
+    : result;
+
+/** Middlewares of every kind, by name. */
+const middlewares: Record<string, (log: Log, thrown: Thrown) => (options: Loose) => unknown> = {
+  passes:
+    () =>
+    ({ next }) =>
+      next(),
+  'passes, async':
+    () =>
+    async ({ next }) => {
+      await pause();
+      return next();
+    },
+  'sees the result':
+    (log) =>
+    async ({ next }) => {
+      const result = await next();
+      log.push(['result', told(result)]);
+      return result;
+    },
+  'sees the result by then':
+    (log) =>
+    ({ next }) =>
+      next().then((result: unknown) => {
+        log.push(['then', told(result)]);
+        return result;
+      }),
+  'works while the rest runs':
+    (log) =>
+    ({ next }) => {
+      const pending = next();
+      log.push('meanwhile');
+      return pending;
+    },
+  'adds to the context':
+    () =>
+    ({ next, ctx }) =>
+      next({ ctx: { ...ctx, depth: (ctx?.depth ?? 0) + 1 } }),
+  'adds one thing to the context':
+    () =>
+    ({ next }) =>
+      next({ ctx: { one: 1 } }),
+  'replaces the input':
+    () =>
+    ({ next }) =>
+      next({ input: { replaced: true, a: 7 } }),
+  'replaces the input with nothing':
+    () =>
+    ({ next }) =>
+      next({ input: undefined }),
+  'replaces the raw input':
+    () =>
+    ({ next }) =>
+      next({ getRawInput: async () => ({ a: 2, b: 'raw' }) }),
+  'reads the raw input':
+    (log) =>
+    async ({ next, getRawInput }) => {
+      log.push(['raw', await getRawInput(), (await getRawInput()) === (await getRawInput())]);
+      return next();
+    },
+  'calls next twice':
+    () =>
+    async ({ next }) => {
+      await next();
+      return next({ ctx: { second: true } });
+    },
+  'calls next twice at once':
+    () =>
+    async ({ next }) =>
+      (await Promise.all([next(), next({ ctx: { b: 1 } })]))[0],
+  'returns nothing': () => () => undefined,
+  'returns nothing after next':
+    () =>
+    async ({ next }) => {
+      await next();
+    },
+  'returns a string': () => () => 'no result',
+  'returns a result of its own': () => () => ({
+    ok: true,
+    data: { a: 1, b: 'own' },
+    marker: 'middlewareMarker',
+  }),
+  'rescues what fails':
+    () =>
+    async ({ next }) => {
+      const result = await next();
+      return result.ok ? result : { ...result, ok: true, data: { a: 0, b: 'rescued' } };
+    },
+  'changes the output':
+    () =>
+    async ({ next }) => {
+      const result = await next();
+      return result.ok ? { ...result, data: { ...result.data, changed: true } } : result;
+    },
+  'changes its options': () => (options) => {
+    options.ctx = { stolen: true };
+    options.input = 'stolen';
+    return options.next();
+  },
+  'calls next with a number':
+    () =>
+    ({ next }) =>
+      next(5),
+  'throws once the rest has run':
+    (_log, thrown) =>
+    async ({ next }) => {
+      await next();
+      throw thrown.error;
+    },
+};
+
+/** Parsers of every kind, by name. */
+const parsers: Record<string, (log: Log, thrown: Thrown) => Loose> = {
+  'an object': () => z.object({ a: z.number() }),
+  'another object': () => z.object({ b: z.string().optional() }),
+  'a loose object': () => z.looseObject({}),
+  'a default': () => z.object({ c: z.number().default(3) }),
+  'a transform': () => z.looseObject({}).transform((value) => ({ ...value, transformed: true })),
+  'an async transform': () => z.looseObject({}).transform(async (value) => ({ ...value, later: true })),
+  'an async refinement': (log) =>
+    z.looseObject({}).refine(async () => {
+      await pause();
+      log.push('refined');
+      return true;
+    }),
+  'a refinement that fails': () => z.looseObject({}).refine(() => false, 'never good'),
+  'an async refinement that fails': () => z.looseObject({}).refine(async () => false, 'never good, later'),
+  'a refinement that throws': (_log, thrown) =>
+    z.looseObject({}).refine(() => {
+      throw thrown.error;
+    }),
+  'a string': () => z.string(),
+  anything: () => z.unknown(),
+  'a function': (log) => (value: unknown) => {
+    log.push(['parsed', value]);
+    return value;
+  },
+  'an async function': (log) => async (value: unknown) => {
+    log.push(['parsing', value]);
+    await pause();
+    return value;
+  },
+  'a function that throws': (_log, thrown) => () => {
+    throw thrown.string;
+  },
+  'a function that throws a TRPCError': (_log, thrown) => () => {
+    throw thrown.trpc;
+  },
+  'a standard schema': () => ({
+    '~standard': { version: 1, vendor: 'here', validate: (value: unknown) => ({ value }) },
+  }),
+};
+
+/** Resolvers of every kind, by name. */
+const resolvers: Record<string, (options: Loose) => unknown> = {
+  'gives what it saw': ({ ctx, input }) => ({ a: 1, b: 'x', ctx, input }),
+  'gives it later': async ({ ctx, input }) => {
+    await pause();
+    return { a: 1, ctx, input };
+  },
+  'gives a thenable': () => thenable({ a: 1, b: 'thenable' }),
+  'gives nothing': () => undefined,
+  'gives null': () => null,
+  'gives a text': () => 'text',
+  'gives an array': ({ input }) => [input],
+  'reads the raw input': async ({ getRawInput }) => ({ a: 1, raw: await getRawInput() }),
+  'calls next': async ({ next }) => ({ a: 1, ok: (await next()).ok }),
+};
+
+type Element =
+  | { readonly kind: 'input' | 'output'; readonly name: string }
+  | { readonly kind: 'use'; readonly name: string }
+  | { readonly kind: 'throw'; readonly name: keyof Thrown; readonly isLate: boolean }
+  | { readonly kind: 'errors' | 'own parser' | 'meta' | 'piped' }
+  | { readonly kind: 'concat'; readonly elements: readonly Element[] };
+
+export interface ChainPlan {
+  readonly elements: readonly Element[];
+  readonly resolver: string | { readonly throws: keyof Thrown; readonly isLate: boolean };
+  readonly type: 'query' | 'mutation';
+  readonly hasCaller: boolean;
+  readonly rawInput: unknown;
+  readonly ctx: unknown;
+  readonly batchIndex: number;
+  readonly hasSignal: boolean;
+  readonly rawInputThrows: boolean;
+}
+
+const name = (table: object) => fc.constantFrom(...Object.keys(table));
+const parserElement = fc.record({ kind: fc.constantFrom('input', 'output'), name: name(parsers) });
+const flat = fc.oneof(
+  { weight: 6, arbitrary: parserElement },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('use' as const), name: name(middlewares) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('throw' as const),
+      name: fc.constantFrom(...throwables),
+      isLate: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('errors', 'own parser', 'meta', 'piped') }) },
+) as fc.Arbitrary<Element>;
+const element = fc.oneof(
+  { weight: 8, arbitrary: flat },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('concat' as const),
+      elements: fc.array(flat, { maxLength: 3 }),
+    }),
+  },
+);
+
+export const chainPlan: fc.Arbitrary<ChainPlan> = fc.record({
+  // Half of them have no middleware of their own.
+  elements: fc.oneof(
+    fc.array(parserElement as fc.Arbitrary<Element>, { maxLength: 4 }),
+    fc.array(element, { maxLength: 5 }),
+  ),
+  resolver: fc.oneof(
+    { weight: 4, arbitrary: name(resolvers) },
+    { weight: 1, arbitrary: fc.record({ throws: fc.constantFrom(...throwables), isLate: fc.boolean() }) },
+  ),
+  type: fc.constantFrom('query', 'mutation'),
+  hasCaller: fc.integer({ min: 0, max: 19 }).map((number) => number === 0),
+  rawInput: fc.oneof(
+    { weight: 5, arbitrary: fc.constant({ a: 1, b: 'b', more: [1] }) },
+    { weight: 1, arbitrary: fc.constantFrom(undefined, null, {}, 'text', [1], { a: 'wrong' }) },
+  ),
+  ctx: fc.constantFrom({ user: 'ann', depth: 0 }, {}, undefined),
+  batchIndex: fc.nat(9),
+  hasSignal: fc.boolean(),
+  rawInputThrows: fc.integer({ min: 0, max: 19 }).map((number) => number === 0),
+});
+
+const { procedure: root } = initTRPC.context<object>().meta<Loose>().create({ isDev: false });
+
+export interface Chain {
+  readonly procedure: AnyTRPCProcedure;
+  /** What was done and seen since the log was emptied. */
+  readonly log: Log;
+  /** An error as it can be compared with another chain's. */
+  readonly described: (error: unknown) => unknown;
+}
+
+/** A procedure by its plan; `undefined` where tRPC refuses to build it. */
+export function buildChain(plan: ChainPlan): Chain | undefined {
+  const log: Log = [];
+  const thrown = makeThrown();
+  const add = (builder: Loose, part: Element, index: number): Loose => {
+    switch (part.kind) {
+      case 'input':
+      case 'output':
+        return builder[part.kind](parsers[part.name]?.(log, thrown));
+      case 'use': {
+        const middleware = middlewares[part.name]?.(log, thrown);
+        return builder.use((options: Loose) => {
+          log.push([part.name, index, seen(options)]);
+          return middleware?.(options);
+        });
+      }
+      case 'throw':
+        return builder.use(({ next }: Loose) => {
+          if (!part.isLate) throw thrown[part.name];
+          return next().then(() => Promise.reject(thrown[part.name]));
+        });
+      case 'errors':
+        return builder.errors(({ shape, error }: Loose) => {
+          log.push(['formatted', error.code]);
+          return { ...shape, formatted: true };
+        });
+      case 'own parser':
+        return builder.use(createInputMiddleware(async (value: unknown) => value) as Loose);
+      case 'meta':
+        return builder.meta({ [`meta${index}`]: index });
+      case 'piped':
+        return builder.use(
+          (initTRPC.create().middleware(({ next }) => next({ ctx: { piped: 1 } })) as Loose).unstable_pipe(
+            ({ next, ctx }: Loose) => next({ ctx: { piped: ctx.piped + 1 } }),
+          ),
+        );
+      default:
+        return builder.concat(part.elements.reduce(add, root as Loose));
+    }
+  };
+  let builder: Loose;
+  try {
+    builder = plan.elements.reduce(add, root as Loose);
+  } catch {
+    // Two outputs, for one.
+    return undefined;
+  }
+  if (plan.hasCaller) {
+    builder = builder.experimental_caller(async ({ args, invoke }: Loose) => {
+      log.push('caller');
+      return invoke(args[0]);
+    });
+  }
+  const { resolver } = plan;
+  const procedure = builder[plan.type]((options: Loose) => {
+    log.push(['resolver', seen(options)]);
+    if (typeof resolver === 'string') return resolvers[resolver]?.(options);
+    if (!resolver.isLate) throw thrown[resolver.throws];
+    return pause().then(() => Promise.reject(thrown[resolver.throws]));
+  }) as AnyTRPCProcedure;
+  return { procedure, log, described: (error) => described(error, thrown) };
+}
+
+/** What was thrown here goes by its name: a cause must be the very same. */
+function described(error: unknown, thrown: Thrown): unknown {
+  for (const [key, value] of Object.entries(thrown)) if (Object.is(error, value)) return `thrown ${key}`;
+  if (!(error instanceof Error)) return { value: error };
+  return {
+    isTRPCError: error instanceof TRPCError,
+    name: error.name,
+    code: (error as { readonly code?: unknown }).code,
+    message: error.message,
+    // A formatter leaves its mark.
+    marks: Object.getOwnPropertySymbols(error).length,
+    cause: error.cause === undefined ? undefined : described(error.cause, thrown),
+  };
+}

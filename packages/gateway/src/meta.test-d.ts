@@ -1,0 +1,9 @@
+import type { OpenApiMeta } from 'trpc-to-openapi';
+import { expectTypeOf, test } from 'vitest';
+import type { RestMeta } from './meta.ts';
+
+test('what trpc-to-openapi takes as metadata is taken here', () => {
+  type Vocabulary = NonNullable<OpenApiMeta<object>['openapi']>;
+  expectTypeOf<Vocabulary>().toExtend<RestMeta>();
+  expectTypeOf<Exclude<keyof Vocabulary, keyof RestMeta>>().toBeNever();
+});

@@ -1,0 +1,253 @@
+import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { GatewayMeta } from '../meta.ts';
+import { generateTypes } from './generateTypes.ts';
+import * as example from './testing/exampleRouter.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create();
+const notCalled = (): never => {
+  throw new Error('This router is for its types alone.');
+};
+
+const typesOf = (procedure: AnyTRPCProcedure) => generateTypes(t.router({ read: procedure }));
+const outputOf = async (schema: z.ZodType) =>
+  /read: QueryProcedure<void, (.*)>;/.exec(await typesOf(t.procedure.output(schema).query(notCalled)))?.[1];
+const inputOf = async (schema: z.ZodType) =>
+  /read: QueryProcedure<(.*), string>;/.exec(
+    await typesOf(t.procedure.input(schema).output(z.string()).query(notCalled)),
+  )?.[1];
+
+describe('the types of a router', () => {
+  it('are flat, named after the metadata of schemas, with doc comments', async () => {
+    expect(await generateTypes(example.bookRouter, { exports: example, errorShape: example.Problem })).toBe(
+      `// Generated from the router. Change that, not this.
+
+import type {
+  TRPCBuiltRouter,
+  TRPCMutationProcedure,
+  TRPCQueryProcedure,
+  TRPC_ERROR_CODE_NUMBER,
+  inferRouterInputs,
+  inferRouterOutputs,
+} from '@trpc/server';
+
+/** The router, for a client: \`createTRPCClient<AppRouter>\`. */
+export type AppRouter = TRPCBuiltRouter<
+  { ctx: object; meta: object; errorShape: Problem; transformer: false },
+  {
+    books: {
+      find: QueryProcedure<{ isbn: string }, Book | null>;
+      add: MutationProcedure<BookInput, Book>;
+    };
+  }
+>;
+
+/** What each procedure takes, by its name. */
+export type RouterInputs = inferRouterInputs<AppRouter>;
+
+/** What each procedure gives, by its name. */
+export type RouterOutputs = inferRouterOutputs<AppRouter>;
+
+/** A book in print. */
+export type Book = {
+  /** ISBN-13, digits only. */
+  isbn: string;
+  /**
+   * The title.
+   * As on the cover.
+   * @deprecated
+   */
+  title: string;
+  format: 'print' | 'e-book';
+};
+
+/** A book in print. */
+export type BookInput = {
+  /** ISBN-13, digits only. */
+  isbn: string;
+  /**
+   * The title.
+   * As on the cover.
+   * @deprecated
+   */
+  title: string;
+  format?: 'print' | 'e-book' | undefined;
+};
+
+export type Problem = { message: string; code: TRPC_ERROR_CODE_NUMBER; data: { hint: string } };
+
+type QueryProcedure<Input, Output> = TRPCQueryProcedure<{ input: Input; output: Output; meta: object; errorShape: unknown }>;
+type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; output: Output; meta: object; errorShape: unknown }>;
+`,
+    );
+  });
+
+  it('say when a procedure was deprecated, and what replaces it', async () => {
+    const router = t.router({
+      list: t.procedure
+        .meta({ openapi: { method: 'GET', path: '/things', description: 'All things.' } })
+        .output(z.array(z.string()))
+        .query(notCalled),
+      old: t.procedure
+        .meta({
+          openapi: {
+            method: 'GET',
+            path: '/old',
+            summary: 'Some things',
+            deprecation: {
+              since: new Date('2026-01-02'),
+              sunset: new Date('2030-03-04'),
+              successor: '/things',
+            },
+          },
+        })
+        .output(z.array(z.string()))
+        .query(notCalled),
+    });
+    const text = await generateTypes(router);
+    expect(text).toContain('    /** All things. */\n    list: ');
+    expect(text).toContain(
+      '    /**\n     * Some things\n     * @deprecated Since 2026-01-02, until 2030-03-04. Use list.\n     */\n    old: ',
+    );
+  });
+
+  it('are the same each time', async () => {
+    expect(await generateTypes(example.otherRouter)).toBe(await generateTypes(example.otherRouter));
+  });
+
+  it('leave the schemas as they are', async () => {
+    const schema = z.object({
+      get self() {
+        return schema.optional();
+      },
+    });
+    const before = Object.keys(schema._zod.def);
+    await outputOf(schema);
+    expect(Object.keys(schema._zod.def)).toEqual(before);
+    expect(z.globalRegistry.get(schema)).toBeUndefined();
+  });
+
+  it('name a recursive schema that has no id after where it is', async () => {
+    const tree = z.object({
+      get children() {
+        return z.array(tree);
+      },
+    });
+    const text = await typesOf(t.procedure.output(z.object({ root: tree })).query(notCalled));
+    expect(text).toContain('read: QueryProcedure<void, { root: ReadRoot }>;');
+    expect(text).toContain('export type ReadRoot = { children: ReadRoot[] };');
+  });
+
+  it('make a TypeScript name of an id that is none', async () => {
+    expect(await outputOf(z.object({}).meta({ id: 'shop/order-line' }))).toBe('ShopOrderLine');
+  });
+});
+
+describe('types that leave no trace at run time are what they stand for', () => {
+  it.each([
+    ['a brand', z.string().brand<'Id'>(), 'string'],
+    ['a TypeScript enum of numbers', z.enum({ A: 0, B: 1, 0: 'A', 1: 'B' }), '0 | 1'],
+    ['a TypeScript enum of strings', z.enum({ Red: 'red', Blue: 'blue' }), "'red' | 'blue'"],
+    ['a refinement that narrows', z.string().refine((value): value is 'a' => value === 'a'), 'string'],
+  ])('%s', async (_, schema, expected) => {
+    expect(await outputOf(schema)).toBe(expected);
+    expect(await inputOf(schema)).toBe(expected);
+  });
+});
+
+describe('what cannot be known ends with a sentence that names the procedure, the field and the remedy', () => {
+  class Money {
+    readonly cents = 0;
+  }
+  const output = (schema: z.ZodType) => t.procedure.output(schema).query(notCalled);
+  const input = (schema: z.ZodType) => t.procedure.input(schema).output(z.void()).mutation(notCalled);
+  it.each<[string, AnyTRPCProcedure, string]>([
+    [
+      'the output of a transform',
+      output(z.object({ at: z.array(z.string().transform(Number)) })),
+      'The procedure read: the type of output.at[] cannot be written down: what a transform gives is not known at run time. Say it: .pipe(schema) after it.',
+    ],
+    [
+      'a custom schema',
+      input(z.object({ px: z.custom<`${number}px`>() })),
+      "The procedure read: the type of input.px cannot be written down: the type of a custom schema leaves no trace at run time. State it: .meta({ typescript: '…' }).",
+    ],
+    [
+      'a class that clients do not have',
+      output(z.map(z.string(), z.instanceof(Money))),
+      "The procedure read: the type of output[] cannot be written down: clients do not have the class Money. State it: .meta({ typescript: '…' }).",
+    ],
+    [
+      'readonly of what zod has no type for',
+      output(z.any().readonly()),
+      'The procedure read: the type of output cannot be written down: there is no name for what .readonly() makes of it. Leave .readonly() out.',
+    ],
+    [
+      'readonly of an intersection with what is no plain object',
+      input(
+        z
+          .set(z.string())
+          .and(z.object({ a: z.string() }))
+          .readonly(),
+      ),
+      'The procedure read: the type of input cannot be written down: there is no name for what .readonly() makes of it. Leave .readonly() out.',
+    ],
+    [
+      'an output without a schema',
+      t.procedure.query(() => 'x'),
+      'The procedure read: what it gives is not known at run time. Give it an output schema: .output(…).',
+    ],
+    [
+      'a subscription without a schema',
+      t.procedure.subscription(async function* () {
+        yield await Promise.resolve(1);
+      }),
+      "The procedure read: what its events are is not known at run time. Say it in its metadata: openapi.event, or .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).",
+    ],
+    [
+      'an input that is no zod schema',
+      t.procedure
+        .input((value: unknown) => String(value))
+        .output(z.string())
+        .query(notCalled),
+      'The procedure read: the type of its input is not known: its parser is not a zod 4 schema.',
+    ],
+    [
+      'an output that is no zod schema',
+      t.procedure.output((value: unknown) => String(value)).query(notCalled),
+      'The procedure read: the type of its output is not known: its parser is not a zod 4 schema.',
+    ],
+    [
+      'errors of its own',
+      t.procedure
+        .errors(({ shape }) => ({ ...shape, data: { hint: 'x' } }))
+        .output(z.string())
+        .query(notCalled),
+      'The procedure read: the shape of its errors is not known at run time. Format errors for the whole router: initTRPC.create({ errorFormatter }).',
+    ],
+    [
+      'two schemas of one id',
+      t.procedure
+        .input(z.object({ a: z.string() }).meta({ id: 'Twice' }))
+        .output(z.object({ b: z.string() }).meta({ id: 'Twice' }))
+        .query(notCalled),
+      'Two schemas would be the type Twice: give one of them another id in its metadata.',
+    ],
+    [
+      'an id that means something else',
+      output(z.object({ a: z.date() }).meta({ id: 'Date' })),
+      'A schema would be the type Date, which means something else: give it another id in its metadata.',
+    ],
+  ])('%s', async (_, procedure, message) => {
+    await expect(typesOf(procedure)).rejects.toThrow(
+      expect.objectContaining({ name: 'GatewayError', message }) as Error,
+    );
+  });
+
+  it('a formatter of errors', async () => {
+    await expect(generateTypes(example.bookRouter)).rejects.toThrow(
+      "The shape of the router's errors is not known: it has an errorFormatter. Say that it keeps tRPC's own shape (`default`), or name a zod schema of what it gives: errorShape, or --error-shape.",
+    );
+  });
+});

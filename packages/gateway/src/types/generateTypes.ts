@@ -1,0 +1,172 @@
+import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
+import { isZod, procedureDefinitions, type ProcedureDefinition } from '../procedures.ts';
+import { createNames } from './names.ts';
+import { print, printComment, propertyName } from './print.ts';
+import { routerTree, spellProcedure, type ProcedureTypes, type RouterTree } from './spellProcedure.ts';
+import { spellSchema, type SpellOptions } from './spellSchema.ts';
+import { word, type Comment, type TypeNode } from './typeNode.ts';
+import { GatewayError } from '../gatewayError.ts';
+import { metadataOf, type Schema } from './zodDefinition.ts';
+
+export interface TypesOptions {
+  /**
+   * The exports of the module that has the router, say. The zod schemas among them that have an `id` in their metadata
+   * become types even where no procedure uses them; where an `id` is the name of something global, such as `Error`, the
+   * exported name is taken.
+   */
+  readonly exports?: Readonly<Record<string, unknown>>;
+  /**
+   * What the router's `errorFormatter` gives: `default` where its shape is tRPC's own, or a zod schema. It is asked for
+   * where there is a formatter.
+   */
+  readonly errorShape?: 'default' | Schema;
+}
+
+/**
+ * A router's types as TypeScript source, flat: `AppRouter`, `RouterInputs`, `RouterOutputs`, and the entities by name,
+ * with their doc comments. It imports nothing but types of `@trpc/server`. A client's types are those that it would
+ * have of the router itself, context and metadata apart.
+ * @throws {GatewayError} one sentence with procedure, field and remedy, where a type cannot be known
+ */
+export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions = {}): Promise<string> {
+  const definitions = await procedureDefinitions(router);
+  const { transformer, errorFormatter } = router._def._config;
+  const unset = initTRPC.create()._config;
+  const exported = Object.entries(options.exports ?? {}).filter((entry): entry is [string, Schema] =>
+    isZod(entry[1]),
+  );
+  const isJson = transformer === unset.transformer;
+  const verbatim = new Set<Schema>();
+  const spellAll = () => {
+    const names = createNames(new Map(exported.map(([name, schema]) => [schema, name])));
+    const spelling: SpellOptions = { names, isJson, verbatim };
+    const procedures = new Map(definitions.map((each) => [each.path, spellProcedure(each, spelling)]));
+    for (const [name, schema] of exported) {
+      if (metadataOf(schema).id === undefined || names.isUsed(schema)) continue;
+      spellSchema(schema, { owner: `The schema ${name}`, path: 'it', side: 'output' }, spelling);
+    }
+    const errorShape = errorShapeOf(options.errorShape, errorFormatter === unset.errorFormatter, spelling);
+    return { procedures, errorShape, types: names.types() };
+  };
+  let spelled = spellAll();
+  for (let known = 0; known < verbatim.size; spelled = spellAll()) known = verbatim.size;
+  const { procedures, errorShape, types } = spelled;
+  const comments = new Map(definitions.map((each) => [each.path, commentOf(each, definitions)]));
+
+  const record = printTree(routerTree(router), { procedures, comments }, '  ');
+  const body = [
+    `/** The router, for a client: \`createTRPCClient<AppRouter>\`. */
+export type AppRouter = TRPCBuiltRouter<
+  { ctx: object; meta: object; errorShape: ${print(errorShape, '  ')}; transformer: ${!isJson} },
+  ${record}
+>;
+
+/** What each procedure takes, by its name. */
+export type RouterInputs = inferRouterInputs<AppRouter>;
+
+/** What each procedure gives, by its name. */
+export type RouterOutputs = inferRouterOutputs<AppRouter>;
+`,
+    ...types.map(
+      ({ name, body: type, comment }) =>
+        `${printComment(comment, '')}export type ${name} = ${print(type)};\n`,
+    ),
+  ].join('\n');
+  return `${header}${imports(body)}\n${body}${ownTypes(body)}`;
+}
+
+const header = '// Generated from the router. Change that, not this.\n\n';
+
+const procedureKinds = ['Query', 'Mutation', 'Subscription'] as const;
+
+/** What the generated types are written with, and do not export. */
+const vocabulary: readonly (readonly [name: string, text: string])[] = [
+  ...procedureKinds.map(
+    (kind) =>
+      [
+        `${kind}Procedure`,
+        `type ${kind}Procedure<Input, Output> = TRPC${kind}Procedure<{ input: Input; output: Output; meta: object; errorShape: unknown }>;\n`,
+      ] as const,
+  ),
+  [
+    'Simplify',
+    'type Simplify<Type> = Type extends unknown[] | Date ? Type : { [Key in keyof Type]: Type[Key] };\n',
+  ],
+];
+
+const mentions = (text: string, name: string) =>
+  new RegExp(String.raw`(?<![\w$.'])${name}\b(?!')`).test(text);
+
+function ownTypes(body: string): string {
+  const used = vocabulary.filter(([name]) => mentions(body, name));
+  return used.length === 0 ? '' : `\n${used.map(([, text]) => text).join('')}`;
+}
+
+const trpcTypes = [
+  'TRPCBuiltRouter',
+  'TRPCDefaultErrorShape',
+  'TRPC_ERROR_CODE_KEY',
+  'TRPC_ERROR_CODE_NUMBER',
+  'inferRouterInputs',
+  'inferRouterOutputs',
+];
+
+function imports(body: string): string {
+  const kinds = procedureKinds.map((kind) => `${kind}Procedure`).filter((kind) => mentions(body, kind));
+  const names = [...trpcTypes.filter((name) => mentions(body, name)), ...kinds.map((kind) => `TRPC${kind}`)];
+  const lines = names.toSorted().map((name) => `  ${name},\n`);
+  const octets = mentions(body, 'OctetInput') ? "import type { OctetInput } from '@trpc/server/http';\n" : '';
+  return `import type {\n${lines.join('')}} from '@trpc/server';\n${octets}`;
+}
+
+interface Procedures {
+  readonly procedures: ReadonlyMap<string, ProcedureTypes>;
+  readonly comments: ReadonlyMap<string, Comment>;
+}
+
+function printTree(tree: RouterTree, known: Procedures, indent: string): string {
+  const inner = `${indent}  `;
+  const lines = Object.entries(tree).map(([name, leaf]) => {
+    if (typeof leaf !== 'string') return `${inner}${propertyName(name)}: ${printTree(leaf, known, inner)};\n`;
+    const types = known.procedures.get(leaf);
+    if (types === undefined)
+      throw new GatewayError(`The procedure ${leaf} is not where the router says it is.`);
+    const comment = printComment(known.comments.get(leaf) ?? {}, inner);
+    const sides = `${print(types.input, inner)}, ${print(types.output, inner)}`;
+    return `${comment}${inner}${propertyName(name)}: ${types.kind}Procedure<${sides}>;\n`;
+  });
+  return lines.length === 0 ? '{}' : `{\n${lines.join('')}${indent}}`;
+}
+
+function errorShapeOf(
+  stated: TypesOptions['errorShape'],
+  isUnformatted: boolean,
+  spelling: SpellOptions,
+): TypeNode {
+  if (isUnformatted || stated === 'default') return word('TRPCDefaultErrorShape');
+  if (stated !== undefined) {
+    // tRPC does not serialize the type of an error.
+    const options = { ...spelling, isJson: false };
+    return spellSchema(stated, { owner: 'The error shape', path: 'it', side: 'output' }, options);
+  }
+  throw new GatewayError(
+    "The shape of the router's errors is not known: it has an errorFormatter. Say that it keeps tRPC's own shape (`default`), or name a zod schema of what it gives: errorShape, or --error-shape.",
+  );
+}
+
+/** What REST metadata says of a procedure, for its doc comment. */
+function commentOf({ rest }: ProcedureDefinition, all: readonly ProcedureDefinition[]): Comment {
+  if (rest === undefined) return {};
+  const { summary, description, deprecated, deprecation } = rest;
+  const text = description ?? summary;
+  if (deprecation === undefined) return { text, deprecated };
+  const { since, sunset, successor } = deprecation;
+  const replacement = all.find((other) => other.rest?.path === successor && other.rest?.method === 'GET');
+  const facts = [
+    `Since ${day(since)}${sunset ? `, until ${day(sunset)}` : ''}.`,
+    ...(successor ? [`Use ${replacement?.path ?? successor}.`] : []),
+  ];
+  return { text, deprecated: facts.join(' ') };
+}
+
+const day = (date: Date) => date.toISOString().slice(0, 10);

@@ -1,0 +1,141 @@
+import type { AnyTRPCRouter } from '@trpc/server';
+import { octetInputParser } from '@trpc/server/http';
+import { isZod, type ProcedureDefinition } from '../procedures.ts';
+import { spellSchema, type Place, type SpellOptions } from './spellSchema.ts';
+import { contains, generic, word, type Member, type TypeNode } from './typeNode.ts';
+import { GatewayError } from '../gatewayError.ts';
+import { definitionOf, type Schema } from './zodDefinition.ts';
+
+/** A procedure's type: its kind, what it takes and what it gives. */
+export interface ProcedureTypes {
+  readonly kind: 'Query' | 'Mutation' | 'Subscription';
+  readonly input: TypeNode;
+  readonly output: TypeNode;
+}
+
+/**
+ * What a procedure's input and output schemas say of its type.
+ * @throws {GatewayError} where a schema is missing, or cannot be spelled
+ */
+export function spellProcedure(procedure: ProcedureDefinition, options: SpellOptions): ProcedureTypes {
+  refuseOwnErrors(procedure);
+  return {
+    kind: ({ query: 'Query', mutation: 'Mutation', subscription: 'Subscription' } as const)[procedure.type],
+    input: spellInput(procedure, options),
+    output: spellOutput(procedure, options),
+  };
+}
+
+function spellInput({ path, inputs }: ProcedureDefinition, options: SpellOptions): TypeNode {
+  const owner = `The procedure ${path}`;
+  const types = inputs.map((parser) => {
+    if (parser === octetInputParser) return word('OctetInput');
+    if (isZod(parser)) return spellSchema(parser, { owner, path: 'input', side: 'input' }, options);
+    throw new GatewayError(`${owner}: the type of its input is not known: its parser is not a zod 4 schema.`);
+  });
+  const [only = word('void')] = types;
+  return types.length > 1 ? concatenated(types) : only;
+}
+
+/** The inputs of chained `.input()` calls as one, as tRPC types them. */
+function concatenated(types: readonly TypeNode[]): TypeNode {
+  const members = new Map<string, Member>();
+  for (const type of types) {
+    const body = type.kind === 'reference' ? type.to.body() : type;
+    if (body?.kind !== 'object' || body.members.some(({ name }) => members.has(name))) {
+      return generic('Simplify', { kind: 'intersection', members: types });
+    }
+    for (const member of body.members) members.set(member.name, member);
+  }
+  return { kind: 'object', members: [...members.values()] };
+}
+
+function spellOutput(procedure: ProcedureDefinition, options: SpellOptions): TypeNode {
+  const { path, type, output, rest } = procedure;
+  const owner = `The procedure ${path}`;
+  if (isZod(output)) return spellGiven(output, { owner, path: 'output', side: 'output' }, options);
+  if (output !== undefined) {
+    throw new GatewayError(
+      `${owner}: the type of its output is not known: its parser is not a zod 4 schema.`,
+    );
+  }
+  if (type !== 'subscription') {
+    throw new GatewayError(
+      `${owner}: what it gives is not known at run time. Give it an output schema: .output(…).`,
+    );
+  }
+  if (rest?.event === undefined) {
+    throw new GatewayError(
+      `${owner}: what its events are is not known at run time. Say it in its metadata: openapi.event, or .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).`,
+    );
+  }
+  const event = spellGiven(rest.event, { owner, path: 'event', side: 'output' }, options);
+  const yielded: TypeNode = resumes(procedure)
+    ? {
+        kind: 'object',
+        members: [
+          { name: 'id', type: word('string'), optional: false },
+          { name: 'data', type: event, optional: false },
+        ],
+      }
+    : event;
+  return generic('AsyncIterable', yielded, word('void'));
+}
+
+function spellGiven(schema: Schema, place: Place, options: SpellOptions): TypeNode {
+  const type = spellSchema(schema, place, options);
+  if (contains(type, isChangedBySerialize)) options.verbatim.add(schema);
+  return type;
+}
+
+/** Whether tRPC's `Serialize` makes another type of it in an object that is not JSON than in one that is. */
+function isChangedBySerialize(type: TypeNode): boolean {
+  switch (type.kind) {
+    case 'intersection':
+    case 'index':
+      return true;
+    case 'array':
+    case 'tuple':
+      return type.readonly === true;
+    default:
+      return false;
+  }
+}
+
+/** Whether its events are `tracked()`: then, and only then, does a client send the last one's id back. */
+function resumes({ inputs }: ProcedureDefinition): boolean {
+  return inputs.some((input) => isZod(input) && hasField(input, 'lastEventId'));
+}
+
+function hasField(schema: Schema, name: string): boolean {
+  const definition = definitionOf(schema);
+  if (definition.type === 'object') return Object.hasOwn(definition.shape, name);
+  return 'innerType' in definition && hasField(definition.innerType, name);
+}
+
+/** tRPC's builder marks the middlewares of `.errors()`; what they do to a procedure's type is in types alone. */
+function refuseOwnErrors({ path, procedure }: ProcedureDefinition): void {
+  const { middlewares = [] } = procedure._def as { middlewares?: readonly { readonly _type?: string }[] };
+  if (middlewares.some(({ _type }) => _type === 'errors')) {
+    throw new GatewayError(
+      `The procedure ${path}: the shape of its errors is not known at run time. Format errors for the whole router: initTRPC.create({ errorFormatter }).`,
+    );
+  }
+}
+
+/** The procedures and sub-routers of a router, as they are nested. */
+export interface RouterTree {
+  readonly [name: string]: string | RouterTree;
+}
+
+/** The nesting of a router whose lazy routers are loaded; leaves are the procedures' paths. */
+export function routerTree(router: AnyTRPCRouter): RouterTree {
+  const branch = (record: object, path: string): RouterTree =>
+    Object.fromEntries(
+      Object.entries(record).map(([name, value]) => [
+        name,
+        typeof value === 'function' ? `${path}${name}` : branch(value as object, `${path}${name}.`),
+      ]),
+    );
+  return branch(router._def.record as object, '');
+}

@@ -1,0 +1,126 @@
+import type { AnyTRPCRouter } from '@trpc/server';
+import { readFile, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { isZod } from '../procedures.ts';
+import { generateTypes, type TypesOptions } from './generateTypes.ts';
+import { GatewayError } from '../gatewayError.ts';
+
+export const usage = `Usage: petstore-gateway types --router FILE [options]
+
+Writes the types of a tRPC router as TypeScript: flat, with doc comments, and without imports
+of anything but @trpc/server's types. Clients need neither the server's code nor zod.
+
+  --router FILE        The module that exports the router: JavaScript, or TypeScript, which Node reads from 22.18 on.
+                       Schemas with an id that it exports become types even where no procedure uses them.
+  --export NAME        The router's name there. Without it: the one router that the module exports.
+  --out FILE           Where to write. Without it: to stdout.
+  --check              Write nothing, and fail where FILE is not what would be written.
+  --error-shape NAME   What the router's errorFormatter gives: an exported zod schema, or 'default' where it keeps the
+                       shape of tRPC's own.
+`;
+
+/** What a command prints, and the code that it ends with. */
+export interface CommandResult {
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly code: number;
+}
+
+/** `petstore-gateway`, run with its arguments. */
+export async function typesCommand(argv: readonly string[]): Promise<CommandResult> {
+  try {
+    return await run(argv);
+  } catch (error) {
+    if (isArgumentError(error)) return { stderr: `${error.message}\n\n${usage}`, code: 2 };
+    if (error instanceof GatewayError) return { stderr: `${error.message}\n`, code: 1 };
+    throw error;
+  }
+}
+
+async function run(argv: readonly string[]): Promise<CommandResult> {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      router: { type: 'string' },
+      export: { type: 'string' },
+      out: { type: 'string' },
+      check: { type: 'boolean', default: false },
+      'error-shape': { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { router: file, out, check } = values;
+  if (values.help) return { stdout: usage, code: 0 };
+  if (positionals.join(' ') !== 'types' || file === undefined || (check && out === undefined)) {
+    return { stderr: usage, code: 2 };
+  }
+  const exports = await load(file);
+  const text = await generateTypes(routerOf(exports, file, values.export), {
+    exports,
+    ...errorShapeOf(exports, file, values['error-shape']),
+  });
+  if (out === undefined) return { stdout: text, code: 0 };
+  if (!check) {
+    await writeFile(out, text);
+    return { stderr: `Wrote ${out}.\n`, code: 0 };
+  }
+  const there = await readFile(out, 'utf8').catch(() => undefined);
+  return there === text
+    ? { code: 0 }
+    : { stderr: `${out} is not what ${file} says now: run the same command without --check.\n`, code: 1 };
+}
+
+type Exports = Readonly<Record<string, unknown>>;
+
+async function load(file: string): Promise<Exports> {
+  try {
+    return (await import(pathToFileURL(resolve(file)).href)) as Exports;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const remedy =
+      code === 'ERR_UNKNOWN_FILE_EXTENSION'
+        ? 'This Node does not read TypeScript: use 22.18 or newer, or name the built file.'
+        : message;
+    throw new GatewayError(`${file} cannot be loaded: ${remedy}`, { cause: error });
+  }
+}
+
+function routerOf(exports: Exports, file: string, name: string | undefined): AnyTRPCRouter {
+  const routers = Object.entries(exports).filter((entry): entry is [string, AnyTRPCRouter] =>
+    isRouter(entry[1]),
+  );
+  const wanted = name === undefined ? routers : routers.filter(([exported]) => exported === name);
+  const [only, another] = wanted;
+  if (only === undefined) {
+    throw new GatewayError(
+      `${file} exports no tRPC router${name === undefined ? '' : ` by the name ${name}`}.`,
+    );
+  }
+  if (another !== undefined) {
+    const names = routers.map(([exported]) => exported).join(', ');
+    throw new GatewayError(`${file} exports several routers: choose one of ${names} with --export.`);
+  }
+  return only[1];
+}
+
+function errorShapeOf(
+  exports: Exports,
+  file: string,
+  name: string | undefined,
+): Pick<TypesOptions, 'errorShape'> {
+  if (name === undefined || name === 'default') return name === undefined ? {} : { errorShape: name };
+  const errorShape = exports[name];
+  if (!isZod(errorShape)) throw new GatewayError(`${file} exports no zod schema by the name ${name}.`);
+  return { errorShape };
+}
+
+function isRouter(value: unknown): value is AnyTRPCRouter {
+  const { _def } = (Object(value) ?? {}) as { readonly _def?: { readonly router?: unknown } };
+  return _def?.router === true;
+}
+
+const isArgumentError = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');

@@ -1,0 +1,440 @@
+// Generated from the OpenAPI document. Change the router, not this.
+
+export interface paths {
+    "/pets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List animals
+         * @description Animals in ascending order of id, optionally of one status. A full page that has a successor links to it.
+         */
+        get: operations["listPets"];
+        put?: never;
+        /**
+         * Add an animal
+         * @description Adds an animal. The service assigns its id.
+         */
+        post: operations["createPet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pets/{petId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an animal
+         * @deprecated
+         * @description One animal by its identifier. Use the list of animals with its `status` filter instead. Deprecated since 20 November 2026, removed on 5 December 2030.
+         */
+        get: operations["getPet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * @description Availability status.
+         * @example available
+         * @enum {string}
+         */
+        PetStatus: "available" | "pending" | "sold";
+        /** @description An animal to add. The service assigns its id. */
+        NewPet: {
+            /**
+             * @description The animal's name.
+             * @example Rex
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to.
+             * @example 1
+             */
+            categoryId: number;
+            status?: components["schemas"]["PetStatus"];
+        };
+        /** @description Animals in ascending order of id. */
+        Pets: components["schemas"]["Animal"][];
+        /** @description An animal that is available for adoption, or was. */
+        Animal: {
+            /**
+             * Format: int64
+             * @description Assigned by the service on creation.
+             * @example 1
+             */
+            id: number;
+            /**
+             * @description The animal's name.
+             * @example Rex
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description Identifier of the category the animal belongs to.
+             * @example 1
+             */
+            categoryId: number;
+            status?: components["schemas"]["PetStatus"];
+        };
+        /** @description What went wrong. */
+        Error: {
+            /**
+             * @description Machine-readable error code.
+             * @example NOT_FOUND
+             */
+            code: string;
+            /** @description Human-readable description. */
+            message: string;
+            /** @description The HTTP status code. */
+            status: number;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    listPets: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of animals returned. */
+                limit?: number;
+                /** @description Only animals of this status. */
+                status?: components["schemas"]["PetStatus"];
+                /** @description Only animals whose id is greater. */
+                cursor?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of animals. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    /** @description `rel="next"` where a further page exists (RFC 8288). */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pets"];
+                };
+            };
+            /** @description The input is not valid; the message names each field. */
+            400: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    /** @description How to authenticate (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service, or its store, cannot serve now; nothing was stored. */
+            503: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The call took too long: whether it had an effect is unknown. */
+            504: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createPet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07). */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPet"];
+            };
+        };
+        responses: {
+            /** @description The animal as it was added, with its id. */
+            201: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    /** @description Where the animal is. */
+                    Location?: string;
+                    /** @description `true` where an earlier request did it. */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Animal"];
+                };
+            };
+            /** @description The input is not valid; the message names each field. */
+            400: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    /** @description How to authenticate (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is not application/json. */
+            415: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The Idempotency-Key was used with another input. */
+            422: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service, or its store, cannot serve now; nothing was stored. */
+            503: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The store did not answer: whether the animal was added is unknown. */
+            504: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Identifier of the animal. */
+                petId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The animal. */
+            200: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    /** @description `rel="successor-version"`: what replaces this operation (RFC 5829). `rel="deprecation"`: a page about its end (RFC 9745). */
+                    Link?: string;
+                    /** @description When this operation was deprecated (RFC 9745). */
+                    Deprecation: string;
+                    /** @description When this operation is removed (RFC 8594). */
+                    Sunset: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Animal"];
+                };
+            };
+            /** @description The input is not valid; the message names each field. */
+            400: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The credential is missing or not valid. */
+            401: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    /** @description How to authenticate (RFC 6750). */
+                    "WWW-Authenticate": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The animal was not found. */
+            404: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    /** @description `rel="successor-version"`: what replaces this operation (RFC 5829). `rel="deprecation"`: a page about its end (RFC 9745). */
+                    Link?: string;
+                    /** @description When this operation was deprecated (RFC 9745). */
+                    Deprecation: string;
+                    /** @description When this operation is removed (RFC 8594). */
+                    Sunset: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service failed. */
+            500: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The service, or its store, cannot serve now; nothing was stored. */
+            503: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The call took too long: whether it had an effect is unknown. */
+            504: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+
+const compilers = {
+  'TypeScript 7': join(root, 'node_modules/typescript/bin/tsc'),
+  'TypeScript 5.9': join(root, 'packages/types/node_modules/typescript/bin/tsc'),
+} as const;
+
+export interface CompilerOptions {
+  readonly compiler: keyof typeof compilers;
+  readonly exactOptionalPropertyTypes: boolean;
+}
+
+/** Every compiler that consumers have, in both of the modes that tell optional from `undefined` or do not. */
+export const everyCompiler: readonly CompilerOptions[] = (
+  ['TypeScript 7', 'TypeScript 5.9'] as const
+).flatMap((compiler) =>
+  [true, false].map((exactOptionalPropertyTypes) => ({ compiler, exactOptionalPropertyTypes })),
+);
+
+export interface Compilation extends CompilerOptions {
+  /** Texts by file name, in one new folder. */
+  readonly files: Readonly<Record<string, string>>;
+  /**
+   * What can be imported: `repository` is all that is installed here, and the packages' sources; `consumer` is
+   * `@trpc/client`, its peer, and `@petstore/types`, as one who calls the service has it.
+   */
+  readonly packages: 'repository' | 'consumer';
+  readonly skipLibCheck?: boolean;
+  readonly flags?: readonly string[];
+}
+
+/** What a compiler prints. */
+export async function compile({
+  files,
+  compiler,
+  packages,
+  flags = [],
+  skipLibCheck = true,
+  exactOptionalPropertyTypes,
+}: Compilation): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'types-'));
+  try {
+    await (packages === 'repository' ? installAll(folder) : installConsumer(folder));
+    const compilerOptions = {
+      target: 'es2024',
+      lib: ['es2024', 'dom', 'dom.asynciterable', 'esnext.disposable'],
+      types: packages === 'repository' ? ['node'] : [],
+      module: 'nodenext',
+      moduleDetection: 'force',
+      verbatimModuleSyntax: true,
+      allowImportingTsExtensions: true,
+      customConditions: ['@petstore/source'],
+      strict: true,
+      exactOptionalPropertyTypes,
+      skipLibCheck,
+      noEmit: true,
+    };
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    const run = promisify(execFile)(process.execPath, [compilers[compiler], '-p', folder, ...flags], {
+      cwd: folder,
+      maxBuffer: 2 ** 26,
+    });
+    // A compiler that finds errors prints them to stdout and ends with a code that is not 0.
+    return await run.then(
+      ({ stdout }) => stdout,
+      ({ stdout }: { readonly stdout: string }) => stdout,
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const installAll = (folder: string) => symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+
+async function installConsumer(folder: string): Promise<void> {
+  for (const name of ['@trpc/client', '@trpc/server', '@petstore/types']) {
+    const target = join(folder, 'node_modules', name);
+    await mkdir(dirname(target), { recursive: true });
+    // A copy: a link would find what is installed beside its target.
+    const source = join(root, name === '@petstore/types' ? 'packages/types' : `node_modules/${name}`);
+    await cp(source, target, {
+      recursive: true,
+      filter: (path) =>
+        !/\/(testing|dist\/generated|[^/]*\.test[^/]*)$|\/types\/(dist|node_modules)$/.test(path),
+    });
+  }
+}
