@@ -21,15 +21,10 @@ export async function openAdmin({
   const metrics = openMetrics();
   return {
     ...metrics,
-    listen: (pages, sources) =>
-      adminListener({
-        host: ADMIN_HOST,
-        port: ADMIN_PORT,
-        pages: {
-          ...pages,
-          '/metrics': metricsPage(async () => metricsText([await metrics.snapshot(sources)])),
-        },
-      }),
+    listen(pages, sources) {
+      const page = metricsPage(async () => metricsText([await metrics.snapshot(sources)]));
+      return adminListener({ host: ADMIN_HOST, port: ADMIN_PORT, pages: { ...pages, '/metrics': page } });
+    },
   };
 }
 
@@ -58,17 +53,12 @@ export async function openGatheringAdmin({
   const gathered = gatherMetrics();
   return {
     gone: gathered.gone,
-    listen: (pages, ask) =>
-      adminListener({
-        host: ADMIN_HOST,
-        port: ADMIN_PORT,
-        pages: {
-          ...pages,
-          '/metrics': metricsPage(async () => {
-            for (const { process, metrics } of await ask()) gathered.told(process, metrics);
-            return gathered.text();
-          }),
-        },
-      }),
+    listen(pages, ask) {
+      const page = metricsPage(async () => {
+        for (const { process, metrics } of await ask()) gathered.told(process, metrics);
+        return gathered.text();
+      });
+      return adminListener({ host: ADMIN_HOST, port: ADMIN_PORT, pages: { ...pages, '/metrics': page } });
+    },
   };
 }

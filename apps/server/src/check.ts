@@ -1,17 +1,16 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { type KeyIdentity, StoreError } from '@petstore/core';
-import { createGateway } from '@petstore/gateway';
+import { StoreError } from '@petstore/core';
 import { reservePort, serve } from '@petstore/gateway/uws';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from './configuration.ts';
 import { configurationText } from './configurationText.ts';
 import { openConfiguredStore } from './configuredStore.ts';
-import { edgeOptions, tlsFiles } from './edgeOptions.ts';
+import { describingGateway } from './describingGateway.ts';
+import { tlsFiles } from './edgeOptions.ts';
 import { faultText } from './faultText.ts';
 import { listenFault } from './listenFault.ts';
-import { neverCalled, service } from './service.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,12 +30,7 @@ export async function runCheck(configuration: Configuration, environment: Enviro
 
 /** What the gateway and its certificate are told, on a port that nobody knows. */
 async function checkEdge(configuration: Configuration): Promise<void> {
-  const gateway = await createGateway<typeof service.router, KeyIdentity>({
-    ...service,
-    ...edgeOptions(configuration),
-    authenticate: neverCalled,
-    createContext: neverCalled,
-  });
+  const gateway = await describingGateway(configuration);
   const tls = tlsFiles(configuration);
   const host = await serve(gateway, tls && { tls }).catch((error: unknown) => {
     throw listenFault(error, '127.0.0.1', 0);
@@ -75,19 +69,16 @@ const isThere = (path: string, mode = constants.F_OK) =>
     () => false,
   );
 
-async function checkPort({ HOST, PORT }: Configuration): Promise<void> {
-  try {
-    (await reservePort(HOST, PORT)).release();
-  } catch (error) {
-    throw listenFault(error, HOST, PORT);
-  }
-}
+const checkPort = ({ HOST, PORT }: Configuration) => tryPort(HOST, PORT);
 
 async function checkAdminPort({ ADMIN_HOST, ADMIN_PORT }: Configuration): Promise<void> {
-  if (ADMIN_PORT === undefined) return;
+  if (ADMIN_PORT !== undefined) await tryPort(ADMIN_HOST, ADMIN_PORT, 'ADMIN_');
+}
+
+async function tryPort(host: string, port: number, prefix?: 'ADMIN_'): Promise<void> {
   try {
-    (await reservePort(ADMIN_HOST, ADMIN_PORT)).release();
+    (await reservePort(host, port)).release();
   } catch (error) {
-    throw listenFault(error, ADMIN_HOST, ADMIN_PORT, 'ADMIN_');
+    throw listenFault(error, host, port, prefix);
   }
 }

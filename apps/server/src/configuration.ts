@@ -4,20 +4,26 @@ import { z } from 'zod';
 /** What people are told about a variable: in `--help`, in error messages and in the README's table. */
 interface Variable {
   readonly description: string;
-  /** Goes on after "it takes". */
-  readonly takes: string;
+  /** Goes on after "it takes". Of a whole number its bounds say it. */
+  readonly takes?: string;
   /** Its value is never shown. */
   readonly secret?: true;
 }
 
 const variables = z.registry<Variable>();
 
-const wholeNumber = (min: number, max: number) =>
-  z
+/** What whole numbers take, by their schemas. */
+const bounds = new WeakMap<z.ZodType, string>();
+
+function wholeNumber(min: number, max: number) {
+  const schema = z
     .string()
     .regex(/^\d{1,15}$/)
     .transform(Number)
     .pipe(z.int().min(min).max(max));
+  bounds.set(schema, `a whole number from ${min} to ${max}`);
+  return schema;
+}
 
 /** What names the servers of a deployment; whether they are there the store finds out. */
 const mongodbUri = /^mongodb(?:\+srv)?:\/\/[^\s/]/;
@@ -62,6 +68,10 @@ const databaseName = /^[\w-]{1,63}$/;
 
 const hostName = /^(?!-)[a-z\d-]{1,63}(\.[a-z\d-]{1,63})*\.?$/i;
 
+/** Where a listener of this machine listens. */
+const ownAddress = () => z.string().refine((value) => isIP(value) !== 0 || hostName.test(value));
+const takesOwnAddress = 'an IP address or a host name of this machine';
+
 function isPublicUrl(value: string): boolean {
   const url = URL.parse(value);
   return (
@@ -76,21 +86,15 @@ function isPublicUrl(value: string): boolean {
 
 /** The process's configuration: environment variables by their own names. */
 export const Configuration = z.object({
-  HOST: z
-    .string()
-    .refine((value) => isIP(value) !== 0 || hostName.test(value))
-    .default('127.0.0.1')
-    .register(variables, {
-      description: 'The address to listen on. `0.0.0.0`: every IPv4 address of the machine',
-      takes: 'an IP address or a host name of this machine',
-    }),
+  HOST: ownAddress().default('127.0.0.1').register(variables, {
+    description: 'The address to listen on. `0.0.0.0`: every IPv4 address of the machine',
+    takes: takesOwnAddress,
+  }),
   PORT: wholeNumber(0, 65_535).default(3000).register(variables, {
     description: 'The port to listen on. `0`: any free one',
-    takes: 'a whole number from 0 to 65535',
   }),
   WORKERS: wholeNumber(1, 256).default(1).register(variables, {
     description: 'How many processes serve on the port: at most one for each core, and on Linux only',
-    takes: 'a whole number from 1 to 256',
   }),
   TLS_CERT: z.string().optional().register(variables, {
     description:
@@ -138,11 +142,9 @@ export const Configuration = z.object({
   MONGODB_TIMEOUT_MS: wholeNumber(100, 600_000).default(5000).register(variables, {
     description:
       'How long a call may wait for the database, in milliseconds, before it is answered 503 or 504',
-    takes: 'a whole number from 100 to 600000',
   }),
   MONGODB_POOL_SIZE: wholeNumber(1, 1000).default(32).register(variables, {
     description: 'How many connections this process may have to each server of the deployment',
-    takes: 'a whole number from 1 to 1000',
   }),
   API_KEY: z
     .string()
@@ -157,28 +159,22 @@ export const Configuration = z.object({
     .default(1_048_576)
     .register(variables, {
       description: `The largest request body, in bytes; with \`MONGODB_URI\` at most ${mongodbBodyBytes}`,
-      takes: 'a whole number from 1 to 1073741824',
     }),
   MAX_CONNECTIONS: wholeNumber(1, 10_000_000).optional().register(variables, {
     description: 'How many connections a process holds; one more is answered 503 and closed',
-    takes: 'a whole number from 1 to 10000000',
   }),
   MAX_IN_FLIGHT: wholeNumber(1, 1_000_000).default(1000).register(variables, {
     description: 'How many calls a process runs at once; one more is answered 503 at once',
-    takes: 'a whole number from 1 to 1000000',
   }),
   MAX_QUEUE_MS: wholeNumber(1, 60_000).default(50).register(variables, {
     description:
       'How long a request may wait to be read, in milliseconds: under lasting overload further ones are answered 503',
-    takes: 'a whole number from 1 to 60000',
   }),
   MAX_BATCH_SIZE: wholeNumber(1, 10_000).default(100).register(variables, {
     description: 'How many calls a tRPC batch may have',
-    takes: 'a whole number from 1 to 10000',
   }),
   CALL_TIMEOUT_MS: wholeNumber(1, 3_600_000).default(30_000).register(variables, {
     description: 'How long a call may take, in milliseconds, before it is answered 504',
-    takes: 'a whole number from 1 to 3600000',
   }),
   RATE_LIMIT: rate.optional().register(variables, {
     description:
@@ -190,18 +186,13 @@ export const Configuration = z.object({
       'How many API keys that are not valid an address may send, in how many seconds: further ones are answered 429 in place of 401',
     takes: takesRate,
   }),
-  ADMIN_HOST: z
-    .string()
-    .refine((value) => isIP(value) !== 0 || hostName.test(value))
-    .default('127.0.0.1')
-    .register(variables, {
-      description: 'The address of the admin listener. Whoever reaches it can read the metrics',
-      takes: 'an IP address or a host name of this machine',
-    }),
+  ADMIN_HOST: ownAddress().default('127.0.0.1').register(variables, {
+    description: 'The address of the admin listener. Whoever reaches it can read the metrics',
+    takes: takesOwnAddress,
+  }),
   ADMIN_PORT: wholeNumber(0, 65_535).optional().register(variables, {
     description:
       'The port of the admin listener: `/metrics` for Prometheus, `/healthz`, `/readyz`. `0`: any free one. Unset: there is none, and nothing is measured',
-    takes: 'a whole number from 0 to 65535',
   }),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
@@ -280,10 +271,12 @@ export const VariableName = Configuration.keyof();
 export type VariableName = z.output<typeof VariableName>;
 
 /** What people are told about a variable. */
-export function described(name: VariableName): Variable {
-  const variable = variables.get(Configuration.shape[name]);
-  if (variable === undefined) throw new Error(`${name} has no description.`);
-  return variable;
+export function described(name: VariableName): Required<Omit<Variable, 'secret'>> & Pick<Variable, 'secret'> {
+  const schema = Configuration.shape[name];
+  const variable = variables.get(schema);
+  const takes = variable?.takes ?? ('unwrap' in schema ? bounds.get(schema.unwrap()) : undefined);
+  if (variable === undefined || takes === undefined) throw new Error(`${name} has no description.`);
+  return { ...variable, takes };
 }
 
 /** What is set; a variable that is empty counts as unset. */

@@ -15,8 +15,3 @@ export const service = {
     tags: [{ name: 'pets', description: 'The animals of the store.' }],
   },
 } as const;
-
-/** For a gateway that describes the service and is never called. */
-export function neverCalled(): never {
-  throw new Error('Nobody calls this gateway.');
-}

@@ -4,6 +4,8 @@
  * crosses, so an in-process client, or another host, calls the same `handle`.
  */
 
+import { isAsyncIterable } from './isAsyncIterable.ts';
+
 /** One HTTP request, as a host hands it over. */
 export interface GatewayRequest {
   /** As received: methods are case-sensitive (RFC 9110 §9.1). */
@@ -62,8 +64,7 @@ export interface GatewayBodyStream extends AsyncIterable<Uint8Array> {
   end?(): void;
 }
 
-export const isBodyStream = (body: unknown): body is GatewayBodyStream =>
-  typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+export const isBodyStream = (body: unknown): body is GatewayBodyStream => isAsyncIterable(body);
 
 /** Tells the producer of a stream that nobody will take any of it. How it ends, or fails, is its own concern. */
 export async function discardStream(body: GatewayBodyStream): Promise<void> {

@@ -5,8 +5,8 @@ export interface Limits {
   /** The largest request body, in bytes; a larger one is 413. Default: 1048576. */
   readonly maxBodyBytes: number;
   /**
-   * How many parameters a query, or a form body, may have; more are 400. Default: 1000, as other servers have it (qs, PHP): no form comes
-   * near it, and each parameter costs its decoding.
+   * How many parameters a query, or a form body, may have; more are 400. Default: 1000, as other servers have it (qs,
+   * PHP): no form comes near it, and each parameter costs its decoding.
    */
   readonly maxQueryParameters: number;
   /**

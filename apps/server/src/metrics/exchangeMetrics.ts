@@ -91,7 +91,7 @@ export function createExchangeMetrics() {
       ),
       counter(
         'petstore_request_body_bytes_total',
-        'Bytes of request bodies, as their Content-Length says: not of chunked ones and WebSockets.',
+        'Bytes of request bodies that had come by their answers: not of WebSockets.',
         byFace(({ bytesIn }) => bytesIn),
       ),
       counter(

@@ -58,7 +58,7 @@ export class Calls {
   run<T>(path: string, scope: CallScope, start: () => T | Promise<T>): T | Promise<T> {
     const refusal = this.refusal(1);
     if (refusal) throw refusal;
-    const output = this.#tracing === undefined ? start() : this.#tracing(path, scope.request, start);
+    const output = this.#traced(path, scope, start);
     return output instanceof Promise ? this.wait(scope, output) : output;
   }
 
@@ -113,8 +113,8 @@ export class Calls {
     const refusal = this.refusal(1);
     if (refusal) return Promise.reject(refusal);
     const scope = new CallScope(request, options.signal);
-    const start = () => procedure({ ...options, signal: scope.signal });
-    const pending = this.#tracing === undefined ? start() : this.#tracing(options.path, request, start);
+    const call = () => procedure({ ...options, signal: scope.signal });
+    const pending = Promise.resolve(this.#traced(options.path, scope, call));
     let patience: NodeJS.Timeout | undefined;
     const waiting = new Waiting(scope, (error) => {
       overdue(error);
@@ -131,6 +131,10 @@ export class Calls {
     pending.then(end, end);
     // As it is: a promise of ours would settle a turn later, and lines would come in another order than the adapter's.
     return pending;
+  }
+
+  #traced<T>(path: string, { request }: CallScope, start: () => T | Promise<T>): T | Promise<T> {
+    return this.#tracing === undefined ? start() : this.#tracing(path, request, start);
   }
 
   #add(waiting: Waiting): void {

@@ -24,10 +24,8 @@ export type AnswerHeaders = (response: GatewayResponse, answered: Answered) => G
  * no credential answers as tRPC's adapters do, header by header.
  */
 export function createAnswerHeaders(cors: Cors | undefined, isProtected: boolean): AnswerHeaders {
-  const withNone = withHeaders([]);
-  const withNosniff = withHeaders([nosniff]);
-  const withNoStore = withHeaders([noStore]);
-  const withBoth = withHeaders([nosniff, noStore]);
+  const withNosniff = withHeader(['x-content-type-options', 'nosniff']);
+  const withNoStore = withHeader(['cache-control', 'no-store']);
 
   return (response, { id, face, method, pageOrigin }) => {
     // What a wire answers is its own, a page's may be a constant.
@@ -55,14 +53,8 @@ export function createAnswerHeaders(cors: Cors | undefined, isProtected: boolean
         default:
       }
     }
-    const complete = isSniffingSaid
-      ? isCacheSaid
-        ? withNone
-        : withNoStore
-      : isCacheSaid
-        ? withNosniff
-        : withBoth;
-    answer.sharedHeaders = complete(answer.sharedHeaders);
+    if (!isSniffingSaid) answer.sharedHeaders = withNosniff(answer.sharedHeaders);
+    if (!isCacheSaid) answer.sharedHeaders = withNoStore(answer.sharedHeaders);
     if (cors && !isCorsSaid) {
       for (const header of cors.headers(pageOrigin, method === 'OPTIONS' ? allow : undefined))
         headers.push(header);
@@ -72,18 +64,15 @@ export function createAnswerHeaders(cors: Cors | undefined, isProtected: boolean
   };
 }
 
-/** Adds headers to shared ones that do not say them: once for all responses that share those. */
-function withHeaders(added: readonly Header[]): (shared: readonly Header[]) => readonly Header[] {
+/** Adds a header to shared ones that do not say it: once for all responses that share those. */
+function withHeader(header: Header): (shared: readonly Header[]) => readonly Header[] {
   const made = new WeakMap<readonly Header[], readonly Header[]>();
   return (shared) => {
     const known = made.get(shared);
     if (known) return known;
-    const isSaid = ([name]: Header) => shared.some(([other]) => other.toLowerCase() === name);
-    const all = [...shared, ...added.filter((header) => !isSaid(header))];
+    const isSaid = shared.some(([name]) => name.toLowerCase() === header[0]);
+    const all = isSaid ? shared : [...shared, header];
     made.set(shared, all);
     return all;
   };
 }
-
-const nosniff: Header = ['x-content-type-options', 'nosniff'];
-const noStore: Header = ['cache-control', 'no-store'];

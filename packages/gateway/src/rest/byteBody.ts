@@ -1,4 +1,5 @@
 import type { GatewayBodyStream } from '../http.ts';
+import { isAsyncIterable } from '../isAsyncIterable.ts';
 import type { Content } from './success.ts';
 
 /**
@@ -14,9 +15,7 @@ export function byteBody(output: unknown, contentType: string): Content {
     return { headers: own, body: pulled(output.stream()) };
   }
   if (output instanceof ReadableStream) return { headers, body: pulled(output) };
-  if (typeof output === 'object' && output !== null && Symbol.asyncIterator in output) {
-    return { headers, body: checked(output as Source) };
-  }
+  if (isAsyncIterable(output)) return { headers, body: checked(output) };
   throw new TypeError(`It was to produce ${contentType}, and gave something else than bytes.`);
 }
 

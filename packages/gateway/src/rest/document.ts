@@ -14,7 +14,6 @@ import type { Limits } from '../limits.ts';
 import type { DocumentOptions } from '../options.ts';
 import { statusText } from '../statusText.ts';
 import { computedHeaders } from './computedHeaders.ts';
-
 import type { ErrorFormat } from './errorFormat.ts';
 import { isZod } from '../procedures.ts';
 import { operationDescription } from './operationDescription.ts';

@@ -2,6 +2,7 @@ import { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
 import { isDeeper, tooDeep } from '../call/jsonDepth.ts';
 import { refuseLongForm, refuseLongQuery } from '../edge/queryParameters.ts';
+import { isObject } from '../isObject.ts';
 import type { Limits } from '../limits.ts';
 import { refused } from './convert.ts';
 import { parseExactJson } from './exactJson.ts';
@@ -86,7 +87,7 @@ function readBody(
     return input;
   }
   const value = parseExactJson(text, (name) => Object.hasOwn(shape.shape, name));
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (isObject(value)) {
     const input: Record<string, unknown> = { ...value };
     // What nobody reads may be anything, here too. The body itself is the first level.
     for (const name of Object.keys(shape.shape)) {

@@ -2,6 +2,7 @@ import { getTRPCErrorFromUnknown, isTrackedEnvelope, type TRPCError } from '@trp
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import type { z } from 'zod';
 import type { CallScope } from '../call/callScope.ts';
+import { isAsyncIterable } from '../isAsyncIterable.ts';
 
 /** The times of a stream of events, in milliseconds; `undefined`: without end. */
 export interface StreamTimes {
@@ -132,8 +133,6 @@ const utf8 = new TextEncoder();
 
 function iterable(output: unknown, signal: AbortSignal): AsyncIterable<unknown> {
   if (isObservable(output)) return observableToAsyncIterable(output, signal);
-  if (typeof output === 'object' && output !== null && Symbol.asyncIterator in output) {
-    return output as AsyncIterable<unknown>;
-  }
+  if (isAsyncIterable(output)) return output;
   throw new Error('The subscription gave neither an async iterable nor an observable.');
 }

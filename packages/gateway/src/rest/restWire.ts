@@ -103,7 +103,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     return headers.length === 0 && !isOpen
       ? answer
       : after(answer, (given: Answer) => {
-          for (const [name, value] of headers) given.headers.push([name, value]);
+          for (const header of headers) given.headers.push(header);
           given.isAnonymous = isOpen;
           return given;
         });

@@ -41,7 +41,6 @@ export interface Route {
   /** The procedure's path in the router. */
   readonly procedurePath: string;
   readonly operationId: string;
-  readonly type: ProcedureDefinition['type'];
   readonly rest: RestMeta;
   readonly template: PathTemplate;
   readonly inputs: readonly unknown[];
@@ -146,7 +145,6 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
   return {
     procedurePath,
     operationId: rest.operationId ?? procedurePath,
-    type: definition.type,
     rest,
     template,
     inputs,

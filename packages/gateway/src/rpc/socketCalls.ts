@@ -6,6 +6,7 @@ import {
 } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import type { ProcedureOptions } from '../call/calls.ts';
+import { isAsyncIterable } from '../isAsyncIterable.ts';
 import { pacedIterable } from '../pacedIterable.ts';
 import { calledThrough } from './calledThrough.ts';
 
@@ -91,6 +92,3 @@ export class SocketCalls {
     return output;
   }
 }
-
-const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
-  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
