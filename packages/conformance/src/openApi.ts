@@ -80,8 +80,7 @@ export function pointer(...segments: readonly string[]): string {
 export function resolve<T extends object>(document: OpenApiDocument, value: T): T {
   if (!('$ref' in value) || typeof value.$ref !== 'string') return value;
   const segments = value.$ref.replace(/^#\/?/, '').split('/');
-  // Nothing is known of the way: a reference stands for what it points to.
-  // oxlint-disable-next-line typescript/no-explicit-any
+  // oxlint-disable-next-line typescript/no-explicit-any -- nothing is known of the way to what a reference stands for
   let target: any = document;
   for (const segment of segments) {
     target = target?.[decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~')];

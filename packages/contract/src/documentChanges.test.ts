@@ -83,8 +83,7 @@ const base = JSON.stringify({
   },
 });
 
-// A document as a test writes to it: any of its places may be absent.
-// oxlint-disable-next-line typescript/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any -- a document as tests write to it: any place may be absent
 type Draft = any;
 const copy = (): Draft => JSON.parse(base);
 const list = (draft: Draft) => draft.paths['/things'].get;

@@ -206,8 +206,7 @@ describe('the gateway', () => {
             ['false', false],
           ]).get(token);
           return token === 'thenable'
-            ? // As a query builder: something to wait for that is no Promise.
-              // oxlint-disable-next-line unicorn/no-thenable
+            ? // oxlint-disable-next-line unicorn/no-thenable -- as a query builder: waited for, though no promise
               { then: (give: (value: undefined) => undefined) => Promise.resolve(undefined).then(give) }
             : Promise.resolve(found);
         },

@@ -30,8 +30,7 @@ export interface Pagination {
 /** A response header whose value follows from the output. */
 export interface ResponseHeader {
   readonly description: string;
-  // Metadata is typed once per router, not per procedure: the output's type is not known here.
-  // oxlint-disable-next-line typescript/no-explicit-any
+  // oxlint-disable-next-line typescript/no-explicit-any -- typed once per router, which knows no procedure's output
   readonly value: (output: any, context: { readonly basePath: string }) => string | number | undefined;
 }
 

@@ -68,13 +68,12 @@ describe('an error that holds a connection string, a path and a stack', () => {
   const agent = new Agent({ keepAlive: true, timeout: 3000 });
 
   const failAt = (place: Place) => {
-    // What careless code throws.
-    // oxlint-disable-next-line typescript/only-throw-error
+    // oxlint-disable-next-line typescript/only-throw-error -- what careless code throws
     if (failing?.place === place) throw failing.failure.make();
   };
   const fail = (): Promise<never> => {
     failAt('store throws');
-    // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what careless code rejects with
     return Promise.reject(failing?.failure.make());
   };
 

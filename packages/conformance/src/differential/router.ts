@@ -92,8 +92,7 @@ export const differentialRouter = t.router({
   throws: t.procedure.input(z.enum(['error', 'text', 'nothing', 'formatted'])).query(({ input }) => {
     if (input === 'error') throw new Error('plain');
     if (input === 'formatted') throw new TRPCError({ code: 'CONFLICT', message: 'formatted' });
-    // What a careless library throws.
-    // oxlint-disable-next-line typescript/only-throw-error
+    // oxlint-disable-next-line typescript/only-throw-error -- what a careless library throws
     throw input === 'text' ? 'just text' : undefined;
   }),
   deep: t.router({ er: t.router({ hello: t.procedure.query(() => 'from below') }) }),
