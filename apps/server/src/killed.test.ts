@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Animal } from '@petstore/core';
+import { freePort } from '@petstore/testing/freePort';
 import { describe, expect, test } from 'vitest';
 import { apiKey, newFolder, type Folder } from './testing/newFolder.ts';
 import type { RunningServer } from './testing/petStoreProcess.ts';
@@ -18,15 +17,6 @@ async function listAll(origin: string): Promise<Animal[]> {
     all.push(...page);
   }
   return all;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 const kill = async (server: RunningServer) => {

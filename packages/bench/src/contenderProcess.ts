@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '@petstore/testing/freePort';
 import { apiKey } from './cases.ts';
 import type { Contender } from './contenders.ts';
 import { onCore, serverCore } from './cores.ts';
@@ -124,14 +124,4 @@ async function answered(child: ChildProcess, port: number, deadline: number): Pr
     if (performance.now() > deadline) throw new Error('it gave no answer in time');
     await sleep(2);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port was given.');
-  return address.port;
 }

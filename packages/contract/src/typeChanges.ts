@@ -1,11 +1,5 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { compile } from '@petstore/testing/compile';
 import type { Change } from './change.ts';
-
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** What is asked of the compiler for a procedure that both have, and what it means where the answer is no. */
 interface Question {
@@ -81,41 +75,20 @@ async function linesThatDoNotCompile(
   after: string,
   lines: readonly string[],
 ): Promise<ReadonlySet<number>> {
-  const dist = fileURLToPath(new URL('../dist', import.meta.url));
-  await mkdir(dist, { recursive: true });
-  // Within the repository, so that `@trpc/server` is found.
-  const folder = await mkdtemp(join(dist, 'types-'));
   const imports = [
     "import type * as before from './before.ts';",
     "import type * as after from './after.ts';",
   ];
   const files = { 'before.ts': before, 'after.ts': after, 'compare.ts': [...imports, ...lines].join('\n') };
-  const compilerOptions = {
-    module: 'nodenext',
-    target: 'es2024',
-    types: [],
-    strict: true,
+  const printed = await compile({
+    files,
+    compiler: 'TypeScript 7',
+    packages: 'repository',
     exactOptionalPropertyTypes: true,
-    allowImportingTsExtensions: true,
-    skipLibCheck: true,
-    noEmit: true,
-  };
-  try {
-    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-    const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    const run = promisify(execFile)(process.execPath, [compiler, '-p', folder, '--pretty', 'false'], {
-      cwd: folder,
-    });
-    const printed = await run.then(
-      ({ stdout }) => stdout,
-      ({ stdout }: { readonly stdout: string }) => stdout,
-    );
-    const faults = [...printed.matchAll(/^(\S+)\((\d+),\d+\): error .*$/gm)];
-    const elsewhere = faults.find(([, file]) => file !== 'compare.ts');
-    if (elsewhere) throw new Error(`The types cannot be compared: ${elsewhere[0]}`);
-    return new Set(faults.map(([, , line]) => Number(line) - 1 - imports.length));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+    flags: ['--pretty', 'false'],
+  });
+  const faults = [...printed.matchAll(/^(\S+)\((\d+),\d+\): error .*$/gm)];
+  const elsewhere = faults.find(([, file]) => file !== 'compare.ts');
+  if (elsewhere) throw new Error(`The types cannot be compared: ${elsewhere[0]}`);
+  return new Set(faults.map(([, , line]) => Number(line) - 1 - imports.length));
 }

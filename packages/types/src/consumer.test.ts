@@ -1,5 +1,5 @@
+import { compile, everyCompiler } from '@petstore/testing/compile';
 import { describe, expect, it } from 'vitest';
-import { compile, everyCompiler } from './testing/compile.ts';
 
 const start = `import type { AppRouter, RouterInputs, RouterOutputs } from '@petstore/types';
 import { createTRPCClient, httpLink } from '@trpc/client';

@@ -1,9 +1,9 @@
 import { appRouter } from '@petstore/core';
 import { generateTypes } from '@petstore/gateway/types';
+import { compile, everyCompiler } from '@petstore/testing/compile';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { compile, everyCompiler } from './testing/compile.ts';
 import { differences, equalitySource } from './testing/equality.ts';
 import { generatedFolder } from './testing/generated.ts';
 import { anyProcedures, tortureRouter, transformedTortureRouter } from './testing/tortureRouter.ts';

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '@petstore/testing/freePort';
 import { expect, test } from 'vitest';
-import { curlLines, firstColumn, freePort, newSnippets, printedBy, readReadme } from './readme.ts';
+import { curlLines, firstColumn, newSnippets, printedBy, readReadme } from './readme.ts';
 
 const readme = await readReadme('packages/gateway/README.md');
 const command = fileURLToPath(new URL('../../../../packages/gateway/src/types/main.ts', import.meta.url));

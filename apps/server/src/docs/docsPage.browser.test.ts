@@ -2,9 +2,8 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
+import { type Browser, browserMissing, type Page, startBrowser } from '@petstore/testing/browser';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { browserMissing, startBrowser } from '../testing/browser.ts';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
 
 const execute = promisify(execFile);

@@ -1,4 +1,4 @@
-import { everyCompiler } from './compile.ts';
+import { everyCompiler } from '@petstore/testing/compile';
 import { budgets, costOf } from './typeBudget.ts';
 
 // `npm run measure:types`: what the generated types of 200 procedures cost a consumer's compiler.

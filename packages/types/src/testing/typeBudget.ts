@@ -1,5 +1,5 @@
 import { generateTypes } from '@petstore/gateway/types';
-import { compile, type CompilerOptions } from './compile.ts';
+import { compile, type CompilerOptions } from '@petstore/testing/compile';
 import { manyProcedures } from './manyProcedures.ts';
 
 /** What a consumer of 200 procedures may cost its compiler, in instantiations of types, by how many it calls. */

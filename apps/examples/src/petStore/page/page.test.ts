@@ -1,37 +1,16 @@
-import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page as Tab } from 'playwright-core';
+import { type Browser, browserMissing, type Page as Tab, startBrowser } from '@petstore/testing/browser';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type PetStore, startPetStore } from '../startPetStore.ts';
 import { type Page, servePage } from './servePage.ts';
 
-const executablePath = '/usr/bin/chromium';
-const noBrowser = !existsSync(executablePath);
-if (noBrowser) {
-  // In CI it must run.
-  if (process.env['CI'] !== undefined)
-    throw new Error(`There is no ${executablePath}: install it (Debian: chromium).`);
-  process.stderr.write(`SKIPPED: the page in a browser: there is no ${executablePath} (Debian: chromium).\n`);
-}
-
-describe.skipIf(noBrowser)('a page of another origin, in Chromium', () => {
+describe.skipIf(browserMissing())('a page of another origin, in Chromium', () => {
   let page: Page;
   let store: PetStore;
   let browser: Browser;
   beforeAll(async () => {
     page = await servePage();
     store = await startPetStore([page.origin]);
-    browser = await chromium.launch({
-      executablePath,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    });
+    browser = await startBrowser();
   });
   afterAll(async () => {
     await browser.close();

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
+export type { Browser, Page } from 'playwright-core';
+
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
 /**
