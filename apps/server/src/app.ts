@@ -15,6 +15,7 @@ import { listenFault } from './listenFault.ts';
 import type { MetricsSnapshot } from './metrics/index.ts';
 import { openLog, requestLog } from './log.ts';
 import { originOf } from './originOf.ts';
+import { proceduresByWay } from './proceduresByWay.ts';
 import { service } from './service.ts';
 import { drainDeadlineMs } from './stopOnSignals.ts';
 
@@ -77,7 +78,9 @@ export async function startServer(
     const files = tlsFiles(configuration);
     const endReloads = files && reloadCertificates({ files, reload: () => host.reloadCertificate(), log });
     const origin = originOf(host, files === undefined ? 'http' : 'https');
+    const procedures = proceduresByWay(gateway);
     const sources = {
+      procedures,
       ready: () => store.ready(),
       callsInFlight: gateway.callsInFlight,
       connections: () => host.connections(),
@@ -111,7 +114,7 @@ export async function startServer(
     const shown = adminListener && {
       admin: originOf({ host: ADMIN_HOST, port: adminListener.port }, 'http'),
     };
-    log.info({ origin, ...shown, ...kept }, isWorker ? 'worker listening' : 'listening');
+    log.info({ origin, ...shown, ...kept, procedures }, isWorker ? 'worker listening' : 'listening');
     return {
       origin,
       ...(admin && { metrics: () => admin.snapshot(sources) }),

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { requestLog } from './log.ts';
@@ -54,6 +56,14 @@ describe('LOG_REQUESTS', () => {
   });
 });
 
+test('the line of a start says how many procedures are called which way', async () => {
+  const { serve } = await newFolder();
+  const server = await serve({ env: { API_KEY: apiKey } });
+  expect(logLines(server).find(({ msg }) => msg === 'listening')).toMatchObject({
+    procedures: { direct: 3, chain: 0, trpc: 0 },
+  });
+});
+
 test('no key, header or query reaches the log, at its most talkative', async () => {
   const { serve } = await newFolder();
   const server = await serve({ env: { API_KEY: apiKey, LOG_REQUESTS: 'all', LOG_LEVEL: 'trace' } });
@@ -73,7 +83,8 @@ describe('requests that are refused for load', () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const lines: string[] = [];
-    const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+    const write = (text: string) => void lines.push(text);
+    const log = Object.assign(pino({ level: 'info' }, { write }), { line: write });
     const tell = requestLog(log, { LOG_REQUESTS: 'errors' });
     const refuse = () =>
       tell?.({
@@ -107,7 +118,8 @@ describe('requests that are refused for load', () => {
 describe('a failure that nobody expected', () => {
   test('is logged as an error with the request id and its cause', () => {
     const lines: string[] = [];
-    const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+    const write = (text: string) => void lines.push(text);
+    const log = Object.assign(pino({ level: 'info' }, { write }), { line: write });
     requestLog(log, { LOG_REQUESTS: 'errors' })?.({
       requestId: 'the-id',
       method: 'GET',
@@ -136,5 +148,51 @@ describe('a failure that nobody expected', () => {
         },
       },
     ]);
+  });
+});
+
+describe('lines of the two ways to write one', () => {
+  /** What a process writes that opens a log and then runs this. */
+  async function written(code: string, { WORKERS } = { WORKERS: 1 }) {
+    const from = JSON.stringify(new URL('log.ts', import.meta.url).href);
+    const open = `import { openLog } from ${from}; const log = openLog({ LOG_LEVEL: 'info', WORKERS: ${WORKERS} });`;
+    const flags = ['--conditions=@petstore/source', '--input-type=module'];
+    return promisify(execFile)(process.execPath, [...flags, '--eval', `${open} ${code}`]);
+  }
+
+  test.each([
+    [
+      'come out in the order that they were written in',
+      `log.line('{"msg":"1"}\\n'); log.error('2'); log.line('{"msg":"3"}\\n'); log.info('4'); await log.end();`,
+      ['1', '2', '3', '4'],
+    ],
+    [
+      'come out where the process exits in the same turn',
+      `log.line('{"msg":"1"}\\n'); process.exit(0);`,
+      ['1'],
+    ],
+    [
+      'are nothing to a log that has ended',
+      `log.info('1'); await log.end(); log.line('{"msg":"2"}\\n'); await new Promise(setImmediate);`,
+      ['1'],
+    ],
+  ])('%s', async (_what, code, lines) => {
+    const { stdout } = await written(code);
+    expect([...stdout.matchAll(/"msg":"(.*?)"/g)].map(([, msg]) => msg)).toEqual(lines);
+  });
+
+  test('go out in pieces that a pipe takes whole, whatever script they are in', async () => {
+    const line = JSON.stringify(`{"msg":"${'€'.repeat(300)}"}\n`);
+    const sizes = await written(
+      `const { default: fs } = await import('node:fs'); const { write } = fs;
+       fs.write = (fd, text, ...more) => {
+         write(2, String(Buffer.byteLength(text)) + '\\n', () => {});
+         write(fd, text, ...more);
+       };
+       for (let count = 0; count < 20; count += 1) log.line(${line});
+       await log.end();`,
+      { WORKERS: 2 },
+    );
+    expect(Math.max(...sizes.stderr.split('\n').map(Number))).toBeLessThanOrEqual(4096);
   });
 });

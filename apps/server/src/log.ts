@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exchange } from '@petstore/gateway';
 import { destination, type Logger, pino } from 'pino';
@@ -19,7 +20,13 @@ const endDeadlineMs = 1_000;
 /** What Linux writes to a pipe in one piece (PIPE_BUF): the lines of several processes stay whole, up to that length. */
 const atomicBytes = 4096;
 
+/** What every line says of where it comes from. */
+const base = { pid: process.pid, hostname: hostname() };
+const baseText = `,${JSON.stringify(base).slice(1, -1)}`;
+
 export interface Log extends Logger {
+  /** Adds a line of its own making, which ends with a line feed. It goes out when the event loop turns. */
+  readonly line: (line: string) => void;
   /** Writes out what is pending; nothing may be logged afterwards. */
   readonly end: () => Promise<void>;
 }
@@ -33,12 +40,39 @@ export function openLog({ LOG_LEVEL, WORKERS }: Pick<Configuration, 'LOG_LEVEL' 
     maxLength: maxPendingBytes,
     ...(WORKERS > 1 && { maxWrite: atomicBytes }),
   });
+  // Each write to pino's destination costs 3 µs, twice what it takes to make the line.
+  let lines = '';
+  let bytes = 0;
+  let isEnded = false;
+  const flush = () => {
+    // A call that the stop cut off may end after the log. What is written then throws, and nobody would catch it here.
+    if (lines !== '' && !isEnded) stdout.write(lines);
+    lines = '';
+    bytes = 0;
+  };
+  // Before pino's own listener, which writes out what its destination has.
+  process.prependListener('exit', flush);
+  const write = (text: string) => {
+    // In the order that they came in.
+    flush();
+    stdout.write(text);
+  };
+  const line = (text: string) => {
+    const length = Buffer.byteLength(text);
+    if (lines === '') setImmediate(flush);
+    else if (bytes + length > atomicBytes) flush();
+    lines += text;
+    bytes += length;
+  };
   const end = async () => {
+    flush();
+    isEnded = true;
+    process.off('exit', flush);
     const ended = once(stdout, 'close');
     stdout.end();
     await Promise.race([ended, sleep(endDeadlineMs)]);
   };
-  return Object.assign(pino({ level: LOG_LEVEL }, stdout), { end });
+  return Object.assign(pino({ level: LOG_LEVEL, base }, { write }), { line, end });
 }
 
 /**
@@ -46,30 +80,53 @@ export function openLog({ LOG_LEVEL, WORKERS }: Pick<Configuration, 'LOG_LEVEL' 
  * no key.
  */
 export function requestLog(
-  log: Logger,
+  log: Pick<Log, 'line'> & Logger,
   { LOG_REQUESTS }: Pick<Configuration, 'LOG_REQUESTS'>,
 ): ((exchange: Exchange) => void) | undefined {
   if (LOG_REQUESTS === 'none') return undefined;
   const logsAll = LOG_REQUESTS === 'all';
+  const isTold = log.isLevelEnabled('info');
+  const level = log.levels.values['info'];
   let shed = 0;
   const tellShed = () => {
     log.error({ requests: shed }, 'refused for load');
     shed = 0;
   };
   return (exchange) => {
-    const { durationMs, error, isStream, status } = exchange;
+    const { error, isStream, status } = exchange;
     // A line for each would cost more than the refusal, when there is the least to spare.
     if (!logsAll && exchange.limit === 'queue-time') {
       if (shed === 0) setTimeout(tellShed, shedEveryMs).unref();
       shed += 1;
       return;
     }
-    const slow = durationMs > slowMs && !isStream;
+    const slow = exchange.durationMs > slowMs && !isStream;
+    const isFailure = status >= 500 || error !== undefined;
     // Hot path: by default most requests end here.
-    if (!logsAll && status < 300 && error === undefined && !slow) return;
-    const { requestId, method, path, face, operation, limit } = exchange;
-    const request = { requestId, method, path, face, operation, status, durationMs, limit };
-    const level = status >= 500 || error !== undefined ? 'error' : slow ? 'warn' : 'info';
-    log[level](error === undefined ? request : { ...request, err: error }, slow ? 'slow request' : 'request');
+    if (!logsAll && status < 300 && !isFailure && !slow) return;
+    if (isFailure || slow) {
+      const { requestId, method, path, face, operation, durationMs, limit } = exchange;
+      const request = { requestId, method, path, face, operation, status, durationMs, limit };
+      const told = error === undefined ? request : { ...request, err: error };
+      log[isFailure ? 'error' : 'warn'](told, slow ? 'slow request' : 'request');
+    } else if (isTold) {
+      log.line(requestLine(level, exchange));
+    }
   };
+}
+
+/** A line as pino writes it: in 1 µs, not 6, a third of what a 401 costs. */
+function requestLine(
+  level: number | undefined,
+  { requestId, method, path, face, operation, status, durationMs, limit }: Exchange,
+): string {
+  const named = operation === undefined ? '' : `,"operation":${JSON.stringify(operation)}`;
+  const limited = limit === undefined ? '' : `,"limit":"${limit}"`;
+  // To the microsecond: all digits of the clock cost more to write than the rest.
+  const ms = Math.round(durationMs * 1000) / 1000;
+  return (
+    `{"level":${level},"time":${Date.now()}${baseText},"requestId":${JSON.stringify(requestId)},` +
+    `"method":${JSON.stringify(method)},"path":${JSON.stringify(path)},"face":"${face}"${named},` +
+    `"status":${status},"durationMs":${ms}${limited},"msg":"request"}\n`
+  );
 }

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { cases } from './cases.ts';
 import { contenders } from './contenders.ts';
 
-const curveNames = ['animals', 'connections', 'batch', 'body', 'procedures'] as const;
+const curveNames = ['animals', 'connections', 'batch', 'body', 'procedures', 'workers'] as const;
 export type CurveName = (typeof curveNames)[number];
 
 const measurements = ['throughput', 'latency', 'start'] as const;
@@ -36,7 +36,7 @@ Without options: throughput, start and memory, and latency, of every contender.
   --cases NAMES           of ${cases.map(({ name }) => name).join(', ')}
   --contenders NAMES      of ${contenders.map(({ name }) => name).join(', ')}
   --curves NAMES          how the cost grows, in place of all that: of ${curveNames.join(', ')}; all
-  --max-animals NUMBER    where the curve of animals ends (1000000)
+  --max-animals NUMBER    where the curve of animals ends (1000000); 10000000 take minutes to store, and 1 GB
   --rounds NUMBER         how often everything is measured (5)
   --seconds NUMBER        how long each time (2)
   --floors                fails where a ratio is below packages/bench/floors.json, after a second try

@@ -39,7 +39,7 @@ describe.skipIf(!isLinux)('every contender does the same work', () => {
     { timeout: 60_000 },
     async () => {
       const statuses: Record<string, readonly number[]> = {};
-      const byHand = ['uws', 'node', 'fastify', 'hono', 'gateway'];
+      const byHand = ['uws', 'uws-compiled', 'node', 'fastify', 'hono', 'gateway'];
       for (const contender of contenders.filter(({ name }) => byHand.includes(name))) {
         const process = await startContender(contender);
         const post = (body: string) =>

@@ -55,6 +55,15 @@ export const contenders: readonly Contender[] = [
     lacks: {},
   },
   {
+    name: 'uws-compiled',
+    title: 'bare uWebSockets.js, schemas compiled by hand',
+    store: 'memory',
+    runtime: 'node',
+    command: node(at('./contenders/uws.ts')),
+    environment: { BENCH_SCHEMAS: 'compiled' },
+    lacks: {},
+  },
+  {
     name: 'gateway',
     title: 'this gateway',
     store: 'memory',

@@ -5,11 +5,18 @@ import { availableParallelism } from 'node:os';
 export const serverCore = 0;
 export const loadCore = 1;
 
-/** A command that runs on one core. */
+/**
+ * Where a server of several processes runs: on all cores but the load's, and where that would leave it one, on that of the
+ * load too.
+ */
+export const workerCores = (cores = availableParallelism()): readonly number[] =>
+  Array.from({ length: cores }, (_, core) => core).filter((core) => cores === 2 || core !== loadCore);
+
+/** A command that runs on one core, or on any of several. */
 export const onCore = (
-  core: number,
+  cores: number | readonly number[],
   [file, ...args]: readonly [string, ...string[]],
-): [string, ...string[]] => ['taskset', '-c', String(core), file, ...args];
+): [string, ...string[]] => ['taskset', '-c', String(cores), file, ...args];
 
 /** What a measurement needs of the machine. @throws {Error} one sentence that names the remedy */
 export function checkCores(): void {

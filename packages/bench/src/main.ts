@@ -9,6 +9,7 @@ import { checkCores } from './cores.ts';
 import { animalsCurve } from './curves/animals.ts';
 import { type Curve, type CurveOptions, curveTable } from './curves/curve.ts';
 import { batchCurve, bodyCurve, connectionsCurve, proceduresCurve } from './curves/load.ts';
+import { workersCurve } from './curves/workers.ts';
 import { floorsOf, misses, readFloors, writeFloors } from './floors.ts';
 import { latency, type LatencyResult } from './latency.ts';
 import { checkWrk } from './load/wrk.ts';
@@ -36,6 +37,7 @@ const curves: Readonly<Record<CurveName, (options: CurveOptions) => Promise<Curv
   batch: batchCurve,
   body: bodyCurve,
   procedures: proceduresCurve,
+  workers: workersCurve,
 };
 
 // What was started ends with the bench, however that ends.

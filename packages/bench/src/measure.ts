@@ -24,6 +24,9 @@ export interface Measurement {
   readonly busy: number;
 }
 
+/** Who has answered nothing by then answers nothing. */
+export const longestSeconds = 30;
+
 /** Loads a contender with a case for some seconds. */
 export async function measure(
   contender: Pick<ContenderProcess, 'port' | 'processorSeconds'>,
@@ -34,7 +37,10 @@ export async function measure(
   const load = await loadWith(contender.port, subject, seconds);
   const used = (await contender.processorSeconds()) - before;
   // Where the machine is busy, or answers are long, a short run may be over before the first.
-  if (load.requests === 0) return measure(contender, subject, seconds * 4);
+  if (load.requests === 0) {
+    if (seconds > longestSeconds) throw new Error(`${subject.title}: no answer within ${seconds} s.`);
+    return measure(contender, subject, seconds * 4);
+  }
   const units = load.requests * subject.perRequest;
   return { rate: units / load.seconds, perCore: units / used, busy: used / load.seconds };
 }

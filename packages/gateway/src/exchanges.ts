@@ -1,4 +1,6 @@
-// Hot path: every request runs through it.
+// Hot path: every request runs through it. The globals `Buffer` and `performance` are getters, and each reading costs 50 ns.
+import { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
 import { TRPCError } from '@trpc/server';
 import { Answer } from './answer.ts';
 import type { AnswerHeaders } from './edge/answerHeaders.ts';
@@ -86,9 +88,10 @@ class Asked {
   readonly path: string;
   /** The `Origin` header, where pages of other origins may call. */
   readonly pageOrigin: string | undefined;
-  readonly begun = performance.now();
+  readonly begun: number;
 
   constructor(request: GatewayRequest, face: Exchange['face'], hasCors: boolean) {
+    this.begun = request.seenAt ?? performance.now();
     this.request = request;
     this.face = face;
     this.id = requestId(request.header('x-request-id'));

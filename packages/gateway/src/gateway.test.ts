@@ -1,4 +1,4 @@
-import { initTRPC } from '@trpc/server';
+import { initTRPC, lazy } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
@@ -322,4 +322,30 @@ it('what the gateway itself answers over tRPC has no stack and no foreign text, 
     const { body } = await gateway.handle(request('GET', '/trpc/a', { authorization }));
     expect(body).not.toMatch(/stack|hunter2|\.ts/);
   }
+});
+
+it('says of each procedure, lazy ones too, how a call of it runs', async () => {
+  const t0 = initTRPC.create({ isDev: false });
+  const traced = t0.procedure.use(({ next }) => next());
+  const invoked = t0.procedure.experimental_caller(async ({ args, invoke }) => invoke(args[0] as never));
+  const gateway = await createGateway({
+    router: t0.router({
+      plain: t0.procedure
+        .input(z.string())
+        .output(z.string())
+        .query(({ input }) => input),
+      pets: { traced: traced.mutation(() => 1) },
+      later: lazy(async () => t0.router({ events: t0.procedure.subscription(async function* () {}) })),
+      // A caller of its own makes a function of it, which routers take and their types do not (@trpc/server 11.25).
+      invoked: invoked.query(() => 1) as never,
+    }),
+    createContext: () => ({}),
+    document: { title: 'Test', version: '0.0.0' },
+  });
+  expect(gateway.procedures.toSorted((a, b) => a.path.localeCompare(b.path))).toEqual([
+    { path: 'invoked', type: 'query', way: 'trpc' },
+    { path: 'later.events', type: 'subscription', way: 'direct' },
+    { path: 'pets.traced', type: 'mutation', way: 'chain' },
+    { path: 'plain', type: 'query', way: 'direct' },
+  ]);
 });

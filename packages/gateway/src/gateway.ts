@@ -26,7 +26,7 @@ import {
 } from './http.ts';
 import { defaultBatchSize, limitsOf } from './limits.ts';
 import type { Exchange, GatewayOptions } from './options.ts';
-import { procedureDefinitions } from './procedures.ts';
+import { procedureDefinitions, type ServedProcedure } from './procedures.ts';
 import { apiErrors } from './rest/errorFormat.ts';
 import { createFailure } from './rest/failure.ts';
 import type { StreamTimes } from './rest/restEvents.ts';
@@ -41,6 +41,8 @@ export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
 /** What `serve` takes, and what a service asks of its gateway. */
 export interface Gateway extends Required<Service>, Required<Refuser> {
+  /** Every procedure of the router, lazy ones too, in its order. */
+  readonly procedures: readonly ServedProcedure[];
   /** How many calls run now, on all faces. */
   readonly callsInFlight: () => number;
   /** How many tokens are remembered as not good: none without `failedAttempts`. */
@@ -137,6 +139,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 
   const socketWire = createSocketWire({
     router: options.router,
+    definitions,
     rpc,
     limits,
     calls,
@@ -227,10 +230,15 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
         ]);
   }
 
+  const hasPageBelow = (base: string) => [...pages.keys()].some((page) => isBelow(page, base));
+  const hasRpcPages = hasPageBelow(rpcBasePath);
+  const hasRestPages = hasPageBelow(restBasePath);
+
+  /** Pages are looked up last: it costs a hash of the path, and there is hardly ever one below a base path. */
   function faceOf(path: string): Face {
-    if (pages.has(path)) return 'other';
-    if (isBelow(path, rpcBasePath)) return 'rpc';
-    return isBelow(path, restBasePath) ? 'rest' : 'other';
+    if (isBelow(path, rpcBasePath)) return hasRpcPages && pages.has(path) ? 'other' : 'rpc';
+    if (isBelow(path, restBasePath)) return hasRestPages && pages.has(path) ? 'other' : 'rest';
+    return 'other';
   }
 
   const handle: Handle = (request) => {
@@ -249,7 +257,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       : undefined;
 
   const shed: Shed = (request) => {
-    const refusal = loadShedding();
+    const refusal = loadShedding(request);
     // A preflight costs what its refusal would, and a page that fails at it is not told why.
     if (refusal === undefined || request.method === 'OPTIONS') return undefined;
     const face = faceOf(request.path);
@@ -276,6 +284,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     refuse,
     maxBodyBytes: limits.maxBodyBytes,
     maxMessageBytes: options.sockets?.maxMessageBytes ?? limits.maxBodyBytes,
+    procedures: definitions.map(({ path, type, way }) => ({ path, type, way })),
     callsInFlight: () => calls.inFlight,
     refusedTokens: () => failedAttempts?.known() ?? 0,
     broadcastReconnect: socketWire.broadcastReconnect,

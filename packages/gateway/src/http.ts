@@ -22,6 +22,8 @@ export interface GatewayRequest {
   header(name: string): string | undefined;
   /** Every header with its name in lower case, in the order received. Costs a copy: read by name where you can. */
   headers(): Iterable<readonly [name: string, value: string]>;
+  /** Whether one of the headers passes a test, those of one name each for itself. Costs no copy. */
+  someHeader?(test: (name: string, value: string) => boolean): boolean;
   /** The peer's address in text form; `''` once the client is gone. Ask before the answer is given. */
   remoteAddress(): string;
   /**
@@ -42,6 +44,8 @@ export interface GatewayRequest {
    * @param maxBytes and what its iteration throws: as for `body`
    */
   bodyChunks(maxBytes: number): AsyncIterable<Uint8Array<ArrayBuffer>>;
+  /** When it was first asked for this, by `performance.now()`: about when the host handed it over. */
+  readonly seenAt?: number;
   /** Whether the client went away. Cheaper to ask than `signal`. */
   readonly isAborted: boolean;
   /** How many bytes of the body have come by now; `undefined` from a host that does not count them. */
@@ -73,6 +77,13 @@ export async function discardStream(body: GatewayBodyStream): Promise<void> {
   } catch {
     // It has told its own log.
   }
+}
+
+/** Whether one of a request's headers passes a test. */
+export function someHeader(request: GatewayRequest, test: (name: string, value: string) => boolean): boolean {
+  if (request.someHeader) return request.someHeader(test);
+  for (const [name, value] of request.headers()) if (test(name, value)) return true;
+  return false;
 }
 
 /** Its name and its value. */
@@ -202,6 +213,14 @@ const framing = /^(?:connection|content-length|transfer-encoding)$/i;
 
 /** Names that were found good, each with a value that was too: most headers of most answers are the same. */
 const good = new Map<string, string>();
+/** The last value that its maker vouched for. */
+let vouched = '';
+
+/** Says of a header's value that is about to be written that it may be: to look through it costs more than to make it. */
+export function vouch(value: string): string {
+  vouched = value;
+  return value;
+}
 
 /**
  * Whether a header may be written. uWebSockets.js writes what it is given: a CR or LF in a value would start another
@@ -212,7 +231,7 @@ export function isWritableHeader(header: Header): boolean {
   const name = header[0];
   const value = header[1];
   const known = good.get(name);
-  if (known === value && known !== undefined) return true;
+  if (known !== undefined && (value === vouched || value === known)) return true;
   if (typeof value !== 'string' || unsafe.test(value)) return false;
   if (known !== undefined) return true;
   if (typeof name !== 'string' || !token.test(name) || framing.test(name)) return false;

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import type { GatewayRequest } from './http.ts';
+import { someHeader, type GatewayRequest } from './http.ts';
 
 // A structured-field string (RFC 8941 §3.3.3), as IETF httpapi-idempotency-key-header-07 has it, or the bare text that
 // most clients send. Visible ASCII: U+0021 to U+007E.
@@ -14,10 +14,10 @@ export const idempotencyKeyPattern = new RegExp(`${bare.source}|${quoted.source}
  * @throws {TRPCError} `BAD_REQUEST` for one that is not 1 to 255 visible ASCII characters, and for several
  */
 export function idempotencyKey(request: GatewayRequest): string | undefined {
+  if (!someHeader(request, isKey)) return undefined;
   const values: string[] = [];
-  for (const [name, value] of request.headers()) if (name === 'idempotency-key') values.push(value);
-  const [value] = values;
-  if (value === undefined) return undefined;
+  for (const [name, value] of request.headers()) if (isKey(name)) values.push(value);
+  const [value = ''] = values;
   const key = quoted.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? bare.exec(value)?.[0];
   if (values.length === 1 && key !== undefined) return key;
   throw new TRPCError({
@@ -26,3 +26,5 @@ export function idempotencyKey(request: GatewayRequest): string | undefined {
       'Idempotency-Key: must be one value of 1 to 255 visible ASCII characters, bare or in double quotes.',
   });
 }
+
+const isKey = (name: string) => name === 'idempotency-key';

@@ -1,5 +1,6 @@
 export { createGateway, type Gateway, type OpenApiDocument } from './gateway.ts';
 export type { Authenticate, Nobody } from './authentication.ts';
+export type { CallWay } from './call/procedureCall.ts';
 export type { CorsOptions } from './edge/cors.ts';
 export type { FailedAttemptsOptions } from './edge/failedAttempts.ts';
 export type { Limit } from './edge/limitError.ts';
@@ -29,6 +30,7 @@ export {
 } from './http.ts';
 export { GatewayError } from './gatewayError.ts';
 export type { GatewayMeta, RestMeta, Deprecation, Pagination, ResponseHeader } from './meta.ts';
+export type { ServedProcedure } from './procedures.ts';
 export { Reply } from './reply.ts';
 export {
   apiErrors,

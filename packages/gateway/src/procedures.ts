@@ -1,19 +1,25 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
-import type { z } from 'zod';
-import { procedureCall, type ProcedureCall } from './call/procedureCall.ts';
+import { procedureCall, type CallWay, type ProcedureCall, type TurnwiseCall } from './call/procedureCall.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { RestMeta } from './meta.ts';
 
-/** What the gateway reads of a procedure. */
-export interface ProcedureDefinition {
+/** A procedure that is served. */
+export interface ServedProcedure {
   /** The path in the router, such as `pets.create`. */
   readonly path: string;
-  readonly procedure: AnyTRPCProcedure;
   readonly type: 'query' | 'mutation' | 'subscription';
+  /** How a plain call of it runs; all but `direct` cost more. */
+  readonly way: CallWay;
+}
+
+/** What the gateway reads of a procedure. */
+export interface ProcedureDefinition extends ServedProcedure {
+  readonly procedure: AnyTRPCProcedure;
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
   readonly call: ProcedureCall;
+  readonly callInTurns: TurnwiseCall;
 }
 
 /** Every procedure of a router, lazy routers loaded, in the router's order. */
@@ -46,11 +52,6 @@ function definition(path: string, procedure: AnyTRPCProcedure): ProcedureDefinit
     rest: openapi?.enabled === false ? undefined : openapi,
     inputs: def.inputs,
     output: def.output,
-    call: procedureCall(path, procedure).call,
+    ...procedureCall(path, procedure),
   };
-}
-
-/** Whether a parser is a zod 4 schema, of whatever copy of zod. */
-export function isZod(parser: unknown): parser is z.core.$ZodType {
-  return typeof parser === 'object' && parser !== null && '_zod' in parser;
 }

@@ -22,7 +22,9 @@ export class Reply {
    *   what frames the message (`Content-Length`, `Connection`, `Transfer-Encoding`)
    */
   header(name: string, value: string): void {
-    this.#headers = this.#headers.filter(([other]) => other !== name.toLowerCase());
+    if (this.#headers.length > 0) {
+      this.#headers = this.#headers.filter(([other]) => other !== name.toLowerCase());
+    }
     this.append(name, value);
   }
 

@@ -209,6 +209,14 @@ describe('what is now', () => {
     expect((await scrape()).get('petstore_calls_in_flight')).toBe(0);
   });
 
+  test('is how many procedures are called which way', async () => {
+    const { scrape } = await start();
+    const series = await scrape();
+    expect(['direct', 'chain', 'trpc'].map((way) => series.get(`petstore_procedures{way="${way}"}`))).toEqual(
+      [3, 0, 0],
+    );
+  });
+
   test('is the connections that are open', async () => {
     const server = await start();
     await server.ask('/healthz');

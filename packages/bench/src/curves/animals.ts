@@ -1,31 +1,44 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { PetStatus } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { apiKey, type CaseRequest } from '../cases.ts';
 import { type ContenderProcess, startContender } from '../contenderProcess.ts';
 import { contenders } from '../contenders.ts';
-import { wrk } from '../load/wrk.ts';
-import { seededAnimal } from '../petStore/animals.ts';
+import { ask } from '../httpAnswer.ts';
 import { type Curve, type CurveOptions, measurePoints, type Point } from './curve.ts';
+import { perCore } from './perCore.ts';
 
 /** How many creates run at once while a store is filled. */
 const createsAtOnce = 10_000;
 
-/** One animal in so many is sold: the status that is rare. */
-const rareEvery = 1_000;
+/** How many animals are sold, however many there are: the status that becomes rare. */
+const soldCount = 100;
+
+/** The status of an animal in a store of so many: most are available, one in ten is pending, one in ten has none. */
+export function statusOf(id: number, count: number): PetStatus | undefined {
+  if (id % (count / soldCount) === 0) return 'sold';
+  if (id % 10 === 3) return 'pending';
+  return id % 10 === 7 ? undefined : 'available';
+}
 
 /** Different requests in turn, as clients ask: one and the same page would be served from the processor's cache. */
-const targetsOf = (count: number, target: (id: number) => string) =>
-  Array.from({ length: 1_000 }, (_, index) =>
-    target(Math.floor(((index * 0.618_034) % 1) * (count - 100)) + 1),
-  );
+const targetsOf = (ids: number, target: (id: number) => string) =>
+  Array.from({ length: 1_000 }, (_, index) => target(Math.floor(((index * 0.618_034) % 1) * ids) + 1));
+
+const pageSize = 20;
+
+/** Pages from anywhere in the first part of the ids: behind it there is a full page of every status, in every store. */
+const pagesOf = (query: string) => (count: number) =>
+  targetsOf(count * 0.7, (id) => `/v1/pets?limit=${pageSize}${query}&cursor=${id}`);
 
 const lines: Readonly<Record<string, (count: number) => readonly string[]>> = {
-  'list of 20': () => ['/v1/pets?limit=20'],
-  'list of 20, any cursor': (count) => targetsOf(count, (id) => `/v1/pets?limit=20&cursor=${id}`),
-  'list of 20, a rare status, any cursor': (count) =>
-    targetsOf(count, (id) => `/v1/pets?limit=20&status=sold&cursor=${id}`),
+  'list of 20': () => [`/v1/pets?limit=${pageSize}`],
+  'list of 20, any cursor': pagesOf(''),
+  'list of 20 available, any cursor': pagesOf('&status=available'),
+  'list of 20 pending (1 in 10), any cursor': pagesOf('&status=pending'),
+  'list of 20 sold (100 in all), any cursor': pagesOf('&status=sold'),
   'GET one, any': (count) => targetsOf(count, (id) => `/v1/pets/${id}`),
 };
 
@@ -34,61 +47,75 @@ export async function animalsCurve(options: CurveOptions): Promise<Curve> {
   const contender = contenders.find(({ name }) => name === 'server-embedded');
   if (contender === undefined) throw new Error('There is no contender with the embedded store.');
   const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-animals-'));
-  const processes: ContenderProcess[] = [];
+  const servers: { readonly count: number; readonly process: ContenderProcess }[] = [];
   try {
-    const points: Point[] = [];
     for (let count = 1_000; count <= options.maxAnimals; count *= 10) {
-      options.onProgress(`storing ${count} animals`);
       const dataDir = join(folder, String(count));
-      await fill(dataDir, count);
-      const process = await startContender(contender, { dataDir });
-      processes.push(process);
-      for (const [line, targets] of Object.entries(lines)) {
-        points.push({ line, size: count, measure: () => perCore(process, targets(count), options.seconds) });
+      await fill(dataDir, count, options.onProgress);
+      servers.push({ count, process: await startContender(contender, { dataDir }) });
+    }
+    const points: Point[] = [];
+    for (const [line, targets] of Object.entries(lines)) {
+      for (const { count, process } of servers) {
+        await checkPages(process, targets(count));
+        points.push({
+          name: line,
+          size: count,
+          measure: async () => ({
+            [line]: await perCore(process, {
+              request: requestOf('/'),
+              targets: targets(count),
+              connections: 64,
+              seconds: options.seconds,
+            }),
+          }),
+        });
       }
     }
     for (const { measure } of points) await measure();
-    const title = 'Animals in the embedded store';
-    return { title, unit: 'requests a second of one core', points: await measurePoints(points, options) };
+    return {
+      title: 'Animals in the embedded store',
+      unit: 'requests a second of one core',
+      points: await measurePoints(points, options),
+      isCompared: true,
+    };
   } finally {
-    for (const process of processes) await process.stop();
+    for (const { process } of servers) await process.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function fill(dataDir: string, count: number): Promise<void> {
+async function fill(dataDir: string, count: number, onProgress: CurveOptions['onProgress']): Promise<void> {
   const store = await openEmbeddedStore({ dataDir });
   for (let from = 1; from <= count; from += createsAtOnce) {
+    onProgress(`storing ${count.toLocaleString('en-US')} animals: ${Math.floor((from / count) * 100)}%`);
     const length = Math.min(createsAtOnce, count - from + 1);
     await Promise.all(
       Array.from({ length }, (_, index) => {
-        const { name, categoryId } = seededAnimal(from + index);
-        const status = (from + index) % rareEvery === 0 ? 'sold' : 'available';
-        return store.create({ name, categoryId, status });
+        const id = from + index;
+        const status = statusOf(id, count);
+        // Of one length: rows and answers are not to grow with the number of animals.
+        const animal = { name: `Animal number ${String(id).padStart(8, '0')}`, categoryId: id % 50 };
+        return store.create(status === undefined ? animal : { ...animal, status });
       }),
     );
   }
   await store.close();
 }
 
-async function perCore(
-  process: ContenderProcess,
-  targets: readonly string[],
-  seconds: number,
-): Promise<number> {
-  const request: CaseRequest = {
-    method: 'GET',
-    path: targets[0] ?? '/',
-    headers: { authorization: `Bearer ${apiKey}` },
-  };
-  const before = await process.processorSeconds();
-  const { requests } = await wrk({
-    port: process.port,
-    request,
-    targets,
-    connections: 64,
-    seconds,
-    isRefused: false,
-  });
-  return requests / ((await process.processorSeconds()) - before);
+const requestOf = (path: string): CaseRequest => ({
+  method: 'GET',
+  path,
+  headers: { authorization: `Bearer ${apiKey}` },
+});
+
+/** Pages that are not full would be less work in one store than in another. @throws {Error} where one is not */
+async function checkPages({ port }: ContenderProcess, targets: readonly string[]): Promise<void> {
+  for (const target of targets.slice(0, 100)) {
+    const { status, body } = await ask(port, requestOf(target));
+    const answer: unknown = JSON.parse(body);
+    const isWhole = !Array.isArray(answer) || answer.length === pageSize;
+    if (status !== 200 || !isWhole)
+      throw new Error(`${target} was answered ${status}: ${body.slice(0, 200)}`);
+  }
 }

@@ -4,14 +4,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { apiKey, batchOf, type CaseRequest } from '../cases.ts';
 import { type ContenderProcess, startContender } from '../contenderProcess.ts';
 import { type Contender, contenders } from '../contenders.ts';
-import { wrk } from '../load/wrk.ts';
-import { type Curve, type CurveOptions, measurePoints, type Point } from './curve.ts';
+import { type Curve, type CurveOptions, measurePoints, type Point, type PointResult } from './curve.ts';
+import { perCore } from './perCore.ts';
 
 const authorization = `Bearer ${apiKey}`;
 const perCoreUnit = 'requests a second of one core';
 
 const named = (...names: string[]): readonly Contender[] =>
   contenders.filter(({ name }) => names.includes(name));
+
+const measuredOnce = (line: string, size: number, value: number): PointResult => ({
+  line,
+  size,
+  value,
+  spread: 0,
+  rounds: [value],
+});
 
 /** One request against contenders, growing with a size. */
 interface Growth {
@@ -22,7 +30,7 @@ interface Growth {
   readonly connections: (size: number) => number;
 }
 
-async function growth(
+async function growingRequest(
   { title, contenders: measured, sizes, request, connections }: Growth,
   options: CurveOptions,
 ): Promise<Curve> {
@@ -33,19 +41,14 @@ async function growth(
       const process = await startContender(contender);
       processes.push(process);
       for (const size of sizes) {
-        const measure = async () => {
-          const before = await process.processorSeconds();
-          const { requests } = await wrk({
-            port: process.port,
-            request: request(size),
-            connections: connections(size),
-            // Thousands of connections take seconds to be made.
-            seconds: options.seconds + connections(size) / 2_000,
-            isRefused: false,
-          });
-          return requests / ((await process.processorSeconds()) - before);
+        const load = {
+          request: request(size),
+          connections: connections(size),
+          // Thousands of connections take seconds to be made.
+          seconds: options.seconds + connections(size) / 2_000,
         };
-        points.push({ line: contender.title, size, measure });
+        const measure = async () => ({ [contender.title]: await perCore(process, load) });
+        points.push({ name: contender.title, size, measure });
       }
     }
     for (const { measure } of points) await measure();
@@ -60,7 +63,7 @@ const oneAnimal = (): CaseRequest => ({ method: 'GET', path: '/v1/pets/500', hea
 /** How throughput, and memory, change with the number of clients. */
 export async function connectionsCurve(options: CurveOptions): Promise<Curve> {
   const sizes = [1, 10, 100, 1_000, 10_000];
-  const curve = await growth(
+  const curve = await growingRequest(
     {
       title: 'Connections, GET one',
       contenders: named('uws', 'gateway'),
@@ -73,12 +76,7 @@ export async function connectionsCurve(options: CurveOptions): Promise<Curve> {
   const [gateway] = named('gateway');
   if (gateway === undefined) return curve;
   const value = await idleKilobytes(gateway, 10_000);
-  const memory = {
-    line: `${gateway.title}: kB of memory per idle connection`,
-    size: 10_000,
-    value,
-    spread: 0,
-  };
+  const memory = measuredOnce(`${gateway.title}: kB of memory per idle connection`, 10_000, value);
   return { ...curve, points: [...curve.points, memory] };
 }
 
@@ -104,7 +102,7 @@ async function idleKilobytes(contender: Contender, count: number): Promise<numbe
 
 /** How a batch of tRPC queries grows with its calls. */
 export const batchCurve = (options: CurveOptions): Promise<Curve> =>
-  growth(
+  growingRequest(
     {
       title: 'Calls in a tRPC batch',
       contenders: named('uws', 'gateway', 'trpc'),
@@ -117,7 +115,7 @@ export const batchCurve = (options: CurveOptions): Promise<Curve> =>
 
 /** How a POST grows with its body: with a field that nobody knows, which is read and then left out. */
 export const bodyCurve = (options: CurveOptions): Promise<Curve> =>
-  growth(
+  growingRequest(
     {
       title: 'Bytes of a POST’s body',
       contenders: named('uws', 'gateway', 'fastify'),
@@ -144,7 +142,7 @@ export async function proceduresCurve(options: CurveOptions): Promise<Curve> {
   const processes: ContenderProcess[] = [];
   try {
     const points: Point[] = [];
-    const starts: { line: string; size: number; value: number; spread: number }[] = [];
+    const starts: PointResult[] = [];
     for (const size of [3, 10, 100, 300, 1_000]) {
       const process = await startContender(gateway, {
         environment: { BENCH_MORE_PROCEDURES: String(size - 3) },
@@ -152,25 +150,16 @@ export async function proceduresCurve(options: CurveOptions): Promise<Curve> {
       processes.push(process);
       await sleep(1_000);
       starts.push(
-        { line: 'start to first answer, ms (from source)', size, value: process.startMs, spread: 0 },
-        { line: 'idle memory, MB (from source)', size, value: await process.residentMb(), spread: 0 },
+        measuredOnce('start to first answer, ms (from source)', size, process.startMs),
+        measuredOnce('idle memory, MB (from source)', size, await process.residentMb()),
       );
       for (const [line, path] of [
         ['GET one', '/v1/pets/500'],
         ['tRPC query', `/trpc/getPet?input=${encodeURIComponent('{"petId":500}')}`],
       ] as const) {
-        const measure = async () => {
-          const before = await process.processorSeconds();
-          const { requests } = await wrk({
-            port: process.port,
-            request: { ...oneAnimal(), path },
-            connections: 64,
-            seconds: options.seconds,
-            isRefused: false,
-          });
-          return requests / ((await process.processorSeconds()) - before);
-        };
-        points.push({ line, size, measure });
+        const load = { request: { ...oneAnimal(), path }, connections: 64, seconds: options.seconds };
+        const measure = async () => ({ [line]: await perCore(process, load) });
+        points.push({ name: line, size, measure });
       }
     }
     for (const { measure } of points) await measure();

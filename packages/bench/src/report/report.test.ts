@@ -53,6 +53,15 @@ describe('the report in Markdown', () => {
     expect(lines.filter((line) => line.startsWith('| kept'))).toHaveLength(1);
   });
 
+  it('compares nothing where only such stores were measured', () => {
+    const alone = markdown({
+      ...report,
+      results: report.results.filter(({ contender }) => contender === 'kept'),
+    });
+    expect(alone).toContain('| kept | 80 (100%) |');
+    expect(alone).not.toContain('Ratio to the bare server');
+  });
+
   it('says of a latency when the load itself was late, and when the server did not keep up', () => {
     expect(lines).toContain(
       '| this gateway | GET one | 1,000 (50%) | 0.10 | 2.00 | 12 | p99 1.00 | only 900/s |',

@@ -94,3 +94,17 @@ it.each(['/v1/late-ticks?ms=300', '/trpc/lateTicks?input={"ms":300}'])(
     await answer.body?.cancel();
   },
 );
+
+it('is told of once, whatever the calls make of their signals after it', async () => {
+  const told: string[] = [];
+  const { ask, exchanges, seen } = await startEdge({
+    callTimeoutMs: 100,
+    rpc: { onError: ({ error }) => void told.push(error.code) },
+  });
+  const answer = await ask('/trpc/slow,slow?batch=1&input={"0":{"ms":5000},"1":{"ms":5000}}');
+  expect(answer.status).toBe(504);
+  await vi.waitFor(() => expect(seen.aborted).toHaveLength(2));
+  await sleep(20);
+  expect(told).toEqual(['GATEWAY_TIMEOUT', 'GATEWAY_TIMEOUT']);
+  expect(exchanges).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
+});

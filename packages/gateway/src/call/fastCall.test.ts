@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Failed } from './failed.ts';
 import { ownCall, procedureCall, type CallWay, type ProcedureCall } from './procedureCall.ts';
 import { buildChain, chainPlan, type Chain, type ChainPlan } from './testing/randomChain.ts';
 
@@ -15,6 +16,7 @@ async function transcript(call: ProcedureCall, plan: ChainPlan, { log, described
     };
     try {
       const data = await call(plan.ctx, getRawInput, plan.hasSignal ? signal : undefined, plan.batchIndex);
+      if (data instanceof Failed) throw data.error;
       outcomes.push({ data });
     } catch (error) {
       outcomes.push({ error: described(error) });
@@ -30,15 +32,19 @@ test(`of ${runs} chains made at random, every one gives, throws, does and shows 
   await fc.assert(
     fc.asyncProperty(chainPlan, async (plan) => {
       // One each: a parser, or an error that was formatted, remembers.
-      const [own, fast] = [buildChain(plan), buildChain(plan)];
-      if (own === undefined || fast === undefined) {
+      const [own, fast, lean] = [buildChain(plan), buildChain(plan), buildChain(plan)];
+      if (own === undefined || fast === undefined || lean === undefined) {
         ways['not built'] += 1;
         return;
       }
       const { way, call } = procedureCall('some.path', fast.procedure);
       ways[way] += 1;
-      const expected = await transcript(ownCall('some.path', own.procedure), plan, own);
+      const expected = await transcript(ownCall('some.path', own.procedure).call, plan, own);
       expect(await transcript(call, plan, fast)).toEqual(expected);
+      const { callInTurns: inTurns } = procedureCall('some.path', lean.procedure);
+      const turnwise: ProcedureCall = (ctx, getRawInput, signal, batchIndex = 0) =>
+        inTurns(ctx, async () => getRawInput(), signal, batchIndex);
+      expect(await transcript(turnwise, plan, lean)).toEqual(expected);
     }),
     { numRuns: runs, seed: 7 },
   );

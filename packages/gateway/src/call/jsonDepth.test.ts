@@ -20,6 +20,13 @@ describe('the depth of a value', () => {
     expect(isDeeper(value, depth - 1)).toBe(depth > 0);
   });
 
+  it('is not looked for in an instance of a class, whose bytes may be many', () => {
+    const bytes = new Proxy(new Uint8Array(3), {
+      ownKeys: () => expect.fail('it was looked into'),
+    });
+    expect(isDeeper(bytes, 1)).toBe(false);
+  });
+
   it('is never too much where there is no limit', () => {
     expect(isDeeper(nested(1000), Infinity)).toBe(false);
   });

@@ -2,9 +2,9 @@ import type { AnyTRPCProcedure } from '@trpc/server';
 import { fastCall } from './fastCall.ts';
 
 /**
- * Runs a procedure's whole chain: middlewares, input, resolver, output. What comes back is the output, at once where
- * nothing in the chain is waited for, else a promise of it. It throws, or rejects, as the procedure itself rejects: with
- * a `TRPCError`, unless a middleware returned something that is no result.
+ * Runs a procedure's whole chain: middlewares, input, resolver, output. What comes back is the output, or `Failed`, at
+ * once where nothing in the chain is waited for; else a promise of the output, which rejects as the procedure itself
+ * rejects: with a `TRPCError`, unless a middleware returned something that is no result.
  */
 export type ProcedureCall = (
   context: unknown,
@@ -16,6 +16,17 @@ export type ProcedureCall = (
 ) => unknown;
 
 /**
+ * As `ProcedureCall`, and it takes as many turns as the procedure itself: for calls of which it shows on the wire which
+ * one ended first.
+ */
+export type TurnwiseCall = (
+  context: unknown,
+  getRawInput: () => Promise<unknown>,
+  signal: AbortSignal | undefined,
+  batchIndex: number,
+) => Promise<unknown>;
+
+/**
  * How a procedure is called: `direct` where its chain is inputs, resolver and outputs alone, `chain` where it has
  * middlewares of its own, `trpc` through the procedure itself, where its form is not what is known of tRPC.
  */
@@ -24,16 +35,19 @@ export type CallWay = 'direct' | 'chain' | 'trpc';
 export interface CompiledCall {
   readonly way: CallWay;
   readonly call: ProcedureCall;
+  readonly callInTurns: TurnwiseCall;
 }
 
 /** A procedure as a function, made once. */
-export function procedureCall(path: string, procedure: AnyTRPCProcedure): CompiledCall {
-  return fastCall(path, procedure) ?? { way: 'trpc', call: ownCall(path, procedure) };
-}
+export const procedureCall = (path: string, procedure: AnyTRPCProcedure): CompiledCall =>
+  fastCall(path, procedure) ?? ownCall(path, procedure);
 
 /** tRPC's own call. */
-export function ownCall(path: string, procedure: AnyTRPCProcedure): ProcedureCall {
+export function ownCall(path: string, procedure: AnyTRPCProcedure): CompiledCall {
   const { type } = procedure._def;
-  return (ctx, getRawInput, signal, batchIndex = 0) =>
-    procedure({ ctx, getRawInput: async () => getRawInput(), path, type, signal, batchIndex });
+  const callInTurns: TurnwiseCall = (ctx, getRawInput, signal, batchIndex) =>
+    procedure({ ctx, getRawInput, path, type, signal, batchIndex });
+  const call: ProcedureCall = (ctx, getRawInput, signal, batchIndex = 0) =>
+    callInTurns(ctx, async () => getRawInput(), signal, batchIndex);
+  return { way: 'trpc', call, callInTurns };
 }

@@ -2,6 +2,7 @@ import type { Span, TextMapGetter } from '@opentelemetry/api';
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { GatewayRequest } from '../http.ts';
+import { Failed } from './failed.ts';
 
 /** Runs a call within a server span that is named by its operation, and goes on with the trace of its `traceparent`. */
 export type Tracing = <T>(
@@ -36,7 +37,9 @@ export async function loadTracing(): Promise<Tracing | undefined> {
     const span = tracer.startSpan(operation, { kind: SpanKind.SERVER, attributes }, parent);
     return context.with(trace.setSpan(parent, span), async () => {
       try {
-        return await run();
+        const output = await run();
+        if (output instanceof Failed) failed(span, output.error);
+        return output;
       } catch (cause) {
         failed(span, cause);
         throw cause;

@@ -1,12 +1,14 @@
 // Hot path: every request runs through it.
+import { performance } from 'node:perf_hooks';
 import { MessageChannel } from 'node:worker_threads';
 import { Answer } from '../answer.ts';
+import type { GatewayRequest } from '../http.ts';
 import { LimitError } from './limitError.ts';
 
 type Face = 'rest' | 'rpc';
 
 /** Whether the request that is being read has waited too long: what words its refusal; `undefined` where it has not. */
-export type LoadShedding = () => ((face: Face) => Answer) | undefined;
+export type LoadShedding = (request: GatewayRequest) => ((face: Face) => Answer) | undefined;
 
 /** How often the queue is measured while requests come, in milliseconds. A message costs 1 µs. */
 const everyMs = 10;
@@ -94,8 +96,8 @@ export function createLoadShedding(
     return answer;
   }
 
-  return () => {
-    const now = performance.now();
+  return (request) => {
+    const now = request.seenAt ?? performance.now();
     // Not before a host asks: an in-process client needs none.
     queue ??= new QueueProbe(maxQueueMs);
     if (!queue.isUnderWay) {

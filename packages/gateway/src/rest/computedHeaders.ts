@@ -1,5 +1,5 @@
 import type { ResponseHeader, RestMeta } from '../meta.ts';
-import { isZod } from '../procedures.ts';
+import { isZod } from '../isZod.ts';
 
 /**
  * The response headers that metadata computes. Where it holds a zod object, as trpc-to-openapi's does, that only

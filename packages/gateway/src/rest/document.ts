@@ -15,7 +15,7 @@ import type { DocumentOptions } from '../options.ts';
 import { statusText } from '../statusText.ts';
 import { computedHeaders } from './computedHeaders.ts';
 import type { ErrorFormat } from './errorFormat.ts';
-import { isZod } from '../procedures.ts';
+import { isZod } from '../isZod.ts';
 import { operationDescription } from './operationDescription.ts';
 import type { Parameter, Route, RouteOutput } from './route.ts';
 

@@ -28,6 +28,8 @@ const literal = fc
       `${sign}${whole}${digits === '' ? '' : `.${digits}`}${exponent === undefined ? '' : `e${exponent}`}`,
   );
 
+const withPower = (e: string) => fc.nat(400).map((power) => e + power);
+
 describe('isExact', () => {
   it('says whether a literal and its shortest double are the same number', () => {
     fc.assert(
@@ -49,6 +51,17 @@ describe('isExact', () => {
 
 describe('parseExactJson', () => {
   const everything = () => true;
+
+  const roundedMessage = 'n: has a number that JSON cannot carry exactly: it would be rounded.';
+
+  const outcome = (text: string) => {
+    try {
+      parseExactJson(text, everything);
+      return 'taken';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
 
   it('looks only at members that are read', () => {
     const text = '{"a":9007199254740993,"b":{"c":[1e400]}}';
@@ -78,6 +91,37 @@ describe('parseExactJson', () => {
         expect(parseExactJson(text, everything)).toEqual(JSON.parse(text));
       }),
     );
+  });
+
+  it('refuses what a double rounds, of all lengths and sizes, wherever it stands', () => {
+    let refusals = 0;
+    const exponent = fc.oneof(fc.constant(''), fc.constantFrom('e', 'E-', 'e+0').chain(withPower));
+    fc.assert(
+      fc.property(literal, exponent, fc.nat(40), fc.nat(40), (mantissa, power, before, after) => {
+        const number = mantissa.includes('e') ? mantissa : mantissa + power;
+        const text = `{"a":"${'x'.repeat(before)}","n":${number},"b":"${'y'.repeat(after)}"}`;
+        const isRounded = !isExact(number, Number(number));
+        if (isRounded) refusals += 1;
+        expect([number, outcome(text)]).toEqual([number, isRounded ? roundedMessage : 'taken']);
+      }),
+      { numRuns: 5000 },
+    );
+    expect(refusals).toBeGreaterThan(500);
+    expect(refusals).toBeLessThan(4500);
+  });
+
+  it('takes a body full of numbers in no more time than JSON.parse takes ten times', () => {
+    const text = JSON.stringify(Array.from({ length: 100_000 }, (_, index) => index * 977));
+    const took = (parse: () => unknown) => {
+      const times = Array.from({ length: 5 }, () => {
+        const start = performance.now();
+        parse();
+        return performance.now() - start;
+      });
+      return Math.min(...times);
+    };
+    const own = took(() => JSON.parse(text) as unknown);
+    expect(took(() => parseExactJson(text, everything))).toBeLessThan(10 * own);
   });
 
   it.each([

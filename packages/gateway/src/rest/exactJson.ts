@@ -1,9 +1,39 @@
 import { TRPCError } from '@trpc/server';
 import { inputError } from './inputError.ts';
 
-// A literal of at most 15 significant digits and no exponent always survives a double (IEEE 754: DBL_DIG), so only
-// a body that has something longer is looked at number by number.
-const mayRound = /[\d.]{16}|\d[eE][+-]?\d/;
+/** From three digits on an exponent may be beyond what a double has. */
+const longExponent = /\d[eE][+-]?\d{3}/;
+
+/**
+ * Whether a text may hold a number that a double rounds: a literal of at most 15 significant digits and a small exponent
+ * never is (IEEE 754: DBL_DIG), so only a body that has something longer is looked at number by number.
+ *
+ * Hot path: every sixteenth character is looked at, which a run of sixteen digits cannot pass between. As one pattern with
+ * the exponents it was 40% of a POST of 100 KB, and ten times as slow for a body full of numbers.
+ */
+function mayRound(text: string): boolean {
+  for (let at = longDigits - 1; at < text.length; at += longDigits) {
+    if (isOfNumber(text, at) && runLength(text, at) >= longDigits) return true;
+  }
+  return longExponent.test(text);
+}
+
+const longDigits = 16;
+
+/** How many digits and points stand together around a place. */
+function runLength(text: string, at: number): number {
+  let start = at;
+  while (start > 0 && isOfNumber(text, start - 1)) start -= 1;
+  let end = at + 1;
+  while (end < text.length && isOfNumber(text, end)) end += 1;
+  return end - start;
+}
+
+/** A digit, or the point. */
+function isOfNumber(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return (code >= 48 && code <= 57) || code === 46;
+}
 
 /**
  * Parses JSON without ever rounding a number that somebody reads.
@@ -12,7 +42,7 @@ const mayRound = /[\d.]{16}|\d[eE][+-]?\d/;
  */
 export function parseExactJson(text: string, isRead: (name: string) => boolean): unknown {
   const value = parse(text);
-  if (!mayRound.test(text)) return value;
+  if (!mayRound(text)) return value;
   const issues = [...membersWithInexactNumbers(text)]
     .filter((name) => name === undefined || isRead(name))
     .map((name) => ({

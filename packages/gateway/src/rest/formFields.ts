@@ -11,7 +11,12 @@ export function formFields(
 ): ReadonlyMap<string, readonly (string | undefined)[]> {
   const fields = new Map<string, (string | undefined)[]>();
   if (text === '') return fields;
-  for (const pair of text.split('&')) {
+  // Not `split`: hot path.
+  for (let at = 0; at <= text.length;) {
+    const found = text.indexOf('&', at);
+    const end = found === -1 ? text.length : found;
+    const pair = text.slice(at, end);
+    at = end + 1;
     const equals = pair.indexOf('=');
     const name = decode(equals === -1 ? pair : pair.slice(0, equals));
     if (name === undefined || !isKnown(name)) continue;
@@ -23,4 +28,4 @@ export function formFields(
   return fields;
 }
 
-const decode = (text: string) => percentDecode(text.replaceAll('+', ' '));
+const decode = (text: string) => percentDecode(text.includes('+') ? text.replaceAll('+', ' ') : text);

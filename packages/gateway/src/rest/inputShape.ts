@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isZod } from '../procedures.ts';
+import { isZod } from '../isZod.ts';
 import { unwrap } from './convert.ts';
 
 type Schema = z.core.$ZodTypes;

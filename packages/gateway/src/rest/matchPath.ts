@@ -53,7 +53,9 @@ export function createPathMatcher<Value>(): PathMatcher<Value> {
   ): Value | undefined => {
     if (index === segments.length) return from.value;
     const segment = segments[index];
-    const literal = segment === undefined ? undefined : from.literals.get(segment);
+    const { literals } = from;
+    // To look it up is to hash it, which where there is nothing to find is all of the cost.
+    const literal = segment === undefined || literals.size === 0 ? undefined : literals.get(segment);
     const found = literal && find(literal, segments, index + 1, taken);
     // An empty segment is no value for a parameter: /pets/ is not /pets/{petId}.
     if (found !== undefined || from.parameter === undefined || segment === '') return found;
@@ -89,13 +91,12 @@ export function createPathMatcher<Value>(): PathMatcher<Value> {
 
 /** The segments of a path, decoded; `undefined` for one that is not valid UTF-8. Not `split`: hot path. */
 function segmentsOf(path: string): readonly (string | undefined)[] {
-  const isEncoded = path.includes('%');
   const segments: (string | undefined)[] = [];
   for (let at = 1; at <= path.length;) {
     const slash = path.indexOf('/', at);
     const end = slash === -1 ? path.length : slash;
     const segment = path.slice(at, end);
-    segments.push(isEncoded ? percentDecode(segment) : segment);
+    segments.push(percentDecode(segment));
     at = end + 1;
   }
   return segments;

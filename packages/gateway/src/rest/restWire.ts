@@ -3,6 +3,7 @@ import { after, isThenable } from '../after.ts';
 import { Answer } from '../answer.ts';
 import { anybody, Refusal, type Admission, type Admitted, type Authentication } from '../authentication.ts';
 import type { Calls } from '../call/calls.ts';
+import { Failed } from '../call/failed.ts';
 import { CallScope } from '../call/callScope.ts';
 import type { CredentialWatch } from '../credentialWatch.ts';
 import type { Gate } from '../edge/gate.ts';
@@ -202,18 +203,32 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
         : route.call(context, input, scope.signal);
     };
     try {
-      const output = calls.run(route.procedurePath, scope, begin);
+      const output = calls.begin(route.procedurePath, scope, begin);
+      if (output instanceof Failed) return failed(operation, request, output.error);
       if (route.output.kind === 'json' && !(output instanceof Promise)) {
         return named(operation, success(output, reply, raw));
       }
-      const given =
-        route.output.kind === 'json'
-          ? (output as Promise<unknown>).then((found) => success(found, reply, raw))
-          : stream(route, scope, token, output, (found, content) => success(found, reply, raw, content));
-      return given.then(
-        (answer) => named(operation, answer),
-        (cause: unknown) => failed(operation, request, cause),
+      const onFailure = (cause: unknown) => failed(operation, request, cause);
+      if (route.output.kind === 'json') {
+        return calls.waitFor(
+          scope,
+          output as Promise<unknown>,
+          (found) => {
+            if (found instanceof Failed) return onFailure(found.error);
+            try {
+              return named(operation, success(found, reply, raw));
+            } catch (cause) {
+              return onFailure(cause);
+            }
+          },
+          onFailure,
+        );
+      }
+      const pending = output instanceof Promise ? calls.wait<unknown>(scope, output) : output;
+      const given = stream(route, scope, token, pending, (found, content) =>
+        success(found, reply, raw, content),
       );
+      return given.then((answer) => named(operation, answer), onFailure);
     } catch (cause) {
       return failed(operation, request, cause);
     }
@@ -229,6 +244,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
   ): Promise<Answer> {
     scope.follow();
     const output = await pending;
+    if (output instanceof Failed) throw output.error;
     let content: Content | undefined;
     let answer: Answer | undefined;
     try {

@@ -10,6 +10,7 @@ import { getHTTPStatusCode, getHTTPStatusCodeFromError, type TRPCRequestInfo } f
 import { isThenable } from '../after.ts';
 import { Answer } from '../answer.ts';
 import type { Calls } from '../call/calls.ts';
+import { Failed } from '../call/failed.ts';
 import { CallScope } from '../call/callScope.ts';
 import { LimitError } from '../edge/limitError.ts';
 import type { GatewayRequest, Header } from '../http.ts';
@@ -133,15 +134,24 @@ export class PlainAnswer<Router extends AnyTRPCRouter> {
     const definition = this.#procedures[index] as ProcedureDefinition;
     let data: unknown;
     try {
-      data = this.#router.calls.run(definition.path, this.#scope, () =>
+      data = this.#router.calls.begin(definition.path, this.#scope, () =>
         definition.call(this.#context, () => this.#inputs.read(index), this.#scope.signal, index),
       );
     } catch (cause) {
       return this.#failed(index, cause);
     }
     return data instanceof Promise
-      ? data.then(succeeded, (cause: unknown) => this.#failed(index, cause))
-      : { error: undefined, data };
+      ? this.#router.calls.waitFor(
+          this.#scope,
+          data,
+          (found) => this.#outcome(index, found),
+          (cause) => this.#failed(index, cause),
+        )
+      : this.#outcome(index, data);
+  }
+
+  #outcome(index: number, data: unknown): Outcome {
+    return data instanceof Failed ? this.#failed(index, data.error) : { error: undefined, data };
   }
 
   #failed(index: number, cause: unknown): Outcome {
@@ -212,11 +222,12 @@ export class PlainAnswer<Router extends AnyTRPCRouter> {
     return { error: getErrorShape({ config, ctx, error, input, path, type: this.#type }) };
   }
 
-  #success(data: unknown): string {
-    // Not the data alone, with text around it: a `toJSON` is told the name of its member.
-    return JSON.stringify({
-      result: { data: this.#router.config.transformer.output.serialize(data) as unknown },
-    });
+  #success(output: unknown): string {
+    const data: unknown = this.#router.config.transformer.output.serialize(output);
+    // Text around the data: the envelope as an object takes 0.2 µs more. But a `toJSON` is told the name of its member.
+    const hasName = typeof (data as { readonly toJSON?: unknown } | null | undefined)?.toJSON === 'function';
+    const text = hasName ? undefined : JSON.stringify(data);
+    return text === undefined ? JSON.stringify({ result: { data } }) : `{"result":{"data":${text}}}`;
   }
 
   #answer(status: number, body: string): Answer {
@@ -235,10 +246,8 @@ const rpcHeaders: readonly Header[] = [
   ['vary', 'trpc-accept, accept'],
 ];
 
-const succeeded = (data: unknown): Outcome => ({ error: undefined, data });
-
 /** Waits for what an `onError` does, which may be asynchronous whatever its type: if it fails, that must not end the process. */
-async function settled(told: unknown): Promise<void> {
+export async function settled(told: unknown): Promise<void> {
   try {
     await told;
   } catch {

@@ -1,6 +1,6 @@
 // Hot path: every tRPC call over HTTP is looked at here. A URL, its search parameters and a `Headers` cost more than
 // the call they carry.
-import type { GatewayRequest } from '../http.ts';
+import { someHeader, type GatewayRequest } from '../http.ts';
 
 /** A tRPC request as most are: a call or a batch of calls, as JSON, that is answered by JSON. */
 export interface PlainCall {
@@ -16,13 +16,19 @@ const plainPath = /^\w[\w.,-]*$/;
 /**
  * Reads a request as `resolveResponse` (@trpc/server 11.25) reads it; `undefined` where it has anything unusual, of which
  * nothing is decided here.
+ * @param isUnusual whether a header is. Default: what asks for JSON lines. All lines count: `Headers` joins those of one name
  * @param basePath which the request's path starts with; nothing in it that a URL would write otherwise
  */
-export function plainCall(request: GatewayRequest, basePath: string): PlainCall | undefined {
+export function plainCall(
+  request: GatewayRequest,
+  basePath: string,
+  isUnusual = asksForLines,
+): PlainCall | undefined {
   const { method, query } = request;
   if (method !== 'GET' && method !== 'POST') return undefined;
   const path = request.path.slice(basePath.length + 1);
-  if (!plainPath.test(path) || !hasPlainHeaders(request, method)) return undefined;
+  if (!plainPath.test(path) || someHeader(request, isUnusual) || !sendsJson(request, method))
+    return undefined;
 
   let input: string | undefined;
   let batch: string | undefined;
@@ -52,19 +58,17 @@ export function plainCall(request: GatewayRequest, basePath: string): PlainCall 
   return { paths: isBatch ? path.split(',') : [path], isBatch, input };
 }
 
-/** Whether JSON is sent, and JSON lines are not asked for. All lines count: `Headers` joins those of one name. */
-function hasPlainHeaders(request: GatewayRequest, method: string): boolean {
-  let hasType = false;
-  for (const [name, value] of request.headers()) {
-    if (name === 'trpc-accept' || (name === 'accept' && value.includes('jsonl'))) return false;
-    // Of several the first counts.
-    if (name === 'content-type' && !hasType) {
-      if (value !== 'application/json' && !isJson(value)) return false;
-      hasType = true;
-    }
-  }
-  return (hasType || method === 'GET') && isGoodHost(request.header('host') ?? 'localhost');
+/** Whether it is JSON that is sent, to a host that makes a URL. */
+function sendsJson(request: GatewayRequest, method: string): boolean {
+  const type = request.header('content-type');
+  if (type === undefined ? method === 'POST' : type !== 'application/json' && !isJson(type)) return false;
+  return isGoodHost(request.header('host') ?? 'localhost');
 }
+
+/** By their lengths first: a string from outside is not internalized, and comparing it costs more. */
+const asksForLines = (name: string, value: string) =>
+  (name.length === 11 && name === 'trpc-accept') ||
+  (name.length === 6 && name === 'accept' && value.includes('jsonl'));
 
 const isJson = (contentType: string) =>
   contentType.toLowerCase().split(';', 1)[0]?.trim() === 'application/json';

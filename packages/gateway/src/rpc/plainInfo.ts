@@ -6,7 +6,7 @@ import type { PlainInputs } from './plainInputs.ts';
 /** What tRPC tells `createContext` of the request. Few look at the URL, or at single calls: they are made then. */
 export class PlainInfo implements TRPCRequestInfo {
   readonly isBatchCall: boolean;
-  readonly accept = null;
+  readonly accept: TRPCRequestInfo['accept'];
   readonly type: TRPCRequestInfo['type'];
   readonly connectionParams = null;
   readonly #request: GatewayRequest;
@@ -22,8 +22,10 @@ export class PlainInfo implements TRPCRequestInfo {
     isBatchCall: boolean,
     procedures: readonly ProcedureDefinition[],
     inputs: PlainInputs,
+    accept: TRPCRequestInfo['accept'] = null,
   ) {
     this.isBatchCall = isBatchCall;
+    this.accept = accept;
     this.type = procedures[0]?.type ?? 'unknown';
     this.#request = request;
     this.#makeUrl = makeUrl;

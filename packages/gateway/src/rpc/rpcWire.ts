@@ -15,7 +15,7 @@ import type { Gate } from '../edge/gate.ts';
 import { LimitError } from '../edge/limitError.ts';
 import { refuseLongQuery } from '../edge/queryParameters.ts';
 import { EventBody } from '../eventBody.ts';
-import type { GatewayRequest } from '../http.ts';
+import type { GatewayRequest, Header } from '../http.ts';
 import { idempotencyKey } from '../idempotencyKey.ts';
 import type { Limits } from '../limits.ts';
 import type { ContextOptions, RpcOptions } from '../options.ts';
@@ -24,6 +24,8 @@ import type { ProcedureDefinition } from '../procedures.ts';
 import { Reply } from '../reply.ts';
 import { calledThrough, withShallowInputs } from './calledThrough.ts';
 import { connectionAuthorization } from './connectionAuthorization.ts';
+import { createFastEvents, type EventRequest } from './fastEvents.ts';
+import { createFastLines, type LineRequest } from './fastLines.ts';
 import { createFastRpc, type PlainRequest } from './fastRpc.ts';
 import { fetchRequest } from './fetchRequest.ts';
 import { json, refuse, tellLimit, type RpcFailure } from './rpcFailure.ts';
@@ -66,22 +68,33 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   const router = withShallowInputs(options.router, limits.maxJsonDepth);
   const procedures: Readonly<Record<string, unknown>> = router._def.procedures;
   const fastRpc = createFastRpc({ ...options, router });
+  const fastLines = createFastLines({ ...options, router });
+  const fastEvents = createFastEvents({ ...options, router });
 
   return (request, requestId) => {
     if (request.method === 'OPTIONS') return new Answer(204, [['allow', 'GET, POST, HEAD, OPTIONS']]);
-    return after(authentication(request, authorization(request)), (admission: Admission<Identity>) => {
-      const isRefused = admission instanceof Refusal;
-      if (isRefused && publicProcedures.size === 0) return refuse(fail, admission);
-      const plain = fastRpc?.(request);
-      const paths = plain?.paths ?? pathsOf(request);
-      if (!isRefused) return pass(request, requestId, admission, paths, plain);
-      if (!areOf(paths, publicProcedures)) return refuse(fail, admission);
-      return after(pass(request, requestId, anybody, paths, plain), (answer: Answer) => {
-        answer.isAnonymous = true;
-        return answer;
-      });
-    });
+    const admission = authentication(request, authorization(request));
+    return admission instanceof Promise
+      ? admission.then((given) => admit(request, requestId, given))
+      : admit(request, requestId, admission);
   };
+
+  function admit(
+    request: GatewayRequest,
+    requestId: string,
+    admission: Admission<Identity>,
+  ): Answer | Promise<Answer> {
+    const isRefused = admission instanceof Refusal;
+    if (isRefused && publicProcedures.size === 0) return refuse(fail, admission);
+    const plain = fastRpc?.(request) ?? fastLines?.(request) ?? fastEvents?.(request);
+    const paths = plain?.paths ?? pathsOf(request);
+    if (!isRefused) return pass(request, requestId, admission, paths, plain);
+    if (!areOf(paths, publicProcedures)) return refuse(fail, admission);
+    return after(pass(request, requestId, anybody, paths, plain), (answer: Answer) => {
+      answer.isAnonymous = true;
+      return answer;
+    });
+  }
 
   /** The credential that an `EventSource` has in its query; `undefined` where the header decides. */
   function authorization(request: GatewayRequest): string | undefined {
@@ -102,28 +115,32 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     requestId: string,
     admitted: Admitted<Identity>,
     paths: readonly string[],
-    plain: PlainRequest | undefined,
+    plain: PlainRequest | LineRequest | EventRequest | undefined,
   ): Answer | Promise<Answer> {
     // A batch that tRPC will refuse as too large makes no calls.
     const isTooLarge = paths.length > maxBatchSize;
     const { refusal, headers } = gate(request, admitted, isTooLarge ? 1 : Math.max(1, paths.length));
     if (refusal) return fail(refusal, [json, ...headers]);
-    const given = plain ? call(request, requestId, admitted, plain) : resolve(request, requestId, admitted);
-    return after(given, (answer: Answer) => {
-      for (const header of headers) answer.headers.push(header);
-      answer.procedures = plain ? paths : paths.filter((path) => Object.hasOwn(procedures, path));
-      answer.calls = paths.length;
-      if (isTooLarge && answer.status === 400) answer.limit ??= 'batch-size';
-      return answer;
-    });
+    if (plain === undefined) {
+      return resolve(request, requestId, admitted).then((answer) => {
+        const known = paths.filter((path) => Object.hasOwn(procedures, path));
+        if (isTooLarge && answer.status === 400) answer.limit ??= 'batch-size';
+        return counted(answer, headers, known, paths.length);
+      });
+    }
+    const given = call(request, requestId, admitted, plain);
+    return given instanceof Promise
+      ? given.then((answer) => counted(answer, headers, paths, paths.length))
+      : counted(given, headers, paths, paths.length);
   }
 
   /** @throws {TRPCError} `BAD_REQUEST` for a batch: its calls would share one key */
   function callKey(
     request: GatewayRequest,
-    { calls: asked, isBatchCall }: TRPCRequestInfo,
+    { isBatchCall }: TRPCRequestInfo,
+    paths: readonly string[],
   ): string | undefined {
-    if (!asked.some(({ path }) => options.idempotentProcedures.has(path))) return undefined;
+    if (!paths.some((path) => options.idempotentProcedures.has(path))) return undefined;
     const key = idempotencyKey(request);
     if (key === undefined || !isBatchCall) return key;
     throw new TRPCError({
@@ -137,8 +154,8 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   function call(
     request: GatewayRequest,
     requestId: string,
-    admitted: Admitted<Identity>,
-    plain: PlainRequest,
+    { identity, token }: Admitted<Identity>,
+    plain: PlainRequest | LineRequest | EventRequest,
   ): Answer | Promise<Answer> {
     const reply = new Reply();
     try {
@@ -147,14 +164,15 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
         createContext: (info) =>
           options.createContext({
             request,
-            identity: admitted.identity,
+            identity,
             reply,
             requestId,
-            idempotencyKey: callKey(request, info),
+            idempotencyKey: callKey(request, info, plain.paths),
             info,
           }),
         headers: () => reply.headers,
         url: () => targetUrl(request),
+        watch: (onRevoked) => options.watch(token, request, onRevoked),
       });
       return answer instanceof Promise ? answer.catch((cause: unknown) => broken(request, cause)) : answer;
     } catch (cause) {
@@ -198,11 +216,17 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
       refuseLongQuery(request.query, limits.maxQueryParameters);
       const response = await resolveResponse({
         ...handlerOptions,
-        router: calledThrough(router, (procedure, asked) =>
-          isLines
-            ? calls.line(procedure, asked, request, meet, cut)
-            : calls.procedure(procedure, asked, request),
-        ),
+        router: calledThrough(router, (procedure, asked) => {
+          if (!isLines) return calls.procedure(procedure, asked, request);
+          const scope = new CallScope(request, asked.signal);
+          return calls.line(
+            asked.path,
+            scope,
+            () => procedure({ ...asked, signal: scope.signal }),
+            meet,
+            cut,
+          );
+        }),
         req: fetchRequest(request, url, limits.maxBodyBytes),
         path: procedurePath(url, basePath),
         error: null,
@@ -210,13 +234,14 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
           isBatch = info.isBatchCall;
           isSubscription = info.type === 'subscription';
           isLines = info.accept === 'application/jsonl';
-          operation = info.calls.map(({ path }) => path).join(',');
+          const paths = info.calls.map(({ path }) => path);
+          operation = paths.join(',');
           const context = options.createContext({
             request,
             identity,
             reply,
             requestId,
-            idempotencyKey: callKey(request, info),
+            idempotencyKey: callKey(request, info, paths),
             info,
           });
           return calls.wait(new CallScope(request), Promise.resolve(context));
@@ -245,6 +270,19 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
       return broken(request, cause);
     }
   }
+}
+
+/** An answer with what the gate says of it, and which procedures it is of. */
+function counted(
+  answer: Answer,
+  headers: readonly Header[],
+  procedures: readonly string[],
+  calls: number,
+): Answer {
+  for (let at = 0; at < headers.length; at += 1) answer.headers.push(headers[at] as Header);
+  answer.procedures = procedures;
+  answer.calls = calls;
+  return answer;
 }
 
 /** It is asked for several times. */

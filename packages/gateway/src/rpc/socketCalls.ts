@@ -28,14 +28,23 @@ export interface EndedCall {
   readonly error: TRPCError | undefined;
 }
 
+/** What is told that the client went away. */
+interface Abortable {
+  abort(reason: unknown): void;
+}
+
 /** The calls that one socket runs. */
 export class SocketCalls {
-  inFlight = 0;
   readonly #options: SocketCallsOptions;
-  readonly #running = new Set<AbortController>();
+  readonly #running = new Set<Abortable>();
+  #subscriptions = 0;
 
   constructor(options: SocketCallsOptions) {
     this.#options = options;
+  }
+
+  get inFlight(): number {
+    return this.#running.size + this.#subscriptions;
   }
 
   /** How many of those in flight end by themselves: no subscriptions. */
@@ -53,29 +62,49 @@ export class SocketCalls {
     for (const call of this.#running) call.abort(new DOMException('The client went away.', 'AbortError'));
   }
 
-  async #call(procedure: AnyTRPCProcedure, options: ProcedureOptions): Promise<unknown> {
-    const { admit, onEnd, ready, run } = this.#options;
-    const isSubscription = procedure._def.type === 'subscription';
-    const start = performance.now();
+  /**
+   * Lets a call begin.
+   * @throws what it is refused with, which is told of
+   */
+  admit(path: string, isStream: boolean): void {
     try {
-      admit();
+      this.#options.admit();
     } catch (cause) {
-      const error = getTRPCErrorFromUnknown(cause);
-      onEnd({ path: options.path, isStream: isSubscription, durationMs: 0, error });
+      this.#options.onEnd({ path, isStream, durationMs: 0, error: getTRPCErrorFromUnknown(cause) });
       throw cause;
     }
+  }
+
+  /** One that ends by itself is in flight. */
+  add(call: Abortable): void {
+    this.#running.add(call);
+  }
+
+  delete(call: Abortable): void {
+    this.#running.delete(call);
+  }
+
+  /**
+   * Tells that a call has ended, once it is in flight no more.
+   * @param start by `performance.now()`
+   */
+  tell(path: string, isStream: boolean, start: number, error?: TRPCError): void {
+    this.#options.onEnd({ path, isStream, durationMs: performance.now() - start, error });
+  }
+
+  async #call(procedure: AnyTRPCProcedure, options: ProcedureOptions): Promise<unknown> {
+    const { ready, run } = this.#options;
+    const isSubscription = procedure._def.type === 'subscription';
+    const start = performance.now();
+    this.admit(options.path, isSubscription);
     const abort = new AbortController();
-    this.inFlight += 1;
-    if (!isSubscription) this.#running.add(abort);
+    if (isSubscription) this.#subscriptions += 1;
+    else this.add(abort);
     const end = (cause?: unknown) => {
-      this.inFlight -= 1;
-      this.#running.delete(abort);
-      onEnd({
-        path: options.path,
-        isStream: isSubscription,
-        durationMs: performance.now() - start,
-        error: cause === undefined ? undefined : getTRPCErrorFromUnknown(cause),
-      });
+      if (isSubscription) this.#subscriptions -= 1;
+      else this.delete(abort);
+      const error = cause === undefined ? undefined : getTRPCErrorFromUnknown(cause);
+      this.tell(options.path, isSubscription, start, error);
     };
     let output: unknown;
     try {

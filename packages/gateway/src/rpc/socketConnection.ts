@@ -1,16 +1,19 @@
 import { EventEmitter } from 'node:events';
 import { TRPCError, type AnyTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
 import { getWSConnectionHandler, jsonEncoder, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
-import { getHTTPStatusCodeFromError, type TRPCRequestInfo } from '@trpc/server/http';
+import type { TRPCRequestInfo } from '@trpc/server/http';
 import { Refusal, type Admission, type Admitted } from '../authentication.ts';
 import type { ProcedureOptions } from '../call/calls.ts';
 import { CallScope } from '../call/callScope.ts';
 import { isDeeper, tooDeep } from '../call/jsonDepth.ts';
-import { LimitError } from '../edge/limitError.ts';
 import type { GatewayRequest, GatewaySocket, SocketHandler } from '../http.ts';
 import { Reply } from '../reply.ts';
 import { authorizationOf, sendsParameters } from './connectionAuthorization.ts';
+import { SocketAnswers } from './socketAnswers.ts';
 import { SocketCalls, type EndedCall } from './socketCalls.ts';
+import { socketExchange } from './socketExchange.ts';
+import { keepAlive } from './socketKeepAlive.ts';
+import type { SocketMessages } from './socketMessage.ts';
 import type { SocketWireOptions } from './socketWire.ts';
 
 export interface SocketConnectionOptions<Router extends AnyTRPCRouter, Identity> extends SocketWireOptions<
@@ -24,6 +27,8 @@ export interface SocketConnectionOptions<Router extends AnyTRPCRouter, Identity>
   readonly admitted: Admitted<Identity> | undefined;
   /** Called once where that was waited for: it was judged, or the socket was closed. */
   readonly onJudged: () => void;
+  /** Reads what needs none of tRPC's own handler; `undefined` where all messages do. */
+  readonly messages: SocketMessages | undefined;
   readonly onClosed: () => void;
 }
 
@@ -64,7 +69,10 @@ const malformed = new TRPCError({ code: 'BAD_REQUEST', message: 'The message is 
 type ErrorInfo = Parameters<NonNullable<WSSHandlerOptions<AnyTRPCRouter>['onError']>>[0];
 type ServeClient = ReturnType<typeof getWSConnectionHandler>;
 
-/** Serves one WebSocket through tRPC's own connection handler, which takes it for a socket of the package ws. */
+/**
+ * Serves one WebSocket: queries and mutations at once, all else through tRPC's own connection handler, which takes it for
+ * a socket of the package ws.
+ */
 export function openConnection<Router extends AnyTRPCRouter, Identity>(
   socket: GatewaySocket,
   options: SocketConnectionOptions<Router, Identity>,
@@ -81,7 +89,8 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   let heldBytes = 0;
   /** Whether tRPC's handler waits for the first message: it makes the context from that. */
   let awaitsParameters = sendsParameters(request);
-  let isReady = false;
+  /** `undefined` until the context is made. */
+  let answers: SocketAnswers<Router> | undefined;
   /** Whether tRPC's handler is given a message: what it says meanwhile, and not later, is that the message is malformed. */
   let isReading = false;
   let isMalformed = false;
@@ -114,25 +123,8 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     socket.close(code, reason);
   }
 
-  function report(operation: string | undefined, { isStream, durationMs, error }: Omit<EndedCall, 'path'>) {
-    const status = error === undefined ? 200 : getHTTPStatusCodeFromError(error);
-    options.tell({
-      requestId,
-      method: 'WS',
-      path: request.path,
-      face: 'rpc',
-      operation,
-      procedures: operation === undefined ? [] : [operation],
-      calls: 1,
-      status,
-      isStream,
-      durationMs,
-      bytesIn: undefined,
-      bytesOut: undefined,
-      limit: error instanceof LimitError ? error.limit : undefined,
-      error: status >= 500 && !(error instanceof LimitError) ? error : undefined,
-    });
-  }
+  const report = (operation: string | undefined, ended: Omit<EndedCall, 'path'>) =>
+    options.tell(socketExchange(requestId, request.path, operation, ended));
 
   /** Tells of a message that no call comes of. Beyond the limit nobody goes on with those: a call would be refused. */
   function reject(error: TRPCError): void {
@@ -224,13 +216,29 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     const context = await options.calls.wait(new CallScope(request), Promise.resolve(made));
     const waited = held ?? [];
     held = undefined;
-    isReady = true;
-    for (const { data, isBinary } of waited) read(data, isBinary);
+    answers = new SocketAnswers(
+      {
+        config: options.router._def._config,
+        request,
+        calls: options.calls,
+        running: calls,
+        maxJsonDepth,
+        onError: rpc.onError,
+        isOpen: () => client.readyState === open,
+        send: (text) => client.send(text),
+      },
+      context,
+    );
+    // What tRPC's handler is given begins in a later turn: what comes behind it must not overtake it.
+    let areAllPlain = true;
+    for (const { data, isBinary } of waited) areAllPlain = read(data, isBinary, areAllPlain);
     return context;
   }
 
+  if (sockets.keepAlive?.enabled) keepAlive(client, sockets.keepAlive);
   const serveClient = getWSConnectionHandler({
     ...sockets,
+    keepAlive: undefined,
     router: calls.view(options.router),
     maxBatchSize: rpc.maxBatchSize,
     createContext,
@@ -251,15 +259,27 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     { url: `/?${request.query}`, headers: {}, socket: {} } as unknown as Parameters<ServeClient>[1],
   );
 
-  /** A message costs what a call does, whatever is in it, and its first call no more. */
-  function read(data: Buffer, isBinary: boolean): void {
+  /**
+   * A message costs what a call does, whatever is in it, and its first call no more.
+   * @returns whether it was answered without tRPC's handler
+   */
+  function read(data: Buffer, isBinary: boolean, mayBePlain = true): boolean {
     isReading = !isHeartbeat(data, isBinary);
     isMalformed = false;
     isBeyondLimit = isReading && charge() !== undefined;
     if (isReading && !isBeyondLimit) paid += 1;
+    client.emit('any message');
+    const isText = isReading && !isBinary;
+    const plain = answers && mayBePlain && isText ? options.messages?.(data.toString()) : undefined;
+    if (answers && plain) {
+      isReading = false;
+      answers.answer(plain);
+      return true;
+    }
     client.emit('message', data, isBinary);
     isReading = false;
     if (isMalformed) reject(malformed);
+    return false;
   }
 
   function sendReconnect(): void {
@@ -280,7 +300,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     message(data, isBinary) {
       // What it would begin now its client asks for again: it is about to be told to connect anew.
       if (isDraining || client.readyState !== open) return;
-      if (isReady || awaitsParameters || isHeartbeat(data, isBinary)) {
+      if (answers || awaitsParameters || isHeartbeat(data, isBinary)) {
         awaitsParameters &&= isHeartbeat(data, isBinary);
         // The calls of the last one have begun: what it has paid for and not called is forfeited.
         paid = 0;

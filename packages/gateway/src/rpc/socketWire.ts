@@ -11,12 +11,15 @@ import type { SocketOrigins } from '../edge/socketOrigins.ts';
 import type { GatewayRequest, GatewayResponse, SocketAcceptor } from '../http.ts';
 import type { Limits } from '../limits.ts';
 import type { ContextOptions, Exchange, RpcOptions, SocketOptions } from '../options.ts';
+import type { ProcedureDefinition } from '../procedures.ts';
 import { sendsParameters } from './connectionAuthorization.ts';
 import { json, refuse, type RpcFailure } from './rpcFailure.ts';
 import type { openConnection, SocketConnection } from './socketConnection.ts';
+import { createSocketMessages } from './socketMessage.ts';
 
 export interface SocketWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly router: Router;
+  readonly definitions: readonly ProcedureDefinition[];
   readonly rpc: RpcOptions<Router> & { readonly maxBatchSize: number };
   readonly limits: Limits;
   readonly calls: Calls;
@@ -50,8 +53,8 @@ export interface SocketWire {
 }
 
 /**
- * The tRPC face over WebSocket (RFC 6455), through tRPC's own connection handler. The credential comes with the request
- * that opens the socket, or, where the URL has `connectionParams=1` and the request no credential, with the first
+ * The tRPC face over WebSocket (RFC 6455): what tRPC's own connection handler answers. The credential comes with the
+ * request that opens the socket, or, where the URL has `connectionParams=1` and the request no credential, with the first
  * message: browsers can send no header here.
  */
 export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
@@ -59,6 +62,9 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
 ): SocketWire {
   const { authentication, allowsOrigin, clientAddress, fail, gate, isProtected, sockets } = options;
   const { maxWaiting = 1000 } = sockets;
+  const messages = sockets.experimental_encoder
+    ? undefined
+    : createSocketMessages(options.router, options.definitions, options.rpc.maxBatchSize);
   const connections = new Set<SocketConnection>();
   /** How many are open and have sent no credential yet. */
   let waiting = 0;
@@ -79,6 +85,7 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
         request,
         requestId,
         admitted,
+        messages,
         onJudged: () => (waiting -= 1),
         onClosed: () => connections.delete(connection),
       });

@@ -1,5 +1,6 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
-import { isZod, procedureDefinitions, type ProcedureDefinition } from '../procedures.ts';
+import { isZod } from '../isZod.ts';
+import { procedureDefinitions, type ProcedureDefinition } from '../procedures.ts';
 import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
 import { routerTree, spellProcedure, type ProcedureTypes, type RouterTree } from './spellProcedure.ts';

@@ -1,6 +1,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
-import { isZod, type ProcedureDefinition } from '../procedures.ts';
+import { isZod } from '../isZod.ts';
+import type { ProcedureDefinition } from '../procedures.ts';
 import { spellSchema, type Place, type SpellOptions } from './spellSchema.ts';
 import { contains, generic, word, type Member, type TypeNode } from './typeNode.ts';
 import { GatewayError } from '../gatewayError.ts';

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isZod } from '../procedures.ts';
+import { isZod } from '../isZod.ts';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import { GatewayError } from '../gatewayError.ts';
 

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { GatewayRequest, Refusal } from '../http.ts';
 import { BodyBuffer, type Bytes } from './bodyBuffer.ts';
@@ -53,9 +54,15 @@ export class UwsRequest implements GatewayRequest {
   readonly #maxBodyBytes: number;
   #abort: AbortController | undefined;
   #body: BodyBuffer | undefined;
+  /** A small body that came in one piece, and that nobody has read. */
+  #whole: Bytes | undefined;
+  #isReceiving = false;
+  #isReceived = false;
+  #receivedBytes = 0;
   #whenWhole: (() => void) | undefined;
   #listeners: readonly ((reason: unknown) => void)[] = noListeners;
   #address: string | undefined;
+  #seenAt: number | undefined;
 
   constructor(res: HttpResponse, req: HttpRequest, limits: RequestLimits) {
     this.#res = res;
@@ -92,6 +99,13 @@ export class UwsRequest implements GatewayRequest {
     return headers;
   }
 
+  someHeader(test: (name: string, value: string) => boolean): boolean {
+    for (let at = 0; at < this.#count; at += 1) {
+      if (test(this.#names[at] ?? '', this.#values[at] ?? '')) return true;
+    }
+    return false;
+  }
+
   remoteAddress(): string {
     // Not kept from the start: few ask, and it costs each request a copy.
     if (this.#address !== undefined) return this.#address;
@@ -103,7 +117,10 @@ export class UwsRequest implements GatewayRequest {
   }
 
   bodyNow(maxBytes: number): Bytes | undefined {
-    return this.#body?.takeWhole(maxBytes);
+    const whole = this.#whole;
+    if (whole === undefined || whole.byteLength > maxBytes) return this.#body?.takeWhole(maxBytes);
+    this.#whole = undefined;
+    return whole;
   }
 
   bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
@@ -111,7 +128,11 @@ export class UwsRequest implements GatewayRequest {
   }
 
   get receivedBytes(): number {
-    return this.#body?.size ?? 0;
+    return this.#body?.size ?? this.#receivedBytes;
+  }
+
+  get seenAt(): number {
+    return (this.#seenAt ??= performance.now());
   }
 
   get signal(): AbortSignal {
@@ -132,6 +153,12 @@ export class UwsRequest implements GatewayRequest {
     // Its client waits for a word (RFC 9110 §10.1.1).
     if (this.header('expect') !== undefined) return false;
     this.#whenWhole = next;
+    this.#receive((chunk, isLast) => {
+      // Nearly always: no buffer that grows is needed.
+      if (isLast && this.#body === undefined) this.#keepWhole(chunk);
+      else this.#receiveBody().push(chunk, isLast);
+      if (isLast) this.#goOn();
+    });
     this.keep();
     return true;
   }
@@ -151,7 +178,7 @@ export class UwsRequest implements GatewayRequest {
     this.#names = this.#names.slice(0, this.#count);
     this.#values = this.#values.slice(0, this.#count);
     // A body may be asked for later, and what comes before an `onData` is attached is lost.
-    if (this.#hasBody) this.#receiveBody();
+    if (this.#hasBody && !this.#isReceiving) this.#receiveBody();
   }
 
   /** Forgets the handler's request where the answer was given in it. */
@@ -164,6 +191,7 @@ export class UwsRequest implements GatewayRequest {
 
   /** Nobody reads what is left of the body: it is taken and thrown away. */
   discardBody(): void {
+    this.#whole = undefined;
     this.#body?.discard();
   }
 
@@ -206,16 +234,25 @@ export class UwsRequest implements GatewayRequest {
       resume: () => this.#flow((res) => res.resume()),
     });
     this.#body = body;
-    if (this.isAborted) body.fail(clientGone());
+    if (this.#whole) body.push(this.#whole.buffer, true);
+    else if (this.isAborted) body.fail(clientGone());
     else if (this.isOver) body.fail(new Error('The request was answered before its body was asked for.'));
-    else if (this.#hasBody) this.#res.onData((chunk, isLast) => this.#receive(body, chunk, isLast));
-    else body.push(new ArrayBuffer(0), true);
+    else if (!this.#hasBody || this.#isReceived) body.push(new ArrayBuffer(0), true);
+    else if (!this.#isReceiving) this.#receive((chunk, isLast) => body.push(chunk, isLast));
     return body;
   }
 
-  #receive(body: BodyBuffer, chunk: ArrayBuffer, isLast: boolean): void {
-    body.push(chunk, isLast);
-    if (isLast) this.#goOn();
+  #receive(take: (chunk: ArrayBuffer, isLast: boolean) => void): void {
+    this.#isReceiving = true;
+    this.#res.onData(take);
+  }
+
+  #keepWhole(chunk: ArrayBuffer): void {
+    this.#isReceived = true;
+    this.#receivedBytes = chunk.byteLength;
+    // uWS detaches the chunk's memory when this returns. Not `slice`: up to 64 bytes have their place within this object.
+    this.#whole = new Uint8Array(chunk.byteLength);
+    this.#whole.set(new Uint8Array(chunk));
   }
 
   #goOn(): void {

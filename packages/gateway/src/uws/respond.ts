@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { HttpResponse } from 'uWebSockets.js';
 import { isBodyStream, type GatewayBodyStream, type GatewayResponse } from '../http.ts';
 import type { UwsRequest } from './request.ts';

@@ -195,7 +195,7 @@ export async function serve(
   }).finally(reserved.release);
 
   const inFlight = () =>
-    [...sockets].reduce((count, { handler }) => count + (handler?.inFlight ?? 0), responder.inFlight.size);
+    [...sockets].reduce((count, { handler }) => count + (handler?.inFlight ?? 0), responder.inFlight);
 
   const until = (check: () => boolean, ms: number) =>
     new Promise<void>((resolve) => {
@@ -218,7 +218,7 @@ export async function serve(
     // A connection that is kept alive may have a request on its way: it is answered, and told to close.
     await until(() => connections + sockets.size === 0, Math.min(graceMs, deadlineMs));
     const left = () => deadlineMs - (performance.now() - begun);
-    const isQuiet = () => responder.inFlight.size + sockets.size === 0;
+    const isQuiet = () => responder.inFlight + sockets.size === 0;
     do {
       await until(isQuiet, left());
       // Right behind the turn in which the event loop reads: what came in before it closes is served, not reset.

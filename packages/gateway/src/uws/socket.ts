@@ -83,8 +83,8 @@ export function socketBehavior(
       if (message.byteLength > maxMessageBytes) {
         socket?.close(1009, `A message may have ${maxMessageBytes} bytes.`);
       } else {
-        // uWS detaches the message's memory when this returns: copy it.
-        socket?.handler?.message(Buffer.from(message.slice(0)), isBinary);
+        // uWS detaches the message's memory when this returns: it is copied, into Node's pool (a sixth of a call).
+        socket?.handler?.message(Buffer.from(new Uint8Array(message)), isBinary);
       }
     },
     drain(ws) {

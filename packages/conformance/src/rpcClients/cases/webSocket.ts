@@ -139,6 +139,17 @@ export function webSocket(start: Start): void {
       expect(contexts).toHaveLength(1);
     });
 
+    it('the server’s keep-alive: a client that calls is not pinged', async () => {
+      const { place } = await start({ keepAlive: { enabled: true, pingMs: 250, pongWaitMs: 1000 } });
+      const { socket, messages } = await open(place);
+      for (let id = 1; id <= 20; id += 1) {
+        socket.send(`{"id":${id},"method":"query","params":{"path":"hello"}}`);
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+      expect(messages).toHaveLength(20);
+      expect(messages).not.toContain('PING');
+    });
+
     it('the reconnect broadcast moves clients over, and a subscription goes on where it was', async () => {
       const { place, contexts, server } = await start();
       const trpc = clientOf(wsLink({ client: wsClient(place) }));
