@@ -1,32 +1,17 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import type { Answer } from '../answer.ts';
 import type { GatewayRequest } from '../http.ts';
 import { eventAnswer, type EventOptions, type EventRouter } from './eventAnswer.ts';
 import { EventInputs } from './eventInputs.ts';
-import { isItself } from './fastLines.ts';
-import type { FastRpcOptions } from './fastRpc.ts';
 import { plainCall } from './plainCall.ts';
+import { isPlainRouter, type PlainReader, type PlainReaderOptions } from './plainRequest.ts';
 
-/** A subscription that can be answered without tRPC's own way. */
-export interface EventRequest {
-  /** The procedure that it names, which exists. */
-  readonly paths: readonly string[];
-  /** Answers as `resolveResponse` does, to the byte. It throws, or rejects, where that rejects. */
-  answer(options: EventOptions): Answer | Promise<Answer>;
-}
-
-/** Reads a request; `undefined`: it is none for a subscription, or has anything unusual. */
-export type FastEvents = (request: GatewayRequest) => EventRequest | undefined;
-
-/** @returns `undefined` where none of the router's subscriptions can be answered so */
-export function createFastEvents<Router extends AnyTRPCRouter>({
-  router,
-  basePath,
-  rpc: { responseMeta, onError },
-  calls,
-  definitions,
-}: FastRpcOptions<Router>): FastEvents | undefined {
-  const config = router._def._config;
+/** Reads subscriptions. @returns `undefined` where none of the router's can be answered so */
+export function createFastEvents<Router extends AnyTRPCRouter>(
+  options: PlainReaderOptions<Router>,
+): PlainReader<EventOptions> | undefined {
+  const { basePath, calls, definitions } = options;
+  const { onError } = options.rpc;
+  const config = options.router._def._config;
   const { enabled = true, emitAndEndImmediately, client = {}, maxDurationMs, ping } = config.sse ?? {};
   const pingMs = ping?.enabled ? (ping.intervalMs ?? 1000) : undefined;
   const { reconnectAfterInactivityMs } = client;
@@ -34,7 +19,7 @@ export function createFastEvents<Router extends AnyTRPCRouter>({
     definitions.filter(({ type }) => type === 'subscription').map((one) => [one.path, one]),
   );
   if (subscriptions.size === 0 || !enabled || emitAndEndImmediately) return undefined;
-  if (responseMeta || config.pathSeparator !== '.' || !isItself(basePath)) return undefined;
+  if (!isPlainRouter(options)) return undefined;
   // tRPC refuses this, with every answer.
   if (pingMs && reconnectAfterInactivityMs && pingMs > reconnectAfterInactivityMs) return undefined;
   const shared: EventRouter<Router> = {

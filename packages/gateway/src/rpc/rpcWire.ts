@@ -24,10 +24,14 @@ import type { ProcedureDefinition } from '../procedures.ts';
 import { Reply } from '../reply.ts';
 import { calledThrough, withShallowInputs } from './calledThrough.ts';
 import { connectionAuthorization } from './connectionAuthorization.ts';
-import { createFastEvents, type EventRequest } from './fastEvents.ts';
-import { createFastLines, type LineRequest } from './fastLines.ts';
-import { createFastRpc, type PlainRequest } from './fastRpc.ts';
+import type { EventOptions } from './eventAnswer.ts';
+import { createFastEvents } from './fastEvents.ts';
+import { createFastLines } from './fastLines.ts';
+import { createFastRpc } from './fastRpc.ts';
 import { fetchRequest } from './fetchRequest.ts';
+import type { LineOptions } from './lineAnswer.ts';
+import type { PlainOptions } from './plainAnswer.ts';
+import type { PlainRequest } from './plainRequest.ts';
 import { json, refuse, tellLimit, type RpcFailure } from './rpcFailure.ts';
 
 /** Answers one request below the tRPC base path. It never throws and never rejects. */
@@ -115,7 +119,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     requestId: string,
     admitted: Admitted<Identity>,
     paths: readonly string[],
-    plain: PlainRequest | LineRequest | EventRequest | undefined,
+    plain: PlainRequest<PlainOptions & LineOptions & EventOptions> | undefined,
   ): Answer | Promise<Answer> {
     // A batch that tRPC will refuse as too large makes no calls.
     const isTooLarge = paths.length > maxBatchSize;
@@ -155,7 +159,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     request: GatewayRequest,
     requestId: string,
     { identity, token }: Admitted<Identity>,
-    plain: PlainRequest | LineRequest | EventRequest,
+    plain: PlainRequest<PlainOptions & LineOptions & EventOptions>,
   ): Answer | Promise<Answer> {
     const reply = new Reply();
     try {
