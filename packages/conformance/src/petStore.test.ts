@@ -5,6 +5,8 @@ import { serve as listen } from '@petstore/gateway/uws';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { connect } from './client.ts';
 import { petStoreConformance } from './petStore.ts';
 import type { Serve } from './serve.ts';
 
@@ -43,3 +45,19 @@ const serve: Serve = async ({ dataDir, publicUrl, maxBodyBytes } = {}) => {
 };
 
 petStoreConformance('the pet store in this process, on the embedded store', serve);
+
+test('GET /pets and /pets/{petId} serve a name of 100,000 characters that an earlier version stored', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const store = await openEmbeddedStore({ dataDir });
+  const animal = await store.create({ name: 'é'.repeat(100_000), categoryId: 1 });
+  await store.close();
+
+  const served = await serve({ dataDir });
+  onTestFinished(() => served.close());
+  const client = await connect(served);
+  expect((await client.get(`/v1/pets/${animal.id}`)).json()).toEqual(animal);
+  expect(await client.list()).toEqual([animal]);
+  const input = encodeURIComponent(JSON.stringify({ petId: animal.id }));
+  expect((await client.get(`/trpc/getPet?input=${input}`)).json()).toEqual({ result: { data: animal } });
+});

@@ -35,11 +35,28 @@ export const PetStatus = z
   .meta({ id: 'PetStatus', description: 'Availability status.', examples: ['available'] });
 export type PetStatus = z.output<typeof PetStatus>;
 
+const aboutName = { description: "The animal's name.", examples: ['Rex'] };
+
+/** The name of a stored animal. It has no maximum length: earlier versions stored longer names than a client may send. */
 const name = z
   .string()
   // A lone surrogate has no UTF-8 form: it could not be stored, or sent back, unchanged.
   .refine((value) => value.isWellFormed(), 'must be well-formed Unicode: it has a lone surrogate')
-  .meta({ description: "The animal's name.", examples: ['Rex'] });
+  .meta(aboutName);
+
+const MAX_NAME_LENGTH = 1000;
+
+const newName = name
+  // Not `max`, which counts UTF-16 units: JSON Schema's maxLength counts code points.
+  .refine(
+    (value) => hasAtMost(MAX_NAME_LENGTH, value),
+    `must have at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
+  )
+  .meta({ ...aboutName, maxLength: MAX_NAME_LENGTH });
+
+/** Whether a text has at most so many code points. Only a text between one and two units for each is counted. */
+const hasAtMost = (limit: number, text: string) =>
+  text.length <= limit || (text.length <= 2 * limit && Array.from(text).length <= limit);
 
 const categoryId = exactInt64().meta({
   description: 'Identifier of the category the animal belongs to.',
@@ -47,7 +64,7 @@ const categoryId = exactInt64().meta({
 });
 
 export const NewPet = z
-  .object({ name, categoryId, status: PetStatus.optional() })
+  .object({ name: newName, categoryId, status: PetStatus.optional() })
   .meta({ id: 'NewPet', description: 'An animal to add. The service assigns its id.' });
 export type NewPet = z.output<typeof NewPet>;
 

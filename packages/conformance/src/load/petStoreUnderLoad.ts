@@ -1,3 +1,4 @@
+import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +23,7 @@ export interface PetStoreUnderLoad extends Pinned {
 /** The pet store's own process with its embedded store and its defaults, on core 0. */
 export async function startPetStoreUnderLoad(): Promise<PetStoreUnderLoad> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-load-'));
+  await stock(folder);
   const reserved = await reservePort('127.0.0.1', 0, false);
   const { port } = reserved;
   reserved.release();
@@ -36,19 +38,21 @@ export async function startPetStoreUnderLoad(): Promise<PetStoreUnderLoad> {
       if (server.child.exitCode !== null) throw new Error('The server did not start.');
       await sleep(50);
     }
-    const body = JSON.stringify({ name: 'R'.repeat(nameLength), categoryId: 1 });
-    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-    // The first is the one that is asked for, and as large as an animal usually is.
-    const rex = JSON.stringify({ name: 'Rex', categoryId: 1, status: 'available' });
-    await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body: rex });
-    for (let made = 1; made < animals; made += 1) {
-      await (await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body })).text();
-    }
     return { ...server, port, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Through the store itself: the service creates no names that long. */
+async function stock(dataDir: string): Promise<void> {
+  const store = await openEmbeddedStore({ dataDir });
+  // The first is the one that is fetched, and as large as an animal usually is.
+  await store.create({ name: 'Rex', categoryId: 1, status: 'available' });
+  const name = 'R'.repeat(nameLength);
+  await Promise.all(Array.from({ length: animals - 1 }, () => store.create({ name, categoryId: 1 })));
+  await store.close();
 }
 
 const credential = `Host: localhost\r\nAuthorization: Bearer ${apiKey}\r\n`;

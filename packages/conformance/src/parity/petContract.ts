@@ -35,7 +35,7 @@ export function petContract(): PetContract {
   };
 
   function create({ name, categoryId, status }: Members): Outcome {
-    if (typeof name !== 'string' || !name.isWellFormed()) return badRequest;
+    if (typeof name !== 'string' || !name.isWellFormed() || Array.from(name).length > 1000) return badRequest;
     if (!Number.isSafeInteger(categoryId) || !isStatus(status)) return badRequest;
     const fields = { name, categoryId, ...(status !== undefined && { status }) };
     animals.push({ id: animals.length + 1, ...fields });

@@ -14,9 +14,14 @@ const status = fc.constantFrom('available', 'pending', 'sold');
 const categoryId = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.maxSafeInteger());
 const anId = fc.integer({ min: 1, max: 6 });
 
+/** About as long as a name may be, in characters of one UTF-16 unit and of two. */
+const longName = fc
+  .tuple(fc.integer({ min: 998, max: 1002 }), fc.constantFrom('a', '🐶'))
+  .map(([length, character]) => character.repeat(length));
+
 const inputsOf: Readonly<Record<Procedure, fc.Arbitrary<unknown>>> = {
   createPet: inputs({
-    name: text,
+    name: fc.oneof({ weight: 4, arbitrary: text }, longName),
     categoryId: fc.oneof({ weight: 4, arbitrary: categoryId }, finiteNumber),
     status,
   }),

@@ -18,7 +18,16 @@ const NAMES: readonly (readonly [what: string, name: string])[] = [
   ['markup', '</script><!--'],
   ['the name of a prototype', '__proto__'],
   ['a large integer as text', '9007199254740993'],
-  ['100,000 characters', 'é'.repeat(100_000)],
+  ['1,000 characters, the most that it may have', 'é'.repeat(1_000)],
+  ['1,000 emoji, which are 2,000 UTF-16 units', '🐶'.repeat(1_000)],
+];
+
+const TOO_LONG: readonly (readonly [what: string, name: string])[] = [
+  ['1,001 letters', 'a'.repeat(1_001)],
+  ['1,001 emoji', '🐶'.repeat(1_001)],
+  ['999 emoji and two letters', `${'🐶'.repeat(999)}ab`],
+  ['1,001 NULs', '\0'.repeat(1_001)],
+  ['100,000 letters', 'é'.repeat(100_000)],
 ];
 
 /** The contract's rows on what an animal holds. */
@@ -76,6 +85,11 @@ export function animalCases(subject: Subject): void {
       expect(created.name).toBe(name);
       expect((await client.get(`/v1/pets/${created.id}`)).animal().name).toBe(name);
       expect(await client.list(`?cursor=${created.id - 1}&limit=1`)).toEqual([created]);
+    });
+
+    it.each(TOO_LONG)('POST /pets rejects a name of %s with 400', async (_what, name) => {
+      const answer = await subject.client.post({ name, categoryId: 1 });
+      expect(answer).toBeError(400, 'name', 'at most 1000 characters');
     });
 
     it.each(['\\ud800', '\\udc00', 'a\\ud83d', '\\udc36\\ud83d', '\\ud83dx\\udc36'])(

@@ -111,12 +111,14 @@ export function documentCases(subject: Subject): void {
       expect(schema(name).required?.toSorted()).toEqual(required);
     });
 
-    it('has name as a string without bounds', () => {
+    it('has name as a string of at most 1,000 characters in NewPet, and without a bound in Animal', () => {
       for (const name of ['Animal', 'NewPet']) {
         expect(properties(name)['name']).toMatchObject({ type: 'string' });
         expect(properties(name)['name']).not.toHaveProperty('minLength');
-        expect(properties(name)['name']).not.toHaveProperty('maxLength');
       }
+      expect(properties('NewPet')['name']).toHaveProperty('maxLength', 1000);
+      // Earlier versions stored longer names, and they are still served.
+      expect(properties('Animal')['name']).not.toHaveProperty('maxLength');
     });
 
     it('has id, categoryId and petId as int64 within ±(2^53−1)', () => {

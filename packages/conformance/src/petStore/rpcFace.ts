@@ -104,6 +104,25 @@ export function rpcFaceCases(subject: Subject): void {
       expect(answer.json()).toEqual(envelope('BAD_REQUEST', 400, 'createPet'));
     });
 
+    it('createPet takes a name of 1,000 characters, also where they are 2,000 UTF-16 units', async () => {
+      for (const name of ['a'.repeat(1_000), '🐶'.repeat(1_000)]) {
+        const answer = await subject.client.send('POST', '/trpc/createPet', {
+          body: { name, categoryId: 1 },
+        });
+        expect(answer).toHaveStatus(200);
+        expect(resultOf(answer).name).toBe(name);
+      }
+    });
+
+    it.each(['a', '🐶'])('createPet rejects a name of 1,001 times %s with 400', async (character) => {
+      const body = { name: character.repeat(1_001), categoryId: 1 };
+      const answer = await subject.client.send('POST', '/trpc/createPet', { body });
+      expect(answer).toHaveStatus(400);
+      const failed: { error: { message: string } } = JSON.parse(answer.body.toString());
+      expect(failed).toEqual(envelope('BAD_REQUEST', 400, 'createPet'));
+      expect(failed.error.message).toMatch(/name.*at most 1000 characters/s);
+    });
+
     it.each([
       [404, 'NOT_FOUND', 'GET', '/trpc/nothing', 'nothing', undefined],
       [
