@@ -252,7 +252,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   };
 
   const upgrade: Upgrade = (request) =>
-    faceOf(request.path) === 'rpc'
+    // RFC 6455 §4.1
+    request.method === 'GET' && faceOf(request.path) === 'rpc'
       ? exchange(request, 'rpc', (id) => socketWire.upgrade(request, id))
       : undefined;
 

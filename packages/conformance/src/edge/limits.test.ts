@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { httpSubscriptionLink, createTRPCClient } from '@trpc/client';
+import { TRPCError } from '@trpc/server';
 import { EventSource } from 'eventsource';
 import { describe, expect, it, vi } from 'vitest';
 import { batch, key, nested, startEdge } from './startEdge.ts';
@@ -278,10 +279,42 @@ describe('a call that takes too long', () => {
   });
 });
 
-it('a limit of the gateway is not taken for an error of the router: no header is added to those', async () => {
-  const { ask } = await startEdge();
-  const answer = await ask('/trpc/teapot');
-  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, null]);
+describe('Retry-After', () => {
+  const asked = async (target: string, headers: Record<string, string> = {}) => {
+    const { ask } = await startEdge({ rateLimit: { requests: 5, windowSeconds: 60 } });
+    const answer = await ask(target, { headers });
+    await answer.text();
+    return [answer.status, answer.headers.get('retry-after')];
+  };
+
+  it.each([
+    ['/v1/teapot', 503, '1'],
+    ['/trpc/teapot', 503, '1'],
+    ['/trpc/%74eapot', 503, '1'],
+    ['/trpc/teapot,teapot?batch=1', 503, '1'],
+    ['/trpc/list,teapot?batch=1', 207, '1'],
+    ['/trpc/list,%74eapot?batch=1', 207, '1'],
+    ['/trpc/list,broken?batch=1', 207, null],
+    ['/trpc/list,list,list,list,list,list?batch=1', 429, '1'],
+  ])(
+    'comes with SERVICE_UNAVAILABLE and TOO_MANY_REQUESTS: %s is %i with %s',
+    async (target, ...expected) => {
+      expect(await asked(target)).toEqual(expected);
+    },
+  );
+
+  it('comes with a 503 of authenticate over tRPC', async () => {
+    const { ask } = await startEdge({
+      authenticate() {
+        throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The keys cannot be read.' });
+      },
+    });
+    const answers = [await ask('/v1/list'), await ask('/trpc/list')];
+    expect(answers.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+      [503, '1'],
+      [503, '1'],
+    ]);
+  });
 });
 
 it.each(['maxInFlight', 'callTimeoutMs', 'maxJsonDepth', 'maxQueryParameters', 'maxBodyBytes'])(

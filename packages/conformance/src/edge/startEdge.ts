@@ -17,6 +17,8 @@ interface Seen {
   readonly aborted: string[];
   /** How many streams were ended by who was given them. */
   discarded: number;
+  /** How many calls of `write` have run. */
+  written: number;
 }
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
@@ -41,7 +43,10 @@ function createRouter(seen: Seen) {
       .meta({ openapi: { method: 'POST', path: '/write' } })
       .input(z.object({ value: z.json() }))
       .output(z.string())
-      .mutation(() => 'written'),
+      .mutation(() => {
+        seen.written += 1;
+        return 'written';
+      }),
     fill: t.procedure
       .meta({
         openapi: {
@@ -74,9 +79,12 @@ function createRouter(seen: Seen) {
       .query(() => {
         throw new Error('disk on fire');
       }),
-    teapot: t.procedure.query(() => {
-      throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The kettle is cold.' });
-    }),
+    teapot: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/teapot' } })
+      .output(z.string())
+      .query(() => {
+        throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The kettle is cold.' });
+      }),
     /** Bytes that come for longer than a call may take. */
     drip: t.procedure
       .meta({ openapi: { method: 'GET', path: '/drip', produces: 'text/plain' } })
@@ -155,7 +163,7 @@ interface Dialled {
 
 /** A gateway behind a real port, with the options that a case is about. */
 export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
-  const seen: Seen = { begun: 0, aborted: [], discarded: 0 };
+  const seen: Seen = { begun: 0, aborted: [], discarded: 0, written: 0 };
   const exchanges: Exchange[] = [];
   const lookedUp: string[] = [];
   const keys = new Map([

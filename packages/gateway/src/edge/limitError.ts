@@ -40,3 +40,12 @@ export class LimitError extends TRPCError {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/** Seconds after which a client that was refused for load or an outage may try again, where nothing says more. */
+const defaultRetryAfterSeconds = 1;
+
+/** The value of `Retry-After`: there is one for each 429 and 503, whatever protocol it is answered over. */
+export function retryAfterOf(error: TRPCError): number | undefined {
+  if (error.code !== 'SERVICE_UNAVAILABLE' && error.code !== 'TOO_MANY_REQUESTS') return undefined;
+  return (error instanceof LimitError ? error.retryAfterSeconds : undefined) ?? defaultRetryAfterSeconds;
+}

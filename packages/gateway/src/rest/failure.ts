@@ -2,16 +2,13 @@ import type { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../answer.ts';
 import { codeInWords } from '../codeInWords.ts';
-import { LimitError } from '../edge/limitError.ts';
+import { LimitError, retryAfterOf } from '../edge/limitError.ts';
 import type { Header } from '../http.ts';
 import type { ErrorFormat } from './errorFormat.ts';
 import { inWords, issuesOf } from './inputError.ts';
 
 /** Answers an error over REST. */
 export type Failure = (error: TRPCError, headers?: readonly Header[]) => Answer;
-
-/** Seconds after which a client that was refused for load or an outage may try again, where nothing says more. */
-const retryAfterSeconds = 1;
 
 /** How errors are answered: a status by tRPC's code, a body in the given format. */
 export function createFailure(format: ErrorFormat): Failure {
@@ -20,9 +17,8 @@ export function createFailure(format: ErrorFormat): Failure {
     const status = getHTTPStatusCodeFromError(error);
     const limited = error instanceof LimitError ? error : undefined;
     const headers: Header[] = extra.slice();
-    if (status === 429 || status === 503) {
-      headers.push(['retry-after', String(limited?.retryAfterSeconds ?? retryAfterSeconds)]);
-    }
+    const retryAfterSeconds = retryAfterOf(error);
+    if (retryAfterSeconds !== undefined) headers.push(['retry-after', String(retryAfterSeconds)]);
     const body = format.body({
       code: error.code,
       message: clientMessage(error),

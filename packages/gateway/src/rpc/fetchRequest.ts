@@ -1,6 +1,5 @@
-import { TRPCError } from '@trpc/server';
 import { LimitError } from '../edge/limitError.ts';
-import { BodyTooLargeError, token, type GatewayRequest } from '../http.ts';
+import { BodyTooLargeError, type GatewayRequest } from '../http.ts';
 
 /** Headers of which Node keeps the first where one is repeated, and so do the adapters that stand on it. */
 const singletons = new Set(
@@ -10,14 +9,9 @@ const singletons = new Set(
   ).split(' '),
 );
 
-/**
- * A request as `resolveResponse` takes it.
- * @throws {TRPCError} `BAD_REQUEST` for a method that is none
- */
+/** A request as `resolveResponse` takes it. */
 export function fetchRequest(request: GatewayRequest, url: URL, maxBodyBytes: number): Request {
   const { method, signal } = request;
-  // RFC 9110 §9.1: Node's parser refuses what is no token, another host may not.
-  if (!token.test(method)) throw new TRPCError({ code: 'BAD_REQUEST', message: 'Invalid method' });
   const headers = new Headers();
   for (const [name, value] of request.headers()) {
     if (!singletons.has(name) || !headers.has(name)) headers.append(name, value);

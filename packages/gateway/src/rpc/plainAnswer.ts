@@ -6,20 +6,19 @@ import {
   TRPCError,
   type AnyTRPCRouter,
 } from '@trpc/server';
-import { getHTTPStatusCode, getHTTPStatusCodeFromError, type TRPCRequestInfo } from '@trpc/server/http';
+import { getHTTPStatusCode, type TRPCRequestInfo } from '@trpc/server/http';
 import { isThenable } from '../after.ts';
 import { Answer } from '../answer.ts';
 import type { Calls } from '../call/calls.ts';
 import { Failed } from '../call/failed.ts';
 import { CallScope } from '../call/callScope.ts';
-import { LimitError } from '../edge/limitError.ts';
 import type { GatewayRequest, Header } from '../http.ts';
 import { isObject } from '../isObject.ts';
 import type { RpcOptions } from '../options.ts';
 import type { ProcedureDefinition } from '../procedures.ts';
+import { CallFailures } from './callFailures.ts';
 import { PlainInfo } from './plainInfo.ts';
 import type { PlainInputs } from './plainInputs.ts';
-import { tellLimit } from './rpcFailure.ts';
 
 /** What an answer needs of the wire. */
 export interface PlainOptions {
@@ -55,9 +54,8 @@ export class PlainAnswer<Router extends AnyTRPCRouter> {
   readonly #type: ProcedureDefinition['type'] | 'unknown';
   #context: unknown = undefined;
   #contextFailure: TRPCError | undefined = undefined;
-  /** What failed unexpectedly, if anything did: the last of it. */
-  #unexpected: unknown = undefined;
-  #limited: LimitError | undefined = undefined;
+  /** Made for the first failure: most requests have none. */
+  #failures: CallFailures | undefined = undefined;
 
   constructor(
     router: PlainRouter<Router>,
@@ -161,8 +159,7 @@ export class PlainAnswer<Router extends AnyTRPCRouter> {
   }
 
   #tell(error: TRPCError, path: string | undefined, input: unknown): void {
-    if (error instanceof LimitError) this.#limited = error;
-    else if (getHTTPStatusCodeFromError(error) >= 500) this.#unexpected = error;
+    (this.#failures ??= new CallFailures()).add(error);
     const ctx = this.#context as never;
     void settled(this.#router.onError?.({ error, path, input, ctx, type: this.#type, req: this.#request }));
   }
@@ -233,11 +230,9 @@ export class PlainAnswer<Router extends AnyTRPCRouter> {
   #answer(status: number, body: string): Answer {
     const headers = this.#isBatch ? [] : this.#options.headers().slice();
     const answer = new Answer(status, headers, body, rpcHeaders);
-    if (this.#limited) tellLimit(answer, this.#limited);
     const { paths } = this.#inputs;
     answer.operation = paths.length === 1 ? paths[0] : paths.join(',');
-    answer.error = this.#unexpected;
-    return answer;
+    return this.#failures === undefined ? answer : this.#failures.follow(answer);
   }
 }
 

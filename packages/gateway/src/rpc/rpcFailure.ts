@@ -2,8 +2,8 @@ import { getErrorShape, transformTRPCResponse, type AnyTRPCRouter, type TRPCErro
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../answer.ts';
 import type { Refusal } from '../authentication.ts';
-import { LimitError } from '../edge/limitError.ts';
 import type { Header } from '../http.ts';
+import { CallFailures } from './callFailures.ts';
 
 /** Answers an error of the gateway's own over tRPC. */
 export type RpcFailure = (error: TRPCError, headers?: readonly Header[]) => Answer;
@@ -26,16 +26,10 @@ export function createRpcFailure(router: AnyTRPCRouter): RpcFailure {
       headers.slice(),
       JSON.stringify(transformTRPCResponse(config, { error: shape })),
     );
-    if (error instanceof LimitError) tellLimit(answer, error);
-    else if (answer.status >= 500) answer.error = error;
-    return answer;
+    const failures = new CallFailures();
+    failures.add(error);
+    return failures.follow(answer);
   };
-}
-
-/** Says of an answer which limit it met. */
-export function tellLimit(answer: Answer, { limit, retryAfterSeconds }: LimitError): void {
-  answer.limit = limit;
-  if (retryAfterSeconds !== undefined) answer.headers.push(['retry-after', String(retryAfterSeconds)]);
 }
 
 export const json: Header = ['content-type', 'application/json'];

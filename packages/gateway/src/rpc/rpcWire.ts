@@ -4,7 +4,7 @@ import {
   type AnyTRPCRouter,
   type inferRouterContext,
 } from '@trpc/server';
-import { getHTTPStatusCodeFromError, resolveResponse, type TRPCRequestInfo } from '@trpc/server/http';
+import { resolveResponse, type TRPCRequestInfo } from '@trpc/server/http';
 import { after } from '../after.ts';
 import { Answer } from '../answer.ts';
 import { anybody, Refusal, type Admission, type Admitted, type Authentication } from '../authentication.ts';
@@ -22,6 +22,7 @@ import type { ContextOptions, RpcOptions } from '../options.ts';
 import { percentDecode } from '../percentDecode.ts';
 import type { ProcedureDefinition } from '../procedures.ts';
 import { Reply } from '../reply.ts';
+import { CallFailures } from './callFailures.ts';
 import { calledThrough, withShallowInputs } from './calledThrough.ts';
 import { connectionAuthorization } from './connectionAuthorization.ts';
 import type { EventOptions } from './eventAnswer.ts';
@@ -32,7 +33,7 @@ import { fetchRequest } from './fetchRequest.ts';
 import type { LineOptions } from './lineAnswer.ts';
 import type { PlainOptions } from './plainAnswer.ts';
 import type { PlainRequest } from './plainRequest.ts';
-import { json, refuse, tellLimit, type RpcFailure } from './rpcFailure.ts';
+import { json, refuse, type RpcFailure } from './rpcFailure.ts';
 
 /** Answers one request below the tRPC base path. It never throws and never rejects. */
 export type RpcWire = (request: GatewayRequest, requestId: string) => Answer | Promise<Answer>;
@@ -76,7 +77,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   const fastEvents = createFastEvents({ ...options, router });
 
   return (request, requestId) => {
-    if (request.method === 'OPTIONS') return new Answer(204, [['allow', 'GET, POST, HEAD, OPTIONS']]);
+    if (request.method === 'OPTIONS') return new Answer(204, [allow]);
     const admission = authentication(request, authorization(request));
     return admission instanceof Promise
       ? admission.then((given) => admit(request, requestId, given))
@@ -126,6 +127,11 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     const { refusal, headers } = gate(request, admitted, isTooLarge ? 1 : Math.max(1, paths.length));
     if (refusal) return fail(refusal, [json, ...headers]);
     if (plain === undefined) {
+      // uWebSockets.js hands methods over as they came, and `new Request` takes `post` for POST and throws at TRACE.
+      if (!methods.has(request.method)) {
+        const message = `This path takes ${allow[1]}.`;
+        return fail(new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message }), [json, allow, ...headers]);
+      }
       return resolve(request, requestId, admitted).then((answer) => {
         const known = paths.filter((path) => Object.hasOwn(procedures, path));
         if (isTooLarge && answer.status === 400) answer.limit ??= 'batch-size';
@@ -202,16 +208,10 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     let isBatch = false;
     let isLines = false;
     let operation: string | undefined;
-    let unexpected: unknown;
+    const failures = new CallFailures();
     let answer: Answer | undefined;
     let isSubscription = false;
-    let limited: LimitError | undefined;
     const { onError, ...handlerOptions } = options.rpc;
-    /** A stream may meet a limit when its head is out already. */
-    const meet = (error: LimitError) => {
-      limited = error;
-      if (answer) answer.limit = error.limit;
-    };
     const cut = () => {
       if (answer?.body instanceof EventBody) answer.body.cut();
     };
@@ -227,7 +227,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
             asked.path,
             scope,
             () => procedure({ ...asked, signal: scope.signal }),
-            meet,
+            (error) => failures.add(error),
             cut,
           );
         }),
@@ -251,10 +251,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
           return calls.wait(new CallScope(request), Promise.resolve(context));
         },
         onError(failure) {
-          if (failure.error instanceof LimitError) meet(failure.error);
-          else if (getHTTPStatusCodeFromError(failure.error) >= 500) unexpected = failure.error;
-          // A stream may fail when its head is out already.
-          if (answer) answer.error = unexpected;
+          failures.add(failure.error);
           // tRPC looks after what an asynchronous one rejects with.
           return onError?.({ ...failure, req: request });
         },
@@ -266,15 +263,18 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
       const watch = (onRevoked: () => void) => options.watch(token, request, onRevoked);
       answer = await toAnswer(response, isEvents, watch);
       if (!isBatch) for (const [name, value] of reply.headers) answer.headers.push([name, value]);
-      if (limited) tellLimit(answer, limited);
       answer.operation = operation;
-      answer.error = unexpected;
-      return answer;
+      return failures.follow(answer);
     } catch (cause) {
       return broken(request, cause);
     }
   }
 }
+
+const allow: Header = ['allow', 'GET, POST, HEAD, OPTIONS'];
+
+/** Those that tRPC is asked about: they are case-sensitive (RFC 9110 §9.1). */
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 /** An answer with what the gate says of it, and which procedures it is of. */
 function counted(

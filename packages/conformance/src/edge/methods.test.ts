@@ -1,0 +1,84 @@
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { rawRequest, rawSocket } from '../rpcClients/rawHttp.ts';
+import { key, startEdge } from './startEdge.ts';
+
+const json = { 'content-type': 'application/json' };
+const rpcMethods = 'GET, POST, HEAD, OPTIONS';
+
+/** Sends a method as it is written: HTTP clients write known ones in upper case. */
+async function send(origin: string, method: string, target: string, headers: Record<string, string>) {
+  const { port } = new URL(origin);
+  const body = method.toUpperCase() === 'POST' ? '{"value":1}' : '';
+  const socket = rawSocket(
+    Number(port),
+    rawRequest(target, { method, headers: { connection: 'close', ...headers }, body }),
+  );
+  const received = await text(socket);
+  const [head = '', content = ''] = received.split('\r\n\r\n');
+  return {
+    status: Number(head.split(' ')[1]),
+    allow: /^allow: (.*)$/im.exec(head)?.[1],
+    contentType: /^content-type: (.*)$/im.exec(head)?.[1],
+    body: content === '' ? undefined : (JSON.parse(content) as unknown),
+  };
+}
+
+describe('a method is one of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS, written exactly so (RFC 9110 §9.1)', () => {
+  it.each([
+    ['post', '/trpc/write', rpcMethods],
+    ['PoST', '/trpc/write', rpcMethods],
+    ['post', '/trpc/write,write?batch=1', rpcMethods],
+    ['get', '/trpc/list', rpcMethods],
+    ['HEAd', '/trpc/list', rpcMethods],
+    ['TRACE', '/trpc/list', rpcMethods],
+    ['TRACK', '/trpc/list', rpcMethods],
+    ['PROPFIND', '/trpc/nowhere', rpcMethods],
+    ['post', '/v1/write', 'POST, OPTIONS'],
+    ['get', '/v1/list', 'GET, HEAD, OPTIONS'],
+    ['TRACE', '/v1/list', 'GET, HEAD, OPTIONS'],
+    ['get', '/page', 'GET, HEAD, OPTIONS'],
+    ['TRACE', '/page', 'GET, HEAD, OPTIONS'],
+    ['TRACE', '/openapi.json', 'GET, HEAD, OPTIONS'],
+  ])('%s %s is answered 405 with Allow: %s, as JSON, and runs nothing', async (method, target, allow) => {
+    const { exchanges, origin, seen } = await startEdge();
+    const answer = await send(origin, method, target, { authorization: key, ...json });
+    expect(answer).toMatchObject({ status: 405, allow, contentType: 'application/json' });
+    expect(JSON.stringify(answer.body)).toContain('METHOD_NOT_SUPPORTED');
+    expect(exchanges).toMatchObject([{ status: 405, method, error: undefined, bytesIn: expect.any(Number) }]);
+    expect(seen.written).toBe(0);
+  });
+
+  it.each(['/trpc/write', '/trpc/open', '/v1/write'])(
+    'post %s is answered 401 first where the request has no credential',
+    async (target) => {
+      const { origin } = await startEdge();
+      const { status } = await send(origin, 'post', target, json);
+      expect(status).toBe(target === '/trpc/open' ? 405 : 401);
+    },
+  );
+
+  it('a WebSocket is not opened by get in lower case', async () => {
+    const { origin } = await startEdge();
+    const upgrade = {
+      authorization: key,
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    };
+    const socket = rawSocket(
+      Number(new URL(origin).port),
+      rawRequest('/trpc', { headers: upgrade }).replace('GET', 'get'),
+    );
+    const [first] = (
+      await new Promise<Buffer>((resolve) => {
+        socket.once('data', resolve);
+      })
+    )
+      .toString()
+      .split('\r\n');
+    socket.destroy();
+    expect(first).toMatch(/^HTTP\/1\.1 405 /);
+  });
+});
