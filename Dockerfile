@@ -5,7 +5,9 @@
 #   docker logs petstore
 #   docker exec petstore node apps/server/dist/main.js keys list
 
-FROM node:22-bookworm-slim AS build
+# The digest pins the bytes for every platform. To renew it, in both stages:
+#   docker buildx imagetools inspect node:22-bookworm-slim --format '{{.Manifest.Digest}}'
+FROM node:22.23.3-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c AS build
 WORKDIR /app
 # Manifests first: packages are fetched anew only when one of these changes.
 COPY package.json package-lock.json .npmrc tsconfig.json ./
@@ -38,7 +40,7 @@ RUN mkdir /out \
       ! -name "node.abi$(node -p process.versions.modules).glibc.node" \
       -delete
 
-FROM node:22-bookworm-slim
+FROM node:22.23.3-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 RUN install -d -o node -g node -m 0700 /data
 WORKDIR /app
