@@ -1,9 +1,11 @@
-import type { Store } from '@petstore/core';
+import type { Store, StoreError } from '@petstore/core';
 import type { Configuration } from './configuration.ts';
 
 export interface OpenOptions {
   /** Whether a data folder or a database without a store gets one. Default: true. */
   readonly create?: boolean;
+  /** Called once, when this process can no longer use its data folder. A database is waited for instead. */
+  readonly onFatal?: (error: StoreError) => void;
 }
 
 /**
@@ -13,11 +15,11 @@ export interface OpenOptions {
  */
 export async function openConfiguredStore(
   { DATA_DIR, MONGODB_DB, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS, MONGODB_URI }: Configuration,
-  { create = true }: OpenOptions = {},
+  { create = true, onFatal }: OpenOptions = {},
 ): Promise<Store> {
   if (MONGODB_URI === undefined) {
     const { openEmbeddedStore } = await import('@petstore/core/store/embedded');
-    return openEmbeddedStore({ dataDir: DATA_DIR, create });
+    return openEmbeddedStore({ dataDir: DATA_DIR, create, onFatal });
   }
   const { openMongodbStore } = await import('@petstore/core/store/mongodb');
   return openMongodbStore({

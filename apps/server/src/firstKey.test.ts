@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { hashKey, type KeyRecord, type KeyStore, StoreError } from '@petstore/core';
 import { describe, expect, test, vi } from 'vitest';
 import { makeFirstKey } from './firstKey.ts';
-import { commandMissing } from './testing/commandMissing.ts';
+import { commandMissing } from '@petstore/testing/commandMissing';
 import { logLines } from './testing/petStoreProcess.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 

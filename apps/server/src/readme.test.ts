@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { configurationTable } from './configurationText.ts';
-import { commandMissing } from './testing/commandMissing.ts';
+import { commandMissing } from '@petstore/testing/commandMissing';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 
 const execute = promisify(execFile);

@@ -11,6 +11,7 @@ export type { Context } from './trpc.ts';
 export type {
   Awaitable,
   CallOptions,
+  CloseOptions,
   Created,
   KeyRecord,
   KeyStore,

@@ -6,6 +6,7 @@ const answers: Record<StoreErrorCode, readonly [code: TRPCError['code'], message
   unavailable: ['SERVICE_UNAVAILABLE', 'The store cannot serve now; nothing was stored. Try again later.'],
   full: ['SERVICE_UNAVAILABLE', 'The store is full; nothing was stored. Try again later.'],
   forbidden: ['SERVICE_UNAVAILABLE', 'The store cannot serve now; nothing was stored. Try again later.'],
+  fatal: ['SERVICE_UNAVAILABLE', 'The store cannot serve now; nothing was stored. Try again later.'],
   closed: ['SERVICE_UNAVAILABLE', 'The service is stopping; nothing was stored. Try again later.'],
   'outcome-unknown': [
     'GATEWAY_TIMEOUT',

@@ -76,7 +76,7 @@ export function createStoreMetrics() {
           touch: (hash, usedAt) => touchKey.run(() => keys.touch(hash, usedAt)),
         },
         ready: () => store.ready(),
-        close: () => store.close(),
+        close: (options) => store.close(options),
       };
     },
 

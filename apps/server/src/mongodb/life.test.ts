@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { mongodbUri, startFaultProxy } from '@petstore/testing/mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { commandMissing } from '../testing/commandMissing.ts';
+import { commandMissing } from '@petstore/testing/commandMissing';
 import { newDatabase } from '../testing/newDatabase.ts';
 import { apiKey } from '../testing/newFolder.ts';
 import { logLines, ready } from '../testing/petStoreProcess.ts';

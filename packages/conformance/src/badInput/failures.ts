@@ -42,6 +42,7 @@ const storeErrors: Readonly<Record<StoreErrorCode, Failure['told']>> = {
   unavailable: { code: 'SERVICE_UNAVAILABLE', status: 503 },
   full: { code: 'SERVICE_UNAVAILABLE', status: 503 },
   forbidden: { code: 'SERVICE_UNAVAILABLE', status: 503 },
+  fatal: { code: 'SERVICE_UNAVAILABLE', status: 503 },
   closed: { code: 'SERVICE_UNAVAILABLE', status: 503 },
   'outcome-unknown': { code: 'GATEWAY_TIMEOUT', status: 504 },
   'key-reused': { code: 'UNPROCESSABLE_CONTENT', status: 422 },

@@ -8,6 +8,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface CloseOptions {
+  /** How long the writes under way may take, in milliseconds. Default: as long as they need. */
+  readonly deadlineMs?: number | undefined;
+}
+
 export interface ListQuery {
   /** How many at most: 1 to 100. */
   readonly limit: number;
@@ -99,6 +104,10 @@ export interface Store {
   list(query: ListQuery, options?: CallOptions): Awaitable<Page>;
   /** Resolves where the store can serve. @throws {StoreError} that says why it cannot */
   ready(): Awaitable<void>;
-  /** Waits for calls under way, then gives everything back. Calls afterwards fail with `closed`. */
-  close(): Promise<void>;
+  /**
+   * Waits for calls under way, then gives everything back. Calls afterwards fail with `closed`.
+   * @throws {StoreError} `outcome-unknown` where a write has not ended by the deadline. Its thread still runs, and
+   *   `process.exit` waits for it: such a process ends only by a signal, such as `process.kill(process.pid, 'SIGKILL')`.
+   */
+  close(options?: CloseOptions): Promise<void>;
 }

@@ -9,6 +9,8 @@
  * - `conflict`: what was to be added is there already.
  * - `key-reused`: an idempotency key was used with another input; nothing was stored.
  * - `closed`: the store was closed.
+ * - `fatal`: this process can no longer use the store, and every later call fails with the same error. Nothing was
+ *   stored. Only a new process can serve again.
  */
 export type StoreErrorCode =
   | 'unavailable'
@@ -18,7 +20,8 @@ export type StoreErrorCode =
   | 'forbidden'
   | 'conflict'
   | 'key-reused'
-  | 'closed';
+  | 'closed'
+  | 'fatal';
 
 /** The one error of every store. Its message is a sentence for operators: it may name paths and hosts, so no client sees it. */
 export class StoreError extends Error {

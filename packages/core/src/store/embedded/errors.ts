@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { StoreError, type StoreErrorCode } from '../storeError.ts';
 
@@ -27,6 +28,11 @@ const notAFolder: Fault = {
   sentence: (dataDir) =>
     `The data folder ${dataDir} cannot be used: it, or what it should lie in, is a file. Choose another folder.`,
 };
+const fatal: Fault = {
+  code: 'fatal',
+  sentence: (dataDir) =>
+    `LMDB reported a fatal error in the data folder ${dataDir} and takes no further read or write in this process: check the disk, and restart the process.`,
+};
 const other: Fault = {
   code: 'unavailable',
   sentence: (dataDir, why) => `The data folder ${dataDir} cannot be used: ${why}.`,
@@ -48,12 +54,14 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   MDB_VERSION_MISMATCH: damage,
   MDB_INVALID: damage,
   MDB_INCOMPATIBLE: damage,
+  MDB_PANIC: fatal,
 };
 
 /** lmdb.h */
 const LMDB_ERRORS: Readonly<Record<number, string>> = {
   [-30797]: 'MDB_PAGE_NOTFOUND',
   [-30796]: 'MDB_CORRUPTED',
+  [-30795]: 'MDB_PANIC',
   [-30794]: 'MDB_VERSION_MISMATCH',
   [-30793]: 'MDB_INVALID',
   [-30792]: 'MDB_MAP_FULL',
@@ -66,6 +74,13 @@ const FULL_BYTES = 1_048_576;
 /** What is stored is not what was written. `why` is a clause without a full stop. */
 export const damaged = (dataDir: string, why: string) =>
   new StoreError('damaged', damage.sentence(dataDir, why));
+
+/** A file of the folder that was opened is not at its path any more. */
+export const replaced = (dataDir: string, file: string) =>
+  new StoreError(
+    'fatal',
+    `${file} was removed from the data folder ${dataDir}, or replaced, while this process had it open: what was written since is lost. Stop every process that uses the folder, put it back or restore it, and start again.`,
+  );
 
 export const closed = (dataDir: string) => new StoreError('closed', `The store in ${dataDir} was closed.`);
 
@@ -110,5 +125,7 @@ function nameOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'string') return code;
   if (typeof code !== 'number') return '';
+  // lmdb 3.5.6 drops the MDB_PANIC of a read transaction that cannot be renewed, and says EINVAL of the read itself.
+  if (code === constants.errno.EINVAL) return 'MDB_PANIC';
   return LMDB_ERRORS[code] ?? (code > 0 ? getSystemErrorName(-code) : '');
 }

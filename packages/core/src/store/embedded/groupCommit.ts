@@ -1,6 +1,7 @@
-import type { RootDatabase } from 'lmdb';
+import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../storeError.ts';
-import { toCommitError } from './errors.ts';
+import { toCommitError, toStoreError } from './errors.ts';
+import type { DataFolder } from './open.ts';
 
 /** For how long one transaction takes in jobs: it holds the event loop, and the lock of all processes. */
 const TRANSACTION_MS = 5;
@@ -19,8 +20,11 @@ export interface GroupCommit {
   readonly write: Write;
   /** Why nothing can be written now; `undefined` while all is well. */
   readonly fault: () => StoreError | undefined;
-  /** Resolves when every write that was accepted has settled. */
-  readonly idle: () => Promise<void>;
+  /**
+   * Resolves when every write that was accepted has settled.
+   * @throws {StoreError} `outcome-unknown` where one has not by the deadline: every write is rejected then
+   */
+  readonly idle: (deadlineMs?: number) => Promise<void>;
 }
 
 interface Job {
@@ -35,14 +39,17 @@ interface Job {
  * one commit is on its way to the disk the next group gathers. No lock is held across an await: jobs are synchronous,
  * and lmdb's writer thread does the rest.
  */
-export function createGroupCommit(root: RootDatabase, dataDir: string): GroupCommit {
+export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFolder): GroupCommit {
   const waiting: Job[] = [];
+  /** Those of the group that is being committed. */
+  let started: Job[] = [];
   let running: Promise<void> | undefined;
   let stuck: StoreError | undefined;
 
   const write: Write = (job, signal) =>
     new Promise((resolve, reject) => {
-      if (stuck !== undefined) throw stuck;
+      const fault = watch.fatal() ?? stuck;
+      if (fault !== undefined) throw fault;
       const run = () => {
         const result = job();
         return () => resolve(result);
@@ -57,19 +64,16 @@ export function createGroupCommit(root: RootDatabase, dataDir: string): GroupCom
   }
 
   async function commitGroup() {
-    const started: Job[] = [];
+    const fatal = watch.fatal();
+    // LMDB never ends a transaction that it cannot even begin.
+    if (fatal !== undefined) return rejectAll(waiting.splice(0), fatal);
     const settle: (() => void)[] = [];
     const timer = setTimeout(() => {
       stuck = new StoreError(
         'unavailable',
         `The data folder ${dataDir} has not taken a write for ${STUCK_MS / 1000} s: its disk hangs, or a process that shares it was stopped.`,
       );
-      // What has not started is never run: it is known that nothing of it was stored.
-      rejectAll(waiting.splice(0), stuck);
-      rejectAll(
-        started,
-        new StoreError('outcome-unknown', `${stuck.message} The write may still be stored.`),
-      );
+      giveUp(stuck);
     }, STUCK_MS);
     try {
       // A child transaction, since only that can be undone as a whole where lmdb fails in the middle of a job.
@@ -82,24 +86,47 @@ export function createGroupCommit(root: RootDatabase, dataDir: string): GroupCom
           settle.push(runJob(job));
         } while (performance.now() < until);
       });
+      const lost = watch.check();
+      if (lost !== undefined) throw new StoreError('outcome-unknown', lost.message, { cause: lost });
       for (const each of settle) each();
     } catch (error) {
+      noteFatal();
       // Where the transaction could not even begin, whoever waits would wait for ever.
       if (started.length === 0) started.push(...waiting.splice(0));
       rejectAll(started, await toCommitError(error, dataDir));
     } finally {
       clearTimeout(timer);
       stuck = undefined;
+      started = [];
     }
   }
 
-  return {
-    write,
-    fault: () => stuck,
-    idle: async () => {
-      await running;
-    },
-  };
+  /** An error of the disk may leave LMDB unable to do anything at all. It says so at the next read. */
+  function noteFatal(): void {
+    try {
+      root.resetReadTxn();
+      meta.get('format');
+    } catch (error) {
+      watch.noted(toStoreError(error, dataDir));
+    }
+  }
+
+  /** Rejects every write. What has not started is never run: it is known that nothing of it was stored. */
+  function giveUp(reason: StoreError): void {
+    rejectAll(waiting.splice(0), reason);
+    rejectAll(started, new StoreError('outcome-unknown', `${reason.message} The write may still be stored.`));
+  }
+
+  async function idle(deadlineMs?: number): Promise<void> {
+    if (running === undefined || deadlineMs === undefined) return running;
+    const isInTime = await Promise.race([running.then(() => true), delay(deadlineMs, false, { ref: false })]);
+    if (isInTime) return;
+    const why = `The data folder ${dataDir} was closed, but a write has not ended within ${deadlineMs / 1000} s: its disk hangs, or a process that shares it was stopped.`;
+    giveUp(new StoreError('unavailable', why));
+    throw new StoreError('outcome-unknown', why);
+  }
+
+  return { write, fault: () => stuck, idle };
 }
 
 function runJob({ signal, run, reject }: Job): () => void {

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import type { CallOptions, Store } from '../store.ts';
+import type { CallOptions, CloseOptions, Store } from '../store.ts';
+import type { StoreError } from '../storeError.ts';
 import { openAnimals } from './animals.ts';
 import { closed, toStoreError } from './errors.ts';
 import { createGroupCommit } from './groupCommit.ts';
@@ -14,6 +15,12 @@ export interface EmbeddedStoreOptions {
   readonly dataDir: string;
   /** Whether a folder without a store gets one. Default: true. */
   readonly create?: boolean;
+  /**
+   * Called once, with a StoreError `fatal`, when this process can no longer use the folder: LMDB reported a fatal error,
+   * or a file of the folder was removed or replaced. It is found at the next call, and within half a second without
+   * one. Every call fails with that error from then on, so the process should log it and end.
+   */
+  readonly onFatal?: ((error: StoreError) => void) | undefined;
 }
 
 /**
@@ -25,7 +32,7 @@ export interface EmbeddedStoreOptions {
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const dataDir = resolve(options.dataDir);
   try {
-    const folder = await openDataFolder(dataDir, options.create ?? true);
+    const folder = await openDataFolder(dataDir, options.create ?? true, options.onFatal);
     try {
       return createStore(folder);
     } catch (error) {
@@ -38,23 +45,25 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
 }
 
 function createStore(folder: DataFolder): Store {
-  const { root, path: dataDir } = folder;
+  const { root, path: dataDir, watch } = folder;
   const animals = openAnimals(folder);
   const keys = openKeys(folder);
   const reservations = openReservations(folder);
-  const commits = createGroupCommit(root, dataDir);
+  const commits = createGroupCommit(folder);
   let closing: Promise<void> | undefined;
 
   function read<T>(action: () => T, call?: CallOptions): T {
     call?.signal?.throwIfAborted();
     if (closing !== undefined) throw closed(dataDir);
+    const fatal = watch.fatal();
+    if (fatal !== undefined) throw fatal;
     try {
       // lmdb keeps one snapshot for a turn of the event loop. A client may hear from another process that its animal was
       // stored, and ask this one within that turn. Costs 0.5 µs.
       root.resetReadTxn();
       return action();
     } catch (error) {
-      throw toStoreError(error, dataDir);
+      throw watch.noted(toStoreError(error, dataDir));
     }
   }
 
@@ -86,11 +95,11 @@ function createStore(folder: DataFolder): Store {
     },
     ready() {
       if (closing !== undefined) throw closed(dataDir);
-      const fault = commits.fault();
+      const fault = watch.check() ?? commits.fault();
       if (fault !== undefined) throw fault;
     },
-    close() {
-      closing ??= commits.idle().then(() => folder.close());
+    close({ deadlineMs }: CloseOptions = {}) {
+      closing ??= commits.idle(deadlineMs).then(() => folder.close());
       return closing;
     },
   };

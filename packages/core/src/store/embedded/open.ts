@@ -6,6 +6,7 @@ import { StoreError } from '../storeError.ts';
 import { findDamage } from './dataFile.ts';
 import { makeFolder, publish } from './dataFolder.ts';
 import { damaged } from './errors.ts';
+import { type FolderWatch, watchFolder } from './folderWatch.ts';
 import { type Decoded, jsonRow } from './rows.ts';
 import { openTable, put } from './table.ts';
 
@@ -30,6 +31,7 @@ export interface DataFolder {
   readonly path: string;
   readonly root: RootDatabase;
   readonly meta: MetaTable;
+  readonly watch: FolderWatch;
   close(): Promise<void>;
 }
 
@@ -37,7 +39,11 @@ export interface DataFolder {
  * Opens the LMDB file of a data folder, and with `create` makes both where they are missing. Any number of processes of one machine
  * may do so at once. Never on a network file system or across PID namespaces: LMDB's locks do not hold there.
  */
-export async function openDataFolder(path: string, create: boolean): Promise<DataFolder> {
+export async function openDataFolder(
+  path: string,
+  create: boolean,
+  onFatal?: (error: StoreError) => void,
+): Promise<DataFolder> {
   const file = join(path, 'petstore.mdb');
   if (create) await makeFolder(path);
   else await access(file).catch((error: NodeJS.ErrnoException) => refuseMissing(error, path));
@@ -48,6 +54,8 @@ export async function openDataFolder(path: string, create: boolean): Promise<Dat
   const damage = await findDamage(file);
   if (damage !== undefined) throw damaged(path, `petstore.mdb: ${damage}`);
 
+  // Before lmdb opens them: what takes their place from here on is noticed.
+  const watch = watchFolder(path, ['petstore.mdb', 'petstore.mdb-lock'], onFatal);
   const root = openFile(file);
   try {
     const meta = openMeta(root);
@@ -65,12 +73,15 @@ export async function openDataFolder(path: string, create: boolean): Promise<Dat
       path,
       root,
       meta,
+      watch,
       close() {
+        watch.end();
         clearInterval(readerCheck);
         return root.close();
       },
     };
   } catch (error) {
+    watch.end();
     await root.close();
     throw error;
   }

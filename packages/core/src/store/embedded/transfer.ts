@@ -24,7 +24,7 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
   const keys = openKeys(folder);
   const reservations = openReservations(folder);
   const lastAnimalId = openCounter(folder, 'lastAnimalId');
-  const { write, idle } = createGroupCommit(root, dataDir);
+  const { write, idle } = createGroupCommit(folder);
 
   async function read<T>(action: () => T): Promise<T> {
     try {

@@ -9,13 +9,16 @@ export interface Place {
   readonly secrets: readonly string[];
 }
 
+/** A client of a database that comes back serves again: nothing is fatal to it. */
+type Code = Exclude<StoreErrorCode, 'fatal'>;
+
 /**
  * Answers of a server that refused a command before it did anything, by their code (error_codes.yml of MongoDB's
  * source). A write that was refused was certainly not stored. Every other failure of a write that was sent leaves it
  * open: a server that steps down or is shut down (91, 189, 11600, 11602), a write concern that failed or timed out (64,
  * 79, 100), a time limit (50, 262), an internal error (1), a lost connection.
  */
-const REFUSALS: Readonly<Record<number, StoreErrorCode>> = {
+const REFUSALS: Readonly<Record<number, Code>> = {
   13: 'forbidden', // Unauthorized
   18: 'forbidden', // AuthenticationFailed
   8000: 'unavailable', // AtlasError: its proxy refused
@@ -31,7 +34,7 @@ const REFUSALS: Readonly<Record<number, StoreErrorCode>> = {
 /** Labels with which a server says the same. */
 const REFUSAL_LABELS = [MongoErrorLabel.NoWritesPerformed, MongoErrorLabel.SystemOverloadedError];
 
-const sentences: Readonly<Record<StoreErrorCode, (place: string, why: string) => string>> = {
+const sentences: Readonly<Record<Code, (place: string, why: string) => string>> = {
   unavailable: (place, why) => `The database ${place} cannot serve now: ${why}.`,
   'outcome-unknown': (place, why) =>
     `The database ${place} did not confirm a write (${why}): whether it was stored is unknown.`,
@@ -45,7 +48,7 @@ const sentences: Readonly<Record<StoreErrorCode, (place: string, why: string) =>
 };
 
 /** A failure that the store itself found. `why` is a clause without a full stop. */
-export const storeError = (code: StoreErrorCode, { name }: Place, why = '') =>
+export const storeError = (code: Code, { name }: Place, why = '') =>
   new StoreError(code, sentences[code](name, why));
 
 /** Folds what the driver threw into the one error of every store. This is the only place that does. */
@@ -64,7 +67,7 @@ export function toStoreError(error: unknown, place: Place, doubt: Doubt): StoreE
   return new StoreError(code, sentences[code](place.name, why.replace(/\.$/, '')), { cause: error });
 }
 
-function codeOf(error: unknown, doubt: Doubt): StoreErrorCode {
+function codeOf(error: unknown, doubt: Doubt): Code {
   if (error instanceof MongoError && (doubt === 'none' || (doubt === 'unless-refused' && isAnswer(error)))) {
     const refusal = error instanceof MongoServerError ? REFUSALS[Number(error.code)] : undefined;
     if (refusal !== undefined) return refusal;

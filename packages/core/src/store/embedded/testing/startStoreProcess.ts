@@ -26,9 +26,13 @@ export interface StoreProcess {
   rest(): Promise<{ results: unknown[]; exitCode: number | null; signal: string | null }>;
 }
 
-/** Runs an action of `storeProcess.ts` in a process of its own. What it prints to stderr is lmdb's: it is dropped. */
-export function startStoreProcess(action: string[], options: SpawnOptions = {}): StoreProcess {
-  const child = spawn(process.execPath, storeProcessArguments(...action), {
+/** Runs an action of `storeProcess.ts` in a process of its own. What it prints to stderr is lmdb's: it is dropped. `tracer` is a command that runs Node. */
+export function startStoreProcess(
+  action: string[],
+  { tracer = [], ...options }: SpawnOptions & { readonly tracer?: readonly string[] } = {},
+): StoreProcess {
+  const [command, ...before] = [...tracer, process.execPath];
+  const child = spawn(command, [...before, ...storeProcessArguments(...action)], {
     stdio: ['pipe', 'pipe', 'ignore'],
     ...options,
   });

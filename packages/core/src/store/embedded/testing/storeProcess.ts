@@ -58,6 +58,26 @@ const actions = {
     print('read');
   },
 
+  /** Creates animals until the store reports a fatal error; prints how each create failed, and last how a get does. */
+  async createUntilFatal(store: Store) {
+    for (let isFatal = false; !isFatal;) {
+      await store.create(somePet(1)).catch((error: unknown) => {
+        print(failure(error));
+      });
+      try {
+        await store.ready();
+      } catch (error) {
+        isFatal = error instanceof StoreError && error.code === 'fatal';
+      }
+    }
+    try {
+      await store.get(1);
+    } catch (error) {
+      print(failure(error));
+    }
+    await store.create(somePet(2)).catch((error: unknown) => print(failure(error)));
+  },
+
   /** Creates animals of 3 kB, in groups of so many, until it fails; then, on a line of input, one more. */
   async fill(store: Store, group: string) {
     const name = 'x'.repeat(3000);
@@ -95,7 +115,10 @@ const [action = '', dataDir = '', argument = ''] = process.argv.slice(2);
 // As the server does: what nobody handles ends the process.
 if (action === 'holdLock') holdLock(dataDir);
 try {
-  const store = await openEmbeddedStore({ dataDir });
+  const store = await openEmbeddedStore({
+    dataDir,
+    onFatal: (error) => print({ fatal: error.message }),
+  });
   const run = Object.entries(actions).find(([name]) => name === action)?.[1];
   if (run === undefined) throw new Error(`There is no action ${action}.`);
   await run(store, argument);

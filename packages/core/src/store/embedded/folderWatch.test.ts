@@ -1,0 +1,101 @@
+import { copyFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Store } from '../store.ts';
+import type { StoreError } from '../storeError.ts';
+import { openEmbeddedStore } from './index.ts';
+
+let folder: string;
+let dataDir: string;
+let store: Store;
+const onFatal = vi.fn<(error: StoreError) => void>();
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  dataDir = join(folder, 'data');
+  onFatal.mockClear();
+  store = await openEmbeddedStore({ dataDir, onFatal });
+  await store.create({ name: 'Rex', categoryId: 1 });
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+const fatal = (file = 'petstore.mdb') =>
+  expect.objectContaining({
+    name: 'StoreError',
+    code: 'fatal',
+    message: `${file} was removed from the data folder ${dataDir}, or replaced, while this process had it open: what was written since is lost. Stop every process that uses the folder, put it back or restore it, and start again.`,
+  });
+const file = () => join(dataDir, 'petstore.mdb');
+
+/** Puts the same bytes in the place of a file. */
+async function replace(path: string): Promise<void> {
+  await copyFile(path, join(folder, 'copy'));
+  await rename(join(folder, 'copy'), path);
+}
+
+test.for<[string, string, () => Promise<void>]>([
+  ['the data folder is removed', 'petstore.mdb', () => rm(dataDir, { recursive: true })],
+  ['the data folder is moved', 'petstore.mdb', () => rename(dataDir, join(folder, 'moved'))],
+  [
+    'a file takes the place of the data folder',
+    'petstore.mdb',
+    async () => {
+      await rm(dataDir, { recursive: true });
+      await writeFile(dataDir, '');
+    },
+  ],
+  [
+    'an empty folder takes the place of the data folder',
+    'petstore.mdb',
+    async () => {
+      await rm(dataDir, { recursive: true });
+      await mkdir(dataDir);
+    },
+  ],
+  ['petstore.mdb is replaced by a copy', 'petstore.mdb', () => replace(file())],
+  ['petstore.mdb-lock is removed', 'petstore.mdb-lock', () => rm(`${file()}-lock`)],
+  ['petstore.mdb-lock is replaced', 'petstore.mdb-lock', () => replace(`${file()}-lock`)],
+])(
+  'after %s a create is never acknowledged, and every later call fails as fatal',
+  async ([, name, change]) => {
+    await change();
+    await expect(store.create({ name: 'Bello', categoryId: 1 })).rejects.toMatchObject({
+      code: 'outcome-unknown',
+    });
+    expect(() => store.ready()).toThrow(fatal(name));
+    expect(() => store.get(1)).toThrow(fatal(name));
+    expect(() => store.list({ limit: 1 })).toThrow(fatal(name));
+    await expect(store.create({ name: 'Hasso', categoryId: 1 })).rejects.toEqual(fatal(name));
+    expect(onFatal.mock.calls).toEqual([[fatal(name)]]);
+  },
+);
+
+test('ready() finds at once that the data folder was removed', async () => {
+  await rm(dataDir, { recursive: true });
+  expect(() => store.ready()).toThrow(fatal());
+  expect(onFatal.mock.calls).toEqual([[fatal()]]);
+});
+
+test('without a call it is found within a second that the data folder was removed', async () => {
+  await rm(dataDir, { recursive: true });
+  await vi.waitFor(() => expect(onFatal.mock.calls).toEqual([[fatal()]]), { timeout: 1000 });
+});
+
+test('a folder that goes away and comes back unchanged between two looks at it is no error', async () => {
+  await rename(dataDir, join(folder, 'moved'));
+  await rename(join(folder, 'moved'), dataDir);
+  expect(await store.create({ name: 'Bello', categoryId: 1 })).toMatchObject({ id: 2 });
+  await store.ready();
+  expect(onFatal).not.toHaveBeenCalled();
+});
+
+test('a store that was closed no longer looks for its files', async () => {
+  await store.close();
+  await rm(dataDir, { recursive: true });
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect(onFatal).not.toHaveBeenCalled();
+});

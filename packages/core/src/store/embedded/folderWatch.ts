@@ -1,0 +1,66 @@
+import { type BigIntStats, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { StoreError } from '../storeError.ts';
+import { replaced } from './errors.ts';
+
+/** How often the files are looked for while nothing is written, in milliseconds. */
+const CHECK_MS = 500;
+
+/** Whether this process can still use a data folder. Once it cannot, it never can again. */
+export interface FolderWatch {
+  /** The fatal error that was found; `undefined` while there is none. */
+  readonly fatal: () => StoreError | undefined;
+  /** The same, after a look at whether the files that were opened are still the ones at their paths. Costs 4 µs. */
+  readonly check: () => StoreError | undefined;
+  /** Takes note of an error if it is a fatal one. @returns the error */
+  readonly noted: (error: StoreError) => StoreError;
+  readonly end: () => void;
+}
+
+/**
+ * Watches the files of a data folder. A process goes on reading and writing files that were removed or replaced, and
+ * what it acknowledges then is gone with them.
+ * @param onFatal called once
+ */
+export function watchFolder(
+  path: string,
+  names: readonly string[],
+  onFatal?: (error: StoreError) => void,
+): FolderWatch {
+  const files = names.map((name) => {
+    const file = join(path, name);
+    return { name, file, opened: statOf(file) };
+  });
+  let fatal: StoreError | undefined;
+
+  function noted(error: StoreError): StoreError {
+    if (fatal === undefined && error.code === 'fatal') {
+      fatal = error;
+      onFatal?.(error);
+    }
+    return error;
+  }
+
+  function check(): StoreError | undefined {
+    if (fatal !== undefined) return fatal;
+    const missing = files.find(({ file, opened }) => !isSame(opened, file));
+    if (missing !== undefined) noted(replaced(path, missing.name));
+    return fatal;
+  }
+
+  const timer = setInterval(check, CHECK_MS).unref();
+  return { fatal: () => fatal, check, noted, end: () => clearInterval(timer) };
+}
+
+const statOf = (file: string): BigIntStats | undefined =>
+  statSync(file, { bigint: true, throwIfNoEntry: false });
+
+function isSame(opened: BigIntStats | undefined, file: string): boolean {
+  try {
+    const found = statOf(file);
+    return found !== undefined && found.dev === opened?.dev && found.ino === opened.ino;
+  } catch (error) {
+    // That it cannot be looked at (EACCES, EIO) does not say that it is another.
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOTDIR');
+  }
+}
