@@ -31,7 +31,7 @@ import { apiErrors } from './rest/errorFormat.ts';
 import { createFailure } from './rest/failure.ts';
 import type { StreamTimes } from './rest/restEvents.ts';
 import { createRestWire } from './rest/restWire.ts';
-import { createRoute, type Route } from './rest/route.ts';
+import { createRoutes, type Route } from './rest/route.ts';
 import { createRpcFailure, json } from './rpc/rpcFailure.ts';
 import { createRpcWire } from './rpc/rpcWire.ts';
 import { createSocketWire } from './rpc/socketWire.ts';
@@ -60,7 +60,7 @@ type Face = Exchange['face'];
  * are read and never changed. Serve it with `serve` of `@petstore/gateway/uws`. What fails unexpectedly is told to
  * `onExchange`, and to nobody where that is not given. On the tRPC face a router's own `errorFormatter` and `isDev`
  * decide what a client sees of such an error: set `isDev: false` and replace the messages of causes.
- * @throws {GatewayError} one sentence naming the procedure and the remedy, where metadata cannot be served
+ * @throws {GatewayError} one line for each procedure that cannot be served: its name, why, and the remedy
  */
 export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   options: GatewayOptions<Router, Identity>,
@@ -79,8 +79,21 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const isProtected = options.authenticate !== undefined;
   const origin = publicOrigin(options.publicUrl);
   const definitions = await procedureDefinitions(options.router);
-  const routes = definitions.flatMap((definition) =>
-    definition.rest ? [createRoute(definition, definition.rest)] : [],
+  if (options.routes && documentPath in options.routes) {
+    throw new GatewayError(
+      `"${documentPath}" is the document's path and one of routes: give one of them another path.`,
+    );
+  }
+  if (restBasePath === rpcBasePath) {
+    throw new GatewayError(
+      `REST and tRPC are both served below "${restBasePath}": give one of them another base path.`,
+    );
+  }
+  const pagePaths = new Set([...Object.keys(options.routes ?? {}), documentPath]);
+  const routes = createRoutes(
+    definitions,
+    restBasePath,
+    (path) => pagePaths.has(path) || isBelow(path, rpcBasePath),
   );
   const clientAddress = createClientAddress(options.trustProxy ?? []);
   const failedAttempts =
@@ -175,16 +188,6 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       }),
     ));
 
-  if (options.routes && documentPath in options.routes) {
-    throw new GatewayError(
-      `"${documentPath}" is the document's path and one of routes: give one of them another path.`,
-    );
-  }
-  if (restBasePath === rpcBasePath) {
-    throw new GatewayError(
-      `REST and tRPC are both served below "${restBasePath}": give one of them another base path.`,
-    );
-  }
   let documentText: Promise<string> | undefined;
   const pages = new Map<string, Handle>(Object.entries(options.routes ?? {}));
   pages.set(documentPath, async () => ({
@@ -192,15 +195,6 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     headers: [['content-type', 'application/json']],
     body: await (documentText ??= document().then((value) => JSON.stringify(value))),
   }));
-
-  for (const { procedurePath, rest } of routes) {
-    const path = `${restBasePath}${rest.path}`;
-    if (pages.has(path) || isBelow(path, rpcBasePath)) {
-      throw new GatewayError(
-        `The procedure ${procedurePath} cannot be reached: ${path} is served by something else.`,
-      );
-    }
-  }
 
   const nowhere = () =>
     failure(new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' }));

@@ -86,7 +86,7 @@ function operation(route: Route, options: CreateDocumentOptions): ZodOpenApiOper
     ...(options.isProtected && { security: route.isPublic ? [] : [{ [scheme]: [] }] }),
     requestParams: {
       ...(route.pathParameters.length > 0 && { path: parameters(route.pathParameters) }),
-      ...(route.queryParameters.size > 0 && { query: parameters([...route.queryParameters.values()]) }),
+      ...(route.queryParameters.size > 0 && { query: queryObject(route) }),
       ...(header && { header }),
     },
     ...(body && {
@@ -119,8 +119,19 @@ function requestHeaders({ rest, output, queryParameters }: Route): z.ZodObject |
   return headers;
 }
 
-const parameters = (list: readonly Parameter[]) =>
+const parameters = (list: readonly Pick<Parameter, 'name' | 'schema'>[]) =>
   z.object(Object.fromEntries(list.map(({ name, schema }) => [name, schema as z.ZodType])));
+
+/** Where the input as a whole may be absent, so may each parameter: OpenAPI cannot say "all of them or none". */
+function queryObject({ queryParameters, isInputOptional }: Route): z.ZodObject {
+  const list = [...queryParameters.values()];
+  if (!isInputOptional) return parameters(list);
+  const absent = list.map(({ name, schema }) => {
+    const { id: _named, ...described } = z.globalRegistry.get(schema) ?? {};
+    return { name, schema: z.optional(schema).meta(described) };
+  });
+  return parameters(absent);
+}
 
 /** The body's schema: the input itself where it is just that, so that its name survives. */
 function bodySchema({ inputs, pathParameters, body }: Route): z.ZodType {

@@ -9,7 +9,7 @@ export type Shape = Readonly<Record<string, z.core.$ZodType>>;
 
 /**
  * The properties that a procedure's inputs take together: `.input()` may be chained, each a zod object or a wrapper of
- * one. No input, or one of nothing (`z.void()`), has no properties.
+ * one. No input, or one of nothing (`z.void()`), has none.
  * @returns `undefined` where an input is anything else: it has no names to make parameters of
  */
 export function inputShape(inputs: readonly unknown[]): Shape | undefined {

@@ -29,10 +29,15 @@ type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
 /**
  * Makes a procedure's input of a request. Texts are converted as their schemas' types ask; a JSON body is taken as it is.
+ * @returns an object, or `undefined` where the input may be absent and none of it was sent
  * @throws {TRPCError} `BAD_REQUEST` that names each field, `NOT_FOUND` where an id is well-formed but beyond what can exist
  * @throws {LimitError} `query-parameters`, `json-depth`
  */
-export function readInput(route: Route, raw: RawInput, limits: InputLimits): Record<string, unknown> {
+export function readInput(
+  route: Route,
+  raw: RawInput,
+  limits: InputLimits,
+): Record<string, unknown> | undefined {
   const issues: InputIssue[] = [];
   const input = route.body ? readBody(route.body, raw.body, issues, limits) : {};
   if (route.queryParameters.size > 0) {
@@ -62,7 +67,8 @@ export function readInput(route: Route, raw: RawInput, limits: InputLimits): Rec
   if (issues.length > 0) throw inputError([...issues, ...otherIssues(route, input, issues)]);
   if (isBeyondIds)
     throw new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing with this identifier.' });
-  return input;
+  const isAbsent = route.isInputOptional && raw.body === undefined && Object.keys(input).length === 0;
+  return isAbsent ? undefined : input;
 }
 
 function readBody(

@@ -9,7 +9,6 @@ import type { CredentialWatch } from '../credentialWatch.ts';
 import type { Gate } from '../edge/gate.ts';
 import { LimitError } from '../edge/limitError.ts';
 import { EventBody } from '../eventBody.ts';
-import { GatewayError } from '../gatewayError.ts';
 import { BodyTooLargeError, discardStream, isBodyStream, type GatewayRequest } from '../http.ts';
 import { idempotencyKey } from '../idempotencyKey.ts';
 import type { Limits } from '../limits.ts';
@@ -59,7 +58,6 @@ interface Operation {
 /**
  * The REST face of a router. What is wrong with a request is looked for in this order, and the first finding is the
  * answer: credential (401), path (404), method (405), media type (415), size (413), input (400).
- * @throws {GatewayError} where two procedures claim one method and path
  */
 export function createRestWire<Identity>(options: RestWireOptions<Identity>): RestWire {
   const { authentication, calls, createContext, failure, gate, limits } = options;
@@ -157,11 +155,13 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
       return fail('UNSUPPORTED_MEDIA_TYPE', 'The body must be in UTF-8.');
     }
     return withBody(request, (bytes) =>
-      after(rawBody(media.essence, contentType ?? '', bytes), (raw) =>
-        raw === undefined
-          ? fail('BAD_REQUEST', 'The body is not valid multipart/form-data.')
-          : call(operation, request, requestId, admitted, { parameters, query, body: raw }),
-      ),
+      bytes.byteLength === 0 && !body.required
+        ? call(operation, request, requestId, admitted, { parameters, query, body: undefined })
+        : after(rawBody(media.essence, contentType ?? '', bytes), (raw) =>
+            raw === undefined
+              ? fail('BAD_REQUEST', 'The body is not valid multipart/form-data.')
+              : call(operation, request, requestId, admitted, { parameters, query, body: raw }),
+          ),
     );
   }
 
@@ -299,15 +299,8 @@ const newResource = (): Resource => ({ operations: new Map(), allow: '' });
 function createMatcher(routes: readonly Route[], base: LinkBase) {
   const matcher = createPathMatcher<Resource>();
   for (const route of routes) {
-    const { method, path, deprecation } = route.rest;
+    const { method, deprecation } = route.rest;
     const { operations } = matcher.at(route.template, newResource);
-    const other = operations.get(method);
-    if (other) {
-      throw new GatewayError(
-        `The procedures ${other.route.procedurePath} and ${route.procedurePath} are both served at ${method} ${path}: ` +
-          'give one of them another path or method.',
-      );
-    }
     operations.set(method, {
       route,
       success: createSuccess(route, base),

@@ -2,6 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
+import { GatewayError } from '../gatewayError.ts';
 import type { GatewayMeta, RestMeta } from '../meta.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
@@ -25,6 +26,7 @@ const gatewayOf = (procedures: Parameters<typeof t.router>[0]) =>
     router: t.router(procedures),
     createContext: () => ({}),
     document: { title: 'Test', version: '0.0.0' },
+    routes: { '/v1/taken': () => ({ status: 200, headers: [] }) },
   });
 
 describe('createGateway refuses, with a sentence, what it cannot serve', () => {
@@ -124,6 +126,26 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /content type text\/csv is not one/,
     ],
     [
+      'a list of content types that is empty',
+      { a: echo({ ...post('/x'), contentTypes: [] }, z.object({ a: z.string() })) },
+      /The procedure a cannot be served over REST: its contentTypes is an empty list; name at least one of application\/json, .*, or leave it out/,
+    ],
+    [
+      'an optional parameter in a path',
+      { a: echo(get('/x/{p}'), z.object({ p: z.string().optional() })) },
+      /"p" is optional, and a path always has it; make it required/,
+    ],
+    [
+      'a parameter with a default in a path',
+      { a: echo(get('/x/{p}'), z.object({ p: z.int().default(1) })) },
+      /"p" is optional, and a path always has it/,
+    ],
+    [
+      'an input that accepts nothing at all',
+      { a: echo(get('/x'), z.never()) },
+      /its input is z\.never\(\), which rejects every request; for a procedure without input leave \.input\(\) out, or use z\.void\(\)/,
+    ],
+    [
       'a cursor that the query has not',
       { a: echo({ ...get('/x'), pagination: { cursor: 'after' } }) },
       /names the cursor "after"/,
@@ -201,4 +223,26 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
   ])('%s', async (_what, procedures, sentence) => {
     await expect(gatewayOf(procedures)).rejects.toThrow(sentence);
   });
+});
+
+it('createGateway names every procedure that cannot be served, one line each', async () => {
+  const input = z.object({ p: z.string() });
+  const gateway = gatewayOf({
+    noOutput: t.procedure.meta({ openapi: { method: 'GET', path: '/a' } }).query(() => 1),
+    good: echo({ method: 'GET', path: '/good' }),
+    noInput: echo({ method: 'GET', path: '/b/{p}' }),
+    first: echo({ method: 'GET', path: '/c/{p}' }, input),
+    second: echo({ method: 'GET', path: '/c/{q}' }, z.object({ q: z.string() })),
+    hidden: echo({ method: 'GET', path: '/taken' }),
+  });
+  const error: unknown = await gateway.catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(GatewayError);
+  expect((error as GatewayError).message.split('\n')).toEqual([
+    expect.stringMatching(/^The procedure noOutput cannot be served over REST: .*\.$/),
+    expect.stringMatching(/^The procedure noInput cannot be served over REST: .*\.$/),
+    expect.stringMatching(/^The procedures first and second are both served at GET \/c\/\{q\}: .*\.$/),
+    expect.stringMatching(
+      /^The procedure hidden cannot be reached: \/v1\/taken is served by something else\.$/,
+    ),
+  ]);
 });

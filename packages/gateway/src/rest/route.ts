@@ -15,14 +15,13 @@ export interface Parameter {
   readonly name: string;
   readonly schema: z.core.$ZodType;
   readonly converter: ParameterConverter;
-  readonly required: boolean;
 }
 
 /** What a body carries: the properties that are not in the path. */
 export interface BodyShape {
   readonly contentTypes: readonly string[];
   readonly shape: Shape;
-  /** Whether one of the properties must be there. */
+  /** Whether one of the properties must be there. Where none must, the body may be left out. */
   readonly required: boolean;
   /** How the texts of a form are read; empty where no form is taken. */
   readonly fields: ReadonlyMap<string, Parameter>;
@@ -45,6 +44,11 @@ export interface Route {
   readonly rest: RestMeta;
   readonly template: PathTemplate;
   readonly inputs: readonly unknown[];
+  /**
+   * Whether the input as a whole may be absent (`z.object(…).optional()`, `z.void()`): of a request that sends none of it
+   * the procedure gets `undefined`, as over tRPC.
+   */
+  readonly isInputOptional: boolean;
   /** In the template's order. */
   readonly pathParameters: readonly Parameter[];
   readonly queryParameters: ReadonlyMap<string, Parameter>;
@@ -65,10 +69,53 @@ const readable = [json, form, multipart];
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Derives the operation of a procedure that carries REST metadata.
+ * Derives the operations of the procedures that carry REST metadata.
+ * @param basePath what their paths are below
+ * @param isTaken whether something else is served at a path
+ * @throws {GatewayError} a line for each procedure that cannot be served: why, and the remedy
+ */
+export function createRoutes(
+  definitions: readonly ProcedureDefinition[],
+  basePath: string,
+  isTaken: (path: string) => boolean,
+): readonly Route[] {
+  const problems: string[] = [];
+  const routes: Route[] = [];
+  const byAddress = new Map<string, Route>();
+  for (const definition of definitions) {
+    if (definition.rest === undefined) continue;
+    try {
+      const route = createRoute(definition, definition.rest);
+      const { method, path } = route.rest;
+      const address = `${method} ${route.template.map((part) => (typeof part === 'string' ? `/${part}` : '/{}')).join('')}`;
+      const other = byAddress.get(address);
+      if (other) {
+        throw new GatewayError(
+          `The procedures ${other.procedurePath} and ${route.procedurePath} are both served at ${method} ${path}: ` +
+            'give one of them another path or method.',
+        );
+      }
+      if (isTaken(`${basePath}${path}`)) {
+        throw new GatewayError(
+          `The procedure ${route.procedurePath} cannot be reached: ${basePath}${path} is served by something else.`,
+        );
+      }
+      byAddress.set(address, route);
+      routes.push(route);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  return routes;
+}
+
+/**
+ * Derives one operation.
  * @throws {GatewayError} one sentence with the remedy, where the metadata or the schemas cannot be served
  */
-export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Route {
+function createRoute(definition: ProcedureDefinition, rest: RestMeta): Route {
   const { path: procedurePath, inputs } = definition;
   const refuse = (why: string): never => {
     throw new GatewayError(`The procedure ${procedurePath} cannot be served over REST: ${why}.`);
@@ -84,6 +131,11 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
   if (template === undefined) {
     return refuse(`its path is ${rest.path}; write it as /name/{parameter}, without a slash at the end`);
   }
+  if (inputs.some((input) => isZod(input) && input._zod.def.type === 'never')) {
+    return refuse(
+      'its input is z.never(), which rejects every request; for a procedure without input leave .input() out, or use z.void()',
+    );
+  }
   const shape = inputShape(inputs);
   if (shape === undefined) return refuse('its input is not a zod object, so nothing names its parameters');
   const answered = routeOutput(definition, rest);
@@ -93,7 +145,7 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
     const schema = shape[name];
     if (schema === undefined) return refuse(`its path names {${name}}, which its input has not`);
     try {
-      return { name, schema, converter: parameterConverter(schema), required: !isOptional(schema, 'input') };
+      return { name, schema, converter: parameterConverter(schema) };
     } catch (error) {
       if (error instanceof NotConvertible) return refuse(`"${name}" ${error.message}`);
       throw error;
@@ -103,14 +155,24 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
   const pathNames = template.flatMap((segment) => (typeof segment === 'string' ? [] : [segment.parameter]));
   const pathParameters = pathNames.map(parameter);
   if (new Set(pathNames).size < pathNames.length) return refuse('its path names one parameter twice');
+  const optional = pathParameters.find(({ schema }) => isOptional(schema, 'input'));
+  if (optional) return refuse(`"${optional.name}" is optional, and a path always has it; make it required`);
   const repeated = pathParameters.find(({ converter }) => converter.repeated);
   if (repeated)
     return refuse(`"${repeated.name}" is an array, which a path cannot carry; move it into the query`);
 
+  // A path parameter is a part of the input, and always sent.
+  const isInputOptional =
+    pathNames.length === 0 && inputs.every((input) => isZod(input) && isOptional(input, 'input'));
   const others = Object.keys(shape).filter((name) => !pathNames.includes(name));
   const hasBody = rest.method !== 'GET' && rest.method !== 'DELETE';
   const byName = (names: readonly string[]) => new Map(names.map((name) => [name, parameter(name)]));
 
+  if (rest.contentTypes?.length === 0) {
+    return refuse(
+      `its contentTypes is an empty list; name at least one of ${readable.join(', ')}, or leave it out (${json})`,
+    );
+  }
   const body = (): BodyShape | undefined => {
     if (!hasBody || others.length === 0) return undefined;
     const contentTypes = rest.contentTypes ?? [json];
@@ -131,7 +193,7 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
     return {
       contentTypes,
       shape: bodyShape,
-      required: Object.values(bodyShape).some((schema) => !isOptional(schema, 'input')),
+      required: !isInputOptional && Object.values(bodyShape).some((schema) => !isOptional(schema, 'input')),
       fields: takesForm ? byName(texts) : new Map<string, Parameter>(),
       files,
     };
@@ -149,6 +211,7 @@ export function createRoute(definition: ProcedureDefinition, rest: RestMeta): Ro
     rest,
     template,
     inputs,
+    isInputOptional,
     pathParameters,
     queryParameters,
     body: body(),

@@ -1,0 +1,178 @@
+import { createGateway } from '@petstore/gateway';
+import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
+import { type Listening, serve } from '@petstore/gateway/uws';
+import { initTRPC } from '@trpc/server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type Client, connect, type Sending } from '../client.ts';
+
+/** What a procedure gets of a request whose input is nothing, may be absent as a whole, or holds dates. */
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+/** Answers what reached the resolver, so that a test sees it: JSON has neither `undefined` nor dates. */
+function seen(rest: RestMeta, input?: z.ZodType) {
+  const base = t.procedure.meta({ openapi: rest });
+  const described = (input ? base.input(input) : base).output(z.object({ input: z.unknown() }));
+  const resolve = ({ input: given }: { input: unknown }) => ({ input: describeValue(given) });
+  return rest.method === 'GET' ? described.query(resolve) : described.mutation(resolve);
+}
+
+function describeValue(value: unknown): unknown {
+  if (value === undefined) return 'undefined';
+  if (value instanceof Date) return `Date(${value.toISOString()})`;
+  if (Array.isArray(value)) return value.map(describeValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, describeValue(each)]));
+}
+
+const Note = z.object({ text: z.string(), loud: z.boolean().default(false) }).meta({ id: 'Note' });
+const readable = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+
+const inputsRouter = t.router({
+  ping: seen({ method: 'GET', path: '/ping' }, z.void()),
+  touch: seen({ method: 'POST', path: '/touch' }, z.undefined()),
+  drop: seen({ method: 'DELETE', path: '/drop' }, z.void().optional()),
+  note: seen({ method: 'POST', path: '/notes', contentTypes: readable }, Note.optional()),
+  settle: seen({ method: 'POST', path: '/settings' }, z.object({ dark: z.boolean().optional() })),
+  keep: seen({ method: 'POST', path: '/kept' }, Note),
+  find: seen(
+    { method: 'GET', path: '/found' },
+    z
+      .object({ text: z.string().meta({ description: 'What to look for.' }), most: z.int().optional() })
+      .optional(),
+  ),
+});
+
+let listening: Listening;
+let client: Client;
+beforeAll(async () => {
+  const gateway = await createGateway({
+    router: inputsRouter,
+    createContext: () => ({}),
+    document: { title: 'Inputs', version: '0.0.0' },
+  });
+  listening = await serve(gateway);
+  client = await connect({
+    origin: `http://127.0.0.1:${listening.port}`,
+    apiKey: 'none',
+    close: async () => {},
+  });
+});
+afterAll(() => listening.close());
+
+describe('an input of nothing', () => {
+  it.each<[method: string, target: string, sending: Sending]>([
+    ['GET', '/v1/ping', {}],
+    ['GET', '/v1/ping?unknown=1', {}],
+    ['POST', '/v1/touch', { headers: [['Content-Length', '0']] }],
+    ['POST', '/v1/touch', { body: { unknown: 1 } }],
+    ['POST', '/v1/touch', { body: 'not JSON', contentType: 'text/plain' }],
+    ['DELETE', '/v1/drop', {}],
+  ])('%s %s with %j gives the procedure undefined', async (method, target, sending) => {
+    const answer = await client.send(method, target, sending);
+    expect([answer.status, answer.json()]).toEqual([200, { input: 'undefined' }]);
+  });
+});
+
+describe('an input that is optional as a whole', () => {
+  const noLength: Sending = { headers: [['Content-Length', '0']] };
+  it.each<[method: string, target: string, what: string, sending: Sending, input: unknown]>([
+    ['POST', '/v1/notes', 'without a body', noLength, 'undefined'],
+    [
+      'POST',
+      '/v1/notes',
+      'with an empty body in chunks',
+      { body: '', contentType: null, chunked: true },
+      'undefined',
+    ],
+    ['POST', '/v1/notes', 'with an empty JSON body', { body: '' }, 'undefined'],
+    ['POST', '/v1/notes', 'with an empty JSON body in chunks', { body: '', chunked: true }, 'undefined'],
+    [
+      'POST',
+      '/v1/notes',
+      'with an empty form',
+      { body: '', contentType: readable[1] as string },
+      'undefined',
+    ],
+    [
+      'POST',
+      '/v1/notes',
+      'with an empty multipart body',
+      { body: '', contentType: 'multipart/form-data; boundary=x' },
+      'undefined',
+    ],
+    ['POST', '/v1/notes', 'with a body', { body: { text: 'Hi' } }, { text: 'Hi', loud: false }],
+    ['GET', '/v1/found', 'without a query', {}, 'undefined'],
+    ['GET', '/v1/found?unknown=1', 'with unknown parameters alone', {}, 'undefined'],
+    ['GET', '/v1/found?text=x', 'with a query', {}, { text: 'x' }],
+  ])('%s %s %s gives the procedure %j', async (method, target, _what, sending, input) => {
+    const answer = await client.send(method, target, sending);
+    expect([answer.status, answer.json()]).toEqual([200, { input }]);
+  });
+
+  it.each<[method: string, target: string, sending: Sending, status: number, message: RegExp]>([
+    [
+      'POST',
+      '/v1/notes',
+      { body: '{"text":"Hi"}', contentType: null },
+      415,
+      /Content-Type must be application\/json or/,
+    ],
+    [
+      'POST',
+      '/v1/notes',
+      { body: '{"text":"Hi"}', contentType: null, chunked: true },
+      415,
+      /Content-Type must be/,
+    ],
+    ['POST', '/v1/settings', { body: '{"dark":true}', contentType: null }, 415, /Content-Type must be/],
+    ['POST', '/v1/notes', { body: '', contentType: 'text/csv' }, 415, /Content-Type must be/],
+    ['POST', '/v1/notes', { body: {} }, 400, /^text: is required\.$/],
+    ['POST', '/v1/notes', { body: null }, 400, /the body must be a JSON object/],
+    ['POST', '/v1/notes', { body: ' ' }, 400, /The body is empty; send JSON\./],
+    ['GET', '/v1/found?most=1', {}, 400, /^text: is required\.$/],
+    ['POST', '/v1/kept', { body: '' }, 400, /The body is empty; send JSON\./],
+    ['POST', '/v1/kept', { headers: [['Content-Length', '0']] }, 415, /Content-Type must be/],
+  ])('%s %s with %j is answered %i', async (method, target, sending, status, message) => {
+    const answer = await client.send(method, target, sending);
+    expect([answer.status, answer.error().message]).toEqual([status, expect.stringMatching(message)]);
+  });
+
+  it('POST /v1/settings, whose input is an object of optional fields, gives the procedure an object for an empty body', async () => {
+    for (const sending of [noLength, { body: '' }, { body: {} }]) {
+      expect((await client.send('POST', '/v1/settings', sending)).json()).toEqual({ input: {} });
+    }
+  });
+});
+
+describe('the document of inputs', () => {
+  const operation = (path: string, method: string) => client.document.paths[path]?.[method];
+
+  it.each([
+    ['/notes', false],
+    ['/settings', false],
+    ['/kept', true],
+  ])('the document says of POST %s that its body is required: %s', (path, required) => {
+    expect(operation(path, 'post')?.requestBody?.required).toBe(required);
+  });
+
+  it('the document keeps the name of a body that is optional', () => {
+    expect(operation('/notes', 'post')?.requestBody?.content['application/json']).toEqual({
+      schema: { $ref: '#/components/schemas/Note' },
+    });
+  });
+
+  it('the document requires no parameter of a query that is optional as a whole, and keeps their descriptions', () => {
+    expect(operation('/found', 'get')?.parameters).toEqual([
+      expect.objectContaining({ in: 'query', name: 'text', description: 'What to look for.' }),
+      expect.objectContaining({ in: 'query', name: 'most' }),
+    ]);
+    expect(operation('/found', 'get')?.parameters?.filter(({ required }) => required)).toEqual([]);
+  });
+
+  it('the document gives an operation without input neither a body nor parameters', () => {
+    expect(operation('/touch', 'post')).not.toHaveProperty('requestBody');
+    expect(Object.keys(operation('/ping', 'get')?.responses ?? {})).toEqual(['200', '500', '503', '504']);
+  });
+});
