@@ -54,8 +54,9 @@ export async function startServer(
   try {
     const stopping = new AbortController();
     const verify = createKeyVerifier({ keys: store.keys, apiKey: API_KEY });
-    const logExchange = requestLog(log, configuration);
-    const onExchange = admin === undefined ? logExchange : bothOf(admin.onExchange, logExchange);
+    const requests = requestLog(log, configuration);
+    const onExchange =
+      admin === undefined ? requests?.onExchange : bothOf(admin.onExchange, requests?.onExchange);
     const health = healthRoutes({ store, isDraining: () => stopping.signal.aborted });
     const gateway = await createGateway<typeof service.router, KeyIdentity>({
       ...service,
@@ -127,6 +128,7 @@ export async function startServer(
         await firstKey;
         await adminListener?.close();
         await store.close();
+        requests?.end();
         log.info({ cutOff }, 'stopped');
         await log.end();
       },

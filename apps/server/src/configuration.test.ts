@@ -70,6 +70,7 @@ describe('a value that is valid is taken', () => {
     ['TRUST_PROXY', '10.0.0.0/8, ::1,192.0.2.1', ['10.0.0.0/8', '::1', '192.0.2.1']],
     ['TRUST_PROXY', '2001:db8::/32', ['2001:db8::/32']],
     ['CORS_ORIGINS', 'https://pets.example', ['https://pets.example']],
+    ['CORS_ORIGINS', ' https://pets.example , http://[::1]:1 ', ['https://pets.example', 'http://[::1]:1']],
     [
       'CORS_ORIGINS',
       'https://a.example,http://localhost:5173',

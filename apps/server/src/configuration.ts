@@ -202,7 +202,8 @@ export const Configuration = z.object({
       takes: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`',
     }),
   LOG_REQUESTS: z.enum(['errors', 'all', 'none']).default('errors').register(variables, {
-    description: 'Which requests get a line: `errors` are those not answered 2xx, and those slower than 1 s',
+    description:
+      'Which requests get a line. `errors`: those not answered 2xx, and those slower than 1 s, at most one of a kind a second. `all`: every request',
     takes: '`errors`, `all` or `none`',
   }),
 });

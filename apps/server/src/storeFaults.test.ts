@@ -60,7 +60,7 @@ const rows: readonly [method: string, rest: Call, rpc: Call, expected: typeof an
 describe.each(rows)('where %s fails', (method, rest, rpc, expected) => {
   test('calls are answered in JSON, the log names the request, and nothing is stored', async () => {
     const { serve } = await newFolder();
-    const server = await serve({ entry, env: { FAILING: method } });
+    const server = await serve({ entry, env: { FAILING: method, LOG_REQUESTS: 'all' } });
     // A stored key: the one of the environment is never looked up.
     const [key = ''] = /psk_[\w-]{43}/.exec(server.stderr()) ?? [];
     const ask = ({ target, init }: Call) =>

@@ -1,14 +1,9 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Store, StoreError } from '@petstore/core';
-import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { reservePort } from '@petstore/gateway/uws';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { startServer } from '../app.ts';
-import { readConfiguration } from '../configuration.ts';
 import { apiKey } from '../testing/newFolder.ts';
+import { serverHere } from '../testing/serverHere.ts';
 
 interface Measured {
   readonly origin: string;
@@ -25,31 +20,10 @@ async function start(
   change: (store: Store) => Partial<Store> = () => ({}),
   env: Record<string, string> = {},
 ): Promise<Measured> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
   const reserved = await reservePort('127.0.0.1', 0, false);
   reserved.release();
   const admin = `http://127.0.0.1:${reserved.port}`;
-  const server = await startServer(
-    readConfiguration({
-      PORT: '0',
-      ADMIN_PORT: String(reserved.port),
-      DATA_DIR: folder,
-      API_KEY: apiKey,
-      LOG_LEVEL: 'silent',
-      ...env,
-    }),
-    {
-      async openStore() {
-        const store = await openEmbeddedStore({ dataDir: folder });
-        return { ...store, ...change(store) };
-      },
-    },
-  );
-  onTestFinished(async () => {
-    await server.close();
-    await rm(folder, { recursive: true });
-  });
-  const { origin } = server;
+  const { origin } = await serverHere({ ADMIN_PORT: String(reserved.port), ...env }, change);
   const ask: Measured['ask'] = async (target, init) => {
     const headers = { authorization: `Bearer ${apiKey}`, ...(init?.headers as Record<string, string>) };
     const response = await fetch(`${origin}${target}`, { ...init, headers });
@@ -128,6 +102,15 @@ describe('requests', () => {
     expect(series.get('petstore_calls_total{face="rpc",operation="listPets"}')).toBe(2);
     expect(series.get('petstore_calls_total{face="rpc",operation="getPet"}')).toBe(1);
     expect(series.get('petstore_calls_total{face="websocket",operation="listPets"}')).toBe(1);
+  });
+
+  test('of a batch are counted as one request of the operation "batch", also where one of its procedures is unknown', async () => {
+    const { ask, scrape } = await start();
+    await ask('/trpc/listPets,unknown?batch=1&input={}');
+    const requests = [...(await scrape())].filter(
+      ([name, value]) => name.startsWith('petstore_requests_total') && value > 0,
+    );
+    expect(requests).toEqual([['petstore_requests_total{face="rpc",operation="batch",status="2xx"}', 1]]);
   });
 
   test('have a histogram of their durations, in seconds', async () => {

@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Store } from '@petstore/core';
+import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import { onTestFinished } from 'vitest';
+import { type Server, startServer } from '../app.ts';
+import { readConfiguration } from '../configuration.ts';
+import { apiKey } from './newFolder.ts';
+
+/**
+ * Starts the service in this process, on a free port and an empty data folder, and closes it when the test ends. It logs
+ * nothing. For what needs no process of its own: it starts in some 50 ms.
+ * @param change what the store does otherwise
+ */
+export async function serverHere(
+  env: Readonly<Record<string, string>> = {},
+  change: (store: Store) => Partial<Store> = () => ({}),
+): Promise<Server> {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  // Registered first, so it runs last: the store is closed by then.
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const server = await startServer(
+    readConfiguration({ PORT: '0', DATA_DIR: folder, API_KEY: apiKey, LOG_LEVEL: 'silent', ...env }),
+    {
+      async openStore() {
+        const store = await openEmbeddedStore({ dataDir: folder });
+        return { ...store, ...change(store) };
+      },
+    },
+  );
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= server.close());
+  onTestFinished(close);
+  return { ...server, close };
+}
