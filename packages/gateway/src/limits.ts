@@ -5,6 +5,14 @@ export interface Limits {
   /** The largest request body, in bytes; a larger one is 413. Default: 1048576. */
   readonly maxBodyBytes: number;
   /**
+   * How large the JSON of an answer may be, in bytes, and of a tRPC batch that of all its answers together; the answer
+   * that goes beyond is 413, and so are those of a batch behind it, which are not written any more. The calls have run by
+   * then. Of JSON lines, server-sent events and answers on a WebSocket each is limited for itself, as clients take one
+   * after the other; bytes (`produces`) and `routes` are not. Default: 16777216: no page of a list comes near it, and more
+   * would stop the process for a tenth of a second, in which it serves nobody.
+   */
+  readonly maxResponseBytes: number;
+  /**
    * How many parameters a query, or a form body, may have; more are 400. Default: 1000, as other servers have it (qs,
    * PHP): no form comes near it, and each parameter costs its decoding.
    */
@@ -40,6 +48,7 @@ export interface Limits {
 
 const defaults: Limits = {
   maxBodyBytes: 1_048_576,
+  maxResponseBytes: 16_777_216,
   maxQueryParameters: 1000,
   maxJsonDepth: 100,
   maxInFlight: 1000,

@@ -317,9 +317,13 @@ describe('Retry-After', () => {
   });
 });
 
-it.each(['maxInFlight', 'callTimeoutMs', 'maxJsonDepth', 'maxQueryParameters', 'maxBodyBytes'])(
-  '%s must be a positive number',
-  async (name) => {
-    await expect(startEdge({ [name]: 0 })).rejects.toThrow(`${name} is 0; it must be a positive number`);
-  },
-);
+it.each([
+  'maxInFlight',
+  'callTimeoutMs',
+  'maxJsonDepth',
+  'maxQueryParameters',
+  'maxBodyBytes',
+  'maxResponseBytes',
+])('%s must be a positive number', async (name) => {
+  await expect(startEdge({ [name]: 0 })).rejects.toThrow(`${name} is 0; it must be a positive number`);
+});

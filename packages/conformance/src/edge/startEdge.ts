@@ -17,6 +17,8 @@ interface Seen {
   readonly aborted: string[];
   /** How many streams were ended by who was given them. */
   discarded: number;
+  /** How many outputs of `late` were written as JSON. */
+  serialized: number;
   /** How many calls of `write` have run. */
   written: number;
 }
@@ -73,6 +75,35 @@ function createRouter(seen: Seen) {
       .meta({ openapi: { method: 'GET', path: '/open', protect: false } })
       .output(z.string())
       .query(() => 'open'),
+    echo: t.procedure
+      .meta({ openapi: { method: 'POST', path: '/echo' } })
+      .input(z.object({ text: z.string() }))
+      .output(z.string())
+      .mutation(({ input }) => input.text),
+    /** A JSON text of so many bytes. */
+    large: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/large' } })
+      .input(z.object({ bytes: z.int() }))
+      .output(z.string())
+      .query(({ input }) => 'x'.repeat(input.bytes - 2)),
+    /** What its answer is, is known when it is written. */
+    late: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/late' } })
+      .input(z.object({ bytes: z.int() }))
+      .output(z.any())
+      .query(({ input }) => ({
+        toJSON() {
+          seen.serialized += 1;
+          return 'x'.repeat(input.bytes - 2);
+        },
+      })),
+    largeTicks: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/large-ticks', event: z.string() } })
+      .subscription(async function* () {
+        yield 'small';
+        yield 'x'.repeat(2000);
+        yield 'small';
+      }),
     broken: t.procedure
       .meta({ openapi: { method: 'GET', path: '/broken' } })
       .output(z.string())
@@ -163,7 +194,7 @@ interface Dialled {
 
 /** A gateway behind a real port, with the options that a case is about. */
 export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
-  const seen: Seen = { begun: 0, aborted: [], discarded: 0, written: 0 };
+  const seen: Seen = { begun: 0, aborted: [], discarded: 0, serialized: 0, written: 0 };
   const exchanges: Exchange[] = [];
   const lookedUp: string[] = [];
   const keys = new Map([

@@ -4,7 +4,7 @@ import { TRPCError } from '@trpc/server';
  * The limits that a request may meet, as `onExchange` names them:
  * - `rate`, `failed-attempts`: 429. `in-flight`, `queue-time`, `waiting-sockets`: 503. All of them say `Retry-After`.
  * - `call-timeout`: 504.
- * - `body-bytes`: 413. `url-bytes`: 414. `header-bytes`: 431. The last two are the host's.
+ * - `body-bytes`, `response-bytes`: 413. `url-bytes`: 414. `header-bytes`: 431. The last two are the host's.
  * - `query-parameters`, `batch-size`, `json-depth`: 400.
  */
 export type Limit =
@@ -18,6 +18,7 @@ export type Limit =
   | 'query-parameters'
   | 'queue-time'
   | 'rate'
+  | 'response-bytes'
   | 'url-bytes'
   | 'waiting-sockets';
 

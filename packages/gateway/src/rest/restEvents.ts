@@ -2,6 +2,7 @@ import { getTRPCErrorFromUnknown, isTrackedEnvelope, type TRPCError } from '@trp
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import type { z } from 'zod';
 import type { CallScope } from '../call/callScope.ts';
+import { boundedJson } from '../edge/responseBytes.ts';
 import { isAsyncIterable } from '../isAsyncIterable.ts';
 
 /** The times of a stream of events, in milliseconds; `undefined`: without end. */
@@ -14,6 +15,8 @@ export interface StreamTimes {
 
 export interface RestEventsOptions extends StreamTimes {
   readonly schema: z.ZodType;
+  /** The largest event; in place of a larger one the stream ends with an error. */
+  readonly maxEventBytes: number;
   /** Aborted when the stream is over: the subscription's signal. */
   readonly abort: Pick<CallScope, 'abort' | 'signal'>;
   /** Told of what it fails with once its head is out; gives the error's body, as the REST face answers it. */
@@ -34,7 +37,7 @@ export async function restEvents(
   output: unknown,
   options: RestEventsOptions,
 ): Promise<ReadableStream<Uint8Array>> {
-  const { abort, maxDurationMs, onError, pingMs, schema } = options;
+  const { abort, maxDurationMs, maxEventBytes, onError, pingMs, schema } = options;
   const iterator = iterable(output, abort.signal)[Symbol.asyncIterator]();
   let isOver = false;
   let lifetime: NodeJS.Timeout | undefined;
@@ -84,7 +87,7 @@ export async function restEvents(
       const { done, value } = asked.result;
       if (done) return { text: 'event: end\ndata: \n\n', isLast: true };
       const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
-      const json = JSON.stringify(await schema.parseAsync(data));
+      const json = boundedJson(await schema.parseAsync(data), maxEventBytes);
       return { text: `data: ${json}\n${id === undefined ? '' : `id: ${id}\n`}\n`, isLast: false };
     } catch (cause) {
       // What the schema refuses is the service's fault: it is answered like any other.

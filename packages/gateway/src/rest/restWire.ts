@@ -61,7 +61,7 @@ interface Operation {
  */
 export function createRestWire<Identity>(options: RestWireOptions<Identity>): RestWire {
   const { authentication, calls, createContext, failure, gate, limits } = options;
-  const matcher = createMatcher(options.routes, options.base);
+  const matcher = createMatcher(options);
 
   const fail = (code: TRPCError['code'], message: string, headers?: [string, string][]) =>
     failure(new TRPCError({ code, message }), headers);
@@ -254,12 +254,13 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
       }
       const events = await restEvents(output, {
         schema: given.schema,
+        maxEventBytes: limits.maxResponseBytes,
         abort: scope,
         pingMs: options.pingMs,
         maxDurationMs: options.maxDurationMs,
         onError(cause) {
-          const { body, error } = failure(cause);
-          if (answer) answer.error = error;
+          const { body, error, limit } = failure(cause);
+          if (answer) Object.assign(answer, { error, limit });
           // Errors are answered with JSON text.
           return body as string;
         },
@@ -296,14 +297,14 @@ const eventHeaders: Content['headers'] = [
 
 const newResource = (): Resource => ({ operations: new Map(), allow: '' });
 
-function createMatcher(routes: readonly Route[], base: LinkBase) {
+function createMatcher({ routes, base, limits }: Pick<RestWireOptions<never>, 'routes' | 'base' | 'limits'>) {
   const matcher = createPathMatcher<Resource>();
   for (const route of routes) {
     const { method, deprecation } = route.rest;
     const { operations } = matcher.at(route.template, newResource);
     operations.set(method, {
       route,
-      success: createSuccess(route, base),
+      success: createSuccess(route, base, limits.maxResponseBytes),
       deprecation: deprecationHeaders(deprecation, base),
     });
   }

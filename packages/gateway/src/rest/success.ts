@@ -1,4 +1,5 @@
 import { Answer } from '../answer.ts';
+import { boundedJson } from '../edge/responseBytes.ts';
 import type { GatewayResponse, Header } from '../http.ts';
 import type { Reply } from '../reply.ts';
 import { computedHeaders } from './computedHeaders.ts';
@@ -14,7 +15,7 @@ import type { Route } from './route.ts';
 export type Success = (output: unknown, reply: Reply, raw: RawInput, stream?: Content) => Answer;
 
 /** How a route's outputs are answered: what its metadata says, derived once. */
-export function createSuccess(route: Route, base: LinkBase): Success {
+export function createSuccess(route: Route, base: LinkBase, maxResponseBytes: number): Success {
   const [defaultStatus = 200] = route.statuses;
   const fixed: readonly Header[] = deprecationHeaders(route.rest.deprecation, base);
   const fixedOfJson: readonly Header[] = [...fixed, json];
@@ -47,7 +48,7 @@ export function createSuccess(route: Route, base: LinkBase): Success {
       ]);
     }
     for (const header of reply.headers) headers.push(header);
-    const body = hasBody ? (stream ? stream.body : JSON.stringify(output)) : undefined;
+    const body = hasBody ? (stream ? stream.body : boundedJson(output, maxResponseBytes)) : undefined;
     return new Answer(status, headers, body, isJson ? fixedOfJson : fixed);
   };
 }

@@ -24,7 +24,10 @@ export interface EventRouter<Router extends AnyTRPCRouter> {
   readonly config: Router['_def']['_config'];
   readonly calls: Calls;
   readonly onError: RpcOptions<Router>['onError'];
-  readonly events: Pick<ServerSentEventsOptions, 'serialize' | 'client' | 'pingMs' | 'maxDurationMs'>;
+  readonly events: Pick<
+    ServerSentEventsOptions,
+    'serialize' | 'client' | 'pingMs' | 'maxDurationMs' | 'maxEventBytes'
+  >;
 }
 
 /** Calls a subscription, and answers by its events as `resolveResponse` (@trpc/server 11.25) does, to the byte. */

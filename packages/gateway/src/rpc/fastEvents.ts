@@ -9,7 +9,7 @@ import { isPlainRouter, type PlainReader, type PlainReaderOptions } from './plai
 export function createFastEvents<Router extends AnyTRPCRouter>(
   options: PlainReaderOptions<Router>,
 ): PlainReader<EventOptions> | undefined {
-  const { basePath, calls, definitions } = options;
+  const { basePath, calls, definitions, limits } = options;
   const { onError } = options.rpc;
   const config = options.router._def._config;
   const { enabled = true, emitAndEndImmediately, client = {}, maxDurationMs, ping } = config.sse ?? {};
@@ -31,6 +31,7 @@ export function createFastEvents<Router extends AnyTRPCRouter>(
       client: JSON.stringify(client),
       pingMs: pingMs === undefined || !(pingMs > 0) || pingMs === Infinity ? undefined : pingMs,
       maxDurationMs,
+      maxEventBytes: limits.maxResponseBytes,
     },
   };
 

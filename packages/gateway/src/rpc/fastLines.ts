@@ -31,6 +31,7 @@ export function createFastLines<Router extends AnyTRPCRouter>(
     onError,
     headers,
     pingMs: pingMs || undefined,
+    maxLineBytes: limits.maxResponseBytes,
     serialize: output === none ? undefined : (chunk) => output.serialize(chunk),
   };
   const find = procedureFinder(definitions);

@@ -20,7 +20,8 @@ export function createFastRpc<Router extends AnyTRPCRouter>(
   const { basePath, calls, definitions, limits } = options;
   const { allowBatching = true, maxBatchSize = Infinity, onError } = options.rpc;
   const config = options.router._def._config;
-  const shared: PlainRouter<Router> = { config, calls, onError };
+  const { maxResponseBytes } = limits;
+  const shared: PlainRouter<Router> = { config, calls, onError, maxResponseBytes };
   const find = procedureFinder(definitions);
 
   return (request) => {

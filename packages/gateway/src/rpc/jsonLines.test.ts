@@ -10,6 +10,7 @@ function linesOf(outcomes: readonly Promise<LineOutcome>[], pingMs?: number) {
   const body = new JsonLines(outcomes, {
     serialize: undefined,
     pingMs,
+    maxLineBytes: 100,
     fail: (cause, call) => {
       seen.failures.push(cause);
       return { failed: call };
@@ -69,10 +70,37 @@ describe('JSON lines', () => {
     expect(seen).toMatchObject({ aborted: 1, watched: 0, failures: [] });
   });
 
+  it('give way to the error of their call where they are too large', async () => {
+    const { next, seen } = linesOf([data('x'.repeat(100)), data('y')]);
+    const text = await next();
+    expect(text).toContain('[4,1,{"failed":0}]\n[5,0,[["y"]]]\n');
+    expect(seen.failures).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE' }]);
+    expect(await next()).toBeUndefined();
+  });
+
+  it('of an iterable end with an error, and with the iterable, at a value that is too large', async () => {
+    let isEnded = false;
+    const iterable = (async function* () {
+      try {
+        yield 1;
+        yield 'x'.repeat(100);
+        yield 3;
+      } finally {
+        isEnded = true;
+      }
+    })();
+    const { next, seen } = linesOf([data(iterable)]);
+    let text = '';
+    for (let piece = await next(); piece !== undefined; piece = await next()) text += piece;
+    expect(text.split('\n').slice(-3)).toEqual(['[3,1,[[1]]]', '[3,2,{"failed":0}]', '']);
+    expect([isEnded, seen.aborted]).toEqual([true, 0]);
+  });
+
   it('fail where nobody can say what failed', async () => {
     const body = new JsonLines([Promise.reject(new Error('the call'))], {
       serialize: undefined,
       pingMs: undefined,
+      maxLineBytes: 100,
       fail: () => {
         throw new Error('the formatter');
       },

@@ -1,5 +1,7 @@
 // Hot path: tRPC's producer pulls each line through eight streams and generators, 190 µs a call (`npm run bench`, case
 // lines).
+import { LimitError } from '../edge/limitError.ts';
+import { boundedJson } from '../edge/responseBytes.ts';
 import { isAsyncIterable } from '../isAsyncIterable.ts';
 import type { GatewayBodyStream } from '../http.ts';
 import { isAllHere, isPlainObject, isPromise } from './lineValues.ts';
@@ -9,6 +11,8 @@ export interface JsonLinesOptions {
   readonly serialize: ((chunk: unknown) => unknown) | undefined;
   /** How often a quiet stream says that it lives, in milliseconds; `undefined`: never. */
   readonly pingMs: number | undefined;
+  /** The largest line; in place of a larger one comes the error of its call. */
+  readonly maxLineBytes: number;
   /** Told of what fails on the way, of which call; gives the error as clients see it. The stream fails if it throws. */
   readonly fail: (cause: unknown, call: number) => unknown;
   /** Watches, while it is sent, whether it still may be. */
@@ -50,10 +54,12 @@ type Reference = readonly [type: number, id: number];
 export class JsonLines implements GatewayBodyStream {
   readonly #options: JsonLinesOptions;
   readonly #entries: Entry[] = [];
-  /** How many lines were numbered, and how many of those may still come. */
-  #numbered = 0;
+  /** Of which call each numbered line is, and how many of those may still come. */
+  readonly #callOf: number[] = [];
   #open = 0;
-  readonly #iterators = new Set<Iterator>();
+  /** The numbers whose lines are those of an iterable. */
+  readonly #iterables = new Set<number>();
+  readonly #iterators = new Map<number, Iterator>();
   #failure: { readonly cause: unknown } | undefined;
   #isOver = false;
   #endWatch = () => {};
@@ -65,7 +71,7 @@ export class JsonLines implements GatewayBodyStream {
 
   constructor(outcomes: readonly Promise<LineOutcome>[], options: JsonLinesOptions) {
     this.#options = options;
-    const numbers = outcomes.map(() => [[0], [null, promiseType, this.#register()]]);
+    const numbers = outcomes.map((_outcome, call) => [[0], [null, promiseType, this.#register(call)]]);
     this.#entries.push(Object.assign({}, numbers));
     void this.#begin(outcomes);
   }
@@ -107,12 +113,12 @@ export class JsonLines implements GatewayBodyStream {
   /** A promise of a result, which holds a promise of the data, each a turn later: plain lines, and most of them all. */
   #outcome(outcome: LineOutcome, call: number): void {
     if ('error' in outcome) return this.#fulfill(call, outcome, call);
-    const result = this.#register();
+    const result = this.#register(call);
     this.#push(this.#member(call, 'result', result));
     this.#close();
     void resolved.then(() => {
       if ('events' in outcome) return this.#fulfill(result, { data: outcome.events }, call);
-      const data = this.#register();
+      const data = this.#register(call);
       this.#push(this.#member(result, 'data', data));
       this.#close();
       return resolved.then(() => this.#fulfill(data, outcome.data, call));
@@ -138,7 +144,7 @@ export class JsonLines implements GatewayBodyStream {
   }
 
   #promise(promise: PromiseLike<unknown>, call: number): number {
-    const id = this.#register();
+    const id = this.#register(call);
     Promise.resolve(promise).then(
       (value) => this.#fulfill(id, value, call),
       (cause: unknown) => this.#reject(id, rejected, cause, call),
@@ -147,23 +153,26 @@ export class JsonLines implements GatewayBodyStream {
   }
 
   #iterable(iterable: AsyncIterable<unknown>, call: number): number {
-    const id = this.#register();
+    const id = this.#register(call);
     if (this.#isOver) return id;
+    this.#iterables.add(id);
     try {
       const iterator: Iterator = iterable[Symbol.asyncIterator]();
-      this.#iterators.add(iterator);
+      this.#iterators.set(id, iterator);
       const take = (result: IteratorResult<unknown>) => {
         this.#push([id, result.done ? returned : yielded, this.#encode(result.value, call)]);
         if (result.done) {
-          this.#dispose(iterator);
+          this.#dispose(id);
           this.#close();
         } else this.#push(pull);
       };
       const pull = () => {
+        // A value that was too large has ended it.
+        if (!this.#iterators.has(id)) return;
         (async () => iterator.next())()
           .then(take)
           .catch((cause: unknown) => {
-            this.#dispose(iterator);
+            this.#dispose(id);
             this.#reject(id, failed, cause, call);
           });
       };
@@ -175,16 +184,16 @@ export class JsonLines implements GatewayBodyStream {
   }
 
   /** How it ends is not waited for, and what it fails with is nobody's concern. */
-  #dispose(iterator: Iterator): void {
-    if (!this.#iterators.delete(iterator)) return;
+  #dispose(id: number): void {
+    const iterator = this.#iterators.get(id);
+    if (iterator === undefined) return;
+    this.#iterators.delete(id);
     (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
   }
 
-  #register(): number {
-    const id = this.#numbered;
-    this.#numbered += 1;
+  #register(call: number): number {
     this.#open += 1;
-    return id;
+    return this.#callOf.push(call) - 1;
   }
 
   #close(): void {
@@ -280,10 +289,8 @@ export class JsonLines implements GatewayBodyStream {
       for (; at < this.#entries.length && text.length < largeLength; at += 1) {
         const entry = this.#entries[at] as Entry;
         if (typeof entry === 'string') text += entry;
-        else if (typeof entry !== 'function') {
-          const { serialize } = this.#options;
-          text += `${JSON.stringify(serialize ? serialize(entry) : entry)}\n`;
-        } else if (text === '') entry();
+        else if (typeof entry !== 'function') text += `${this.#line(entry)}\n`;
+        else if (text === '') entry();
         else break;
       }
     } catch (cause) {
@@ -292,6 +299,25 @@ export class JsonLines implements GatewayBodyStream {
     }
     this.#entries.splice(0, at);
     return text;
+  }
+
+  #line(entry: Exclude<Entry, string | (() => void)>): string {
+    const { fail, maxLineBytes, serialize } = this.#options;
+    const written = (value: unknown) => (serialize ? serialize(value) : value);
+    try {
+      return boundedJson(written(entry), maxLineBytes) as string;
+    } catch (cause) {
+      // Not a line with a number: the head.
+      if (!(cause instanceof LimitError) || !Array.isArray(entry)) throw cause;
+      const id = entry[0] as number;
+      // It goes on no more: what was to be asked for next is not.
+      if (this.#iterators.has(id)) {
+        this.#dispose(id);
+        this.#open -= 1;
+      }
+      const status = this.#iterables.has(id) ? failed : rejected;
+      return JSON.stringify(written([id, status, fail(cause, this.#callOf[id] as number)]));
+    }
   }
 
   #give(text: string): void {
@@ -309,7 +335,7 @@ export class JsonLines implements GatewayBodyStream {
     this.#endWatch();
     if (this.#open === 0) return true;
     this.#options.abort();
-    for (const iterator of this.#iterators) this.#dispose(iterator);
+    for (const id of this.#iterators.keys()) this.#dispose(id);
     return true;
   }
 }

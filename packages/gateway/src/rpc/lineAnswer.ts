@@ -29,6 +29,7 @@ export interface LineRouter<Router extends AnyTRPCRouter> {
   readonly headers: readonly Header[];
   readonly pingMs: JsonLinesOptions['pingMs'];
   readonly serialize: JsonLinesOptions['serialize'];
+  readonly maxLineBytes: JsonLinesOptions['maxLineBytes'];
 }
 
 /** Runs the calls of a batch, and answers by JSON lines as `resolveResponse` (@trpc/server 11.25) does, to the byte. */
@@ -85,11 +86,12 @@ export class LineAnswer<Router extends AnyTRPCRouter> {
 
   #run(context: unknown): Answer {
     this.#report.context = context;
-    const { headers, pingMs, serialize } = this.#router;
+    const { headers, maxLineBytes, pingMs, serialize } = this.#router;
     const outcomes = this.#procedures.map((procedure, index) => this.#outcome(procedure, index));
     const lines = new JsonLines(outcomes, {
       serialize,
       pingMs,
+      maxLineBytes,
       fail: (cause, index) => {
         const error = getTRPCErrorFromUnknown(cause);
         this.#report.tell(error, undefined, undefined);

@@ -12,6 +12,8 @@ import { Answer } from '../answer.ts';
 import type { Calls } from '../call/calls.ts';
 import { Failed } from '../call/failed.ts';
 import { CallScope } from '../call/callScope.ts';
+import { LimitError } from '../edge/limitError.ts';
+import { batchTooLarge, boundedJson, ResponseBytes } from '../edge/responseBytes.ts';
 import type { GatewayRequest, Header } from '../http.ts';
 import { isObject } from '../isObject.ts';
 import type { RpcOptions } from '../options.ts';
@@ -34,6 +36,7 @@ export interface PlainRouter<Router extends AnyTRPCRouter> {
   readonly config: Router['_def']['_config'];
   readonly calls: Calls;
   readonly onError: RpcOptions<Router>['onError'];
+  readonly maxResponseBytes: number;
 }
 
 /** What became of one call. */
@@ -178,22 +181,30 @@ export class PlainAnswer<Router extends AnyTRPCRouter> {
   #single({ error, data }: Outcome): Answer {
     if (error) return this.#answerError(error, this.#inputs.paths[0] ?? '', this.#inputs.known(0));
     if (isDataStream(data)) throw streamLike();
-    return this.#answer(200, this.#success(data));
+    try {
+      return this.#answer(200, this.#success(data));
+    } catch (cause) {
+      if (!(cause instanceof LimitError)) throw cause;
+      return this.#single(this.#failed(0, cause));
+    }
   }
 
   #batch(outcomes: readonly Outcome[]): Answer {
+    const { maxResponseBytes } = this.#router;
+    const bytes = new ResponseBytes(maxResponseBytes);
     let text = '[';
     let common: number | undefined;
     for (let index = 0; index < outcomes.length; index += 1) {
       const { error: failed, data } = outcomes[index] as Outcome;
-      const error = failed ?? (isDataStream(data) ? streamLike() : undefined);
+      let error = failed ?? (isDataStream(data) ? streamLike() : undefined);
       let status = 200;
-      let part: string;
-      if (error) {
+      let part = error || bytes.isFull ? undefined : this.#successOf(data, bytes);
+      if (part === undefined) {
+        error ??= this.#failed(index, batchTooLarge(maxResponseBytes)).error as TRPCError;
         const item = this.#shapeOf(error, this.#inputs.paths[index], this.#inputs.known(index));
         status = getHTTPStatusCode(item, [error] as never);
         part = JSON.stringify(transformTRPCResponse(this.#router.config, item as never));
-      } else part = this.#success(data);
+      }
       text += index === 0 ? part : `,${part}`;
       common = common === undefined || common === status ? status : 207;
     }
@@ -219,12 +230,28 @@ export class PlainAnswer<Router extends AnyTRPCRouter> {
     return { error: getErrorShape({ config, ctx, error, input, path, type: this.#type }) };
   }
 
+  /** The answer of one of a batch's calls; `undefined` where it does not fit. */
+  #successOf(output: unknown, bytes: ResponseBytes): string | undefined {
+    try {
+      const text = this.#success(output);
+      return bytes.add(text) ? text : undefined;
+    } catch (cause) {
+      if (!(cause instanceof LimitError)) throw cause;
+      bytes.isFull = true;
+      return undefined;
+    }
+  }
+
+  /** @throws {LimitError} `response-bytes` */
   #success(output: unknown): string {
+    const { maxResponseBytes } = this.#router;
     const data: unknown = this.#router.config.transformer.output.serialize(output);
     // Text around the data: the envelope as an object takes 0.2 µs more. But a `toJSON` is told the name of its member.
     const hasName = typeof (data as { readonly toJSON?: unknown } | null | undefined)?.toJSON === 'function';
-    const text = hasName ? undefined : JSON.stringify(data);
-    return text === undefined ? JSON.stringify({ result: { data } }) : `{"result":{"data":${text}}}`;
+    const text = hasName ? undefined : boundedJson(data, maxResponseBytes);
+    return text === undefined
+      ? (boundedJson({ result: { data } }, maxResponseBytes) as string)
+      : `{"result":{"data":${text}}}`;
   }
 
   #answer(status: number, body: string): Answer {

@@ -13,6 +13,7 @@ import { CallScope } from '../call/callScope.ts';
 import type { CredentialWatch } from '../credentialWatch.ts';
 import type { Gate } from '../edge/gate.ts';
 import { LimitError } from '../edge/limitError.ts';
+import { answerTooLarge, batchTooLarge, boundedJson, ResponseBytes } from '../edge/responseBytes.ts';
 import { refuseLongQuery } from '../edge/queryParameters.ts';
 import { EventBody } from '../eventBody.ts';
 import type { GatewayRequest, Header } from '../http.ts';
@@ -212,6 +213,23 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     let answer: Answer | undefined;
     let isSubscription = false;
     const { onError, ...handlerOptions } = options.rpc;
+    const bytes = new ResponseBytes(limits.maxResponseBytes);
+    /** tRPC writes all answers at once, when all are there: each is written here once before, to know its size. */
+    const measured = (output: unknown) => {
+      if (isSubscription || fits(output)) return output;
+      throw (isBatch ? batchTooLarge : answerTooLarge)(limits.maxResponseBytes);
+    };
+    const fits = (output: unknown) => {
+      if (bytes.isFull) return false;
+      try {
+        const data: unknown = router._def._config.transformer.output.serialize(output);
+        return bytes.add(boundedJson(data, limits.maxResponseBytes) ?? '');
+      } catch (cause) {
+        // What cannot be written fails again when tRPC writes it, in its own words.
+        bytes.isFull = cause instanceof LimitError;
+        return !bytes.isFull;
+      }
+    };
     const cut = () => {
       if (answer?.body instanceof EventBody) answer.body.cut();
     };
@@ -221,7 +239,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
       const response = await resolveResponse({
         ...handlerOptions,
         router: calledThrough(router, (procedure, asked) => {
-          if (!isLines) return calls.procedure(procedure, asked, request);
+          if (!isLines) return calls.procedure(procedure, asked, request).then(measured);
           const scope = new CallScope(request, asked.signal);
           return calls.line(
             asked.path,

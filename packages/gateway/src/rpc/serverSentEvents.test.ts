@@ -13,6 +13,7 @@ function eventsOf(events: AsyncIterable<unknown>, options: Partial<ServerSentEve
     client: '{}',
     pingMs: undefined,
     maxDurationMs: undefined,
+    maxEventBytes: 100_000,
     lastEventId: null,
     fail: (cause) => String(cause),
     watch: (onRevoked) => {

@@ -1,5 +1,6 @@
 // Hot path: tRPC's producer pulls each event through eight streams and generators, 20 µs (`npm run bench`, case events).
 import { isTrackedEnvelope } from '@trpc/server';
+import { boundedJson } from '../edge/responseBytes.ts';
 import type { GatewayBodyStream } from '../http.ts';
 import { isObject } from '../isObject.ts';
 
@@ -12,6 +13,8 @@ export interface ServerSentEventsOptions {
   readonly pingMs: number | undefined;
   /** How long it lasts at most, in milliseconds. */
   readonly maxDurationMs: number | undefined;
+  /** The largest event; in place of a larger one the stream ends with an error. */
+  readonly maxEventBytes: number;
   /** The event that the client had last, before it connected anew. */
   readonly lastEventId: string | null;
   /** Told of what the events fail with; gives the error as clients see it. The stream fails if it throws. */
@@ -121,7 +124,8 @@ export class ServerSentEvents implements GatewayBodyStream {
 
   #event(value: unknown): string {
     const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
-    const json = JSON.stringify(this.#options.serialize(data));
+    const { maxEventBytes, serialize } = this.#options;
+    const json = boundedJson(serialize(data), maxEventBytes);
     if (id !== undefined) {
       this.#lastEventId = id;
       return `data: ${json}\nid: ${id}\n\n\n`;

@@ -6,6 +6,7 @@ import { isObservable } from '@trpc/server/observable';
 import type { Calls } from '../call/calls.ts';
 import { Failed } from '../call/failed.ts';
 import { isDeeper, tooDeep } from '../call/jsonDepth.ts';
+import { boundedJson } from '../edge/responseBytes.ts';
 import type { GatewayRequest } from '../http.ts';
 import { isAsyncIterable } from '../isAsyncIterable.ts';
 import type { RpcOptions } from '../options.ts';
@@ -21,6 +22,7 @@ export interface SocketAnswersOptions<Router extends AnyTRPCRouter> {
   /** The calls of the socket. */
   readonly running: SocketCalls;
   readonly maxJsonDepth: number;
+  readonly maxResponseBytes: number;
   readonly onError: RpcOptions<Router>['onError'];
   readonly isOpen: () => boolean;
   readonly send: (text: string) => void;
@@ -97,13 +99,13 @@ export class SocketAnswers<Router extends AnyTRPCRouter> {
   #succeed(call: SocketCall, start: number, data: unknown): void {
     if (data instanceof Failed) return this.#fail(call, start, data.error);
     const { id, jsonrpc, definition } = call;
-    const { config, isOpen, running, send } = this.#options;
+    const { config, isOpen, maxResponseBytes, running, send } = this.#options;
     if (isAsyncIterable(data) || isObservable(data)) throw streamLike(definition.type);
     let text: string | undefined;
     if (isOpen()) {
       // Not the data alone, with text around it: a `toJSON` is told the name of its member.
       const result = { type: 'data', data: config.transformer.output.serialize(data) as unknown };
-      text = JSON.stringify({ id, jsonrpc, result });
+      text = boundedJson({ id, jsonrpc, result }, maxResponseBytes);
     }
     running.tell(definition.path, false, start);
     if (text !== undefined) send(text);

@@ -159,7 +159,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     },
   });
 
-  const { maxJsonDepth } = options.limits;
+  const { maxJsonDepth, maxResponseBytes } = options.limits;
   const shallow =
     ({ getRawInput }: ProcedureOptions) =>
     async () => {
@@ -223,6 +223,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
         calls: options.calls,
         running: calls,
         maxJsonDepth,
+        maxResponseBytes,
         onError: rpc.onError,
         isOpen: () => client.readyState === open,
         send: (text) => client.send(text),

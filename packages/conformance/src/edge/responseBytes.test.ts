@@ -1,0 +1,137 @@
+import { describe, expect, it, vi } from 'vitest';
+import { startEdge } from './startEdge.ts';
+
+const tooLarge =
+  'The answer is larger than 1000 bytes (maxResponseBytes). The call has run; request less at once, such as a smaller page.';
+const batchTooLarge =
+  'The answers of this batch are larger than 1000 bytes together (maxResponseBytes). The call has run; send fewer ' +
+  'calls in a batch, or request smaller pages.';
+
+/** A batch of calls of one procedure, each for an answer of so many bytes. */
+const batchOf = (procedure: string, sizes: readonly number[]) =>
+  `/trpc/${sizes.map(() => procedure).join()}?batch=1&input=${JSON.stringify(
+    Object.fromEntries(sizes.map((bytes, index) => [index, { bytes }])),
+  )}`;
+
+/** The statuses of a batch's answers. */
+const statuses = (answers: unknown) =>
+  (answers as { error?: { data: { httpStatus: number } } }[]).map(
+    ({ error }) => error?.data.httpStatus ?? 200,
+  );
+
+describe('maxResponseBytes', () => {
+  it('is 16 MiB by default: GET answers 200 up to it and 413 beyond', async () => {
+    const { ask } = await startEdge();
+    expect((await (await ask('/v1/large?bytes=16777216')).arrayBuffer()).byteLength).toBe(16_777_216);
+    expect((await ask('/v1/large?bytes=16777217')).status).toBe(413);
+  });
+
+  it('REST answers 413 with a sentence that names the limit and what to do', async () => {
+    const { ask, exchanges } = await startEdge({ maxResponseBytes: 1000 });
+    expect((await ask('/v1/large?bytes=1000')).status).toBe(200);
+    const answer = await ask('/v1/large?bytes=1001');
+    expect([answer.status, await answer.json()]).toEqual([
+      413,
+      { code: 'PAYLOAD_TOO_LARGE', message: tooLarge, status: 413 },
+    ]);
+    expect(exchanges).toMatchObject([
+      { status: 200, limit: undefined },
+      { status: 413, limit: 'response-bytes', error: undefined, operation: 'large' },
+    ]);
+  });
+
+  it.each(['/trpc/large', '/trpc/l%61rge'])('GET %s answers 413 with its path', async (target) => {
+    const onError = vi.fn();
+    const { ask, exchanges } = await startEdge({ maxResponseBytes: 1000, rpc: { onError } });
+    const answer = await ask(`${target}?input={"bytes":1001}`);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      413,
+      { error: { message: tooLarge, data: { code: 'PAYLOAD_TOO_LARGE', path: 'large' } } },
+    ]);
+    expect(exchanges).toMatchObject([{ status: 413, limit: 'response-bytes', error: undefined }]);
+    expect(onError).toHaveBeenCalledTimes(1);
+  });
+
+  it('counts bytes, not characters', async () => {
+    const { post } = await startEdge({ maxResponseBytes: 1000 });
+    const echo = async (text: string) => (await post('/v1/echo', { text })).status;
+    expect(await echo('ü'.repeat(499))).toBe(200);
+    expect(await echo('ü'.repeat(500))).toBe(413);
+  });
+
+  it.each(['late', 'l%61te'])(
+    'counts the answers of a batch of %s together: those behind the first that does not fit are 413 and not written',
+    async (procedure) => {
+      const { ask, exchanges, seen } = await startEdge({ maxResponseBytes: 1000 });
+      const answer = await ask(batchOf(procedure, [400, 400, 400, 2, 2, 2, 2]));
+      const answers = (await answer.json()) as unknown[];
+      expect(answer.status).toBe(207);
+      expect(statuses(answers)).toEqual([200, 200, 413, 413, 413, 413, 413]);
+      expect(answers[3]).toMatchObject({ error: { message: batchTooLarge, data: { path: 'late' } } });
+      expect(exchanges).toMatchObject([{ status: 207, limit: 'response-bytes', error: undefined }]);
+      // tRPC's own writer writes once more what was measured.
+      expect(seen.serialized).toBe(procedure === 'late' ? 3 : 5);
+    },
+  );
+
+  it.each(['late', 'l%61te'])('a batch of %s whose first answer is too large is 413 in all', async (name) => {
+    const { ask } = await startEdge({ maxResponseBytes: 1000 });
+    const answer = await ask(batchOf(name, [2000, 2]));
+    expect([answer.status, statuses(await answer.json())]).toEqual([413, [413, 413]]);
+  });
+
+  it('limits each of the JSON lines, and not all together', async () => {
+    const { ask, exchanges } = await startEdge({ maxResponseBytes: 1000 });
+    const answer = await ask(batchOf('large', [900, 900, 2000, 900]), {
+      headers: { 'trpc-accept': 'application/jsonl' },
+    });
+    const text = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(text.match(/x{898}/g)).toHaveLength(3);
+    expect(text).toContain(tooLarge);
+    expect(text).not.toMatch(/x{899}/);
+    await vi.waitFor(() => expect(exchanges).toMatchObject([{ limit: 'response-bytes', error: undefined }]));
+  });
+
+  it.each([
+    ['/v1/large-ticks', 'event: error\ndata: {"code":"PAYLOAD_TOO_LARGE"'],
+    ['/trpc/largeTicks', 'event: serialized-error\ndata: {'],
+  ])('%s ends with an error at an event that is too large', async (target, last) => {
+    const { ask, exchanges } = await startEdge({ maxResponseBytes: 1000 });
+    const text = await (await ask(target)).text();
+    expect(text).toContain('data: "small"\n');
+    expect(text).toContain(last);
+    expect(text).toContain(tooLarge);
+    expect(text).not.toContain('xxx');
+    await vi.waitFor(() => expect(exchanges).toMatchObject([{ limit: 'response-bytes', error: undefined }]));
+  });
+
+  it('an answer on a WebSocket that is too large is the error of its call', async () => {
+    const { dial, exchanges } = await startEdge({ maxResponseBytes: 1000 });
+    const { call } = await dial();
+    const large = (id: number, bytes: number) =>
+      call({ id, method: 'query', params: { path: 'large', input: { bytes } } });
+    expect(await large(1, 2000)).toMatchObject({ id: 1, error: { message: tooLarge } });
+    expect(await large(2, 200)).toMatchObject({ id: 2, result: {} });
+    expect(exchanges.slice(1)).toMatchObject([{ status: 413, limit: 'response-bytes' }, { status: 200 }]);
+  });
+
+  it.each([
+    ['/v1/late?bytes=1000000000', 413],
+    ['/trpc/late?input={"bytes":1000000000}', 413],
+    ['/trpc/l%61te?input={"bytes":1000000000}', 413],
+    [batchOf('late', [2, 1_000_000_000, 2]), 207],
+  ])('what is longer than a string can be is 413 too, where no limit is set: %s', async (target, status) => {
+    const { ask, exchanges } = await startEdge({ maxResponseBytes: Infinity });
+    const answer = await ask(target);
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).toContain('larger than 536870888 bytes');
+    expect(exchanges).toMatchObject([{ limit: 'response-bytes', error: undefined }]);
+  });
+
+  it('does not limit bytes, nor pages beside the router', async () => {
+    const { ask } = await startEdge({ maxResponseBytes: 1 });
+    expect(await (await ask('/v1/drip')).text()).toBe('.....');
+    expect(await (await ask('/page')).text()).toBe('page');
+  });
+});
