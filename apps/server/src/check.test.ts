@@ -65,6 +65,17 @@ describe('--check', () => {
     });
   });
 
+  test('says that a new data folder may be written by other users', async () => {
+    const { command, dataDir } = await newFolder();
+    await mkdir(dataDir);
+    await chmod(dataDir, 0o777);
+    const { code, stderr } = await command(check);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `Other users may write to the data folder ${dataDir} (mode 777): run chmod 700 ${dataDir}, or choose a folder that only this user may write to.\n`,
+    });
+  });
+
   test.skipIf(!nobodyCanRun)('says that the data folder cannot be made without rights', async () => {
     const { command, dataDir } = await newFolder();
     await chmod(dirname(dataDir), 0o755);

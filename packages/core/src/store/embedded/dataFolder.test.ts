@@ -1,4 +1,16 @@
-import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -42,6 +54,69 @@ describe('a new folder', () => {
     await mkdir(dataDir, { mode: 0o750 });
     await (await openEmbeddedStore({ dataDir })).close();
     expect((await stat(dataDir)).mode & 0o777).toBe(0o750);
+  });
+});
+
+// Root may chmod everything, so its folders are held to the same as anyone's.
+describe.skipIf(process.platform === 'win32')('a folder that other users may write to', () => {
+  test.for([0o777, 0o1777, 0o702, 0o770].map((mode) => [mode.toString(8), mode] as const))(
+    'is refused with the command that ends it: mode %s',
+    async ([, mode]) => {
+      await mkdir(dataDir);
+      await chmod(dataDir, mode);
+      await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
+        name: 'StoreError',
+        code: 'forbidden',
+        message: `Other users may write to the data folder ${dataDir} (mode ${mode.toString(8)}): run chmod 700 ${dataDir}, or choose a folder that only this user may write to.`,
+      });
+      expect(await readdir(dataDir)).toEqual([]);
+    },
+  );
+
+  test.runIf(isRoot)('is used where it belongs to another user and only its group may write', async () => {
+    await mkdir(dataDir);
+    await chown(dataDir, 65_534, 0);
+    await chmod(dataDir, 0o2775);
+    const store = await openEmbeddedStore({ dataDir });
+    expect(await store.create({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 1 });
+    await store.close();
+  });
+});
+
+describe('a symbolic link in a data folder is never followed', () => {
+  const target = () => join(folder, 'target');
+
+  test.for(['petstore.mdb', 'petstore.mdb-lock'])(
+    '%s is refused, and what it names is left as it is',
+    async (name) => {
+      await (await openEmbeddedStore({ dataDir })).close();
+      await rename(join(dataDir, name), target());
+      const before = await readFile(target());
+      await symlink(target(), join(dataDir, name));
+      await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
+        name: 'StoreError',
+        code: 'forbidden',
+        message: `${name} in the data folder ${dataDir} is a symbolic link: a regular file is expected. Remove it, or name the folder that holds the data.`,
+      });
+      expect(await readFile(target())).toEqual(before);
+    },
+  );
+
+  test.for(['petstore.mdb', 'petstore.mdb-lock'])(
+    '%s is refused where what it names is not there, and nothing is made',
+    async (name) => {
+      await mkdir(dataDir, { mode: 0o700 });
+      await symlink(target(), join(dataDir, name));
+      await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({ code: 'forbidden' });
+      await expect(stat(target())).rejects.toMatchObject({ code: 'ENOENT' });
+    },
+  );
+
+  test('the data folder itself may be one', async () => {
+    await mkdir(target(), { mode: 0o700 });
+    await symlink(target(), dataDir);
+    await (await openEmbeddedStore({ dataDir })).close();
+    expect(await readdir(target())).toContain('petstore.mdb');
   });
 });
 
@@ -104,13 +179,13 @@ describe('a folder without rights is forbidden, in a sentence with the remedy', 
 
   test('where its file may only be read', async () => {
     await (await openEmbeddedStore({ dataDir })).close();
-    await chmod(dataDir, 0o777);
+    if (isRoot) await chown(dataDir, 65_534, 65_534);
     await chmod(join(dataDir, 'petstore.mdb'), 0o444);
     expect(await readInProcess(dataDir, user)).toEqual(forbidden);
   });
 
   test('and with rights it works, as the same user', async () => {
-    await mkdir(dataDir);
+    await mkdir(dataDir, { mode: 0o700 });
     if (isRoot) await chown(dataDir, 65_534, 65_534);
     expect(await readInProcess(dataDir, user)).toBe('read');
   });

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { link, mkdir, mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { link, lstat, mkdir, mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { StoreError } from '../storeError.ts';
 
 /** Makes the folder and what it lies in where they are missing, for this user only. */
 export async function makeFolder(path: string): Promise<void> {
@@ -22,6 +23,34 @@ const isMissing = (path: string) =>
       throw error;
     },
   );
+
+/**
+ * Rejects a folder in which other users could put files of their own. A folder that belongs to another user, such as a
+ * Kubernetes volume with `fsGroup`, may be writable by its group: that may be how this user can write to it at all.
+ */
+export async function rejectSharedFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const { mode, uid } = await stat(path);
+  const others = uid === process.getuid?.() ? 0o022 : 0o002;
+  if ((mode & others) === 0) return;
+  throw new StoreError(
+    'forbidden',
+    `Other users may write to the data folder ${path} (mode ${(mode & 0o7777).toString(8)}): run chmod 700 ${path}, or choose a folder that only this user may write to.`,
+  );
+}
+
+/**
+ * Rejects a symbolic link, or anything else that is no file. LMDB follows links and writes to what they name. Only the
+ * folder's own user could put one there after this look: see `rejectSharedFolder`.
+ */
+export async function rejectLink(folder: string, name: string): Promise<void> {
+  const found = await lstat(join(folder, name));
+  if (found.isFile()) return;
+  throw new StoreError(
+    'forbidden',
+    `${name} in the data folder ${folder} is ${found.isSymbolicLink() ? 'a symbolic link' : 'not a file'}: a regular file is expected. Remove it, or name the folder that holds the data.`,
+  );
+}
 
 /** Another process may have made it at the same time. */
 function unlessThere(error: NodeJS.ErrnoException): void {

@@ -10,7 +10,7 @@ const CHECK_MS = 500;
 export interface FolderWatch {
   /** The fatal error that was found; `undefined` while there is none. */
   readonly fatal: () => StoreError | undefined;
-  /** The same, after a look at whether the files that were opened are still the ones at their paths. Costs 4 µs. */
+  /** The same, after a look at whether the files that were opened are still the ones at their paths. Costs about 5 µs. */
   readonly check: () => StoreError | undefined;
   /** Takes note of an error if it is a fatal one. @returns the error */
   readonly noted: (error: StoreError) => StoreError;

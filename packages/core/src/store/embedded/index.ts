@@ -8,6 +8,7 @@ import { openKeys } from './keys.ts';
 import { type DataFolder, openDataFolder } from './open.ts';
 import { openReservations } from './reservations.ts';
 
+export { rejectSharedFolder } from './dataFolder.ts';
 export { openEmbeddedTransfer } from './transfer.ts';
 
 export interface EmbeddedStoreOptions {

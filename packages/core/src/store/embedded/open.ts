@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
 import { StoreError } from '../storeError.ts';
 import { findDamage } from './dataFile.ts';
-import { makeFolder, publish } from './dataFolder.ts';
+import { makeFolder, publish, rejectLink, rejectSharedFolder } from './dataFolder.ts';
 import { damaged } from './errors.ts';
 import { type FolderWatch, watchFolder } from './folderWatch.ts';
 import { type Decoded, jsonRow } from './rows.ts';
@@ -18,6 +18,9 @@ const LOCK_FILE_BYTES = 65_536;
 
 /** A reader that died keeps its snapshot's pages from being used again, and the file grows. */
 const READER_CHECK_MS = 60_000;
+
+/** What a data folder holds. */
+const FILES = ['petstore.mdb', 'petstore.mdb-lock'] as const;
 
 /** They are all there from the start: one that is missing is damage, never a reason to count from 1 again. */
 const COUNTERS = ['lastAnimalId', 'lastKeyNumber'] as const;
@@ -44,18 +47,20 @@ export async function openDataFolder(
   create: boolean,
   onFatal?: (error: StoreError) => void,
 ): Promise<DataFolder> {
-  const file = join(path, 'petstore.mdb');
+  const file = join(path, FILES[0]);
   if (create) await makeFolder(path);
   else await access(file).catch((error: NodeJS.ErrnoException) => refuseMissing(error, path));
+  await rejectSharedFolder(path);
   await publish(`${file}-lock`, writeLockFile);
   // The file appears complete, so one that is empty or half there is damaged, and not one that was being made.
   await publish(file, writeNewFile);
+  for (const name of FILES) await rejectLink(path, name);
   await access(file, constants.R_OK | constants.W_OK);
   const damage = await findDamage(file);
   if (damage !== undefined) throw damaged(path, `petstore.mdb: ${damage}`);
 
   // Before lmdb opens them: what takes their place from here on is noticed.
-  const watch = watchFolder(path, ['petstore.mdb', 'petstore.mdb-lock'], onFatal);
+  const watch = watchFolder(path, FILES, onFatal);
   const root = openFile(file);
   try {
     const meta = openMeta(root);
