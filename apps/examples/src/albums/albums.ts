@@ -3,8 +3,6 @@ import { albumProcedure, noSuchAlbum } from './albumProcedure.ts';
 import { Photo, photos } from './photos.ts';
 import { procedure, router } from './trpc.ts';
 
-// Without it the document says no more of a date than that it is a string (zod-openapi 5.4).
-const Time = z.date().meta({ format: 'date-time' });
 const NewAlbum = z
   .object({
     title: z.string().min(1),
@@ -13,7 +11,7 @@ const NewAlbum = z
   })
   .meta({ id: 'NewAlbum' });
 const Album = z
-  .object({ id: z.int(), title: z.string(), year: z.int(), tags: z.array(z.string()), createdAt: Time })
+  .object({ id: z.int(), title: z.string(), year: z.int(), tags: z.array(z.string()), createdAt: z.date() })
   .meta({ id: 'Album' });
 const Change = z
   .object({ what: z.enum(['changed', 'photo']), photo: Photo.optional() })
@@ -31,7 +29,10 @@ export const albums = router({
         .object({
           year: z.int().optional().meta({ description: 'Only albums of this year.' }),
           tag: z.array(z.string()).default([]).meta({ description: 'Only albums that have them all.' }),
-          since: Time.optional().meta({ description: 'Only albums that were added at this time or later.' }),
+          since: z
+            .date()
+            .optional()
+            .meta({ description: 'Only albums that were added at this time or later.' }),
         })
         .prefault({}),
     )

@@ -29,7 +29,53 @@ function describeValue(value: unknown): unknown {
 const Note = z.object({ text: z.string(), loud: z.boolean().default(false) }).meta({ id: 'Note' });
 const readable = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
+const Times = z
+  .object({
+    at: z.date().optional(),
+    nullable: z.date().nullable().optional(),
+    nested: z.object({ at: z.date(), text: z.string().optional() }).optional(),
+    list: z.array(z.object({ at: z.date().nullish() })).optional(),
+    pair: z.tuple([z.string(), z.date()]).optional(),
+    byName: z.record(z.string(), z.date()).optional(),
+    dateOrNumber: z.union([z.date(), z.int()]).optional(),
+    dayOrDate: z.union([z.iso.date(), z.date()]).optional(),
+    textOrDate: z.union([z.string(), z.date()]).optional(),
+    event: z
+      .discriminatedUnion('kind', [
+        z.object({ kind: z.literal('timed'), at: z.date() }),
+        z.object({ kind: z.literal('said'), at: z.string() }),
+      ])
+      .optional(),
+    either: z
+      .union([z.object({ at: z.date(), n: z.int() }), z.object({ at: z.string(), s: z.string() })])
+      .optional(),
+    both: z.intersection(z.object({ from: z.date() }), z.object({ to: z.date() })).optional(),
+    recent: z.date().min(new Date('2020-01-01T00:00:00Z')).optional(),
+    // A text that the schema itself makes a date of is the schema's affair.
+    own: z
+      .codec(z.iso.datetime(), z.date(), {
+        decode: (text) => new Date(text),
+        encode: (date) => date.toISOString(),
+      })
+      .optional(),
+    get inner() {
+      return Times.optional();
+    },
+  })
+  .meta({ id: 'Times' });
+
 const inputsRouter = t.router({
+  plan: seen({ method: 'POST', path: '/plans' }, Times),
+  since: seen(
+    { method: 'GET', path: '/since' },
+    z.object({ at: z.date(), own: z.date().meta({ format: 'date' }).optional() }),
+  ),
+  when: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/when' } })
+    .output(
+      z.object({ at: z.date(), day: z.date().meta({ format: 'date' }), list: z.array(z.date().nullable()) }),
+    )
+    .query(() => ({ at: new Date(0), day: new Date(0), list: [new Date(0), null] })),
   ping: seen({ method: 'GET', path: '/ping' }, z.void()),
   touch: seen({ method: 'POST', path: '/touch' }, z.undefined()),
   drop: seen({ method: 'DELETE', path: '/drop' }, z.void().optional()),
@@ -174,5 +220,80 @@ describe('the document of inputs', () => {
   it('the document gives an operation without input neither a body nor parameters', () => {
     expect(operation('/touch', 'post')).not.toHaveProperty('requestBody');
     expect(Object.keys(operation('/ping', 'get')?.responses ?? {})).toEqual(['200', '500', '503', '504']);
+  });
+});
+
+describe('a date in a JSON body', () => {
+  const text = '2026-02-28T12:00:00+02:00';
+  const date = 'Date(2026-02-28T10:00:00.000Z)';
+
+  it.each<[body: object, input: object]>([
+    [{ at: text }, { at: date }],
+    [{ nullable: text }, { nullable: date }],
+    [{ nullable: null }, { nullable: null }],
+    [{ nested: { at: text, text } }, { nested: { at: date, text } }],
+    [{ list: [{ at: text }, { at: null }, {}] }, { list: [{ at: date }, { at: null }, {}] }],
+    [{ pair: [text, text] }, { pair: [text, date] }],
+    [{ byName: { a: text, b: text } }, { byName: { a: date, b: date } }],
+    [{ dateOrNumber: text }, { dateOrNumber: date }],
+    [{ dateOrNumber: 5 }, { dateOrNumber: 5 }],
+    [{ dayOrDate: text }, { dayOrDate: date }],
+    [{ dayOrDate: '2026-02-28' }, { dayOrDate: '2026-02-28' }],
+    [{ textOrDate: text }, { textOrDate: text }],
+    [{ event: { kind: 'timed', at: text } }, { event: { kind: 'timed', at: date } }],
+    [{ event: { kind: 'said', at: text } }, { event: { kind: 'said', at: text } }],
+    [{ either: { at: text, n: 1 } }, { either: { at: date, n: 1 } }],
+    [{ either: { at: text, s: 'x' } }, { either: { at: text, s: 'x' } }],
+    [{ both: { from: text, to: text } }, { both: { from: date, to: date } }],
+    [{ own: '2026-02-28T10:00:00Z' }, { own: date }],
+    [{ inner: { inner: { at: text } } }, { inner: { inner: { at: date } } }],
+  ])('%j gives the procedure %j', async (body, input) => {
+    const answer = await client.send('POST', '/v1/plans', { body });
+    expect([answer.status, answer.json()]).toEqual([200, { input }]);
+  });
+
+  it.each<[body: object, message: string]>([
+    [{ at: '2026-02-28' }, 'at: must be a date-time (RFC 3339).'],
+    [{ at: '2026-02-30T00:00:00Z' }, 'at: must be a date-time (RFC 3339).'],
+    [{ at: 1772000000000 }, 'at: must be a date-time (RFC 3339).'],
+    [{ at: 'Sat, 28 Feb 2026 10:00:00 GMT' }, 'at: must be a date-time (RFC 3339).'],
+    [{ nested: { at: 'x' } }, 'nested.at: must be a date-time (RFC 3339).'],
+    [{ nested: {} }, 'nested.at: is required.'],
+    [{ list: [{}, { at: 'x' }] }, 'list.1.at: must be a date-time (RFC 3339).'],
+    [{ byName: { a: 'x' } }, 'byName.a: must be a date-time (RFC 3339).'],
+    [{ event: { kind: 'timed', at: 'x' } }, 'event.at: must be a date-time (RFC 3339).'],
+    [{ dateOrNumber: 'x' }, 'dateOrNumber: Invalid input.'],
+    [
+      { at: 'x', pair: ['x', 'y'] },
+      'at: must be a date-time (RFC 3339); pair.1: must be a date-time (RFC 3339).',
+    ],
+  ])('%j is rejected with 400, and the answer names the field', async (body, message) => {
+    const answer = await client.send('POST', '/v1/plans', { body });
+    expect(answer.error()).toEqual({ code: 'BAD_REQUEST', message, status: 400 });
+  });
+
+  it('POST /v1/plans rejects a date-time that its schema rejects with 400', async () => {
+    const answer = await client.send('POST', '/v1/plans', { body: { recent: '2019-12-31T23:59:59Z' } });
+    expect([answer.status, answer.error().message]).toEqual([
+      400,
+      expect.stringMatching(/^recent: must be at least/),
+    ]);
+  });
+
+  it('the document gives each date the format date-time, unless its schema names another', () => {
+    const plan = client.document.components?.schemas?.['Times'] as { properties: Record<string, unknown> };
+    const time = { type: 'string', format: 'date-time' };
+    expect(plan.properties).toMatchObject({ at: time, byName: { additionalProperties: time } });
+    const [at, own] = client.document.paths['/since']?.['get']?.parameters ?? [];
+    expect([at?.schema, own?.schema]).toEqual([time, { type: 'string', format: 'date' }]);
+    expect(
+      client.document.paths['/when']?.['get']?.responses['200']?.content?.['application/json']?.schema,
+    ).toMatchObject({
+      properties: {
+        at: time,
+        day: { type: 'string', format: 'date' },
+        list: { items: { anyOf: [time, { type: 'null' }] } },
+      },
+    });
   });
 });

@@ -52,8 +52,15 @@ const boolean = converter('true or false', ['true', 'false'], (value) =>
 );
 
 const timestamp = z.iso.datetime({ offset: true });
-const date = converter('a date-time (RFC 3339)', ['2026-01-01T00:00:00Z'], (value) =>
-  timestamp.safeParse(value).success ? new Date(value) : refused,
+
+/** The date of a date-time in the form of RFC 3339; `undefined` for any other text. */
+export const dateOf = (value: string): Date | undefined =>
+  timestamp.safeParse(value).success ? new Date(value) : undefined;
+
+const date = converter(
+  'a date-time (RFC 3339)',
+  ['2026-01-01T00:00:00Z'],
+  (value) => dateOf(value) ?? refused,
 );
 
 const nothing = converter('absent', [], () => refused);
@@ -200,7 +207,8 @@ export function unwrap(schema: z.core.$ZodType): z.core.$ZodType | undefined {
     case 'promise':
       return def.innerType;
     case 'lazy':
-      return def.getter();
+      // Not `getter`, which may make another schema each time: zod keeps the first.
+      return (schema as z.core.$ZodLazy)._zod.innerType;
     case 'pipe':
       return (def.in as Schema)._zod.def.type === 'transform' ? undefined : def.in;
     default:

@@ -55,6 +55,7 @@ export function inWords(issues: readonly InputIssue[]): string {
 const wordings: readonly (readonly [RegExp, string | ((whole: string, ...parts: string[]) => string)])[] = [
   [/^Invalid input: expected \w+, received undefined$/, 'is required'],
   [/^Invalid input: expected int, received number$/, 'must be an integer'],
+  [/^Invalid input: expected date, received .+$/, 'must be a date-time (RFC 3339)'],
   [/^Invalid input: expected (\w+), received (.+)$/, 'must be of the type $1, not $2'],
   [
     /^Invalid option: expected one of (.+)$/,

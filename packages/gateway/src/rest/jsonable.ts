@@ -13,7 +13,7 @@ export function unjsonable(schema: z.core.$ZodType, side: 'input' | 'output'): s
   z.toJSONSchema(schema, {
     io: side,
     unrepresentable({ zodSchema, path }) {
-      const reason = reasonAgainst(zodSchema, side);
+      const reason = reasonAgainst(zodSchema);
       if (reason !== undefined) found.push({ place: fieldName(path), reason });
       return {};
     },
@@ -30,14 +30,9 @@ export function unjsonable(schema: z.core.$ZodType, side: 'input' | 'output'): s
   return first && `${first.place} ${first.reason}`;
 }
 
-function reasonAgainst(schema: Schema, side: 'input' | 'output'): string | undefined {
+function reasonAgainst(schema: Schema): string | undefined {
   const { type } = schema._zod.def;
   switch (type) {
-    case 'date':
-      // JSON.stringify writes a Date as RFC 3339 text, which is what readers expect; nothing turns it back.
-      return side === 'output'
-        ? undefined
-        : 'is a date, which JSON has not; take z.iso.datetime(), or a codec from it';
     case 'bigint':
       return 'is a bigint, which JSON has not; use z.int() or a string';
     case 'map':

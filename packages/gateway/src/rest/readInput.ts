@@ -7,6 +7,7 @@ import type { Limits } from '../limits.ts';
 import { refused } from './convert.ts';
 import { parseExactJson } from './exactJson.ts';
 import { formFields } from './formFields.ts';
+import { readDates } from './jsonDates.ts';
 import { inputError, type InputIssue } from './inputError.ts';
 import type { BodyShape, Parameter, Route } from './route.ts';
 
@@ -28,7 +29,8 @@ export type RawBody =
 type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
 /**
- * Makes a procedure's input of a request. Texts are converted as their schemas' types ask; a JSON body is taken as it is.
+ * Makes a procedure's input of a request. Texts are converted as their schemas' types ask; a JSON body is taken as it is, but
+ * for dates, which JSON carries as texts.
  * @returns an object, or `undefined` where the input may be absent and none of it was sent
  * @throws {TRPCError} `BAD_REQUEST` that names each field, `NOT_FOUND` where an id is well-formed but beyond what can exist
  * @throws {LimitError} `query-parameters`, `json-depth`
@@ -99,6 +101,10 @@ function readBody(
     // What nobody reads may be anything, here too. The body itself is the first level.
     for (const name in shape.shape) {
       if (isDeeper(input[name], maxJsonDepth - 1)) throw tooDeep(maxJsonDepth);
+    }
+    for (const name of shape.dates) {
+      if (Object.hasOwn(input, name))
+        input[name] = readDates(shape.shape[name] as z.core.$ZodType, input[name]);
     }
     return input;
   }

@@ -8,6 +8,7 @@ import { NotConvertible, parameterConverter, type ParameterConverter } from './c
 import { fileFields } from './fileFields.ts';
 import { inputShape, isOptional, type Shape } from './inputShape.ts';
 import { unjsonable } from './jsonable.ts';
+import { hasDate } from './jsonDates.ts';
 import { parsePathTemplate, type PathTemplate } from './matchPath.ts';
 
 /** A property of the input that travels as text: in the path, in the query, or as a form's field. */
@@ -21,6 +22,8 @@ export interface Parameter {
 export interface BodyShape {
   readonly contentTypes: readonly string[];
   readonly shape: Shape;
+  /** The properties that hold dates, which JSON carries as texts. */
+  readonly dates: readonly string[];
   /** Whether one of the properties must be there. Where none must, the body may be left out. */
   readonly required: boolean;
   /** How the texts of a form are read; empty where no form is taken. */
@@ -193,6 +196,7 @@ function createRoute(definition: ProcedureDefinition, rest: RestMeta): Route {
     return {
       contentTypes,
       shape: bodyShape,
+      dates: others.filter((name) => hasDate(bodyShape[name] as z.core.$ZodType)),
       required: !isInputOptional && Object.values(bodyShape).some((schema) => !isOptional(schema, 'input')),
       fields: takesForm ? byName(texts) : new Map<string, Parameter>(),
       files,

@@ -1,0 +1,124 @@
+import type { z } from 'zod';
+import { isObject } from '../isObject.ts';
+import { dateOf, unwrap } from './convert.ts';
+
+type Schema = z.core.$ZodTypes;
+
+/**
+ * Replaces the date-times (RFC 3339) of a JSON value by dates, wherever the schema takes a date: JSON has none. Any other
+ * value is left as it is, for the schema to reject. What changes is copied.
+ */
+export function readDates(schema: z.core.$ZodType, value: unknown): unknown {
+  if (!hasDate(schema)) return value;
+  const { def } = (schema as Schema)._zod;
+  switch (def.type) {
+    case 'date':
+      return typeof value === 'string' ? (dateOf(value) ?? value) : value;
+    case 'object': {
+      const { shape, catchall } = def;
+      return readMembers(value, (name) => (Object.hasOwn(shape, name) ? shape[name] : catchall));
+    }
+    case 'record':
+      return readMembers(value, () => def.valueType);
+    case 'array':
+      return readItems(value, () => def.element);
+    case 'tuple':
+      return readItems(value, (index) => def.items[index] ?? def.rest ?? undefined);
+    case 'intersection':
+      return readDates(def.right, readDates(def.left, value));
+    case 'union':
+      return readUnion(def, value);
+    default: {
+      const inner = unwrap(schema);
+      return inner ? readDates(inner, value) : value;
+    }
+  }
+}
+
+function readMembers(value: unknown, schemaOf: (name: string) => z.core.$ZodType | undefined): unknown {
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => {
+    const schema = schemaOf(name);
+    return [name, schema ? readDates(schema, member) : member] as const;
+  });
+  // Unlike an assignment it makes a member of `__proto__` too, as JSON.parse does.
+  return Object.fromEntries(members);
+}
+
+function readItems(value: unknown, schemaOf: (index: number) => z.core.$ZodType | undefined): unknown {
+  if (!Array.isArray(value)) return value;
+  return value.map((item: unknown, index) => {
+    const schema = schemaOf(index);
+    return schema ? readDates(schema, item) : item;
+  });
+}
+
+/** As zod's union: the first option that accepts the value, which a discriminator names without trying them. */
+function readUnion({ options, ...def }: z.core.$ZodUnionDef, value: unknown): unknown {
+  const discriminator = 'discriminator' in def ? (def.discriminator as string) : undefined;
+  if (discriminator !== undefined && isObject(value)) {
+    const kind = value[discriminator] as z.core.util.Primitive;
+    const named = options.find((option) => option._zod.propValues?.[discriminator]?.has(kind));
+    return named ? readDates(named, value) : value;
+  }
+  for (const option of options) {
+    const read = readDates(option, value);
+    if (accepts(option, read)) return read;
+  }
+  return value;
+}
+
+function accepts(schema: z.core.$ZodType, value: unknown): boolean {
+  try {
+    const result = schema['~standard'].validate(value);
+    if (!(result instanceof Promise)) return result.issues === undefined;
+    // An asynchronous check cannot be waited for here: the first option whose types fit is taken.
+    result.catch(() => undefined);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const known = new WeakMap<z.core.$ZodType, boolean>();
+
+/** Whether a schema takes a date, itself or somewhere within. */
+export function hasDate(schema: z.core.$ZodType): boolean {
+  let found = known.get(schema);
+  if (found === undefined) {
+    found = reachesDate(schema, new Set());
+    known.set(schema, found);
+  }
+  return found;
+}
+
+function reachesDate(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): boolean {
+  // A schema may contain itself.
+  if (seen.has(schema)) return false;
+  seen.add(schema);
+  return (
+    (schema as Schema)._zod.def.type === 'date' || inputParts(schema).some((part) => reachesDate(part, seen))
+  );
+}
+
+function inputParts(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
+  const { def } = (schema as Schema)._zod;
+  switch (def.type) {
+    case 'object':
+      return [...Object.values(def.shape), ...(def.catchall ? [def.catchall] : [])];
+    case 'record':
+      return [def.valueType];
+    case 'array':
+      return [def.element];
+    case 'tuple':
+      return [...def.items, ...(def.rest ? [def.rest] : [])];
+    case 'intersection':
+      return [def.left, def.right];
+    case 'union':
+      return def.options;
+    default: {
+      const inner = unwrap(schema);
+      return inner ? [inner] : [];
+    }
+  }
+}
