@@ -230,6 +230,13 @@ export function storeContract(
         expect(await count()).toBe(2);
       });
 
+      test('is known again under its key though its categoryId was -0', async () => {
+        const { animal } = await store.createOnce(pet({ categoryId: -0 }), reservation());
+        const repeat = await store.createOnce(pet({ categoryId: -0 }), reservation());
+        expect(repeat.animal.id).toBe(animal.id);
+        expect(await count()).toBe(1);
+      });
+
       test('is forgotten after 24 hours, and not before', async () => {
         vi.useFakeTimers({ toFake: ['Date'] });
         try {

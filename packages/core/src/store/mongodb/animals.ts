@@ -9,6 +9,13 @@ import { type AnimalRow, decodeAnimal, encodeAnimal, int64 } from './rows.ts';
 export const animalOf = (id: number, { name, categoryId, status }: NewPet): Animal =>
   status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
 
+/** Whether both are one animal, field by field: a database knows no -0, which a client may send. */
+export const isSameAnimal = (one: Animal, other: Animal | undefined): boolean =>
+  one.id === other?.id &&
+  one.name === other.name &&
+  one.categoryId === other.categoryId &&
+  one.status === other.status;
+
 /** Animals by their id; `{status, _id}` is an index, so that a page costs the same wherever it starts. */
 export function openAnimals(rows: Collection<AnimalRow>, place: Place) {
   const checked = (row: AnimalRow) => checkedAnimal(row, place);

@@ -1,8 +1,8 @@
 import type { Collection } from 'mongodb';
 import type { Awaitable } from '../store.ts';
 import { isDuplicate, type Place, storeError } from './errors.ts';
-import type { Operation, Operations } from './operation.ts';
-import { type CounterRow, int64 } from './rows.ts';
+import type { CommandCall, Operation, Operations } from './operation.ts';
+import { type AnimalRow, type CounterRow, int64 } from './rows.ts';
 
 /** How many ids one lease takes. Creates would queue on one document if each took its own. */
 const BLOCK = 64;
@@ -19,15 +19,17 @@ interface Block {
   readonly last: number;
 }
 
+/** What ids are taken from, and what they are given to. */
+export interface Counted {
+  readonly animals: Collection<AnimalRow>;
+  readonly counters: Collection<CounterRow>;
+}
+
 /**
  * Ids for animals, leased in blocks by one atomic `$inc`. They ascend within a process and are never given twice; a
  * lease whose answer was lost leaves a gap.
  */
-export function openCounter(
-  counters: () => Awaitable<Collection<CounterRow>>,
-  operations: Operations,
-  place: Place,
-) {
+export function openCounter(collections: () => Awaitable<Counted>, operations: Operations, place: Place) {
   let blocks: Block[] = [];
   let leasing: Promise<void> | undefined;
   let usedAt = 0;
@@ -40,7 +42,7 @@ export function openCounter(
   }
 
   async function takeBlock(operation: Operation): Promise<void> {
-    const last = await increase(operation, await counters(), BLOCK);
+    const last = await increase(operation, (await collections()).counters, BLOCK);
     if (!Number.isSafeInteger(last)) throw storeError('damaged', place, 'the counter of ids is no integer');
     blocks.push({ next: last - BLOCK + 1, last });
   }
@@ -76,20 +78,60 @@ export function openCounter(
       usedAt = now;
       return give() ?? wait();
     },
+
+    /** Makes the next ids greater than those of all stored animals. Call it when an animal has an id that was leased. */
+    async pass(operation: Operation, taken: number): Promise<void> {
+      const last = await raiseCounter(operation.call, await collections(), taken);
+      blocks = blocks.filter(({ next }) => next > last);
+    },
   };
 }
 
+/** The greatest id of a stored animal; 0 without animals. */
+export async function greatestId(call: CommandCall, animals: Collection<AnimalRow>): Promise<number> {
+  const row = await animals.findOne(
+    { _id: { $gt: int64(0) } },
+    { ...call, sort: { _id: -1 }, projection: { _id: 1 } },
+  );
+  return Number(row?._id ?? 0);
+}
+
+/**
+ * Raises the counter to at least the greatest id of a stored animal. It is behind where `counters` was restored from an
+ * older moment than `animals`, or not at all.
+ * @param least an id that is known to be taken, though a majority may not have confirmed its animal yet
+ */
+export async function raiseCounter(
+  call: CommandCall,
+  { animals, counters }: Counted,
+  least = 0,
+): Promise<number> {
+  const last = Math.max(least, await greatestId(call, animals));
+  if (last > 0) {
+    await insertOrUpdate(() =>
+      counters.updateOne({ _id: 'lastAnimalId' }, { $max: { last: int64(last) } }, { ...call, upsert: true }),
+    );
+  }
+  return last;
+}
+
 async function increase(operation: Operation, counters: Collection<CounterRow>, by: number): Promise<number> {
+  const row = await insertOrUpdate(() =>
+    counters.findOneAndUpdate(
+      { _id: operation.sends('lastAnimalId') },
+      { $inc: { last: int64(by) } },
+      { ...operation.call, upsert: true, returnDocument: 'after' },
+    ),
+  );
+  return Number(row?.last);
+}
+
+/** An upsert. Of two that insert the document at the same time the second finds it when it is repeated. */
+async function insertOrUpdate<T>(upsert: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      const row = await counters.findOneAndUpdate(
-        { _id: operation.sends('lastAnimalId') },
-        { $inc: { last: int64(by) } },
-        { ...operation.call, upsert: true, returnDocument: 'after' },
-      );
-      return Number(row?.last);
+      return await upsert();
     } catch (error) {
-      // Two that make the document at the same time: for the one that comes second it is there now.
       if (!isDuplicate(error)) throw error;
     }
   }

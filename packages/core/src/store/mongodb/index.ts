@@ -34,7 +34,7 @@ export interface MongodbStoreOptions {
  */
 export async function openMongodbStore(options: MongodbStoreOptions): Promise<Store> {
   const { place, operations, prepared, close } = openDatabase(options, openTables);
-  const counter = openCounter(async () => (await prepared()).counters, operations, place);
+  const counter = openCounter(async () => (await prepared()).collections, operations, place);
   let closing: Promise<void> | undefined;
   let checking: Promise<void> | undefined;
 
@@ -45,8 +45,8 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
   const check = () =>
     Promise.race([
       run(
-        async ({ counters }, operation) => {
-          await counters.findOne({ _id: operation.sends('lastAnimalId') }, operation.call);
+        async ({ collections }, operation) => {
+          await collections.counters.findOne({ _id: operation.sends('lastAnimalId') }, operation.call);
         },
         { isUrgent: true },
       ),
@@ -58,21 +58,22 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
   return {
     create: (pet, call) =>
       run(async ({ animals }, operation) => {
-        const animal = animalOf(await counter.take(), pet);
-        if (await animals.insert(operation, animal)) return animal;
-        // Whatever became of the counter, no animal is ever overwritten.
-        throw storeError('damaged', place, `animal ${animal.id} was there already`);
+        for (;;) {
+          const animal = animalOf(await counter.take(), pet);
+          if (await animals.insert(operation, animal)) return animal;
+          // The driver repeated the insert: the animal that is there may be this one.
+          if (operation.doubt === 'standing') {
+            throw storeError('outcome-unknown', place, `animal ${animal.id} was there at the repeat`);
+          }
+          // The counter is behind the animals. Nothing was stored.
+          operation.doubt = 'none';
+          await counter.pass(operation, animal.id);
+        }
       }, call),
     createOnce: (pet, reservation, call) =>
       run(
         ({ reservations }, operation) =>
-          reservations.createOnce(
-            operation,
-            pet,
-            reservation,
-            () => counter.take(),
-            options.afterReservation,
-          ),
+          reservations.createOnce(operation, pet, reservation, counter, options.afterReservation),
         call,
       ),
     get: (id, call) => run(({ animals }, operation) => animals.get(operation, id), call),
@@ -104,7 +105,7 @@ function openTables(collections: Collections, place: Place) {
   const animals = openAnimals(collections.animals, place);
   return {
     animals,
-    counters: collections.counters,
+    collections,
     keys: openKeys(collections.keys, place),
     reservations: openReservations(collections.reservations, animals, place),
   };

@@ -179,15 +179,4 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
       message: expect.stringContaining('animal 7'),
     });
   });
-
-  test('an animal is never overwritten, whatever became of the counter', async () => {
-    const { uri, database, open } = await proxiedDatabase();
-    const store = await open();
-    const client = new MongoClient(uri);
-    onTestFinished(() => client.close());
-    const animals = client.db(database).collection<{ _id: number; name: string }>('animals');
-    await animals.insertOne({ _id: 1, name: 'Bella' });
-    await expect(store.create(pet)).rejects.toMatchObject({ code: 'damaged' });
-    expect(await animals.find().toArray()).toEqual([{ _id: 1, name: 'Bella' }]);
-  });
 });

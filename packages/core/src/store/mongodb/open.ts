@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Collection, type Db, MongoClient, MongoServerSelectionError } from 'mongodb';
 import { StoreError } from '../storeError.ts';
+import { raiseCounter } from './counter.ts';
 import { type Place, storeError, toStoreError } from './errors.ts';
 import type { MongodbStoreOptions } from './index.ts';
 import { type CommandCall, createOperations, type Operations } from './operation.ts';
@@ -83,8 +84,10 @@ export function openDatabase<Tables>(
       await client.connect();
       const tables = await operations.runOwn(async ({ call }) => {
         const collections = await openCollections(client, database, call);
-        if (create) await makeIndexes(collections, call);
-        else await refuseMissing(client.db(database), place, call);
+        if (create) {
+          await makeIndexes(collections, call);
+          await raiseCounter(call, collections);
+        } else await refuseMissing(client.db(database), place, call);
         return openTables(collections, place);
       });
       if (current !== undefined) void retire(current.client);

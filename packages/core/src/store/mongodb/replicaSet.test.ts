@@ -38,6 +38,18 @@ describe('a create that was stored, its connection lost, where the repeat of the
   });
 });
 
+test('a create whose insert the driver repeated, and of which the repeat finds its id taken, is of unknown outcome', async () => {
+  const inserts: string[] = [];
+  const store = await openOnSet((command) => {
+    if (command['insert'] !== 'animals') return undefined;
+    for (const { name } of command['documents']) inserts.push(name);
+    if (inserts.length === 1) return 'cut';
+    return { ok: 1, n: 0, writeErrors: [{ index: 0, code: 11_000, errmsg: 'duplicate key' }] };
+  });
+  await expect(store.create(pet)).rejects.toMatchObject({ code: 'outcome-unknown' });
+  expect(inserts).toEqual(['Rex', 'Rex']);
+});
+
 describe('the URI does not weaken', () => {
   test.for([
     '',
@@ -67,6 +79,8 @@ describe('the URI does not weaken', () => {
         return found([{ _id: Long.fromNumber(1), name: 'Rex', categoryId: Long.fromNumber(1) }]);
       return undefined;
     }, `&${uriOptions}`);
+    await store.ready();
+    seen.length = 0;
     expect(await store.create(pet)).toEqual({ id: 1, ...pet });
     expect(await store.get(1)).toEqual({ id: 1, ...pet });
     const [insert = {}, find = {}] = seen;

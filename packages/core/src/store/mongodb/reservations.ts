@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Collection } from 'mongodb';
 import type { Animal, NewPet } from '../../schemas.ts';
-import type { Awaitable, Created, Reservation } from '../store.ts';
-import { animalOf, type Animals } from './animals.ts';
+import type { Created, Reservation } from '../store.ts';
+import { animalOf, type Animals, isSameAnimal } from './animals.ts';
+import type { openCounter } from './counter.ts';
 import { isDuplicate, type Place, storeError } from './errors.ts';
 import type { Operation } from './operation.ts';
 import { int64, type ReservationRow } from './rows.ts';
 
 /** How long a repeat is known as one, in milliseconds: 24 hours. */
 const RESERVATION_MS = 86_400_000;
+
+type Ids = ReturnType<typeof openCounter>;
 
 /**
  * Idempotency keys, each with the id of the one animal that may be created under it. First the reservation is written,
@@ -48,15 +51,58 @@ export function openReservations(rows: Collection<ReservationRow>, animals: Anim
     return undefined;
   }
 
-  /** Stores an animal under the id that is reserved for it, or waits until whoever does so too has. */
-  async function complete(operation: Operation, animal: Animal, { expiresAt }: ReservationRow) {
-    // A process that stood still for a day: the key may be another reservation's by now.
-    if (expiresAt.getTime() <= Date.now()) {
-      throw storeError('outcome-unknown', place, 'its reservation expired before the animal was written');
+  const expired = () =>
+    storeError('outcome-unknown', place, 'its reservation expired before the animal was written');
+
+  /**
+   * Stores an animal under the id that is reserved for it, or waits until another call under the same key has.
+   * @returns `false` where the id belongs to another animal
+   */
+  async function insertAnimal(operation: Operation, animal: Animal): Promise<boolean> {
+    if (await animals.insert(operation, animal)) return true;
+    for (;;) {
+      // It is there; a majority has it on disk when a read that asks a majority sees it.
+      const stored = await animals.get(operation, animal.id);
+      if (stored !== undefined) return isSameAnimal(animal, stored);
+      await operation.pause();
     }
-    if (await animals.insert(operation, animal)) return;
-    // It is there; a majority has it on disk when a read that asks a majority sees it.
-    while ((await animals.get(operation, animal.id)) === undefined) await operation.pause();
+  }
+
+  /** Reserves another id. Of several calls that do so at once one does, and the others get the id that it reserved. */
+  async function moveTo(operation: Operation, id: number, row: ReservationRow): Promise<ReservationRow> {
+    const { _id, ...rest } = row;
+    const animalId = int64(id);
+    for (;;) {
+      const filter = { ...rest, _id: operation.sends(_id) };
+      const { modifiedCount } = await rows.updateOne(filter, { $set: { animalId } }, operation.call);
+      if (modifiedCount === 1) return { ...row, animalId };
+      const found = await rows.findOne({ _id: operation.sends(_id) }, operation.call);
+      // Its time was up: the key may be another create's by now.
+      if (found?.expiresAt.getTime() !== row.expiresAt.getTime()) throw expired();
+      if (Number(found.animalId) !== Number(row.animalId)) return found;
+      // The majority has not confirmed the other call's id yet.
+      await operation.pause();
+    }
+  }
+
+  /**
+   * Stores the animal of a reservation. Where its id belongs to another animal, since the counter was behind the animals,
+   * the reservation gets a new id first. Animals are never changed: one that differs from what was sent is another.
+   */
+  async function complete(
+    operation: Operation,
+    pet: NewPet,
+    reserved: ReservationRow,
+    ids: Ids,
+  ): Promise<Animal> {
+    for (let row = reserved; ;) {
+      // A process that stood still for a day: the key may be another reservation's by now.
+      if (row.expiresAt.getTime() <= Date.now()) throw expired();
+      const animal = animalOf(Number(row.animalId), pet);
+      if (await insertAnimal(operation, animal)) return animal;
+      await ids.pass(operation, animal.id);
+      row = await moveTo(operation, await ids.take(), row);
+    }
   }
 
   async function repeat(
@@ -64,12 +110,13 @@ export function openReservations(rows: Collection<ReservationRow>, animals: Anim
     pet: NewPet,
     { fingerprint }: Reservation,
     found: ReservationRow,
+    ids: Ids,
   ): Promise<Created> {
     if (found.fingerprint !== fingerprint) throw storeError('key-reused', place);
     const animal = animalOf(Number(found.animalId), pet);
     const stored = await animals.get(operation, animal.id);
-    if (stored === undefined) await complete(operation, animal, found);
-    return { animal: stored ?? animal, isReplay: true };
+    if (isSameAnimal(animal, stored)) return { animal, isReplay: true };
+    return { animal: await complete(operation, pet, found, ids), isReplay: true };
   }
 
   return {
@@ -77,23 +124,21 @@ export function openReservations(rows: Collection<ReservationRow>, animals: Anim
       operation: Operation,
       pet: NewPet,
       reservation: Reservation,
-      takeId: () => Awaitable<number>,
+      ids: Ids,
       afterReservation?: (reservation: Reservation) => Promise<void>,
     ): Promise<Created> {
-      const animal = animalOf(await takeId(), pet);
       const row: ReservationRow = {
         _id: digest(reservation),
         fingerprint: reservation.fingerprint,
-        animalId: int64(animal.id),
+        animalId: int64(await ids.take()),
         expiresAt: new Date(Date.now() + RESERVATION_MS),
       };
       const found = await reserve(operation, row);
       // From here on other calls may store it, whatever becomes of this one.
       operation.doubt = 'standing';
-      if (found !== undefined) return repeat(operation, pet, reservation, found);
+      if (found !== undefined) return repeat(operation, pet, reservation, found, ids);
       await afterReservation?.(reservation);
-      await complete(operation, animal, row);
-      return { animal, isReplay: false };
+      return { animal: await complete(operation, pet, row, ids), isReplay: false };
     },
   };
 }

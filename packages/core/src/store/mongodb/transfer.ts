@@ -3,6 +3,7 @@ import { MongoBulkWriteError } from 'mongodb';
 import type { Animal } from '../../schemas.ts';
 import { fullAfter, type StoredReservation, type StoreTransfer, takesPlaceOf } from '../transfer.ts';
 import { checkedAnimal } from './animals.ts';
+import { greatestId } from './counter.ts';
 import { storeError } from './errors.ts';
 import type { MongodbStoreOptions } from './index.ts';
 import { openKeys } from './keys.ts';
@@ -127,9 +128,9 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
       }),
 
     lastAnimalId: () =>
-      run(async ({ counters }, { call }) => {
+      run(async ({ animals, counters }, { call }) => {
         const counter = await counters.findOne({ _id: 'lastAnimalId' }, call);
-        return Number(counter?.last ?? 0);
+        return Math.max(Number(counter?.last ?? 0), await greatestId(call, animals));
       }),
 
     raiseLastAnimalId: (id) =>

@@ -25,6 +25,9 @@ export async function explainList({ uri, database }: TestDatabase, query: ListQu
     if (command['find'] === 'animals') finds.push(command);
   });
   const store = await openMongodbStore({ uri: proxy.uri, database });
+  // The start looks for the greatest id.
+  await store.ready();
+  finds.length = 0;
   await store.list(query);
   await store.close();
   await proxy.close();
