@@ -92,7 +92,7 @@ describe('a body that is taken in chunks', () => {
     const { socket, text } = await upload(async (request) => {
       if (request.path === '/p') await read(request);
       return ok(request.path);
-    }, 8 * mebibyte);
+    }, mebibyte);
     await until(() => expect(text()).toContain('\r\n\r\n/p'));
     socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
     await until(() => expect(text()).toContain('\r\n\r\n/next'));

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { GatewayRequest, Refusal } from '../http.ts';
-import { BodyBuffer, type Bytes } from './bodyBuffer.ts';
+import { BodyBuffer, pastBytes, type Bytes } from './bodyBuffer.ts';
 import { headFault, type HeadLimits } from './headFault.ts';
 import { RequestHead } from './requestHead.ts';
 
@@ -15,6 +15,8 @@ export interface RequestLimits extends HeadLimits {
 
 /** The most that is waited for before a request is looked at, in bytes. */
 const smallBytes = 16_384;
+
+const letterP = 0x50;
 
 const head = new RequestHead();
 const none: readonly string[] = [];
@@ -79,7 +81,13 @@ export class UwsRequest implements GatewayRequest {
     this.fault = headFault(this.method, this.path, this.query, head, limits);
     const isSound = this.fault === undefined;
     this.isChunked = isSound && head.codings !== 0;
-    this.isLast = !isSound || head.isLast || head.codings !== 0;
+    this.isLast =
+      !isSound ||
+      head.isLast ||
+      head.codings !== 0 ||
+      // POST, PUT and PATCH have a length (RFC 9110 §8.6). One without it may have a Content-Length that the parser hides
+      // behind a header with an empty name: what follows is then its body, not a request.
+      (head.lengths === 0 && this.method.charCodeAt(0) === letterP);
     this.isClosedByUws = head.isLast && this.header('connection')?.length === 5;
     // Where the head is not sound, where the body is and how long nobody knows.
     this.#hasBody = isSound && (this.isChunked || (head.lengths !== 0 && Number(head.length) > 0));
@@ -218,12 +226,18 @@ export class UwsRequest implements GatewayRequest {
     this.#goOn();
   }
 
+  /** Whether more of the body is left than is read past an answer, or an unknown number of bytes. */
+  get isEndless(): boolean {
+    if (!this.#hasBody || this.#isReceived) return false;
+    return this.#body?.isEndless ?? Number(this.header('content-length')) > pastBytes;
+  }
+
   /**
    * Resolves when the body is over, or when so much more of it came than may that its end is not worth waiting for.
-   * `undefined`: there is none.
+   * `undefined`: there is none, or its Content-Length says that it is that long.
    */
   bodyEnded(): Promise<void> | undefined {
-    return this.#hasBody ? this.#body?.ended : undefined;
+    return this.isChunked || !this.isEndless ? this.#body?.ended : undefined;
   }
 
   #receiveBody(): BodyBuffer {
@@ -232,6 +246,7 @@ export class UwsRequest implements GatewayRequest {
     const body = new BodyBuffer(declared, this.#maxBodyBytes, {
       pause: () => this.#flow((res) => res.pause()),
       resume: () => this.#flow((res) => res.resume()),
+      close: () => this.#flow((res) => res.close()),
     });
     this.#body = body;
     if (this.#whole) body.push(this.#whole.buffer, true);

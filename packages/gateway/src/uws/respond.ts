@@ -11,7 +11,9 @@ export type Ending =
   /** The client is told to close it: the server is stopping. */
   | 'close'
   /** It is closed, or at least not read from any more: what follows on it cannot be trusted to be a request. */
-  | 'cut';
+  | 'cut'
+  /** The answer says `Connection: close`. The caller has paused the connection: nothing more is read from it. */
+  | 'paused';
 
 /**
  * Writes a whole response. Called corked: in the handler, or within `res.cork`.
@@ -26,7 +28,8 @@ export function writeResponse(
   const { status, body } = response;
   const isEmpty = status === 204 || status === 304;
   writeHead(res, response);
-  if (ending === 'keep' && !isEmpty && !isHead) {
+  if (ending === 'paused') res.writeHeader('connection', 'close');
+  if ((ending === 'keep' || ending === 'paused') && !isEmpty && !isHead) {
     // Not `end`: of a client that pipelines requests and does not read it would keep every answer, 300 MB for 5,000
     // requests of 27 bytes. This way the next request on a connection that takes no more ends it (uWebSockets.js 20).
     const given = whole(body) ?? '';
@@ -105,7 +108,7 @@ export async function streamResponse(
       const next = await unlessGone(chunks.next());
       if (next === undefined || request.isAborted) break;
       if (next.done) {
-        if (ending === 'cut') await deafen(res, request);
+        if (ending === 'cut' || request.isEndless) await deafen(res, request);
         if (request.isAborted) return;
         request.discardBody();
         // Never told here to close: it would write "Connection: close" in between the chunks (uWebSockets.js 20). The

@@ -19,11 +19,19 @@ import {
   type Ending,
 } from './respond.ts';
 import { isWritableHead } from './responseHead.ts';
+import { TurnCounter } from './turnCounter.ts';
 
 type Pending = GatewayResponse | Promise<GatewayResponse>;
 
 /** How long the end of a body is waited for, once its answer is there, where the connection ends with the answer. */
 const lingerMs = 2000;
+
+/**
+ * The most requests that are handled in one turn of the event loop, all connections together. Further ones are handled
+ * in the next turn. uWebSockets.js 20 closes the connection of one that is followed by another request meanwhile. So a
+ * client that pipelines requests gets no more than this of a turn: one read of 512 KiB holds 19,000 of 27 bytes.
+ */
+const mostPerTurn = 500;
 
 /** What is answered where a response cannot be written, or a handler breaks its promise never to throw. */
 const broken: GatewayResponse = {
@@ -42,6 +50,7 @@ export class Responder {
   readonly #onEnd: () => void;
   #unsentBytes = 0;
   #isDraining = false;
+  readonly #begun = new TurnCounter();
 
   /** @param onEnd called whenever `inFlight` falls */
   constructor(maxUnsentBytes: number, onEnd: () => void) {
@@ -57,12 +66,25 @@ export class Responder {
 
   /** Answers a request by `handle`, once its body is here where that is small. */
   receive(res: HttpResponse, request: UwsRequest, handle: Handle): void {
+    if (this.#begun.next() > mostPerTurn) {
+      return this.track(res, request, this.#inNextTurn(res, request, handle));
+    }
     const isWaiting = request.whenWhole(() => {
       if (!request.isAborted) this.answer(res, request, handle);
       this.#leave();
     });
     if (isWaiting) this.inFlight += 1;
     else this.answer(res, request, handle);
+  }
+
+  async #inNextTurn(res: HttpResponse, request: UwsRequest, handle: Handle): Promise<void> {
+    await new Promise(setImmediate);
+    if (!request.isAborted)
+      await this.later(
+        res,
+        request,
+        settled(() => handle(request)),
+      );
   }
 
   /** Answers a request by `handle`: at once where it can, within the host's handler. */
@@ -166,7 +188,9 @@ export class Responder {
       response = broken;
     }
     const { body } = response;
-    if (request.isLast) {
+    const isHead = request.method === 'HEAD';
+    const isStream = isBodyStream(body) && !isHead;
+    if (request.isLast || (request.isEndless && !isStream)) {
       // The connection ends with the answer. If its client were still sending, it would see a reset, and no answer.
       request.discardBody();
       const ended = request.bodyEnded();
@@ -175,8 +199,7 @@ export class Responder {
       // connection whatever `end` was told (uWebSockets.js 20). While no answer is given it closes on a second request.
       await new Promise(setImmediate);
     }
-    const isHead = request.method === 'HEAD';
-    if (isBodyStream(body) && !isHead && !request.isAborted) {
+    if (isStream && !request.isAborted) {
       this.#streams.add(body);
       if (this.#isDraining) body.end?.();
       await streamResponse(res, request, response, body, this.#ending(request)).finally(() =>
@@ -191,9 +214,15 @@ export class Responder {
         await this.#unsent(body, sendLarge(res, request, response, body, ending));
       } else {
         const written = isLarge(body) && !isHead ? overloaded : response;
+        // Not closed with the answer: a client that still sends would get a reset in place of it. uWS closes the paused
+        // connection when it is idle.
+        const isPaused = request.isEndless && !request.isClosedByUws;
+        if (isPaused) res.pause();
         let isSent = true;
-        res.cork(() => (isSent = writeResponse(res, written, isHead, ending)));
-        if (!isSent) return this.#finish(res, request, written.body);
+        res.cork(() => (isSent = writeResponse(res, written, isHead, isPaused ? 'paused' : ending)));
+        // A second write would make uWebSockets.js 20 read again.
+        if (!isSent && isPaused) res.close();
+        else if (!isSent) return this.#finish(res, request, written.body);
       }
       request.ended();
     }
@@ -202,7 +231,7 @@ export class Responder {
 
   #ending(request: UwsRequest): Ending {
     // The trailers of a chunked body are taken for the next request (uWebSockets.js 20): the connection ends with it.
-    if (request.isLast && !request.isClosedByUws) return 'cut';
+    if ((request.isLast || request.isEndless) && !request.isClosedByUws) return 'cut';
     return request.isLast || this.#isDraining ? 'close' : 'keep';
   }
 }
@@ -213,8 +242,8 @@ function giveUp(res: HttpResponse, request: UwsRequest): void {
 }
 
 /** Whether a response is written in one piece, and its connection goes on, or is closed with it. */
-const isAtOnce = ({ body }: GatewayResponse, { isLast }: UwsRequest) =>
-  !isLast && !isBodyStream(body) && !isLarge(body);
+const isAtOnce = ({ body }: GatewayResponse, request: UwsRequest) =>
+  !request.isLast && !isBodyStream(body) && !isLarge(body) && !request.isEndless;
 
 /** Waits for the end of a body, but not for long. */
 const linger = (ended: Promise<void>): Promise<void> =>

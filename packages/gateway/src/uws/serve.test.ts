@@ -106,7 +106,7 @@ describe('a chunked body that is refused early', () => {
     const listening = await listen(() => ({ ...ok('no'), status: 413 }));
     const { socket, text: received, closed } = await dial(listening);
     socket.write('POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
-    for (let sent = 0; sent < 40; sent += 1) {
+    for (let sent = 0; sent < 12; sent += 1) {
       socket.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`);
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
@@ -315,29 +315,6 @@ describe('what a host is given that cannot be written', () => {
       const { socket, text: received } = await dial(await listen(handle));
       socket.write(get('/'));
       await until(() => expect(received()).toMatch(/^HTTP\/1\.1 500 /));
-    }
-  });
-});
-
-describe('a body in very many chunks', () => {
-  it('takes no more memory than its bytes, and none where it is refused', async () => {
-    const listening = await listen((request) =>
-      request.path === '/refused'
-        ? { ...ok('no'), status: 401 }
-        : request.body(1_000_000).then((bytes) => ok(String(bytes.byteLength))),
-    );
-    const pieces = '1\r\nx\r\n'.repeat(20_000);
-    for (const [path, expected] of [
-      ['/refused', 'no'],
-      ['/read', '20000'],
-    ]) {
-      const before = process.memoryUsage().arrayBuffers;
-      const { socket, text: received } = await dial(listening);
-      socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${pieces}`);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_500_000);
-      socket.write('0\r\n\r\n');
-      await until(() => expect(received()).toContain(`\r\n\r\n${expected}`));
     }
   });
 });

@@ -160,8 +160,9 @@ export async function serve(
     const decide = async () => {
       const decided = await decision;
       // Never in a microtask: it may run while uWS reads another request, and what is opened then ends that connection,
-      // or the process ("Cork buffer must not be held across event loop iterations!", uWebSockets.js 20).
-      if (typeof decided === 'function') await new Promise(setImmediate);
+      // or the process ("Cork buffer must not be held across event loop iterations!", uWebSockets.js 20). A rejection
+      // waits, too: it limits a connection to one such request per turn.
+      await new Promise(setImmediate);
       const answer = isDraining ? stopping : decided;
       if (typeof answer !== 'function') await responder.later(res, request, answer);
       else if (!request.isAborted) open(answer);

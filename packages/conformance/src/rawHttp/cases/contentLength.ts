@@ -358,6 +358,7 @@ export const contentLengthCases = rawCases([
     [create],
     '413, open',
     '400, open',
+    'A body that is not read to its end',
   ],
   [
     'a body that is shorter than said is waited for',

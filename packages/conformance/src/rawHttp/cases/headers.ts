@@ -220,6 +220,15 @@ export const headerCases = rawCases([
     'A header with an empty name',
   ],
   [
+    'a Content-Length of a POST behind an empty name: the connection closes and the rest is not run',
+    name,
+    post(`: b\r\nContent-Length: ${smuggled.length}\r\n`, smuggled),
+    [],
+    'nothing, closed',
+    '400, closed',
+    'A header with an empty name',
+  ],
+  [
     'an empty name before the Host is refused',
     name,
     'GET /v1/pets HTTP/1.1\r\n: b\r\nHost: x\r\n\r\n',

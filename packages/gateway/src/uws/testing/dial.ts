@@ -31,7 +31,8 @@ export async function dial({ port }: Listening): Promise<Dialled> {
   let received = '';
   socket.on('data', (chunk) => (received += String(chunk)));
   socket.on('error', () => {});
-  const closed = once(socket, 'close');
+  // A reset is an end, too.
+  const closed = once(socket, 'close').catch(() => {});
   await once(socket, 'connect');
   return { socket, text: () => received, closed };
 }

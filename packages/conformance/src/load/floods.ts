@@ -1,0 +1,115 @@
+/**
+ * Floods the pet store on few connections and measures the longest wait of another client for `/healthz`, from a process
+ * of its own: `npm run test:floods`.
+ */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { finish, isCommand } from '../rpcClients/commandLine.ts';
+import { megabytes } from '../rpcClients/startWireProcess.ts';
+import type { Flooded, FlooderMessage, FloodName } from './flooder.ts';
+import { type PetStoreUnderLoad, startPetStoreUnderLoad } from './petStoreUnderLoad.ts';
+import { startPinned } from './pinned.ts';
+
+const names: readonly FloodName[] = [
+  'pipelined HEAD requests',
+  'pipelined GET requests with a key',
+  'chunks of one byte with a key',
+  'chunks of one byte without a key',
+  'endless bodies without a key',
+  'endless bodies with a key',
+  'endless chunked bodies with a key',
+];
+
+const flooderFile = fileURLToPath(new URL('flooder.ts', import.meta.url));
+const request = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+
+interface Options {
+  readonly seconds: number;
+  /** The longest allowed wait of the other client, in milliseconds. */
+  readonly maxWaitMs: number;
+}
+
+const full: Options = { seconds: 6, maxWaitMs: 500 };
+/** Short and with wide limits, for the test suite. */
+export const briefFloods: Options = { seconds: 1, maxWaitMs: 2000 };
+
+/** The most that a flood may add to the resident memory. */
+const maxGrowthBytes = 150 * 1024 * 1024;
+
+export async function measureFloods({ seconds, maxWaitMs }: Options) {
+  const faults: string[] = [];
+  const measured: Record<string, object> = {};
+  for (const name of names) {
+    // A new server for each flood, so that one does not influence the next.
+    const server = await startPetStoreUnderLoad();
+    const flooder = startPinned(1, flooderFile);
+    try {
+      const result = await measure(server, flooder, { port: server.port, flood: name, seconds });
+      measured[name] = result;
+      if (result.worstWaitMs > maxWaitMs) faults.push(`${name}: /healthz took ${result.worstWaitMs} ms`);
+      if (result.grownMB * 1024 * 1024 > maxGrowthBytes) {
+        faults.push(`${name}: the server grew by ${result.grownMB} MB`);
+      }
+    } finally {
+      await flooder.stop();
+      await server.stop();
+    }
+  }
+  return { measured, faults };
+}
+
+async function measure(
+  server: PetStoreUnderLoad,
+  flooder: ReturnType<typeof startPinned>,
+  message: FlooderMessage,
+) {
+  const quiet = await worstWait(server.port, sleep(500));
+  const before = await server.rss();
+  const cpuBefore = await server.cpuMs();
+  let peak = before;
+  const watch = setInterval(() => void server.rss().then((rss) => (peak = Math.max(peak, rss))), 100);
+  const flooding = flooder.ask<Flooded>(message);
+  const worstWaitMs = await worstWait(server.port, flooding);
+  const { bytesSent, closed } = await flooding;
+  clearInterval(watch);
+  return {
+    sentMB: megabytes(bytesSent),
+    closed,
+    quietWorstWaitMs: quiet,
+    worstWaitMs,
+    cpuMs: (await server.cpuMs()) - cpuBefore,
+    rssBeforeMB: megabytes(before),
+    grownMB: megabytes(peak - before),
+  };
+}
+
+/** Requests `/healthz` again and again until a promise settles. @returns the longest wait, in milliseconds */
+async function worstWait(port: number, until: Promise<unknown>): Promise<number> {
+  let worst = 0;
+  const state = { isOver: false };
+  void until.then(() => (state.isOver = true));
+  let socket: Socket | undefined;
+  while (!state.isOver) {
+    const begun = performance.now();
+    if (socket === undefined || socket.destroyed) {
+      socket = connect(port, '127.0.0.1');
+      socket.on('error', () => {});
+    }
+    socket.write(request);
+    const answered = new AbortController();
+    const { signal } = answered;
+    await Promise.race([once(socket, 'data', { signal }), once(socket, 'close', { signal })]).catch(() => {});
+    answered.abort();
+    worst = Math.max(worst, performance.now() - begun);
+    await sleep(10);
+  }
+  socket?.destroy();
+  return Math.round(worst);
+}
+
+if (isCommand(import.meta)) {
+  const { measured, faults } = await measureFloods(full);
+  finish(measured, faults);
+}
