@@ -262,7 +262,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 
   const refuse: Refuse = (request, { status, code, message }) => {
     const refused = () => {
-      const body = JSON.stringify(errorFormat.body({ code, message, status, issues: [] }));
+      const body = JSON.stringify(errorFormat.body({ code, message, status, issues: [], error: undefined }));
       const answer = new Answer(status, [['content-type', errorFormat.contentType]], body);
       if (status === 414) answer.limit = 'url-bytes';
       if (status === 431) answer.limit = 'header-bytes';

@@ -32,6 +32,7 @@ export { GatewayError } from './gatewayError.ts';
 export type { GatewayMeta, RestMeta, Deprecation, Pagination, ResponseHeader } from './meta.ts';
 export type { ServedProcedure } from './procedures.ts';
 export { Reply } from './reply.ts';
+export type { InputIssue } from './rest/inputError.ts';
 export {
   apiErrors,
   problemDetails,

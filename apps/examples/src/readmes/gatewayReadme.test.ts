@@ -32,6 +32,7 @@ test('names each of its programs', () => {
     'server.ts',
     'client.ts',
     'withKeys.ts',
+    'orders.ts',
     'fromTrpcToOpenapi.ts',
     'fromStandalone.ts',
   ]);
@@ -57,6 +58,27 @@ test('its keys let in whom they name', async () => {
   expect(answer.headers.get('cache-control')).toBe('private');
   expect(await answer.json()).toEqual({ name: 'Ada' });
   expect((await fetch(`${origin}/v1/health`)).status).toBe(200);
+});
+
+test('the error format in its orders.ts answers the fields of an invalid order, and what is left of a valid one', async () => {
+  const { start, port, origin } = await compiled();
+  await start('orders.ts', port);
+  const order = async (body: object) => {
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    return (await fetch(`${origin}/v1/orders`, init)).json();
+  };
+  expect(await order({ email: 'ada', count: 0 })).toEqual({
+    message: expect.stringMatching(/^email: .*; count: must be at least 1\.$/),
+    fields: [
+      { name: 'email', reason: 'invalid_format' },
+      { name: 'count', reason: 'too_small' },
+    ],
+  });
+  expect(await order({ email: 'ada@example.test', count: 1 })).toEqual({
+    message: 'Too few are left.',
+    left: 2,
+  });
 });
 
 test('who comes from trpc-to-openapi keeps the paths and the body of errors', async () => {

@@ -301,6 +301,8 @@ describe('the body of errors', () => {
         code: 'BAD_REQUEST',
         issues: [
           {
+            code: 'invalid_type',
+            expected: 'int',
             path: ['bookId'],
             message: 'must be an integer: digits, with a minus in front where it is negative',
           },

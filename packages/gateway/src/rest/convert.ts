@@ -9,11 +9,15 @@ interface Converter {
   /** What the text has to be, in words that follow "must be". */
   readonly expects: string;
   readonly convert: (text: string) => unknown;
+  /** What zod says of a value that is of another type, but for its path and message. */
+  readonly issue: TypeIssue;
   /** Whether the values are whole numbers. */
   readonly integer: boolean;
   /** Samples of every kind of text that it takes: where two converters read one differently, a union would guess. */
   readonly samples: readonly string[];
 }
+
+type TypeIssue = { readonly code: string } & Readonly<Record<string, unknown>>;
 
 /** A converter for a schema, and whether its parameter may be repeated (an array). */
 export interface ParameterConverter extends Converter {
@@ -27,28 +31,46 @@ const converter = (
   expects: string,
   samples: readonly string[],
   convert: (text: string) => unknown,
+  issue: TypeIssue,
   integer = false,
-): Converter => ({ expects, samples, convert, integer });
+): Converter => ({ expects, samples, convert, issue, integer });
 
-const text = converter('a string', ['', 'a', '5', '5.5', 'true', '2026-01-01T00:00:00Z'], (value) => value);
+const typeIssue = (expected: string): TypeIssue => ({ code: 'invalid_type', expected });
+
+const text = converter(
+  'a string',
+  ['', 'a', '5', '5.5', 'true', '2026-01-01T00:00:00Z'],
+  (value) => value,
+  typeIssue('string'),
+);
 
 const integer = converter(
   'an integer: digits, with a minus in front where it is negative',
   ['5', '-5'],
   (value) => (/^-?\d+$/.test(value) ? exactNumber(value) : refused),
+  typeIssue('int'),
   true,
 );
 
-const number = converter('a number', ['5', '-5', '5.5', '1e3'], (value) =>
-  /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value) ? exactNumber(value) : refused,
+const number = converter(
+  'a number',
+  ['5', '-5', '5.5', '1e3'],
+  (value) => (/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value) ? exactNumber(value) : refused),
+  typeIssue('number'),
 );
 
-const bigint = converter('an integer', ['5', '-5'], (value) =>
-  /^-?\d+$/.test(value) ? BigInt(value) : refused,
+const bigint = converter(
+  'an integer',
+  ['5', '-5'],
+  (value) => (/^-?\d+$/.test(value) ? BigInt(value) : refused),
+  typeIssue('bigint'),
 );
 
-const boolean = converter('true or false', ['true', 'false'], (value) =>
-  value === 'true' ? true : value === 'false' ? false : refused,
+const boolean = converter(
+  'true or false',
+  ['true', 'false'],
+  (value) => (value === 'true' ? true : value === 'false' ? false : refused),
+  typeIssue('boolean'),
 );
 
 const timestamp = z.iso.datetime({ offset: true });
@@ -61,9 +83,10 @@ const date = converter(
   'a date-time (RFC 3339)',
   ['2026-01-01T00:00:00Z'],
   (value) => dateOf(value) ?? refused,
+  typeIssue('date'),
 );
 
-const nothing = converter('absent', [], () => refused);
+const nothing = converter('absent', [], () => refused, typeIssue('undefined'));
 
 function exactNumber(value: string): unknown {
   const parsed = Number(value);
@@ -83,8 +106,11 @@ function literals(values: readonly z.core.util.Literal[]): Converter {
     byText.set(key, value);
   }
   const keys = [...byText.keys()];
-  return converter(`one of ${keys.map((key) => JSON.stringify(key)).join(', ')}`, keys, (value) =>
-    byText.has(value) ? byText.get(value) : refused,
+  return converter(
+    `one of ${keys.map((key) => JSON.stringify(key)).join(', ')}`,
+    keys,
+    (value) => (byText.has(value) ? byText.get(value) : refused),
+    { code: 'invalid_value', values },
   );
 }
 
@@ -113,6 +139,7 @@ function union(options: readonly Converter[]): Converter {
       }
       return refused;
     },
+    { code: 'invalid_union', errors: [] },
     options.every((option) => option.integer),
   );
 }

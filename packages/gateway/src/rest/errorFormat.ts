@@ -1,3 +1,4 @@
+import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { ApiError } from '../apiError.ts';
 import { statusText } from '../statusText.ts';
@@ -12,8 +13,13 @@ export interface RestError {
   readonly message: string;
   /** The HTTP status. */
   readonly status: number;
-  /** The offending fields of an input, in order. Empty for other errors. */
+  /** The offending fields of an input, in order, as zod reports them. Empty for other errors. */
   readonly issues: readonly InputIssue[];
+  /**
+   * The error itself, with its `cause`, for a format that answers data of its own. A cause may hold a driver's text or a
+   * path: pick from it what clients may see. `undefined` where the head of a request was rejected (400, 414, 431).
+   */
+  readonly error: TRPCError | undefined;
 }
 
 /** How errors look over REST. The document's error schema is this one's. */
@@ -55,7 +61,7 @@ export const problemDetails: ErrorFormat = {
   }),
 };
 
-/** `{ message, code, issues }`: what trpc-to-openapi answers, for who comes from there. */
+/** `{ message, code, issues }`: what trpc-to-openapi answers. The issues are zod's. */
 export const trpcToOpenApiErrors: ErrorFormat = {
   contentType: 'application/json',
   schema: z
@@ -63,7 +69,13 @@ export const trpcToOpenApiErrors: ErrorFormat = {
       message: z.string(),
       code: z.string(),
       issues: z
-        .array(z.object({ message: z.string(), path: z.array(z.union([z.string(), z.number()])) }))
+        .array(
+          z.looseObject({
+            code: z.string().optional(),
+            message: z.string(),
+            path: z.array(z.union([z.string(), z.number()])),
+          }),
+        )
         .optional(),
     })
     .meta({ id: 'Error' }),

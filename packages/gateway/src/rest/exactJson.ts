@@ -46,6 +46,7 @@ export function parseExactJson(text: string, isRead: (name: string) => boolean):
   const issues = [...membersWithInexactNumbers(text)]
     .filter((name) => name === undefined || isRead(name))
     .map((name) => ({
+      code: 'custom',
       path: name === undefined ? [] : [name],
       message: 'has a number that JSON cannot carry exactly: it would be rounded',
     }));

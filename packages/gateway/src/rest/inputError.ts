@@ -1,10 +1,15 @@
 import { TRPCError } from '@trpc/server';
+import { isZod } from '../isZod.ts';
 
 /** One thing that is wrong with an input. */
 export interface InputIssue {
   /** Where: empty for the input as a whole. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
+  /** zod's code, such as `invalid_type` or `too_small`. `undefined` for an issue of another library. */
+  readonly code?: string | undefined;
+  /** What else zod says of it, by its code: `expected`, `minimum`, `format`, `values` and others. */
+  readonly [detail: string]: unknown;
 }
 
 const mostIssues = 20;
@@ -24,13 +29,17 @@ export function inputError(issues: readonly InputIssue[]): TRPCError {
 }
 
 /**
- * The issues behind an error: zod's, any Standard Schema library's, or the wire's own. They all keep them in `issues`.
+ * The issues behind an error: zod's and the wire's own whole; of any other Standard Schema library the path and the
+ * message, since the rest may hold the input. They all keep them in `issues`.
  * @returns an empty list where the error is not about an input
  */
 export function issuesOf(error: TRPCError): readonly InputIssue[] {
   const { cause } = error;
   if (error.code !== 'BAD_REQUEST' || cause === undefined || !('issues' in cause)) return [];
-  return Array.isArray(cause.issues) ? cause.issues.map(toIssue) : [];
+  if (!Array.isArray(cause.issues)) return [];
+  return cause instanceof InputIssues || isZod(cause)
+    ? (cause.issues as readonly InputIssue[])
+    : cause.issues.map(toIssue);
 }
 
 function toIssue(issue: { path?: readonly unknown[]; message: string }): InputIssue {

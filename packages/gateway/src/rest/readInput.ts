@@ -108,7 +108,12 @@ function readBody(
     }
     return input;
   }
-  issues.push({ path: [], message: 'the body must be a JSON object' });
+  issues.push({
+    code: 'invalid_type',
+    expected: 'object',
+    path: [],
+    message: 'the body must be a JSON object',
+  });
   return {};
 }
 
@@ -126,11 +131,17 @@ function readMultipart(
     const given = values.filter((value) => typeof value === 'string');
     const file = files.get(name);
     if (given.length !== (file ? 0 : values.length)) {
-      issues.push({ path: [name], message: file ? 'must be a file' : 'must be a text, not a file' });
+      const issue = { code: 'invalid_type', expected: file ? 'file' : 'string', path: [name] };
+      issues.push({ ...issue, message: file ? 'must be a file' : 'must be a text, not a file' });
     } else if (file?.repeated) {
       input[name] = values;
     } else if (values.length > 1 && file) {
-      issues.push({ path: [name], message: 'is given more than once' });
+      issues.push({
+        code: 'invalid_type',
+        expected: 'file',
+        path: [name],
+        message: 'is given more than once',
+      });
     } else if (file) {
       [input[name]] = values;
     } else {
@@ -163,7 +174,7 @@ function readFields(
     if (parameter.converter.repeated) {
       input[name] = values.map((value) => convert(parameter, value, issues));
     } else if (values.length > 1) {
-      issues.push({ path: [name], message: 'is given more than once' });
+      issues.push({ ...parameter.converter.issue, path: [name], message: 'is given more than once' });
     } else {
       input[name] = convert(parameter, values[0], issues);
     }
@@ -172,13 +183,19 @@ function readFields(
 
 function convert({ name, converter }: Parameter, text: string | undefined, issues: InputIssue[]): unknown {
   if (text === undefined) {
-    issues.push({ path: [name], message: 'is not valid percent-encoded UTF-8' });
+    issues.push({
+      code: 'invalid_format',
+      format: 'utf-8',
+      path: [name],
+      message: 'is not valid percent-encoded UTF-8',
+    });
     return undefined;
   }
   const value = converter.convert(text);
   if (value !== refused) return value;
   const isTooLong = converter.integer && /^-?\d+$/.test(text);
   issues.push({
+    ...converter.issue,
     path: [name],
     message: isTooLong
       ? 'is beyond ±(2^53−1), which cannot be carried exactly'
@@ -212,7 +229,7 @@ function otherIssues(
   return schemas
     .filter(([name]) => !named.has(name))
     .flatMap(([name, schema]) =>
-      schemaIssues(schema, input[name]).map(({ path, message }) => ({ path: [name, ...path], message })),
+      schemaIssues(schema, input[name]).map((issue) => Object.assign(issue, { path: [name, ...issue.path] })),
     );
 }
 

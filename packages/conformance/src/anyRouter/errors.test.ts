@@ -1,0 +1,196 @@
+import { createGateway, type ErrorFormat, type Exchange, trpcToOpenApiErrors } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { serve } from '@petstore/gateway/uws';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+
+class OutOfStock extends Error {
+  readonly left: number;
+  constructor(left: number) {
+    super('select left from stock where shelf = 7');
+    this.left = left;
+  }
+}
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const router = t.router({
+  order: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/orders' } })
+    .input(
+      z.object({
+        email: z.email(),
+        lines: z.array(z.object({ count: z.int().min(1) })),
+        account: z.union([z.int(), z.literal('cash')]).optional(),
+      }),
+    )
+    .output(z.void())
+    .mutation(() => {
+      throw new TRPCError({ code: 'CONFLICT', message: 'Too few are left.', cause: new OutOfStock(2) });
+    }),
+  search: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/orders' } })
+    .input(
+      z.object({
+        limit: z.int().optional(),
+        price: z.number().optional(),
+        paid: z.boolean().optional(),
+        since: z.date().optional(),
+        barcode: z.bigint().max(5n).optional(),
+        kind: z.enum(['new', 'old']).optional(),
+        page: z.union([z.int(), z.literal('last')]).optional(),
+      }),
+    )
+    .output(z.void())
+    .query(() => {
+      throw new Error('connect mongodb://root:hunter2@db failed');
+    }),
+});
+
+type Started = Awaited<ReturnType<typeof startOrders>>;
+
+/** For one test. */
+async function start(errorFormat?: ErrorFormat): Promise<Started> {
+  const started = await startOrders(errorFormat);
+  onTestFinished(async () => void (await started.close()));
+  return started;
+}
+
+async function startOrders(errorFormat?: ErrorFormat) {
+  const exchanges: Exchange[] = [];
+  const gateway = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Orders', version: '1.0.0' },
+    onExchange: (exchange) => exchanges.push(exchange),
+    ...(errorFormat && { errorFormat }),
+  });
+  const listening = await serve(gateway);
+  const orders = `http://127.0.0.1:${listening.port}/v1/orders`;
+  const read = async (response: Response) => [response.status, await response.json()] as const;
+  return {
+    exchanges,
+    close: () => listening.close(),
+    post: async (body: unknown) =>
+      read(
+        await fetch(orders, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+      ),
+    get: async (query = '') => read(await fetch(`${orders}?${query}`)),
+  };
+}
+
+const order = { email: 'ada@example.test', lines: [{ count: 1 }] };
+const format = (body: ErrorFormat['body']): ErrorFormat => ({
+  contentType: 'application/json',
+  schema: z.looseObject({}).meta({ id: 'OwnError' }),
+  body,
+});
+
+test('an error format of your own answers the data of a cause, and the default one shows nothing of it', async () => {
+  const { post } = await start(
+    format(({ code, error }) => ({
+      code,
+      ...(error?.cause instanceof OutOfStock && { left: error.cause.left }),
+    })),
+  );
+  expect(await post(order)).toEqual([409, { code: 'CONFLICT', left: 2 }]);
+  const plain = await start();
+  expect(await plain.post(order)).toEqual([
+    409,
+    { code: 'CONFLICT', message: 'Too few are left.', status: 409 },
+  ]);
+  expect(await plain.get()).toEqual([
+    500,
+    { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 },
+  ]);
+});
+
+test('an error format of your own is given each offending field with its path and its code', async () => {
+  const { post } = await start(
+    format(({ issues }) => ({
+      fields: issues.map(({ path, code }) => [path.join('.'), code]),
+    })),
+  );
+  expect(await post({ email: 'ada', lines: [{ count: 1 }, { count: 0 }], account: 'credit' })).toEqual([
+    400,
+    {
+      fields: [
+        ['email', 'invalid_format'],
+        ['lines.1.count', 'too_small'],
+        ['account', 'invalid_union'],
+      ],
+    },
+  ]);
+});
+
+test('trpcToOpenApiErrors answers the issues of a body as zod has them', async () => {
+  const { post } = await start(trpcToOpenApiErrors);
+  expect(await post({ email: 5, lines: [{ count: 0 }] })).toEqual([
+    400,
+    {
+      code: 'BAD_REQUEST',
+      message: expect.any(String),
+      issues: [
+        {
+          code: 'invalid_type',
+          expected: 'string',
+          path: ['email'],
+          message: 'Invalid input: expected string, received number',
+        },
+        {
+          code: 'too_small',
+          origin: 'number',
+          minimum: 1,
+          inclusive: true,
+          path: ['lines', 0, 'count'],
+          message: 'Too small: expected number to be >=1',
+        },
+      ],
+    },
+  ]);
+});
+
+describe('trpcToOpenApiErrors over a query', () => {
+  let orders: Started;
+  beforeAll(async () => {
+    orders = await startOrders(trpcToOpenApiErrors);
+  });
+  afterAll(() => orders.close());
+
+  test.for<[query: string, issue: object]>([
+    ['limit=x', { code: 'invalid_type', expected: 'int', path: ['limit'] }],
+    ['limit=1&limit=2', { code: 'invalid_type', expected: 'int', path: ['limit'] }],
+    ['limit=9007199254740993', { code: 'invalid_type', expected: 'int', path: ['limit'] }],
+    ['limit=%ff', { code: 'invalid_format', format: 'utf-8', path: ['limit'] }],
+    ['price=x', { code: 'invalid_type', expected: 'number', path: ['price'] }],
+    ['paid=1', { code: 'invalid_type', expected: 'boolean', path: ['paid'] }],
+    ['since=2026', { code: 'invalid_type', expected: 'date', path: ['since'] }],
+    ['barcode=x', { code: 'invalid_type', expected: 'bigint', path: ['barcode'] }],
+    ['barcode=6', { code: 'too_big', maximum: '5', path: ['barcode'] }],
+    ['kind=x', { code: 'invalid_value', values: ['new', 'old'], path: ['kind'] }],
+    ['page=x', { code: 'invalid_union', path: ['page'] }],
+  ])('trpcToOpenApiErrors answers ?%s with the code and the details that zod has', async ([query, issue]) => {
+    expect(await orders.get(query)).toEqual([
+      400,
+      { code: 'BAD_REQUEST', message: expect.any(String), issues: [expect.objectContaining(issue)] },
+    ]);
+  });
+});
+
+test('an error format that throws is answered with 500 and the default body, and the log is given what it threw', async () => {
+  const broken = new TypeError('left is not a function');
+  const { post, exchanges } = await start(
+    format(() => {
+      throw broken;
+    }),
+  );
+  expect(await post(order)).toEqual([
+    500,
+    { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 },
+  ]);
+  expect(exchanges).toMatchObject([{ operation: 'order', status: 500, error: broken }]);
+});
