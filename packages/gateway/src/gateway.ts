@@ -13,6 +13,7 @@ import { createLoadShedding } from './edge/loadShedding.ts';
 import { createRateLimit } from './edge/rateLimit.ts';
 import { createSocketOrigins } from './edge/socketOrigins.ts';
 import { GatewayError } from './gatewayError.ts';
+import { logUnexpected } from './errorLog.ts';
 import { createExchanges } from './exchanges.ts';
 import {
   type GatewayRequest,
@@ -57,8 +58,8 @@ type Face = Exchange['face'];
 
 /**
  * Derives routes, conversions and documents once, and gives what a host needs to serve the router. The user's schemas
- * are read and never changed. Serve it with `serve` of `@petstore/gateway/uws`. What fails unexpectedly is told to
- * `onExchange`, and to nobody where that is not given. On the tRPC face a router's own `errorFormatter` and `isDev`
+ * are read and never changed. Serve it with `serve` of `@petstore/gateway/uws`. Unexpected errors are reported to
+ * `onExchange`; where it is not given they are written to stderr. On the tRPC face a router's own `errorFormatter` and `isDev`
  * decide what a client sees of such an error: set `isDev: false` and replace the messages of causes.
  * @throws {GatewayError} one line for each procedure that cannot be served: its name, why, and the remedy
  */
@@ -70,7 +71,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const { documentPath = '/openapi.json', errorFormat = apiErrors } = options;
   const tell = (told: Exchange) => {
     try {
-      options.onExchange?.(told);
+      if (options.onExchange) options.onExchange(told);
+      else if (told.face !== 'rpc' || !options.rpc?.onError) logUnexpected(told);
     } catch {
       // The log itself has failed: there is nobody to tell, and the request is answered all the same.
     }

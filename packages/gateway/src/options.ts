@@ -163,7 +163,8 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> extends 
   readonly routes?: Readonly<Record<`/${string}`, Handle>>;
   /**
    * Called after each answer is made, and of a stream after its end, with what a log line or a metric needs. What it
-   * throws is dropped.
+   * throws is dropped. Default: unexpected errors (5xx) are written to stderr with their stack; over tRPC only where
+   * `rpc.onError` is not given either.
    */
   readonly onExchange?: (exchange: Exchange) => void;
 }

@@ -88,6 +88,8 @@ async function start(setting: Setting | undefined, authenticate?: () => undefine
     ...(authenticate && { authenticate }),
     createContext: ({ info }) => createContext(info),
     document: { title: 'Differential', version: '0.0.0' },
+    // Procedures fail here as they are meant to: nothing is to be printed.
+    onExchange: () => {},
     maxBodyBytes: maxBytes,
     rpc: options,
   });

@@ -9,7 +9,7 @@ const isLarger = (text: string, maxBytes: number) =>
   text.length * 3 > maxBytes && (text.length > maxBytes || Buffer.byteLength(text) > maxBytes);
 
 /** Whether `JSON.stringify` failed because its text would be longer than a string can be (V8: 512 MiB). */
-export const isTooLongForString = (cause: unknown): boolean =>
+const isTooLongForString = (cause: unknown): boolean =>
   cause instanceof RangeError && cause.message === 'Invalid string length';
 
 /**
