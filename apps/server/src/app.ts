@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { type Awaitable, createKeyVerifier, type KeyIdentity } from '@petstore/core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Awaitable, createKeyVerifier, type KeyIdentity, type StoreError } from '@petstore/core';
 import { createGateway } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
 import { openAdmin } from './admin.ts';
@@ -8,16 +9,18 @@ import type { Configuration } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { reloadCertificates } from './certificateReload.ts';
 import { docsRoutes } from './docs/docsRoutes.ts';
+import { UnclosedStoreError } from './endProcess.ts';
 import { edgeOptions, listenOptions, tlsFiles } from './edgeOptions.ts';
+import { faultText } from './faultText.ts';
 import { type FirstKeyOptions, firstKeyNotice, makeFirstKey } from './firstKey.ts';
 import { healthRoutes } from './health.ts';
 import { listenFault } from './listenFault.ts';
 import type { MetricsSnapshot } from './metrics/index.ts';
-import { openLog, requestLog } from './log.ts';
+import { openLog, requestLog, warnIfRoot } from './log.ts';
 import { originOf } from './originOf.ts';
 import { proceduresByWay } from './proceduresByWay.ts';
 import { service } from './service.ts';
-import { drainDeadlineMs } from './stopOnSignals.ts';
+import { drainDeadlineMs, stopDeadlineMs, type StopOptions } from './stopOnSignals.ts';
 
 export interface Server {
   /** Where it is reached from this machine: scheme, host and port. */
@@ -26,8 +29,13 @@ export interface Server {
   readonly metrics?: () => Promise<MetricsSnapshot>;
   /** Resolves where its store can serve. @throws {StoreError} that says why it cannot */
   readonly ready: () => Awaitable<void>;
-  /** Stops in order: not ready, no new connections, calls in flight answered, store closed, log written out. */
-  close(): Promise<void>;
+  /** Resolves when the store can no longer be used by this process. It should end then. */
+  readonly failed: Promise<StoreError>;
+  /**
+   * Stops in order: not ready, no new connections, calls in flight answered, store closed, log written out.
+   * @throws {UnclosedStoreError} where the store did not close within `stopDeadlineMs`
+   */
+  close(options?: StopOptions): Promise<void>;
 }
 
 export interface StartOptions {
@@ -35,6 +43,8 @@ export interface StartOptions {
   readonly openStore?: typeof openConfiguredStore;
   /** Whether other processes serve on the port too; their parent says where they listen. Default: false. */
   readonly isWorker?: boolean;
+  /** Whether a data folder without a store gets one. Default: true. */
+  readonly createStore?: boolean;
 }
 
 /**
@@ -44,12 +54,19 @@ export interface StartOptions {
  */
 export async function startServer(
   configuration: Configuration,
-  { openStore = openConfiguredStore, isWorker = false }: StartOptions = {},
+  { openStore = openConfiguredStore, isWorker = false, createStore = true }: StartOptions = {},
 ): Promise<Server> {
   const { ADMIN_HOST, API_KEY, DATA_DIR, HOST, MONGODB_DB, MONGODB_URI, PORT } = configuration;
   const log = openLog(configuration);
   const admin = await openAdmin(configuration);
-  const opened = await openStore(configuration);
+  const { promise: failed, resolve: fail } = Promise.withResolvers<StoreError>();
+  const onFatal = (error: StoreError) => {
+    log.fatal(error, 'the store cannot be used any more: this process ends');
+    fail(error);
+  };
+  // Only the first process on a new database makes its indexes, and it may be away until any of them finds it.
+  const create = createStore || MONGODB_URI !== undefined;
+  const opened = await openStore(configuration, { create, onFatal });
   const store = admin?.wrapStore(opened) ?? opened;
   try {
     const stopping = new AbortController();
@@ -115,27 +132,59 @@ export async function startServer(
     const shown = adminListener && {
       admin: originOf({ host: ADMIN_HOST, port: adminListener.port }, 'http'),
     };
+    if (!isWorker) warnIfRoot(log);
     log.info({ origin, ...shown, ...kept, procedures }, isWorker ? 'worker listening' : 'listening');
     return {
       origin,
       ...(admin && { metrics: () => admin.snapshot(sources) }),
       ready: () => store.ready(),
-      async close() {
+      failed,
+      async close({ drainMs } = { drainMs: drainDeadlineMs }) {
+        const until = performance.now() + stopDeadlineMs;
         stopping.abort();
         endReloads?.();
         log.info('stopping');
-        const cutOff = await host.close({ deadlineMs: drainDeadlineMs });
-        await firstKey;
-        await adminListener?.close();
-        await store.close();
+        const cutOff = await host.close({ deadlineMs: drainMs });
         requests?.end();
-        log.info({ cutOff }, 'stopped');
+        const unclosed = await unlessInTime(until, async () => {
+          await firstKey;
+          await adminListener?.close();
+          await store.close({ deadlineMs: Math.max(until - performance.now(), 0) });
+        });
+        if (unclosed === undefined) log.info({ cutOff }, 'stopped');
+        else log.error({ cutOff, err: unclosed }, 'stopped, but the store did not close');
         await log.end();
+        if (unclosed !== undefined) throw unclosed;
       },
     };
   } catch (error) {
-    await store.close();
-    throw error;
+    const until = performance.now() + stopDeadlineMs - drainDeadlineMs;
+    const unclosed = await unlessInTime(until, () => store.close({ deadlineMs: until - performance.now() }));
+    // It ends the process in another way.
+    throw unclosed === undefined ? error : new UnclosedStoreError(faultText(error), { cause: error });
+  }
+}
+
+/** @returns why it has not ended in time; `undefined` where it has */
+async function unlessInTime(
+  until: number,
+  close: () => Promise<void>,
+): Promise<UnclosedStoreError | undefined> {
+  const unclosed = (why: string, cause?: unknown) =>
+    new UnclosedStoreError(`The store did not close: ${why}`, { cause });
+  const timedOut = new AbortController();
+  try {
+    return await Promise.race([
+      close().then(() => undefined),
+      // Later than the store, which knows more about it.
+      sleep(until - performance.now() + 250, undefined, { signal: timedOut.signal }).then(() =>
+        unclosed('it took too long.'),
+      ),
+    ]);
+  } catch (error) {
+    return unclosed(faultText(error), error);
+  } finally {
+    timedOut.abort();
   }
 }
 

@@ -84,6 +84,9 @@ function isPublicUrl(value: string): boolean {
   );
 }
 
+/** How many different characters an API key must have. */
+const minKeyCharacters = 5;
+
 /** The process's configuration: environment variables by their own names. */
 export const Configuration = z.object({
   HOST: ownAddress().default('127.0.0.1').register(variables, {
@@ -149,10 +152,12 @@ export const Configuration = z.object({
   API_KEY: z
     .string()
     .regex(/^(?=.{16})[A-Za-z\d._~+/-]+=*$/)
+    // A placeholder such as `xxxxxxxxxxxxxxxx`, not a secret: a random one of 16 hexadecimal digits has fewer than 5 once in a million.
+    .refine((value) => new Set(value).size >= minKeyCharacters)
     .optional()
     .register(variables, {
       description: 'A key that is accepted besides the stored ones. With it, a first start makes none',
-      takes: 'at least 16 letters, digits and `-._~+/`, with `=` at the end only (RFC 6750)',
+      takes: `at least 16 letters, digits and \`-._~+/\`, ${minKeyCharacters} different ones, with \`=\` at the end only (RFC 6750)`,
       secret: true,
     }),
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824)

@@ -6,6 +6,7 @@ const forPeople = new Set([
   'GatewayError',
   'ListenError',
   'StoreError',
+  'UnclosedStoreError',
 ]);
 
 /** What whoever started the process is told of what it failed with: a sentence, or, of what nobody expected, its stack. */

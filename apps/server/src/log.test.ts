@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { StoreError } from '@petstore/core';
 import type { Exchange } from '@petstore/gateway';
@@ -7,6 +9,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { requestLog } from './log.ts';
 import { logLines, type RunningServer } from './testing/petStoreProcess.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
+import { nobody, nobodyCanRun } from './testing/nobody.ts';
 
 const authorization = `Bearer ${apiKey}`;
 const requests = (server: RunningServer) =>
@@ -63,6 +66,25 @@ test('the line of a start says how many procedures are called which way', async 
   const server = await serve({ env: { API_KEY: apiKey } });
   expect(logLines(server).find(({ msg }) => msg === 'listening')).toMatchObject({
     procedures: { direct: 3, chain: 0, trpc: 0 },
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0 || !nobodyCanRun)('a start logs a warning', () => {
+  const warnings = (server: RunningServer) => logLines(server).filter(({ level }) => level === 40);
+
+  test.each([{}, { WORKERS: '2' }])('once when it runs as root (%j)', async (env) => {
+    const { serve } = await newFolder();
+    const server = await serve({ env: { API_KEY: apiKey, ...env } });
+    await server.stop();
+    expect(warnings(server)).toMatchObject([{ msg: expect.stringMatching(/^running as root: /) }]);
+  });
+
+  test('never when it runs as another user', async () => {
+    const { serve, dataDir } = await newFolder();
+    await chmod(dirname(dataDir), 0o777);
+    const server = await serve({ env: { API_KEY: apiKey }, ...nobody });
+    await server.stop();
+    expect(warnings(server)).toEqual([]);
   });
 });
 

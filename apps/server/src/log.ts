@@ -79,6 +79,14 @@ export function openLog({ LOG_LEVEL, WORKERS }: Pick<Configuration, 'LOG_LEVEL' 
   return Object.assign(pino({ level: LOG_LEVEL, base }, { write }), { line, end });
 }
 
+/** Logs a warning where the process runs as root. */
+export function warnIfRoot(log: Pick<Logger, 'warn'>): void {
+  if (process.getuid?.() !== 0) return;
+  log.warn(
+    'running as root: run the service as a user of its own that owns the data folder, and nothing else',
+  );
+}
+
 export interface RequestLog {
   readonly onExchange: (exchange: Exchange) => void;
   /** Writes the lines that are still due. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CommandError } from './commandError.ts';
 import { type Command, helpText, parseCommandLine } from './commandLine.ts';
 import { readConfiguration } from './configuration.ts';
-import { faultText } from './faultText.ts';
+import { endWithFault } from './endProcess.ts';
 
 /** The oldest Node that this is tested on. */
 const oldestNode = 22;
@@ -12,9 +12,7 @@ try {
   checkNode();
   await run(parseCommandLine(process.argv.slice(2)));
 } catch (error) {
-  process.stderr.write(`${faultText(error)}\n`);
-  // Not `exitCode`: what was opened before the fault would keep the process.
-  process.exit(1);
+  endWithFault(error);
 }
 
 function checkNode(): void {
@@ -48,7 +46,7 @@ async function run(command: Command): Promise<void> {
     case 'worker': {
       const configuration = readConfiguration(process.env);
       const { runWorker } = await import('./worker.ts');
-      return runWorker(configuration);
+      return runWorker(configuration, { createStore: command.createsStore });
     }
     case 'check': {
       const configuration = readConfiguration(process.env);

@@ -38,7 +38,8 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     const server = await serve({ env });
     server.child.kill(signal);
     expect(await server.exited).toEqual({ code: 0, signal: null });
-    expect(logLines(server).map(({ msg }) => msg)).toEqual(['listening', 'stopping', 'stopped']);
+    const lines = logLines(server).filter(({ level }) => level === 30);
+    expect(lines.map(({ msg }) => msg)).toEqual(['listening', 'stopping', 'stopped']);
     expect(server.stderr()).toBe('');
   });
 

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { reservePort } from '@petstore/gateway/uws';
 import { openGatheringAdmin } from './admin.ts';
 import { CommandError } from './commandError.ts';
@@ -5,13 +7,13 @@ import type { Configuration } from './configuration.ts';
 import { tlsFiles } from './edgeOptions.ts';
 import { listenFault } from './listenFault.ts';
 import { healthRoutes } from './health.ts';
-import { openLog } from './log.ts';
+import { openLog, warnIfRoot } from './log.ts';
 import { originOf } from './originOf.ts';
-import { drainDeadlineMs, type Stoppable } from './stopOnSignals.ts';
+import { type Stoppable, stopDeadlineMs } from './stopOnSignals.ts';
 import { createWorkers } from './workers.ts';
 
-/** How much longer than their drain the workers may take to end: store and log are closed then. In milliseconds. */
-const graceMs = 3_000;
+/** How much longer than a stop the workers may take to end, in milliseconds: then they are killed. */
+const graceMs = 500;
 
 /**
  * Serves by several processes on one port. This one serves nothing itself: it picks the port, starts the workers, and
@@ -27,7 +29,13 @@ export async function startWorkers(configuration: Configuration): Promise<Stoppa
   const log = openLog(configuration);
   const env = { ...process.env, PORT: String(reserved.port) };
   const admin = await openGatheringAdmin(configuration);
-  const workers = createWorkers({ count: WORKERS, env, log, ...(admin && { onEnded: admin.gone }) });
+  const workers = createWorkers({
+    count: WORKERS,
+    env,
+    log,
+    ...(admin && { onEnded: admin.gone }),
+    missing: () => missingStore(configuration),
+  });
   let isDraining = false;
   const health = healthRoutes({ store: workers, isDraining: () => isDraining });
   // Before a worker makes the first key: a start that fails must not have used up its one showing.
@@ -43,17 +51,27 @@ export async function startWorkers(configuration: Configuration): Promise<Stoppa
   const shown = adminListener && {
     admin: originOf({ host: ADMIN_HOST, port: adminListener.port }, 'http'),
   };
+  warnIfRoot(log);
   log.info({ origin, ...shown, workers: WORKERS }, 'listening');
   return {
     async close() {
       isDraining = true;
       log.info('stopping');
-      const failed = await workers.stop(drainDeadlineMs + graceMs);
+      const failed = await workers.stop(stopDeadlineMs + graceMs);
       await adminListener?.close();
       log.info('stopped');
       await log.end();
-      if (failed > 0) throw new Error(`${failed} of ${WORKERS} workers did not end in order.`);
+      if (failed > 0) throw new CommandError(`${failed} of ${WORKERS} workers did not end in order.`);
     },
     kill: () => workers.kill(),
+    failed: workers.failed,
   };
+}
+
+/** Says that the data folder is gone, where it is: a worker that took its place would serve a new, empty store. */
+function missingStore({ DATA_DIR, MONGODB_URI }: Configuration): string | undefined {
+  const file = resolve(DATA_DIR, 'petstore.mdb');
+  return MONGODB_URI !== undefined || existsSync(file)
+    ? undefined
+    : `${file} was removed while the service ran: put the data folder back or restore it, and start again.`;
 }

@@ -6,15 +6,20 @@ import { faultText } from './faultText.ts';
 import { stopOnSignals } from './stopOnSignals.ts';
 import type { FromWorker, ToWorker } from './workerMessages.ts';
 
+export interface WorkerOptions {
+  /** Whether a data folder without a store gets one. */
+  readonly createStore: boolean;
+}
+
 /**
- * Serves as one of several processes on a port. It stops in order when it is told to, and when whoever started it is
- * gone.
+ * Serves as one of several processes on a port. It stops in order when it is told to, when its parent is gone, and when
+ * it can no longer use the store.
  * @throws {CommandError} where no parent started it
  */
-export async function runWorker(configuration: Configuration): Promise<void> {
+export async function runWorker(configuration: Configuration, { createStore }: WorkerOptions): Promise<void> {
   if (process.send === undefined)
     throw new CommandError('Workers are started by serve, with WORKERS above 1.');
-  const starting = startServer(configuration, { isWorker: true });
+  const starting = startServer(configuration, { isWorker: true, createStore });
   const stop = stopOnSignals(starting, () => void tell({ type: 'stopping' }));
   process.once('disconnect', stop);
   let server: Server;

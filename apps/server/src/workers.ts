@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '@petstore/core';
 import type { Logger } from 'pino';
+import { CommandError } from './commandError.ts';
 import type { MetricsSnapshot } from './metrics/index.ts';
 import type { Answer, FromWorker, ToWorker } from './workerMessages.ts';
 
@@ -16,9 +17,11 @@ export interface WorkersOptions {
   readonly count: number;
   /** The environment of each. */
   readonly env: NodeJS.ProcessEnv;
-  readonly log: Pick<Logger, 'info' | 'error'>;
+  readonly log: Pick<Logger, 'info' | 'error' | 'fatal'>;
   /** Told the number of each that has ended. */
   readonly onEnded?: (process: number) => void;
+  /** What a worker would need that is not there: a sentence; `undefined` where one can be started. */
+  readonly missing: () => string | undefined;
 }
 
 /** What a worker has counted. */
@@ -42,10 +45,11 @@ interface Worker {
 
 export interface Workers {
   /**
-   * Starts them: the first alone, since what one cannot do none can.
+   * Starts them: the first alone, since what one cannot do none can. Each of the others listens then, or has ended and is
+   * being replaced.
    * @param onFirst called when the first one listens
    * @returns where they are reached
-   * @throws {Error} with a sentence for people, where one of them cannot start. None is left then
+   * @throws {Error} with a sentence for people, where the first one cannot start
    */
   start(onFirst: () => void): Promise<string>;
   /** Has each read its certificate anew. */
@@ -61,25 +65,31 @@ export interface Workers {
   metrics(): Promise<ToldMetrics[]>;
   /** Resolves where one of them can serve. @throws {StoreError} that says why none can */
   ready(): Promise<void>;
+  /** Resolves with the reason when a worker that has ended cannot be replaced. */
+  readonly failed: Promise<Error>;
 }
 
 /**
  * Worker processes that are replaced when they end. `node:child_process`, not `node:cluster`: uWebSockets.js listens by
  * itself, and the kernel deals the connections out.
  */
-export function createWorkers({ count, env, log, onEnded }: WorkersOptions): Workers {
+export function createWorkers({ count, env, log, onEnded, missing }: WorkersOptions): Workers {
   const workers = new Set<Worker>();
   const asked = new Map<number, (answer: Answer) => void>();
   let askedCount = 0;
   let startedCount = 0;
   let reloadedAt = -Infinity;
+  /** The first one has listened. */
   let hasStarted = false;
   let isStopping = false;
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
 
   /** @returns a promise of where it is reached */
   function launch(shortLives: number): Promise<string> {
     // Not `import.meta.url`: bundled, that is the file of a chunk.
-    const child = fork(process.argv[1] ?? '', ['worker'], { env });
+    // The first one alone makes a store where there is none.
+    const args = hasStarted ? ['worker', 'existing'] : ['worker'];
+    const child = fork(process.argv[1] ?? '', args, { env });
     const worker: Worker = {
       number: ++startedCount,
       child,
@@ -114,7 +124,8 @@ export function createWorkers({ count, env, log, onEnded }: WorkersOptions): Wor
         workers.delete(worker);
         onEnded?.(worker.number);
         const { exitCode: code, signalCode: signal } = child;
-        if (!isStopping && hasStarted) {
+        // At a stop what ends in order says so itself, and where the first one cannot start, the start does.
+        if (hasStarted && (!isStopping || code !== 0)) {
           const level = code === 0 ? 'info' : 'error';
           log[level]({ worker: child.pid, code, signal, reason }, 'worker ended');
         }
@@ -131,6 +142,11 @@ export function createWorkers({ count, env, log, onEnded }: WorkersOptions): Wor
   function replace(worker: Worker): void {
     if (isStopping || !hasStarted || worker.isReplaced) return;
     worker.isReplaced = true;
+    const reason = missing();
+    if (reason !== undefined) {
+      log.fatal(reason);
+      return fail(new CommandError(reason));
+    }
     const isShort = performance.now() - worker.startedAt < shortLifeMs;
     const shortLives = isShort ? worker.shortLives + 1 : 0;
     setTimeout(() => {
@@ -139,19 +155,18 @@ export function createWorkers({ count, env, log, onEnded }: WorkersOptions): Wor
   }
 
   async function start(onFirst: () => void): Promise<string> {
+    let origin: string;
     try {
-      const origin = await launch(0);
-      onFirst();
-      await Promise.all(Array.from({ length: count - 1 }, () => launch(0)));
-      hasStarted = true;
-      // Some may have ended meanwhile.
-      for (let missing = count - workers.size; missing > 0; missing -= 1) void launch(0);
-      return origin;
+      origin = await launch(0);
     } catch (error) {
       isStopping = true;
       await killAll();
       throw error;
     }
+    hasStarted = true;
+    onFirst();
+    await Promise.allSettled(Array.from({ length: count - 1 }, () => launch(0)));
+    return origin;
   }
 
   const signal = (to: Iterable<Worker>, name: NodeJS.Signals) => {
@@ -217,7 +232,7 @@ export function createWorkers({ count, env, log, onEnded }: WorkersOptions): Wor
     if (!faults.includes(null)) throw new StoreError(faults[0] ?? 'unavailable', 'No worker can serve.');
   }
 
-  return { start, reload, kill, stop, metrics, ready };
+  return { start, reload, kill, stop, metrics, ready, failed };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
-import { drainDeadlineMs } from '../../stopOnSignals.ts';
+import { stopDeadlineMs } from '../../stopOnSignals.ts';
 import type { RunningServer } from '../petStoreProcess.ts';
 import { busyClient, eventClient, newcomer, quietClient, type Round, socketClient } from './clients.ts';
 import { emptyTally, type Tally } from './tally.ts';
@@ -18,7 +18,7 @@ const mustBeZero = ['lost', 'resets', 'brokenStreams', 'untoldSockets', 'missing
 /** What of a round should not have been, by name; nothing where all went well. */
 export function faultsOf({ code, exitMs, tally }: DrainRound): Record<string, number> {
   const faults: (readonly [name: string, count: number])[] = mustBeZero.map((name) => [name, tally[name]]);
-  faults.push(['code', code ?? NaN], ['afterDeadline', Math.max(0, exitMs - drainDeadlineMs)]);
+  faults.push(['code', code ?? NaN], ['afterDeadline', Math.max(0, exitMs - stopDeadlineMs)]);
   return Object.fromEntries(faults.filter(([, count]) => count !== 0));
 }
 

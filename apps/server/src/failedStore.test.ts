@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rename, rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { commandMissing } from '@petstore/testing/commandMissing';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { apiKey, newFolder } from './testing/newFolder.ts';
+import { logLines, type RunningServer } from './testing/petStoreProcess.ts';
+
+const env = { API_KEY: apiKey };
+const holdLock = fileURLToPath(new URL('testing/holdLock.ts', import.meta.url));
+
+const create = (origin: string, signal?: AbortSignal) =>
+  fetch(`${origin}/v1/pets`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', connection: 'close' },
+    body: JSON.stringify({ name: 'Rex', categoryId: 1 }),
+    signal: signal ?? null,
+  });
+
+/** Has the disk fail (EIO) under a process: at data pages, of which LMDB recovers, and in the end at a meta page. */
+async function failDisk(pid: number): Promise<void> {
+  const inject = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=EIO:when=5+3'];
+  const tracer = spawn('strace', ['-f', '-p', String(pid), '-o', '/dev/null', ...inject], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  onTestFinished(() => void tracer.kill('SIGKILL'));
+  await once(tracer.stderr, 'data');
+}
+
+/** Creates until a condition holds, whatever becomes of the creates. */
+async function createUntil(origin: string, condition: () => boolean): Promise<void> {
+  while (!condition()) await create(origin).catch(() => {});
+}
+
+const workersOf = (server: Pick<RunningServer, 'stdout'>) =>
+  logLines(server)
+    .filter(({ msg }) => msg === 'worker listening')
+    .map(({ pid }) => Number(pid));
+
+const fatalLine = (server: RunningServer) => logLines(server).find(({ level }) => level === 60);
+
+describe('a process whose data folder is gone ends with code 1, and says so in its log and on stderr', () => {
+  test.each([
+    ['removed', (dataDir: string) => rm(dataDir, { recursive: true })],
+    ['moved away', (dataDir: string) => rename(dataDir, `${dataDir}-moved`)],
+  ])('(%s)', async (_, remove) => {
+    const { serve, dataDir } = await newFolder();
+    const server = await serve({ env });
+    expect((await create(server.origin)).status).toBe(201);
+    await remove(dataDir);
+    expect(await server.exited).toEqual({ code: 1, signal: null });
+    expect(fatalLine(server)).toMatchObject({ err: { code: 'fatal' } });
+    expect(server.stderr()).toContain(`was removed from the data folder ${dataDir}`);
+  });
+
+  test.runIf(process.platform === 'linux')('with WORKERS=2: no worker makes a new store', async () => {
+    const { serve, dataDir } = await newFolder();
+    const server = await serve({ env: { ...env, WORKERS: '2' } });
+    expect((await create(server.origin)).status).toBe(201);
+    await rm(dataDir, { recursive: true });
+    expect(await server.exited).toEqual({ code: 1, signal: null });
+    expect(server.stderr()).toContain(`${dataDir}/petstore.mdb was removed while the service ran: `);
+    expect(workersOf(server)).toHaveLength(2);
+    await expect(rm(dataDir)).rejects.toThrow('ENOENT');
+  });
+});
+
+describe.skipIf(commandMissing('strace'))('a process in which LMDB has failed for good', () => {
+  test('ends with code 1, and says so in its log and on stderr', { timeout: 60_000 }, async () => {
+    const { serve } = await newFolder();
+    const server = await serve({ env });
+    await failDisk(server.child.pid ?? 0);
+    let hasEnded = false;
+    void server.exited.then(() => (hasEnded = true));
+    await createUntil(server.origin, () => hasEnded);
+    expect(await server.exited).toEqual({ code: 1, signal: null });
+    expect(fatalLine(server)).toMatchObject({ err: { code: 'fatal' } });
+    expect(server.stderr()).toContain('LMDB reported a fatal error');
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'is replaced with WORKERS=2, and every request is served again',
+    { timeout: 60_000 },
+    async () => {
+      const { serve } = await newFolder();
+      const server = await serve({ env: { ...env, WORKERS: '2' } });
+      const [failing = 0] = workersOf(server);
+      await failDisk(failing);
+      await createUntil(server.origin, () => workersOf(server).length === 3);
+      await vi.waitFor(() => {
+        const ended = logLines(server).find(({ msg }) => msg === 'worker ended');
+        expect(ended).toMatchObject({ worker: failing, code: 1, level: 50 });
+      }, 15_000);
+      const statuses: number[] = [];
+      for (let count = 0; count < 20; count += 1) statuses.push((await create(server.origin)).status);
+      expect(new Set(statuses)).toEqual(new Set([201]));
+      expect(await server.stop()).toEqual({ code: 0, signal: null });
+    },
+  );
+});
+
+describe('a stop ends within 11 s while another process holds up all writes', () => {
+  test('one process ends itself by SIGKILL, and its log says why', { timeout: 30_000 }, async () => {
+    const { serve, start, dataDir } = await newFolder();
+    const server = await serve({ env });
+    await once(start({ entry: holdLock, args: [dataDir] }).child.stdout ?? server.child, 'data');
+    const answer = create(server.origin).catch(() => undefined);
+    // It is with the store by then, or the stop has all the less to wait for.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const since = performance.now();
+    server.child.kill('SIGTERM');
+    expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
+    expect(performance.now() - since).toBeLessThan(11_000);
+    await answer;
+    expect(logLines(server).at(-1)).toMatchObject({ level: 50, msg: 'stopped, but the store did not close' });
+    expect(server.stderr()).toContain(
+      `The store did not close: The data folder ${dataDir} was closed, but a write`,
+    );
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'WORKERS=2: the parent ends with code 1, and no worker is left',
+    { timeout: 30_000 },
+    async () => {
+      const { serve, start, dataDir } = await newFolder();
+      const server = await serve({ env: { ...env, WORKERS: '2' } });
+      await once(start({ entry: holdLock, args: [dataDir] }).child.stdout ?? server.child, 'data');
+      const answers = Array.from({ length: 12 }, () => create(server.origin).catch(() => undefined));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const since = performance.now();
+      server.child.kill('SIGTERM');
+      expect(await server.exited).toEqual({ code: 1, signal: null });
+      expect(performance.now() - since).toBeLessThan(11_500);
+      await Promise.all(answers);
+      expect(server.stderr()).toContain('2 of 2 workers did not end in order.');
+      const ended = logLines(server).filter(({ msg }) => msg === 'worker ended');
+      expect(ended).toMatchObject([{ signal: 'SIGKILL' }, { signal: 'SIGKILL' }]);
+    },
+  );
+});
