@@ -8,6 +8,9 @@ export type Command =
   | { readonly run: 'keys list' }
   | { readonly run: 'keys add'; readonly name: string; readonly expires: string | undefined }
   | { readonly run: 'keys revoke'; readonly name: string }
+  | { readonly run: 'backup'; readonly to: string }
+  | { readonly run: 'verify'; readonly folder: string | undefined }
+  | { readonly run: 'read-tables'; readonly folder: string; readonly tables: readonly string[] }
   | { readonly run: 'copy'; readonly from: string; readonly to: string; readonly resume: boolean };
 
 const commands = `Usage: petstore [command]
@@ -20,6 +23,10 @@ Commands:
                      or an instant in ISO 8601; without it the key is good until it is revoked.
   keys list          List the API keys: name, when made, when it expires, last used, revoked.
   keys revoke NAME   Revoke an API key: within 5 seconds no process accepts it.
+  backup FOLDER      Copy the data folder (DATA_DIR) to a new one, FOLDER. It may be in use: the copy is as it was at one
+                     moment, and appears complete or not at all.
+  verify [FOLDER]    Read everything in a data folder (default: DATA_DIR), which may be in use. Code 0 where it is as it
+                     was stored; code 1, and what is damaged, where it is not.
   openapi            Print the OpenAPI document.
   copy --from STORE --to STORE [--resume]
                      Copy everything from one store to another. STORE is the path of a data folder, or a mongodb:// URI
@@ -29,7 +36,7 @@ Commands:
   --help, -h         Print this.
   --version, -v      Print the version.
 
-The key commands may run while servers use the same store.`;
+The key commands, backup and verify may run while servers use the same store.`;
 
 /** @param configurationHelp what is known about each variable */
 export const helpText = (configurationHelp: string) =>
@@ -61,6 +68,18 @@ export function parseCommandLine(args: readonly string[]): Command {
     return { run: 'worker', createsStore: action === undefined };
   }
   if ((command === 'serve' || command === 'openapi') && action === undefined) return { run: command };
+  if (command === 'backup') {
+    if (action === undefined || name !== undefined) throw new CommandError('backup takes one FOLDER.');
+    return { run: 'backup', to: action };
+  }
+  if (command === 'verify') {
+    if (name !== undefined) throw new CommandError('verify takes one FOLDER, or none.');
+    return { run: 'verify', folder: action };
+  }
+  // What `verify` starts to read tables.
+  if (command === 'read-tables' && action !== undefined && name !== undefined) {
+    return { run: 'read-tables', folder: action, tables: [name, ...rest] };
+  }
   if (command === 'keys' && rest.length === 0) {
     if (action === 'list' && name === undefined) return { run: 'keys list' };
     if (action === 'add' && name !== undefined) return { run: 'keys add', name, expires };

@@ -4,7 +4,7 @@ import { copyStore, type StoreTransfer } from '@petstore/core/copy';
 import { CommandError } from './commandError.ts';
 import type { Command } from './commandLine.ts';
 import type { Configuration } from './configuration.ts';
-import { showProgress } from './progress.ts';
+import { count, number, showProgress } from './progress.ts';
 
 export type CopyCommand = Extract<Command, { readonly run: 'copy' }>;
 
@@ -84,7 +84,3 @@ async function openTransfer(
   }
   return openMongodbTransfer(options);
 }
-
-const number = (value: number) => value.toLocaleString('en');
-
-const count = (of: number, what: string) => `${number(of)} ${what}${of === 1 ? '' : 's'}`;

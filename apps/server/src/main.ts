@@ -58,6 +58,20 @@ async function run(command: Command): Promise<void> {
       const { openApiText } = await import('./openapi.ts');
       return print(await openApiText(configuration));
     }
+    case 'backup': {
+      const configuration = readConfiguration(process.env);
+      const { runBackup } = await import('./backup.ts');
+      return print(await runBackup(command.to, configuration));
+    }
+    case 'verify': {
+      const configuration = readConfiguration(process.env);
+      const { runVerify } = await import('./verify.ts');
+      return print(await runVerify(command.folder, configuration));
+    }
+    case 'read-tables': {
+      const { runReadTables } = await import('./verify.ts');
+      return runReadTables(command.folder, command.tables);
+    }
     case 'copy': {
       const configuration = readConfiguration(process.env);
       const { runCopy } = await import('./copy.ts');

@@ -41,4 +41,8 @@ export function showProgress(stream: ProgressStream, now: () => number = () => p
   };
 }
 
-const number = (value: number) => Math.round(value).toLocaleString('en');
+/** A number for people: 1,000. */
+export const number = (value: number) => Math.round(value).toLocaleString('en');
+
+/** So many of something, with the plural's s. */
+export const count = (of: number, what: string) => `${number(of)} ${what}${of === 1 ? '' : 's'}`;

@@ -11,13 +11,8 @@ import { collect, openTable, put } from './table.ts';
 /** An entry of a status index says all in its key. */
 const NOTHING = Buffer.alloc(0);
 
-/**
- * Animals: a row for each by its id, and for each status the ids that have it, so that a page costs the same wherever it
- * starts, however many animals there are and however rare the status is.
- */
-export function openAnimals(folder: DataFolder) {
-  const { path, root } = folder;
-  const counter = openCounter(folder, 'lastAnimalId');
+/** Animals by their id, and the ids of each status. */
+export function openAnimalTables({ root }: DataFolder) {
   const rows: Database<Decoded<Animal>, number> = openTable(root, 'animals', {
     encoder: animalRow,
     keyEncoder: idKey,
@@ -25,6 +20,17 @@ export function openAnimals(folder: DataFolder) {
   const openIds = (status: PetStatus): Database<Buffer, number> =>
     openTable(root, `animals.${status}`, { encoding: 'binary', keyEncoder: idKey });
   const ids = { available: openIds('available'), pending: openIds('pending'), sold: openIds('sold') };
+  return { rows, ids };
+}
+
+/**
+ * Animals: a row for each by its id, and for each status the ids that have it, so that a page costs the same wherever it
+ * starts, however many animals there are and however rare the status is.
+ */
+export function openAnimals(folder: DataFolder) {
+  const { path } = folder;
+  const counter = openCounter(folder, 'lastAnimalId');
+  const { rows, ids } = openAnimalTables(folder);
 
   /** The animal, where it is the one that was stored under this id, and with this status if one is named. */
   function checked(id: number, animal: Decoded<Animal> | undefined, status = animal?.status): Animal {

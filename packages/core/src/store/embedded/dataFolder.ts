@@ -75,7 +75,8 @@ export async function publish(path: string, write: (temporary: string) => Promis
   }
 }
 
-async function syncFolder(path: string): Promise<void> {
+/** Puts the entries of a folder on disk. */
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
     await folder.sync();

@@ -69,7 +69,7 @@ const LMDB_ERRORS: Readonly<Record<number, string>> = {
 };
 
 /** With less space than this a failed write is taken for a full disk. */
-const FULL_BYTES = 1_048_576;
+export const FULL_BYTES = 1_048_576;
 
 /** What is stored is not what was written. `why` is a clause without a full stop. */
 export const damaged = (dataDir: string, why: string) =>

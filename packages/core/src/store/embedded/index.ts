@@ -8,6 +8,8 @@ import { openKeys } from './keys.ts';
 import { type DataFolder, openDataFolder } from './open.ts';
 import { openReservations } from './reservations.ts';
 
+export { type Backup, backupFolder, type BackupOptions } from './backup.ts';
+export { type TableReport, type VerifiedTable, verifiedTables, verifyFolder } from './verify.ts';
 export { rejectSharedFolder } from './dataFolder.ts';
 export { openEmbeddedTransfer } from './transfer.ts';
 

@@ -13,10 +13,8 @@ interface StoredKey {
   readonly record: KeyRecord;
 }
 
-/** API keys by their hash, and the hash by name. What writes belongs inside a write transaction. */
-export function openKeys(folder: DataFolder) {
-  const { path, root } = folder;
-  const counter = openCounter(folder, 'lastKeyNumber');
+/** API keys by their hash, and the hash by name. */
+export function openKeyTables({ root }: DataFolder) {
   const keys: Database<Decoded<StoredKey>, Uint8Array> = openTable(root, 'keys', {
     encoder: jsonRow<StoredKey>(),
     keyEncoding: 'binary',
@@ -25,6 +23,14 @@ export function openKeys(folder: DataFolder) {
     encoder: jsonRow<string>(),
     keyEncoding: 'binary',
   });
+  return { keys, hashes };
+}
+
+/** API keys. What writes belongs inside a write transaction. */
+export function openKeys(folder: DataFolder) {
+  const { path } = folder;
+  const counter = openCounter(folder, 'lastKeyNumber');
+  const { keys, hashes } = openKeyTables(folder);
 
   function checked<T>(row: T | null): T {
     if (row === null) throw damaged(path, 'the record of an API key is not what was stored');

@@ -19,12 +19,7 @@ const NOTHING = Buffer.alloc(0);
 /** It stands under its digest. */
 type Row = Omit<StoredReservation, 'digest'>;
 
-/**
- * Idempotency keys, each with the animal that was created under it. Since animal and reservation are written in one
- * transaction, neither is ever there without the other. What writes belongs inside a write transaction.
- */
-export function openReservations(folder: DataFolder) {
-  const { path, root } = folder;
+export function openReservationTables({ root }: DataFolder) {
   const reservations: Database<Decoded<Row>, Uint8Array> = openTable(root, 'reservations', {
     encoder: jsonRow<Row>(),
     keyEncoding: 'binary',
@@ -34,6 +29,16 @@ export function openReservations(folder: DataFolder) {
     encoding: 'binary',
     keyEncoding: 'binary',
   });
+  return { reservations, expiries };
+}
+
+/**
+ * Idempotency keys, each with the animal that was created under it. Since animal and reservation are written in one
+ * transaction, neither is ever there without the other. What writes belongs inside a write transaction.
+ */
+export function openReservations(folder: DataFolder) {
+  const { path } = folder;
+  const { reservations, expiries } = openReservationTables(folder);
 
   function sweep(now: number): void {
     for (const expiry of collect(expiries.getKeys({ end: expiryKey(now), limit: swept }))) {

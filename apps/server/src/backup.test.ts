@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Animal } from '@petstore/core';
+import { openEmbeddedStore, openEmbeddedTransfer } from '@petstore/core/store/embedded';
+import { expect, onTestFinished, test } from 'vitest';
+import { apiKey, newFolder } from './testing/newFolder.ts';
+import { someAnimals } from './testing/someAnimals.ts';
+
+/** Creates animals on a server, one after the other, until it is told to stop. @returns what was acknowledged so far */
+function creating(origin: string, writers: number) {
+  const created: Animal[] = [];
+  let isOver = false;
+  const write = async (writer: number) => {
+    for (let each = 0; !isOver; each++) {
+      const answer = await fetch(`${origin}/v1/pets`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          name: `${writer}/${each} ${'x'.repeat(500)}`,
+          categoryId: each,
+          status: 'sold',
+        }),
+      });
+      expect(answer.status).toBe(201);
+      created.push(Animal.parse(await answer.json()));
+    }
+  };
+  const writes = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  return {
+    created,
+    async stop() {
+      isOver = true;
+      await writes;
+    },
+  };
+}
+
+test(
+  'backup of a running store holds everything that was acknowledged before it, and ids go on',
+  { timeout: 60_000 },
+  async () => {
+    const folder = await newFolder();
+    const server = await folder.serve({ env: { API_KEY: apiKey } });
+    const { created, stop } = creating(server.origin, 8);
+    onTestFinished(stop);
+    for (const round of [1, 2]) {
+      const length = created.length + 200;
+      while (created.length < length) await new Promise((resolve) => setTimeout(resolve, 5));
+      const before = [...created];
+      const to = join(dirname(folder.dataDir), `backup ${round}`);
+      const { code, stdout, stderr } = await folder.command(['backup', to]);
+      expect({ code, stderr, stdout }).toEqual({
+        code: 0,
+        stderr: '',
+        stdout: expect.stringMatching(
+          /^Backed up [\d,]+ animals and 0 API keys \([\d,]+ bytes\) to .*backup \d in [\d.]+ s\.\n$/,
+        ),
+      });
+
+      expect(await readdir(to)).toEqual(['petstore.mdb']);
+      expect((await stat(to)).mode & 0o777).toBe(0o700);
+      expect((await stat(join(to, 'petstore.mdb'))).mode & 0o777).toBe(0o600);
+      expect(await folder.command(['verify', to])).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(' is whole: '),
+      });
+      const store = await openEmbeddedStore({ dataDir: to, create: false });
+      for (const animal of before) expect(await store.get(animal.id)).toEqual(animal);
+      const next = await store.create({ name: 'Rex', categoryId: 1 });
+      expect(next.id).toBeGreaterThan(before.length);
+      expect(await store.get(next.id - 1)).toBeDefined();
+      await store.close();
+    }
+  },
+);
+
+test('backup keeps API keys and idempotency keys', async () => {
+  const folder = await newFolder();
+  const store = await openEmbeddedStore({ dataDir: folder.dataDir });
+  await store.keys.add({ name: 'ci', hash: 'h'.repeat(43), createdAt: 1 });
+  const once = { caller: 'caller', key: 'key', fingerprint: 'fingerprint' };
+  const { animal } = await store.createOnce({ name: 'Rex', categoryId: 1 }, once);
+  await store.close();
+  const to = `${folder.dataDir}-2`;
+  expect(await folder.command(['backup', to])).toMatchObject({ code: 0 });
+  const copy = await openEmbeddedStore({ dataDir: to, create: false });
+  expect(await copy.keys.list()).toEqual([{ name: 'ci', hash: 'h'.repeat(43), createdAt: 1 }]);
+  expect(await copy.createOnce({ name: 'Rex', categoryId: 1 }, once)).toEqual({ animal, isReplay: true });
+  await copy.close();
+});
+
+test('backup takes an empty folder, and rejects one that is not, which stays as it is', async () => {
+  const folder = await newFolder();
+  await (await openEmbeddedStore({ dataDir: folder.dataDir })).close();
+  const to = `${folder.dataDir}-2`;
+  await mkdir(to);
+  expect(await folder.command(['backup', to])).toMatchObject({ code: 0 });
+  await writeFile(join(to, 'mine'), 'mine');
+  const { code, stdout, stderr } = await folder.command(['backup', to]);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `The folder ${to} is not empty: a backup needs a new or an empty one.\n`,
+  });
+  expect((await readdir(to)).toSorted()).toEqual(['mine', 'petstore.mdb']);
+});
+
+test('backup of a folder without a store fails with a sentence, and leaves nothing', async () => {
+  const folder = await newFolder();
+  const { code, stderr } = await folder.command(['backup', `${folder.dataDir}-2`]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `There is no store at ${folder.dataDir}.\n` });
+  expect(await readdir(dirname(folder.dataDir))).toEqual([]);
+});
+
+test('backup is for a data folder, not for a database', async () => {
+  const folder = await newFolder();
+  const env = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
+  const { code, stderr } = await folder.command(['backup', `${folder.dataDir}-2`], { env });
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr:
+      'backup copies a data folder, and MONGODB_URI is set: back the database up with its own tools, or use copy.\n',
+  });
+});
+
+// Only root may mount a disk of its own.
+test.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
+  'backup to a full disk fails with a sentence, and leaves nothing',
+  async () => {
+    const folder = await newFolder();
+    const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
+    await transfer.putAnimals(someAnimals(20_000));
+    await transfer.close();
+    const disk = `${folder.dataDir}-disk`;
+    await mkdir(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk], { stdio: 'pipe' });
+    try {
+      const { code, stderr } = await folder.command(['backup', join(disk, 'backup')]);
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: `The disk of ${disk} is full and no backup was made: free space on it, or choose another disk.\n`,
+      });
+      expect(await readdir(disk)).toEqual([]);
+    } finally {
+      execFileSync('umount', ['-l', disk]);
+    }
+  },
+);

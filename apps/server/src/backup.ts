@@ -1,0 +1,20 @@
+import { backupFolder } from '@petstore/core/store/embedded';
+import { CommandError } from './commandError.ts';
+import type { Configuration } from './configuration.ts';
+import { count, number } from './progress.ts';
+
+/** Copies the data folder to another. @returns what is printed at the end */
+export async function runBackup(
+  to: string,
+  { DATA_DIR, MONGODB_URI }: Pick<Configuration, 'DATA_DIR' | 'MONGODB_URI'>,
+): Promise<string> {
+  if (MONGODB_URI !== undefined) {
+    throw new CommandError(
+      'backup copies a data folder, and MONGODB_URI is set: back the database up with its own tools, or use copy.',
+    );
+  }
+  const since = performance.now();
+  const { animals, keys, bytes } = await backupFolder({ dataDir: DATA_DIR, to });
+  const seconds = ((performance.now() - since) / 1_000).toFixed(1);
+  return `Backed up ${count(animals, 'animal')} and ${count(keys, 'API key')} (${number(bytes)} bytes) to ${to} in ${seconds} s.`;
+}

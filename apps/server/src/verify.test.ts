@@ -1,0 +1,121 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openEmbeddedStore, openEmbeddedTransfer } from '@petstore/core/store/embedded';
+import { expect, test } from 'vitest';
+import { apiKey, type Folder, newFolder } from './testing/newFolder.ts';
+import { someAnimals } from './testing/someAnimals.ts';
+
+const animalCount = 3000;
+
+async function newStock({ dataDir }: Folder): Promise<void> {
+  const transfer = await openEmbeddedTransfer({ dataDir, create: true });
+  await transfer.raiseLastAnimalId(animalCount);
+  await transfer.putAnimals(someAnimals(animalCount));
+  await transfer.putKeys([{ hash: 'h'.repeat(43), name: 'ci', createdAt: 1 }]);
+  await transfer.close();
+  const store = await openEmbeddedStore({ dataDir });
+  await store.createOnce({ name: 'Rex', categoryId: 1 }, { caller: 'c', key: 'k', fingerprint: 'f' });
+  await store.close();
+}
+
+/** Zeroes every page of the file that holds a text, the ones that LMDB has replaced too. */
+async function zeroPagesWith({ dataDir }: Folder, text: string): Promise<void> {
+  const file = join(dataDir, 'petstore.mdb');
+  const bytes = await readFile(file);
+  const pageSize = bytes.readUInt32LE(48);
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
+    const page = at - (at % pageSize);
+    bytes.fill(0, page, page + pageSize);
+  }
+  await writeFile(file, bytes);
+}
+
+/** Changes a byte of a text wherever it stands. */
+async function damageText({ dataDir }: Folder, text: string): Promise<void> {
+  const file = join(dataDir, 'petstore.mdb');
+  const bytes = await readFile(file);
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+  }
+  await writeFile(file, bytes);
+}
+
+test('verify counts what a data folder holds, while a server writes to it', async () => {
+  const folder = await newFolder();
+  await newStock(folder);
+  const { origin } = await folder.serve({ env: { API_KEY: apiKey } });
+  let isOver = false;
+  const write = async () => {
+    while (!isOver) {
+      await fetch(`${origin}/v1/pets`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'Rex', categoryId: 1, status: 'sold' }),
+      });
+    }
+  };
+  const writes = Promise.all([write(), write(), write(), write()]);
+  const { code, stdout, stderr } = await folder.command(['verify']);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^The data in .* is whole: 3,\d{3} animals, 1 API key and 1 idempotency key, read in [\d.]+ s\.\n$/,
+    ),
+    stderr: '',
+  });
+  isOver = true;
+  await writes;
+});
+
+test('verify names the table and where a zeroed page ends every process that reads it, and goes on', async () => {
+  const folder = await newFolder();
+  await newStock(folder);
+  await zeroPagesWith(folder, 'animal 1500 ');
+  await damageText(folder, '"createdAt":1');
+  const { code, stdout, stderr } = await folder.command(['verify']);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  const lines = stderr.split('\n');
+  expect(lines[0]).toBe(`The data in ${folder.dataDir} is damaged. Restore it from a backup.`);
+  expect(lines[1]).toMatch(
+    /^ {2}animals: LMDB cannot read it beyond animal 1400, and ends the process that tries \(SIGABRT: .*Assertion 'IS_LEAF\(mp\)' failed.*\)\.$/,
+  );
+  expect(lines).toContain('  keys: the record of an API key is not what was stored.');
+});
+
+test('verify names the animal whose record has a flipped bit', async () => {
+  const folder = await newFolder();
+  await newStock(folder);
+  await damageText(folder, 'animal 1500 ');
+  expect(await folder.command(['verify'])).toEqual({
+    code: 1,
+    signal: null,
+    stdout: '',
+    stderr: `The data in ${folder.dataDir} is damaged. Restore it from a backup.\n  animals: the record of animal 1500 is not what was stored.\n`,
+  });
+});
+
+test('verify finds a counter of ids that is behind the animals', async () => {
+  const folder = await newFolder();
+  const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
+  await transfer.putAnimals([{ id: 7, name: 'Rex', categoryId: 1, status: 'sold' }]);
+  await transfer.close();
+  const { code, stderr } = await folder.command(['verify']);
+  // Nothing raised the counter: the next create would give id 1.
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `The data in ${folder.dataDir} is damaged. Restore it from a backup.\n  animals: the counter of ids (0) is behind animal 7.\n`,
+  });
+});
+
+test('verify says that there is no store, and reads none of a database', async () => {
+  const folder = await newFolder();
+  expect(await folder.command(['verify'])).toMatchObject({
+    code: 1,
+    stderr: `There is no store at ${folder.dataDir}.\n`,
+  });
+  const env = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
+  expect(await folder.command(['verify'], { env })).toMatchObject({
+    code: 1,
+    stderr: 'verify reads a data folder, and MONGODB_URI is set: name the folder.\n',
+  });
+});

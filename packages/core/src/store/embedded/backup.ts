@@ -1,0 +1,107 @@
+import { chmod, mkdtemp, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { StoreError } from '../storeError.ts';
+import { openAnimals } from './animals.ts';
+import { makeFolder, syncFolder } from './dataFolder.ts';
+import { FULL_BYTES, toStoreError } from './errors.ts';
+import { openKeys } from './keys.ts';
+import { openDataFolder } from './open.ts';
+
+export interface BackupOptions {
+  /** The data folder. It may be in use. */
+  readonly dataDir: string;
+  /** Where the copy goes: a folder that is not there, or is empty. */
+  readonly to: string;
+}
+
+export interface Backup {
+  readonly animals: number;
+  readonly keys: number;
+  readonly bytes: number;
+}
+
+/**
+ * Copies a data folder, whether or not processes use it, as it is at one moment: everything that was acknowledged before
+ * the call is in the copy. The copy is a data folder of its own. It appears complete and on disk, or not at all; writers
+ * wait for a few microseconds.
+ * @throws {StoreError} `conflict` where something is at `to`
+ */
+export async function backupFolder({ dataDir: from, to }: BackupOptions): Promise<Backup> {
+  const dataDir = resolve(from);
+  const target = resolve(to);
+  try {
+    await rejectUsed(target);
+    await makeFolder(dirname(target));
+    // A sibling, since only within one file system can it be renamed.
+    const temporary = await mkdtemp(join(dirname(target), `.${basename(target)}.new-`));
+    try {
+      await copySnapshot(dataDir, join(temporary, 'petstore.mdb'));
+      const backup = await readBackup(temporary);
+      await syncFolder(temporary);
+      await rename(temporary, target);
+      await syncFolder(dirname(target));
+      return backup;
+    } finally {
+      await rm(temporary, { recursive: true, force: true });
+    }
+  } catch (error) {
+    throw toStoreError(error, target);
+  }
+}
+
+async function rejectUsed(target: string): Promise<void> {
+  const entries = await readdir(target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  if (entries.length === 0) return;
+  throw new StoreError(
+    'conflict',
+    `The folder ${target} is not empty: a backup needs a new or an empty one.`,
+  );
+}
+
+async function copySnapshot(dataDir: string, file: string): Promise<void> {
+  const folder = await openDataFolder(dataDir, false).catch((error: unknown) => {
+    throw toStoreError(error, dataDir);
+  });
+  try {
+    // Not compacted: LMDB would walk every page, and a damaged one would end the process.
+    await folder.root.backup(file, false).catch(async (error: unknown) => {
+      throw await toBackupError(error, dirname(dirname(file)));
+    });
+  } finally {
+    await folder.close();
+  }
+  await chmod(file, 0o600);
+  const copy = await open(file, 'r');
+  try {
+    await copy.sync();
+  } finally {
+    await copy.close();
+  }
+}
+
+/** lmdb 3.5.6 says only in words why a copy failed. */
+async function toBackupError(error: unknown, folder: string): Promise<unknown> {
+  const disk = await statfs(folder);
+  if (disk.bavail * disk.bsize >= FULL_BYTES) return error;
+  return new StoreError(
+    'full',
+    `The disk of ${folder} is full and no backup was made: free space on it, or choose another disk.`,
+    { cause: error },
+  );
+}
+
+/** Opens the copy as a start would. */
+async function readBackup(path: string): Promise<Backup> {
+  const folder = await openDataFolder(path, false);
+  try {
+    const { size } = await stat(join(path, 'petstore.mdb'));
+    return { animals: openAnimals(folder).count(), keys: openKeys(folder).list().length, bytes: size };
+  } finally {
+    await folder.close();
+    // It belongs to the processes of one machine.
+    await rm(join(path, 'petstore.mdb-lock'));
+  }
+}
