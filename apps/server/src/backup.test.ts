@@ -10,9 +10,9 @@ import { someAnimals } from './testing/someAnimals.ts';
 /** Creates animals on a server, one after the other, until it is told to stop. @returns what was acknowledged so far */
 function creating(origin: string, writers: number) {
   const created: Animal[] = [];
-  let isOver = false;
+  const over = new AbortController();
   const write = async (writer: number) => {
-    for (let each = 0; !isOver; each++) {
+    for (let each = 0; !over.signal.aborted; each++) {
       const answer = await fetch(`${origin}/v1/pets`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
@@ -29,8 +29,8 @@ function creating(origin: string, writers: number) {
   const writes = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
   return {
     created,
-    async stop() {
-      isOver = true;
+    stop: async () => {
+      over.abort();
       await writes;
     },
   };

@@ -44,9 +44,9 @@ test('verify counts what a data folder holds, while a server writes to it', asyn
   const folder = await newFolder();
   await newStock(folder);
   const { origin } = await folder.serve({ env: { API_KEY: apiKey } });
-  let isOver = false;
+  const over = new AbortController();
   const write = async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await fetch(`${origin}/v1/pets`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
@@ -63,7 +63,7 @@ test('verify counts what a data folder holds, while a server writes to it', asyn
     ),
     stderr: '',
   });
-  isOver = true;
+  over.abort();
   await writes;
 });
 

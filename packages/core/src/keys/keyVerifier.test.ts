@@ -126,6 +126,20 @@ test('a good key is looked up once a second, a bad one every time: it may have b
   expect(verify(later.key)).toBeDefined();
 });
 
+test('where the use of a key cannot be noted, it is tried again a minute later, not at each look-up', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'Date'] });
+  const { key } = await addKey('deploy');
+  const touch = vi.fn<KeyStore['touch']>(() => Promise.reject(new StoreError('full', 'The disk is full.')));
+  const verify = createKeyVerifier({ keys: { ...store.keys, touch } });
+  for (let second = 0; second < 60; second++) {
+    expect(verify(key)).toBeDefined();
+    expect(touch).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(1000);
+  }
+  expect(verify(key)).toBeDefined();
+  expect(touch).toHaveBeenCalledTimes(2);
+});
+
 test("the environment's key is accepted besides the stored ones", async () => {
   const verify = createKeyVerifier({ keys: store.keys, apiKey: 'environment-key-0001' });
   const { key } = await addKey('deploy');
@@ -199,6 +213,26 @@ describe('of a store that answers late', () => {
     const later = verify(key);
     answers[2]?.();
     expect(await later).toBeUndefined();
+  });
+
+  test('the end of a look-up that took more than 3 s leaves the one that replaced it to be shared', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const { verify, answers } = lateStore();
+    const { key, hash } = await addKey('deploy');
+    const overdue = verify(key);
+    vi.advanceTimersByTime(3000);
+    const second = verify(key);
+    expect(answers).toHaveLength(2);
+    answers[0]?.();
+    expect(await overdue).toEqual({ name: 'deploy', hash });
+    // What the first one found was too old to be remembered.
+    const third = verify(key);
+    expect(answers).toHaveLength(2);
+    answers[1]?.();
+    expect(await Promise.all([second, third])).toEqual([
+      { name: 'deploy', hash },
+      { name: 'deploy', hash },
+    ]);
   });
 
   test('a look-up that failed is asked for again', async () => {
