@@ -1,4 +1,5 @@
 import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import type { z } from 'zod';
 import { Answer } from './answer.ts';
 import { createAuthentication } from './authentication.ts';
 import { Calls } from './call/calls.ts';
@@ -6,7 +7,7 @@ import { loadTracing } from './call/tracing.ts';
 import { createCredentialWatch } from './credentialWatch.ts';
 import { createAnswerHeaders } from './edge/answerHeaders.ts';
 import { createClientAddress } from './edge/clientAddress.ts';
-import { createCors } from './edge/cors.ts';
+import { createCors, type DescribedHeaders } from './edge/cors.ts';
 import { createFailedAttempts } from './edge/failedAttempts.ts';
 import { createGate } from './edge/gate.ts';
 import { createLoadShedding } from './edge/loadShedding.ts';
@@ -25,6 +26,7 @@ import {
   type Shed,
   type Upgrade,
 } from './http.ts';
+import { isZod } from './isZod.ts';
 import { defaultBatchSize, limitsOf } from './limits.ts';
 import type { Exchange, GatewayOptions } from './options.ts';
 import { procedureDefinitions, type ServedProcedure } from './procedures.ts';
@@ -109,7 +111,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   );
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
   const gate = createGate(calls, rateLimit);
-  const cors = options.cors && createCors(options.cors);
+  const cors = options.cors && createCors(options.cors, describedHeaders(routes));
   const rpc = {
     ...options.rpc,
     maxBatchSize: Math.min(options.rpc?.maxBatchSize ?? defaultBatchSize, limits.maxInFlight),
@@ -297,6 +299,16 @@ function streamTimes({ _def: { _config } }: AnyTRPCRouter): StreamTimes {
   const { ping: { enabled = false, intervalMs = 1000 } = {}, maxDurationMs } = _config.sse ?? {};
   const isPinging = enabled && intervalMs > 0 && intervalMs !== Infinity;
   return { pingMs: isPinging ? intervalMs : undefined, maxDurationMs };
+}
+
+/** The headers that metadata describes, of requests and of answers. */
+function describedHeaders(routes: readonly Route[]): DescribedHeaders {
+  const names = (headers: object = {}) =>
+    Object.keys(isZod(headers) ? (headers as z.ZodObject).shape : headers);
+  return {
+    request: routes.flatMap(({ rest }) => names(rest.requestHeaders)),
+    response: routes.flatMap(({ rest }) => names(rest.responseHeaders)),
+  };
 }
 
 const pathsOf = (routes: readonly Route[]) => new Set(routes.map(({ procedurePath }) => procedurePath));

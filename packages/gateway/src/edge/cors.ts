@@ -1,5 +1,5 @@
 import { GatewayError } from '../gatewayError.ts';
-import type { GatewayRequest, Header } from '../http.ts';
+import { token, type GatewayRequest, type Header } from '../http.ts';
 
 /** Which pages of other origins may call (WHATWG Fetch, "HTTP CORS protocol"). */
 export interface CorsOptions {
@@ -7,6 +7,16 @@ export interface CorsOptions {
   readonly origins: readonly string[];
   /** Whether pages may send cookies and client certificates. A bearer token needs no such leave. Default: false. */
   readonly credentials?: boolean;
+  /**
+   * Request headers that pages may send, beside `Authorization`, `Content-Type`, those that tRPC and tracing need, and
+   * those that metadata describes (`requestHeaders`).
+   */
+  readonly allowHeaders?: readonly string[];
+  /**
+   * Response headers that pages may read, beside those that the gateway writes and those that metadata describes
+   * (`responseHeaders`).
+   */
+  readonly exposeHeaders?: readonly string[];
   /** How long a browser may keep a preflight's answer, in seconds. Default: 7200, the most that Chromium does. */
   readonly maxAgeSeconds?: number;
 }
@@ -18,14 +28,27 @@ export interface Cors {
   isPreflight(request: GatewayRequest): boolean;
 }
 
-const exposed =
+/** The headers that a router's metadata describes. */
+export interface DescribedHeaders {
+  readonly request: readonly string[];
+  readonly response: readonly string[];
+}
+
+const alwaysExposed =
   'Link, Location, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, X-Request-Id, Idempotent-Replayed';
-const allowed = 'Authorization, Content-Type, Idempotency-Key, trpc-accept, Last-Event-ID, traceparent';
+const alwaysAllowed = 'Authorization, Content-Type, Idempotency-Key, trpc-accept, Last-Event-ID, traceparent';
 
 const vary = ['vary', 'Origin'] as const;
 
-/** @throws {GatewayError} for what is no origin */
-export function createCors({ origins, credentials = false, maxAgeSeconds = 7200 }: CorsOptions): Cors {
+/** @throws {GatewayError} for an invalid origin or header name */
+export function createCors(
+  { origins, credentials = false, allowHeaders = [], exposeHeaders = [], maxAgeSeconds = 7200 }: CorsOptions,
+  described: DescribedHeaders,
+): Cors {
+  requireNames('allowHeaders', allowHeaders);
+  requireNames('exposeHeaders', exposeHeaders);
+  const allowed = eachOnce(alwaysAllowed, described.request, allowHeaders);
+  const exposed = eachOnce(alwaysExposed, described.response, exposeHeaders);
   for (const origin of origins) {
     if (!origin.includes('*') && URL.canParse(origin) && new URL(origin).origin === origin) continue;
     throw new GatewayError(
@@ -59,4 +82,22 @@ export function createCors({ origins, credentials = false, maxAgeSeconds = 7200 
       request.header('access-control-request-method') !== undefined &&
       known.has(request.header('origin') ?? ''),
   };
+}
+
+/** A list of header names, whose case does not matter. */
+function eachOnce(always: string, ...others: readonly (readonly string[])[]): string {
+  const names = new Map<string, string>();
+  for (const name of [...always.split(', '), ...others.flat()]) {
+    if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
+  }
+  return [...names.values()].join(', ');
+}
+
+function requireNames(option: 'allowHeaders' | 'exposeHeaders', names: readonly string[]): void {
+  for (const name of names) {
+    if (token.test(name)) continue;
+    throw new GatewayError(
+      `cors.${option} names "${name}", which is not a header name: write it as X-Csrf-Token, without spaces or commas.`,
+    );
+  }
 }
