@@ -38,6 +38,19 @@ describe('a server that stops', () => {
     await until(() => expect(work.aborted).toEqual(['ticks']));
   });
 
+  it.each(['/trpc/silence', '/trpc/deaf', '/v1/deaf'])(
+    'ends the events of %s in order, which sends none and may ignore its signal',
+    async (path) => {
+      const { http, listening } = await startLibrary();
+      const response = await fetch(`${http}${path}`, key);
+      // It fails where the last chunk is missing.
+      const text = response.text();
+      await until(() => expect(listening.inFlight()).toBe(1));
+      expect(await listening.close()).toBe(0);
+      expect(await text).not.toContain('data: 1');
+    },
+  );
+
   it('lets lines come to their end', async () => {
     const { http, listening } = await startLibrary();
     const response = await fetch(`${http}/trpc/slow?batch=1&input=${encodeURIComponent('{"0":200}')}`, {

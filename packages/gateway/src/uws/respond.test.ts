@@ -61,6 +61,21 @@ describe('a response that is streamed', () => {
     expect(received().match(/connection: .*/gi)).toEqual(['connection: close']);
   });
 
+  it('is whole where one of its chunks is empty', async () => {
+    const listening = await listen(() =>
+      ok(
+        (async function* () {
+          yield new Uint8Array([97]);
+          yield new Uint8Array(0);
+          yield new Uint8Array([98]);
+        })(),
+      ),
+    );
+    const { socket, text: received } = await dial(listening);
+    socket.write(get('/'));
+    await until(() => expect(received()).toMatch(/\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n$/));
+  });
+
   it('that fails ends the connection: nobody takes the part for the whole', async () => {
     const listening = await listen(() =>
       ok(
@@ -136,6 +151,14 @@ describe('answers that their client does not read', () => {
     await until(() => expect(listening.inFlight()).toBe(0));
     socket.write(get('/small'));
     await until(() => expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(asked + 1));
+  });
+
+  it('are no longer in flight when their client goes away in the middle of one of 60 KB', async () => {
+    const { listening, fill } = await library();
+    const { socket } = await fill();
+    expect(listening.inFlight()).toBe(1);
+    socket.destroy();
+    await until(() => expect(listening.inFlight()).toBe(0));
   });
 
   it('are no more than may wait: 503 to large ones, and the end to who does not take a small one', async () => {

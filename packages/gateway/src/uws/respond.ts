@@ -118,10 +118,8 @@ export async function streamResponse(
         return;
       }
       let isTaken = true;
-      res.cork(() => {
-        // An empty chunk would end the response (RFC 9112 §7.1).
-        if (next.value.byteLength > 0) isTaken = res.write(next.value);
-      });
+      // uWS writes nothing for an empty chunk, which would end the response (RFC 9112 §7.1).
+      res.cork(() => (isTaken = res.write(next.value)));
       if (!isTaken) await unlessGone(drained());
     }
   } catch {

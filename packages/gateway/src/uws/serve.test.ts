@@ -84,6 +84,13 @@ describe('a request', () => {
     await until(() => expect(received()).toContain('\r\n\r\n/next'));
   });
 
+  it('with Expect: 100-continue is answered before its body is sent', async () => {
+    const listening = await listen(() => ({ ...ok('no'), status: 401 }));
+    const { socket, text: received } = await dial(listening);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
+    await until(() => expect(received()).toMatch(/HTTP\/1\.1 401 .*no$/s));
+  });
+
   it('has no body to give any more where it was answered before anybody asked', async () => {
     let body: Promise<unknown> | undefined;
     const listening = await listen((request) => {
@@ -220,6 +227,26 @@ describe('close', () => {
 });
 
 describe('a stop', () => {
+  it('ends a stream that begins while the server drains, in order', async () => {
+    const answer = Promise.withResolvers<GatewayResponse>();
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const events = (async function* () {
+      yield new Uint8Array([97]);
+      await ended;
+      yield new Uint8Array([98]);
+    })();
+    const listening = await listen(() => answer.promise);
+    const { socket, text: received, closed } = await dial(listening);
+    socket.write(get('/'));
+    await until(() => expect(listening.inFlight()).toBe(1));
+    const closes = listening.close({ graceMs: 10 });
+    answer.resolve(ok(Object.assign(events, { end })));
+    await until(() => expect(received()).toMatch(/1\r\na\r\n1\r\nb\r\n0\r\n\r\n$/));
+    expect(await closes).toBe(0);
+    await closed;
+  });
+
   it('is waited for, though nothing else keeps the process', async () => {
     const script = `
       import { serve } from '${new URL('serve.ts', import.meta.url).href}';
@@ -267,10 +294,11 @@ describe('a stop', () => {
   it('answers what has arrived when the grace is over, though the process was too busy to read it', async () => {
     const listening = await listen(async () => ok('in time'));
     const { socket, text: received, closed } = await dial(listening);
-    const closes = listening.close({ graceMs: 50 });
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    // Behind it the event loop begins a turn, and there timers come before what is to be read.
+    await until(() => expect(listening.connections().http).toBe(1));
+    // Behind a setImmediate the event loop begins a turn with its timers: all that follows is one turn, however long it
+    // takes, and the grace is over before what was sent is read.
     await new Promise(setImmediate);
+    const closes = listening.close({ graceMs: 50 });
     socket.write(get('/'));
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
     await closed;
@@ -306,6 +334,9 @@ describe('what a host is given that cannot be written', () => {
     ['a status that is no string either', { status: Symbol('ok'), headers: [] }],
     ['a status that would start a header', { status: '200 OK\r\nb: c', headers: [] }],
     ['a status that is none', { status: 20, headers: [] }],
+    ['status 100, which ends no request', { status: 100, headers: [] }],
+    ['status 101, which ends no request', { status: 101, headers: [] }],
+    ['status 199, which ends no request', { status: 199, headers: [] }],
     ['nothing at all', undefined],
     ['a header that frames the message', { status: 200, headers: [['Content-Length', '5']], body: 'x' }],
     ['a body of null', { status: 200, headers: [], body: null }],

@@ -74,6 +74,17 @@ describe('serve over TLS', () => {
     expect(await ask(before.socket)).toContain('200 OK');
   });
 
+  it('shows only the newest certificate to new connections after the second reload', async () => {
+    const tls = await files('first');
+    const listening = await listen(() => ok('x'), { tls });
+    for (const name of ['second', 'third']) {
+      await write(tls, name);
+      await listening.reloadCertificate();
+    }
+    const names = await Promise.all(Array.from({ length: 20 }, async () => (await greet(listening)).name));
+    expect(new Set(names)).toEqual(new Set(['third']));
+  });
+
   it('loses no connection while it is reloaded, again and again', async () => {
     const tls = await files('again');
     const listening = await listen(() => ok('x'), { tls });
