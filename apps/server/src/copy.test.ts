@@ -1,23 +1,23 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { issueKey } from '@petstore/core';
-import { openEmbeddedTransfer } from '@petstore/core/store/embedded';
+import { hashKey, issueKey, type KeyStore } from '@petstore/core';
+import { openEmbeddedStore, openEmbeddedTransfer } from '@petstore/core/store/embedded';
 import { describe, expect, test } from 'vitest';
 import { apiKey, type Folder, newFolder } from './testing/newFolder.ts';
 import { someAnimals } from './testing/someAnimals.ts';
 
-/** A data folder with animals and a key, made as a server would. */
-async function newStock(folder: Folder, animals: number): Promise<{ readonly key: string }> {
-  const { key, hash } = issueKey();
+const { key } = issueKey();
+
+/** A data folder with animals and that key, made as a server would. */
+async function newStock(folder: Folder, animals: number): Promise<void> {
   const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
   await transfer.raiseLastAnimalId(animals + 100);
-  await transfer.putKeys([{ hash, name: 'first', createdAt: 1 }]);
+  await transfer.putKeys([{ hash: hashKey(key), name: 'first', createdAt: 1 }]);
   await transfer.putAnimals(someAnimals(animals));
   await transfer.close();
-  return { key };
 }
 
-const list = async (origin: string, key: string) => {
+const list = async (origin: string) => {
   const answer = await fetch(`${origin}/v1/pets?limit=100`, { headers: { authorization: `Bearer ${key}` } });
   return { status: answer.status, animals: await answer.json() };
 };
@@ -27,7 +27,7 @@ const checksumIn = (text: string) => /checksum ([\da-f]{64})\.$/m.exec(text)?.[1
 describe('copy, from one data folder to another', () => {
   test('moves animals and keys, says how many, and gives no id again', async () => {
     const folder = await newFolder();
-    const { key } = await newStock(folder, 50);
+    await newStock(folder, 50);
     const to = `${folder.dataDir}-2`;
     const { code, stdout, stderr } = await folder.command(['copy', '--from', folder.dataDir, '--to', to]);
     expect({ code, stdout }).toEqual({
@@ -42,7 +42,7 @@ describe('copy, from one data folder to another', () => {
 
     const server = await folder.serve({ env: { DATA_DIR: to } });
     expect(server.stderr()).toBe('');
-    expect(await list(server.origin, key)).toEqual({ status: 200, animals: someAnimals(50) });
+    expect(await list(server.origin)).toEqual({ status: 200, animals: someAnimals(50) });
     const created = await fetch(`${server.origin}/v1/pets`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -93,6 +93,30 @@ describe('copy, from one data folder to another', () => {
       stdout: expect.stringContaining('Copied 50 animals, 50 of them there already, 1 API key'),
     });
     expect(checksumIn(again.stdout)).toBe(checksumIn(stdout));
+  });
+
+  test.for<[what: string, change: (keys: KeyStore) => Promise<unknown>]>([
+    ['used', (keys) => keys.touch(hashKey(key), 7)],
+    ['revoked', (keys) => keys.revoke('first', 9)],
+    ['added', (keys) => keys.add({ hash: 'hash', name: 'second', createdAt: 2 })],
+  ])('with --resume takes a target that was copied before an API key was %s', async ([, change]) => {
+    const folder = await newFolder();
+    await newStock(folder, 5);
+    const to = `${folder.dataDir}-2`;
+    const args = ['copy', '--from', folder.dataDir, '--to', to];
+    expect(await folder.command(args)).toMatchObject({ code: 0 });
+    const source = await openEmbeddedStore({ dataDir: folder.dataDir });
+    await change(source.keys);
+    const keys = await source.keys.list();
+    await source.close();
+
+    expect(await folder.command([...args, '--resume'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Copied 5 animals, 5 of them there already'),
+    });
+    const target = await openEmbeddedStore({ dataDir: to });
+    expect(await target.keys.list()).toEqual(keys);
+    await target.close();
   });
 
   test.for<[what: string, args: (dataDir: string) => string[], message: string]>([

@@ -7,7 +7,7 @@ import { type CopyProgress, copyStore } from './copyStore.ts';
 
 interface Data {
   readonly animals: Animal[];
-  readonly keys: KeyRecord[];
+  keys: KeyRecord[];
   readonly reservations: StoredReservation[];
   last: number;
 }
@@ -182,6 +182,21 @@ describe('a copy', () => {
     expect(await thrown(copyStore(transferOf(stocked(5)), transferOf(to)))).toBe(
       'conflict: The target has API keys that the source has not: choose an empty one.',
     );
+  });
+
+  test('leaves a key of the target used and revoked, though it is good in the source', async () => {
+    const [from, to] = [stocked(6), { ...stocked(6), reservations: [] }];
+    const keys = to.keys.map((key) => ({ ...key, lastUsedAt: 99, revokedAt: 98 }));
+    to.keys = [...keys];
+    expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({ keys: 2 });
+    expect(to.keys).toEqual(keys);
+  });
+
+  test('fails where the target did not take a revocation over', async () => {
+    const [from, to] = [stocked(5), stocked(5)];
+    to.keys = to.keys.map(({ revokedAt: _revoked, ...key }) => key);
+    const forgetful: StoreTransfer = { ...transferOf(to), putKeys: async () => {} };
+    expect(await thrown(copyStore(transferOf(from), forgetful))).toMatch(/^conflict: /);
   });
 
   test('fails where the target gives back another animal than was put', async () => {

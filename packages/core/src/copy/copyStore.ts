@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Animal } from '../schemas.ts';
+import type { KeyRecord } from '../store/store.ts';
 import { StoreError } from '../store/storeError.ts';
-import type { StoredReservation, StoreTransfer } from '../store/transfer.ts';
+import { isSameKey, type StoredReservation, type StoreTransfer } from '../store/transfer.ts';
 import { createAnimalChecksum } from './animalChecksum.ts';
 
 /** How many batches are on their way to the target while the next are read: more bring nothing on one machine. */
@@ -51,7 +52,7 @@ export async function copyStore(
   await to.raiseLastAnimalId(await from.lastAnimalId());
   const keys = await from.keys();
   await to.putKeys(keys);
-  if (!isDeepStrictEqual(byName(await to.keys()), byName(keys))) {
+  if (!areCopied(byName(keys), byName(await to.keys()))) {
     throw new StoreError('conflict', 'The target has API keys that the source has not: choose an empty one.');
   }
 
@@ -133,8 +134,16 @@ async function* reservationPages(store: StoreTransfer): AsyncGenerator<StoredRes
 const otherAnimal = (id: number) =>
   new StoreError('conflict', `The target has another animal ${id} than the source: choose an empty one.`);
 
-const byName = <T extends { readonly name: string }>(records: readonly T[]): T[] =>
+const byName = (records: readonly KeyRecord[]): KeyRecord[] =>
   records.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+
+/** Whether the target has all keys and no others, and none of them is good that is revoked in the source. */
+const areCopied = (source: readonly KeyRecord[], target: readonly KeyRecord[]): boolean =>
+  source.length === target.length &&
+  source.every((key, at) => {
+    const copied = target[at];
+    return isSameKey(key, copied) && (key.revokedAt === undefined || copied?.revokedAt !== undefined);
+  });
 
 /** All animals in ascending order of id. */
 async function* pages(store: StoreTransfer): AsyncGenerator<Animal[]> {

@@ -44,6 +44,10 @@ const keys: KeyRecord[] = [
   { hash: 'hash b', name: 'b', createdAt: 5, expiresAt: 7, revokedAt: 9, lastUsedAt: 8 },
   { hash: 'hash a', name: 'a', createdAt: 5 },
 ];
+function keyOf(key: KeyRecord | undefined): KeyRecord {
+  if (key === undefined) throw new Error('There is no such key.');
+  return key;
+}
 const pet = { name: 'Rex', categoryId: 1 };
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -138,10 +142,33 @@ describe.each([
 
     test('another key of the same name or hash is a conflict', async () => {
       await transfer.putKeys(keys);
-      for (const other of [{ name: 'a' }, { hash: 'hash a' }]) {
+      for (const other of [
+        { name: 'a' },
+        { hash: 'hash a' },
+        { name: 'a', hash: 'hash a' },
+        { name: 'a', hash: 'hash a', createdAt: 5, expiresAt: 7 },
+      ]) {
         const key = { hash: 'hash c', name: 'c', createdAt: 1, ...other };
         await expect(transfer.putKeys([key])).rejects.toMatchObject({ code: 'conflict' });
       }
+      expect(await transfer.keys()).toEqual(keys);
+    });
+
+    test('a key that is there takes over the later use and the revocation of the one that is put', async () => {
+      const [marked, good] = keys;
+      const { lastUsedAt: _used, revokedAt: _revoked, ...fresh } = keyOf(marked);
+      await transfer.putKeys([fresh, keyOf(good)]);
+      await transfer.putKeys([{ ...fresh, lastUsedAt: 8 }]);
+      expect(await transfer.keys()).toEqual([{ ...fresh, lastUsedAt: 8 }, good]);
+      await transfer.putKeys(keys);
+      expect(await transfer.keys()).toEqual(keys);
+    });
+
+    test('a key that is there stays revoked, and keeps its later use, when it is put without them', async () => {
+      await transfer.putKeys(keys);
+      const { lastUsedAt: _used, revokedAt: _revoked, ...fresh } = keyOf(keys[0]);
+      await transfer.putKeys([fresh]);
+      await transfer.putKeys([{ ...fresh, lastUsedAt: 6 }]);
       expect(await transfer.keys()).toEqual(keys);
     });
 

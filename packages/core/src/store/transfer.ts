@@ -35,8 +35,9 @@ export interface StoreTransfer {
   /** Every key as it is stored, in the order in which they were added. */
   keys(): Awaitable<KeyRecord[]>;
   /**
-   * Adds keys whole, with their marks, after those that are there.
-   * @throws {StoreError} `conflict` where a name or a hash is there with another record
+   * Adds keys whole, with their marks, after those that are there. A key that is there takes over a later use, and a
+   * revocation where it has none: it was used or revoked since it was copied. It is never made good again.
+   * @throws {StoreError} `conflict` where a name or a hash is there with another key
    */
   putKeys(keys: readonly KeyRecord[]): Promise<void>;
   /** Idempotency keys that have not expired and whose animal is stored, in ascending order of digest. @param after a digest; '': from the start */
@@ -62,6 +63,13 @@ export function fullAfter(maxBytes = Infinity): (animal: Animal) => boolean {
   let bytes = 0;
   return ({ name }) => (bytes += Buffer.byteLength(name) + ROW_BYTES) >= maxBytes;
 }
+
+/** Whether both are one key, whatever was marked on it since. */
+export const isSameKey = (put: KeyRecord, there: KeyRecord | undefined): boolean =>
+  put.hash === there?.hash &&
+  put.name === there.name &&
+  put.createdAt === there.createdAt &&
+  put.expiresAt === there.expiresAt;
 
 type Used = Omit<StoredReservation, 'digest'>;
 

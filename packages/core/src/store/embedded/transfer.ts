@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Animal } from '../../schemas.ts';
 import type { KeyRecord } from '../store.ts';
 import { StoreError } from '../storeError.ts';
-import { fullAfter, type StoreTransfer } from '../transfer.ts';
+import { fullAfter, isSameKey, type StoreTransfer } from '../transfer.ts';
 import { openAnimals } from './animals.ts';
 import { openCounter } from './counter.ts';
 import { toStoreError } from './errors.ts';
@@ -45,8 +45,14 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
     });
   }
 
-  function addKey(record: KeyRecord): void {
-    if (!isDeepStrictEqual(keys.find(record.hash), record)) keys.add(record);
+  function putKey(record: KeyRecord): void {
+    const { hash, name, lastUsedAt, revokedAt } = record;
+    if (!isSameKey(record, keys.find(hash))) {
+      keys.add(record);
+      return;
+    }
+    if (lastUsedAt !== undefined) keys.touch(hash, lastUsedAt);
+    if (revokedAt !== undefined) keys.revoke(name, revokedAt);
   }
 
   return {
@@ -57,7 +63,7 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
     keys: () => read(() => keys.list()),
     // One transaction each: what cannot be added must throw before it has written.
     putKeys: async (records) => {
-      for (const record of records) await write(() => addKey(record));
+      for (const record of records) await write(() => putKey(record));
     },
     reservations: (after, limit) => read(() => reservations.list(after, limit, Date.now())),
     putReservations: (some) => write(() => reservations.restore(some, Date.now())),

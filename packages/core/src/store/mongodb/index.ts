@@ -1,4 +1,5 @@
-import type { Reservation, Store } from '../store.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CloseOptions, Reservation, Store } from '../store.ts';
 import { animalOf, openAnimals } from './animals.ts';
 import { openCounter } from './counter.ts';
 import { type Place, storeError } from './errors.ts';
@@ -33,7 +34,7 @@ export interface MongodbStoreOptions {
  * @throws {StoreError} for a URI that cannot be right
  */
 export async function openMongodbStore(options: MongodbStoreOptions): Promise<Store> {
-  const { place, operations, prepared, close } = openDatabase(options, openTables);
+  const { place, operations, prepared, keepIndexes, close } = openDatabase(options, openTables);
   const counter = openCounter(async () => (await prepared()).collections, operations, place);
   let closing: Promise<void> | undefined;
   let checking: Promise<void> | undefined;
@@ -54,6 +55,13 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
     ]).finally(() => {
       checking = undefined;
     });
+
+  async function closeWithin(deadlineMs: number): Promise<void> {
+    const isInTime = await Promise.race([close().then(() => true), delay(deadlineMs, false, { ref: false })]);
+    if (isInTime) return;
+    const why = `the store was closed, and it did not answer within ${Math.round(deadlineMs)} ms`;
+    throw storeError('outcome-unknown', place, why);
+  }
 
   return {
     create: (pet, call) =>
@@ -87,13 +95,15 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
       revoke: (name, revokedAt) => run(({ keys }, operation) => keys.revoke(operation, name, revokedAt)),
       touch: (hash, usedAt) => run(({ keys }, operation) => keys.touch(operation, hash, usedAt)),
     },
-    ready() {
+    async ready() {
       // One check for all who ask: they need no credential.
       checking ??= check();
-      return checking;
+      await checking;
+      const fault = keepIndexes();
+      if (fault !== undefined) throw fault;
     },
-    close() {
-      closing ??= close();
+    close({ deadlineMs }: CloseOptions = {}) {
+      closing ??= deadlineMs === undefined ? close() : closeWithin(deadlineMs);
       return closing;
     },
   };

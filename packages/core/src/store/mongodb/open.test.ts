@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { MongoClient } from 'mongodb';
+import { type Db, MongoClient } from 'mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Store } from '../store.ts';
 import { openMongodbStore } from './index.ts';
@@ -25,6 +25,14 @@ async function everything(failing: () => unknown): Promise<string> {
 }
 
 const pet = { name: 'Rex', categoryId: 1 };
+
+/** Call it before a store is opened: the time that passes starts from 0. */
+function fakePerformance(): void {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+}
 
 describe('a URI', () => {
   test.for([
@@ -144,6 +152,74 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     expect(await indexes('animals')).toEqual(['{"_id":1}', '{"status":1,"_id":1}']);
     expect(await indexes('keys')).toEqual(['{"_id":1}', '{"name":1}', '{"number":1}']);
     expect(await indexes('reservations')).toEqual(['{"_id":1}', '{"expiresAt":1}']);
+  });
+
+  test.for<[what: string, drop: (db: Db) => Promise<unknown>]>([
+    ['the index of statuses', async (db) => db.collection('animals').dropIndex('status_1__id_1')],
+    ['the indexes of API keys', async (db) => db.collection('keys').dropIndexes()],
+    ['the index that expires idempotency keys', async (db) => db.collection('reservations').dropIndexes()],
+    ['the whole database', async (db) => db.dropDatabase()],
+  ])('%s dropped while a store is open: ready() makes the indexes again within 5 s', async ([, drop]) => {
+    fakePerformance();
+    const { uri, database, open } = await proxiedDatabase();
+    const store = await open();
+    await store.create(pet);
+    const client = new MongoClient(uri);
+    onTestFinished(() => client.close());
+    const db = client.db(database);
+    const indexes = async () => {
+      const found = ['animals', 'keys', 'reservations'].map(async (name) => db.collection(name).indexes());
+      return (await Promise.all(found)).flat().map(({ key, unique, expireAfterSeconds }) => ({
+        key,
+        unique,
+        expireAfterSeconds,
+      }));
+    };
+    const before = await indexes();
+    await drop(db);
+    vi.advanceTimersByTime(5000);
+    await store.ready();
+    await vi.waitFor(async () => expect(await indexes()).toEqual(before), { timeout: 5000 });
+    const created = await store.create(pet);
+    expect(await store.list({ limit: 20 })).toMatchObject({ animals: expect.arrayContaining([created]) });
+  });
+
+  test('an index that cannot be made again makes the store unready until it can', async () => {
+    fakePerformance();
+    const { uri, database, open } = await proxiedDatabase();
+    const store = await open();
+    await store.ready();
+    const client = new MongoClient(uri);
+    onTestFinished(() => client.close());
+    const keys = client.db(database).collection('keys');
+    await keys.dropIndexes();
+    await keys.insertMany([
+      { name: 'twice', number: 1 },
+      { name: 'twice', number: 2 },
+    ]);
+    vi.advanceTimersByTime(5000);
+    await vi.waitFor(async () =>
+      expect(async () => store.ready()).rejects.toMatchObject({
+        name: 'StoreError',
+        message: expect.stringContaining(`The database ${database} at`),
+      }),
+    );
+    await keys.deleteOne({ number: 2 });
+    vi.advanceTimersByTime(5000);
+    await vi.waitFor(async () => store.ready());
+  });
+
+  test('close() rejects at its deadline when the database does not confirm a write', async () => {
+    const { uri, database, proxy } = await proxiedDatabase();
+    const store = await openMongodbStore({ uri, database, operationTimeoutMs: 20_000 });
+    await store.create(pet);
+    proxy.set({ kind: 'freeze' });
+    const create = store.create(pet);
+    const start = performance.now();
+    await expect(store.close({ deadlineMs: 200 })).rejects.toMatchObject({ code: 'outcome-unknown' });
+    expect(performance.now() - start).toBeLessThan(5000);
+    proxy.set({ kind: 'none' });
+    await create;
   });
 
   test('what people find in the database is readable, and every integer has 64 bits', async () => {

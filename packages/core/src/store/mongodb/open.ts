@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Collection, type Db, MongoClient, MongoServerSelectionError } from 'mongodb';
+import { type Collection, type Db, MongoClient, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { StoreError } from '../storeError.ts';
 import { raiseCounter } from './counter.ts';
 import { type Place, storeError, toStoreError } from './errors.ts';
@@ -23,11 +23,19 @@ export interface Database<Tables> {
    * @throws {StoreError} that says why the database cannot be reached
    */
   readonly prepared: () => Tables | Promise<Tables>;
+  /**
+   * Makes indexes again that were dropped. It looks every 5 s at most, and does not wait for what it finds.
+   * @returns why an index could not be made at the last look
+   */
+  readonly keepIndexes: () => StoreError | undefined;
   readonly close: () => Promise<void>;
 }
 
 /** Between two attempts to reach a database that is away, in milliseconds. */
 const RETRY_MS = 500;
+
+/** Between two looks at the indexes, in milliseconds. A look at indexes that are there costs three commands of about 1 ms. */
+const INDEX_LOOK_MS = 5000;
 
 /**
  * Connects to the database, and goes on trying for as long as it is away.
@@ -66,9 +74,14 @@ export function openDatabase<Tables>(
 
   const stopped = new AbortController();
   const clients = new Set<MongoClient>();
-  let current: { readonly client: MongoClient; readonly tables: Tables } | undefined;
+  let current:
+    | { readonly client: MongoClient; readonly collections: Collections; readonly tables: Tables }
+    | undefined;
   let fault: StoreError | undefined;
   let attempting: Promise<void> | undefined;
+  let lookedAt = 0;
+  let looking: Promise<void> | undefined;
+  let indexFault: StoreError | undefined;
 
   function attempt(client?: MongoClient): Promise<void> {
     attempting ??= connect(client ?? newClient()).finally(() => {
@@ -82,19 +95,30 @@ export function openDatabase<Tables>(
     try {
       // Bounded by the time that the selection of a server may take.
       await client.connect();
-      const tables = await operations.runOwn(async ({ call }) => {
-        const collections = await openCollections(client, database, call);
+      const collections = await operations.runOwn(async ({ call }) => {
+        const opened = await openCollections(client, database, call);
         if (create) {
-          await makeIndexes(collections, call);
-          await raiseCounter(call, collections);
+          await makeIndexes(opened, call);
+          await raiseCounter(call, opened);
         } else await refuseMissing(client.db(database), place, call);
-        return openTables(collections, place);
+        return opened;
       });
       if (current !== undefined) void retire(current.client);
-      current = { client, tables };
+      current = { client, collections, tables: openTables(collections, place) };
+      lookedAt = performance.now();
     } catch (error) {
       fault = toStoreError(error, place, 'none');
       await closeClient(client);
+    }
+  }
+
+  async function makeIndexesAgain({ collections }: NonNullable<typeof current>): Promise<void> {
+    try {
+      await operations.runOwn(({ call }) => makeIndexes(collections, call));
+      indexFault = undefined;
+    } catch (error) {
+      // Not where the database is away, or a build takes longer than a call may: the next look continues.
+      if (error instanceof StoreError && error.cause instanceof MongoServerError) indexFault = error;
     }
   }
 
@@ -139,6 +163,17 @@ export function openDatabase<Tables>(
         if (current !== undefined) return current.tables;
         throw fault ?? storeError('closed', place);
       });
+    },
+    keepIndexes() {
+      const now = performance.now();
+      const pauseMs = indexFault === undefined ? INDEX_LOOK_MS : RETRY_MS;
+      if (create && current !== undefined && looking === undefined && now - lookedAt >= pauseMs) {
+        lookedAt = now;
+        looking = makeIndexesAgain(current).finally(() => {
+          looking = undefined;
+        });
+      }
+      return indexFault;
     },
     async close() {
       stopped.abort();
@@ -224,9 +259,8 @@ async function refuseMissing(db: Db, { name }: Place, call: CommandCall): Promis
   if (!isThere) throw new StoreError('unavailable', `There is no store in the database ${name}.`);
 }
 
-/** Several processes may make them at the same time. */
+/** Several processes may make them at the same time. What is there already stays as it is. */
 async function makeIndexes({ animals, keys, reservations }: Collections, call: CommandCall): Promise<void> {
-  await animals.createIndexes([{ key: { status: 1, _id: 1 } }], call);
   // Their uniqueness is what names and the first key rest on. The collection is small: it is never sharded.
   await keys.createIndexes(
     [
@@ -236,4 +270,6 @@ async function makeIndexes({ animals, keys, reservations }: Collections, call: C
     call,
   );
   await reservations.createIndexes([{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }], call);
+  // Last: this one may take longer than a call may.
+  await animals.createIndexes([{ key: { status: 1, _id: 1 } }], call);
 }

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MongoBulkWriteError } from 'mongodb';
 import type { Animal } from '../../schemas.ts';
-import { fullAfter, type StoredReservation, type StoreTransfer, takesPlaceOf } from '../transfer.ts';
+import {
+  fullAfter,
+  isSameKey,
+  type StoredReservation,
+  type StoreTransfer,
+  takesPlaceOf,
+} from '../transfer.ts';
 import { checkedAnimal } from './animals.ts';
 import { greatestId } from './counter.ts';
 import { storeError } from './errors.ts';
@@ -80,8 +86,13 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
       run(async ({ keys }, operation) => {
         const rows = openKeys(keys, place);
         for (const record of records) {
-          const stored = await rows.find(operation, record.hash);
-          if (!isDeepStrictEqual(stored, record)) await rows.add(operation, record);
+          const { hash, name, lastUsedAt, revokedAt } = record;
+          if (!isSameKey(record, await rows.find(operation, hash))) {
+            await rows.add(operation, record);
+            continue;
+          }
+          if (lastUsedAt !== undefined) await rows.touch(operation, hash, lastUsedAt);
+          if (revokedAt !== undefined) await rows.revoke(operation, name, revokedAt);
         }
       }),
 
