@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { stopDeadlineMs } from '../../stopOnSignals.ts';
+import { namesIn } from '../namesIn.ts';
 import type { RunningServer } from '../petStoreProcess.ts';
 import { busyClient, eventClient, newcomer, quietClient, type Round, socketClient } from './clients.ts';
 import { emptyTally, type Tally } from './tally.ts';
@@ -87,16 +87,3 @@ export async function drainPetStore(
 /** Stops the process that has streams under load. */
 export const drainTicking = (server: RunningServer): Promise<DrainRound> =>
   stopUnderLoad(server, 'none', tickingClients);
-
-/** The names of all animals, and how often each is there. */
-async function namesIn(dataDir: string): Promise<Map<string, number>> {
-  const store = await openEmbeddedStore({ dataDir });
-  const names = new Map<string, number>();
-  for (let cursor: number | undefined = 0; cursor !== undefined;) {
-    const { animals, hasNext } = await store.list({ limit: 100, cursor });
-    for (const { name } of animals) names.set(name, (names.get(name) ?? 0) + 1);
-    cursor = hasNext ? animals.at(-1)?.id : undefined;
-  }
-  await store.close();
-  return names;
-}
