@@ -105,6 +105,32 @@ describe('the gateway', () => {
     expect(JSON.stringify(await gateway.document())).toContain('"schema":{"type":"number"}');
   });
 
+  it('the document describes the response headers that a zod object names, and those that are computed', async () => {
+    const described = z.object({
+      'X-Total': z.string().meta({ description: 'How many there are.' }),
+      'X-Plain': z.string(),
+    });
+    const gateway = await gatewayOf({
+      a: echo({ method: 'GET', path: '/a', responseHeaders: described }),
+      b: echo({
+        method: 'GET',
+        path: '/b',
+        responseHeaders: { 'X-Made': { description: 'Made of it.', value: () => 'x' } },
+      }),
+    });
+    const { paths } = (await gateway.document()) as {
+      paths: Record<string, { get: { responses: Record<string, { headers: object }> } }>;
+    };
+    const text = { type: 'string' };
+    expect(paths['/a']?.get.responses['200']?.headers).toMatchObject({
+      'X-Total': { description: 'How many there are.', schema: text },
+      'X-Plain': { description: 'X-Plain', schema: text },
+    });
+    expect(paths['/b']?.get.responses['200']?.headers).toMatchObject({
+      'X-Made': { description: 'Made of it.', schema: text },
+    });
+  });
+
   it.each<['/' | '/api/', `/${string}`]>([
     ['/', '/a'],
     ['/api/', '/api/a'],

@@ -4,7 +4,7 @@ import { EventSource } from 'eventsource';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../client.ts';
 import type { OpenApiDocument } from '../openApi.ts';
-import { files, mediaRouter, png, quiet } from './media.ts';
+import { cancelled, files, mediaRouter, png, quiet } from './media.ts';
 
 let listening: Listening;
 let origin: string;
@@ -178,6 +178,17 @@ describe('an answer of bytes', () => {
     await vi.waitFor(() => expect(files.map(({ closed }) => closed)).toEqual([true, true]));
   });
 
+  it('a ReadableStream is cancelled when its client goes, and where its head alone was asked for', async () => {
+    const stopping = new AbortController();
+    const response = await fetch(`${origin}/v1/bytes/endless`, { signal: stopping.signal });
+    await response.body?.getReader().read();
+    expect(cancelled.streams).toBe(0);
+    stopping.abort();
+    await vi.waitFor(() => expect(cancelled.streams).toBe(1));
+    await fetch(`${origin}/v1/bytes/endless`, { method: 'HEAD' });
+    await vi.waitFor(() => expect(cancelled.streams).toBe(2));
+  });
+
   it('is 500 where it is something else', async () => {
     expect((await get('/bytes/none')).status).toBe(500);
   });
@@ -245,6 +256,24 @@ describe('a multipart body', () => {
         ['file', file('a')],
       ],
       /copies: must be a text, not a file/,
+    ],
+    [
+      'a text and a file for one text',
+      [
+        ['copies', '1'],
+        ['copies', file('a')],
+        ['file', file('a')],
+      ],
+      /copies: must be a text, not a file/,
+    ],
+    [
+      'a text and a file for one file',
+      [
+        ['copies', '1'],
+        ['file', file('a')],
+        ['file', 'a'],
+      ],
+      /file: must be a file/,
     ],
     [
       'two files for one',

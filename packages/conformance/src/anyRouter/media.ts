@@ -22,6 +22,9 @@ export const png = new Uint8Array([137, 80, 78, 71, 0, 255]);
 /** The files that were opened. */
 export const files: ReadStream[] = [];
 
+/** The endless streams of bytes that were cancelled. */
+export const cancelled = { streams: 0 };
+
 /** How many quiet subscriptions run. */
 export const quiet = { running: 0 };
 
@@ -117,6 +120,15 @@ export const mediaRouter = t.router({
     yield png.subarray(0, 3);
     yield png.subarray(3);
   }),
+  endless: bytes('/bytes/endless').query(
+    () =>
+      new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.enqueue(png),
+        cancel() {
+          cancelled.streams += 1;
+        },
+      }),
+  ),
   none: bytes('/bytes/none').query(() => 'text' as unknown as Uint8Array),
   upload: t.procedure
     .meta({ openapi: { method: 'POST', path: '/files/{folder}', contentTypes: ['multipart/form-data'] } })

@@ -130,6 +130,19 @@ export function errorCases(subject: Subject): void {
       expect(await subject.client.post(PET, { contentType })).toBeError(415);
     });
 
+    it.each(['gzip', 'GZIP', 'deflate', 'br', 'zstd', 'compress', 'gzip, gzip', 'identity, br', 'unknown'])(
+      '415 for a body with the Content-Encoding "%s"',
+      async (encoding) => {
+        const headers = [['Content-Encoding', encoding]] as const;
+        expect(await subject.client.post(PET, { headers })).toBeError(415);
+      },
+    );
+
+    it.each(['identity', 'Identity'])('201 for a body with the Content-Encoding "%s"', async (encoding) => {
+      const headers = [['Content-Encoding', encoding]] as const;
+      expect(await subject.client.post(PET, { headers })).toHaveStatus(201);
+    });
+
     it('415 for a body without a media type', async () => {
       expect(await subject.client.post(PET, { contentType: null })).toBeError(415);
     });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { operationDescription } from './operationDescription.ts';
 
 const meta = { method: 'GET', path: '/a' } as const;
@@ -22,4 +22,18 @@ describe("an operation's description", () => {
   ] as const)('%s', ([, said, description]) => {
     expect(operationDescription({ ...meta, ...said })).toBe(description);
   });
+
+  test.for(['America/New_York', 'Pacific/Auckland'])(
+    'the days in the description of a deprecated operation are those of UTC on a server in %s',
+    (zone) => {
+      vi.stubEnv('TZ', zone);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      // A server in that zone: else the test would show nothing.
+      expect(since.getTimezoneOffset()).not.toBe(0);
+      const end = new Date('2030-12-05T23:30:00Z');
+      expect(operationDescription({ ...meta, deprecation: { since, sunset: end } })).toBe(
+        'Deprecated since 20 November 2026, removed on 5 December 2030.',
+      );
+    },
+  );
 });

@@ -112,6 +112,26 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
     );
   });
 
+  it('the types have the doc comment of a preprocessed field, be it on the field or on what it leads to', async () => {
+    const described = z.number().meta({ description: 'In millimetres.' });
+    const input = z.object({
+      within: z.preprocess(Number, described),
+      around: z.preprocess(Number, z.number()).meta({ description: 'In grams.' }),
+      optional: z.preprocess(Number, described).optional(),
+      // The comment of what a pipe takes, not of what it gives.
+      piped: z.string().meta({ description: 'As text.' }).pipe(z.transform(Number)),
+    });
+    const text = await typesOf(t.procedure.input(input).output(z.string()).query(notCalled));
+    for (const field of [
+      '/** In millimetres. */\n      within: ',
+      '/** In grams. */\n      around: ',
+      '/** In millimetres. */\n      optional?: ',
+      '/** As text. */\n      piped: string;',
+    ]) {
+      expect(text).toContain(field);
+    }
+  });
+
   it('are the same each time', async () => {
     expect(await generateTypes(example.otherRouter)).toBe(await generateTypes(example.otherRouter));
   });

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parameterConverter, refused } from './convert.ts';
+
+describe('parameterConverter', () => {
+  it.each<[what: string, text: string, value: unknown, schema: z.ZodType]>([
+    ['an integer', '-5', -5, z.int()],
+    ['an integer', '', refused, z.int()],
+    ['an integer', '-', refused, z.int()],
+    ['an integer', '5.0', refused, z.int()],
+    ['an integer', '5.5', refused, z.number().int()],
+    ['an integer', '5.5', refused, z.number().multipleOf(1)],
+    ['a number', '5.5', 5.5, z.number()],
+    ['a number', '', refused, z.number()],
+    ['a number', '.5', refused, z.number()],
+    ['a number', '5.', refused, z.number()],
+    ['a number', '1e', refused, z.number()],
+    ['a bigint', '-9007199254740993', -9007199254740993n, z.bigint()],
+    ['a bigint', '', refused, z.bigint()],
+    ['a bigint', '-', refused, z.bigint()],
+    ['a boolean', 'false', false, z.boolean()],
+    ['a boolean', '', refused, z.boolean()],
+    ['a date', '2026-02-28T00:00:00Z', new Date('2026-02-28T00:00:00Z'), z.date()],
+    ['a date', '', refused, z.date()],
+    ['a date', '2026-02-28', refused, z.date()],
+    ['an enum', 'a', 'a', z.enum(['a', 'b'])],
+    ['an enum', '', refused, z.enum(['a', 'b'])],
+    ['a literal', 'true', true, z.literal([1, true])],
+    ['a literal', '01', refused, z.literal([1, true])],
+    ['a string', '', '', z.string()],
+    ['null alone', 'null', refused, z.null()],
+    ['a union', 'all', 'all', z.union([z.int(), z.literal('all')])],
+    ['a union', '7', 7, z.union([z.int(), z.literal('all')])],
+    ['a union', '', refused, z.union([z.int(), z.literal('all')])],
+    ['what an optional wraps', '7', 7, z.int().nullable().default(1).optional()],
+    ['the input of a codec', '7', 7, z.codec(z.int(), z.string(), { decode: String, encode: Number })],
+  ])('the converter of %s makes of %j: %s', (_what, text, value, schema) => {
+    expect(parameterConverter(schema).convert(text)).toEqual(value);
+  });
+
+  it.each<[what: string, integer: boolean, schema: z.ZodType]>([
+    ['an integer', true, z.int()],
+    ['a number', false, z.number()],
+    ['an optional integer', true, z.int().nullable().optional()],
+    ['a union of two ranges of integers', true, z.union([z.int().max(5), z.int().min(10)])],
+    ['a union of an integer and a text', false, z.union([z.int(), z.literal('all')])],
+  ])('the converter of %s takes integers alone: %s', (_what, integer, schema) => {
+    expect(parameterConverter(schema).integer).toBe(integer);
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, it, test } from 'vitest';
+import { apiErrors, problemDetails, trpcToOpenApiErrors, type RestError } from './errorFormat.ts';
+
+const invalid: RestError = {
+  code: 'BAD_REQUEST',
+  message: 'a: is required.',
+  status: 400,
+  issues: [{ code: 'invalid_type', expected: 'string', path: ['a'], message: 'is required' }],
+  error: undefined,
+};
+const missing: RestError = { ...invalid, code: 'NOT_FOUND', message: 'Gone.', status: 404, issues: [] };
+
+test('apiErrors answers code, message and status, and nothing else', () => {
+  expect(apiErrors.body(invalid)).toEqual({ code: 'BAD_REQUEST', message: 'a: is required.', status: 400 });
+});
+
+test('problemDetails leaves errors out where no field is named', () => {
+  expect(problemDetails.body(missing)).toEqual({
+    type: 'about:blank',
+    title: 'Not Found',
+    status: 404,
+    detail: 'Gone.',
+    code: 'NOT_FOUND',
+  });
+});
+
+it.each<[path: PropertyKey[], pointer: string]>([
+  [[], '#'],
+  [['a', 0], '#/a/0'],
+  [['a/b'], '#/a~1b'],
+  [['a~b'], '#/a~0b'],
+  [['~1'], '#/~01'],
+  [['a b', 'ü%'], '#/a%20b/%C3%BC%25'],
+])('problemDetails points to the field %j with %s', (path, pointer) => {
+  const issues = [{ path, message: 'is bad' }];
+  expect(problemDetails.body({ ...invalid, issues })).toMatchObject({
+    errors: [{ pointer, detail: 'is bad' }],
+  });
+});
+
+test('trpcToOpenApiErrors answers the issues as they are, and leaves them out where there are none', () => {
+  expect(trpcToOpenApiErrors.body(invalid)).toEqual({
+    message: 'a: is required.',
+    code: 'BAD_REQUEST',
+    issues: invalid.issues,
+  });
+  expect(trpcToOpenApiErrors.body(missing)).toEqual({ message: 'Gone.', code: 'NOT_FOUND' });
+});
+
+it.each([apiErrors, problemDetails, trpcToOpenApiErrors])(
+  'the body of an error format fits the schema that the document has: %#',
+  ({ body, schema }) => {
+    for (const error of [invalid, missing]) expect(schema.safeParse(body(error)).error).toBeUndefined();
+  },
+);

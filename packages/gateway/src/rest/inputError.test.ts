@@ -1,0 +1,57 @@
+import { TRPCError } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { inputError, inWords, issuesOf } from './inputError.ts';
+
+const badRequest = (cause: unknown) => new TRPCError({ code: 'BAD_REQUEST', cause });
+
+describe('inWords', () => {
+  it.each([
+    [20, ''],
+    [21, '; and 1 more'],
+    [22, '; and 2 more'],
+  ])('the message of %i issues names the first 20 and ends with "%s"', (count, rest) => {
+    const issues = Array.from({ length: count }, (_, index) => ({ path: [index], message: 'is bad' }));
+    const named = Array.from({ length: 20 }, (_, index) => `${index}: is bad`).join('; ');
+    expect(inWords(issues)).toBe(`${named}${rest}.`);
+  });
+
+  it.each<[message: string, value: unknown, schema: z.ZodType]>([
+    ['a: is required.', {}, z.object({ a: z.string() })],
+    ['a: must be an integer.', { a: 5.5 }, z.object({ a: z.int() })],
+    ['a: must be of the type number, not string.', { a: '5' }, z.object({ a: z.int() })],
+    ['a: must be a date-time (RFC 3339).', { a: 'x' }, z.object({ a: z.date() })],
+    ['a: must be one of "b", "c".', { a: 'd' }, z.object({ a: z.enum(['b', 'c']) })],
+    ['input: must be at least 1.', 0, z.int().min(1)],
+    ['a.1: must be at most 1.', { a: [0, 2] }, z.object({ a: z.array(z.int().max(1)) })],
+    ['input: has to rhyme.', 'x', z.string().refine(() => false, { error: 'has to rhyme' })],
+  ])('the message "%s" is made of what zod says of %j', (message, value, schema) => {
+    const { error } = schema.safeParse(value);
+    expect(inWords(issuesOf(badRequest(error)))).toBe(message);
+  });
+});
+
+describe('issuesOf', () => {
+  it('issuesOf gives the issues of zod, and of the wire itself, whole', () => {
+    const { error } = z.object({ a: z.int() }).safeParse({ a: 'x' });
+    expect(issuesOf(badRequest(error))).toEqual(error?.issues);
+    const own = { code: 'invalid_type', expected: 'int', path: ['a'], message: 'must be an integer' };
+    expect(issuesOf(inputError([own]))).toEqual([own]);
+  });
+
+  it('issuesOf gives of another library’s issues the path and the message alone, since the rest may hold the input', () => {
+    const cause = Object.assign(new Error('invalid'), {
+      issues: [{ path: [{ key: 'a' }, 0], message: 'is bad', input: 'secret' }, { message: 'is bad too' }],
+    });
+    expect(issuesOf(badRequest(cause))).toEqual([
+      { path: ['a', 0], message: 'is bad' },
+      { path: [], message: 'is bad too' },
+    ]);
+  });
+
+  it('issuesOf finds none in an error that is not about an input', () => {
+    const { error } = z.string().safeParse(5);
+    expect(issuesOf(new TRPCError({ code: 'CONFLICT', cause: error }))).toEqual([]);
+    expect(issuesOf(badRequest(new Error('Bad.')))).toEqual([]);
+  });
+});
