@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rename, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { commandMissing } from '@petstore/testing/commandMissing';
+import { startProcess } from '@petstore/testing/startProcess';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 import { logLines, type RunningServer } from './testing/petStoreProcess.ts';
@@ -21,11 +21,11 @@ const create = (origin: string, signal?: AbortSignal) =>
 /** Has the disk fail (EIO) under a process: at data pages, of which LMDB recovers, and in the end at a meta page. */
 async function failDisk(pid: number): Promise<void> {
   const inject = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=EIO:when=5+3'];
-  const tracer = spawn('strace', ['-f', '-p', String(pid), '-o', '/dev/null', ...inject], {
+  const tracer = startProcess('strace', ['-f', '-p', String(pid), '-o', '/dev/null', ...inject], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   onTestFinished(() => void tracer.kill('SIGKILL'));
-  await once(tracer.stderr, 'data');
+  await once(tracer.stderr ?? tracer, 'data');
 }
 
 /** Creates until a condition holds, whatever becomes of the creates. */

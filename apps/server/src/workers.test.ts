@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { lives } from '@petstore/testing/lives';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 import { listening, logLines, type RunningServer } from './testing/petStoreProcess.ts';
@@ -22,15 +23,6 @@ const workersOf = (server: Pick<RunningServer, 'stdout'>) =>
 /** The processes that it started and that have not ended. */
 const childrenOf = ({ child: { pid } }: Pick<RunningServer, 'child'>) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
-
-/** Whether it runs: one that has ended may wait for whoever collects orphans. */
-function lives(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 /** Asks on a connection of its own: which worker gets it is the kernel's choice. */
 async function ask(origin: string): Promise<number> {

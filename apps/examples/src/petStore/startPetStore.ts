@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { startProcess } from '@petstore/testing/startProcess';
 
 const main = fileURLToPath(new URL('../../../server/src/main.ts', import.meta.url));
 
@@ -22,7 +22,7 @@ export interface PetStore {
 export async function startPetStore(corsOrigins: readonly string[] = []): Promise<PetStore> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
   const key = 'a-key-for-the-examples-0123456789';
-  const child = spawn(process.execPath, ['--conditions=@petstore/source', main], {
+  const child = startProcess(process.execPath, ['--conditions=@petstore/source', main], {
     env: {
       PATH: process.env['PATH'],
       PORT: '0',
@@ -40,6 +40,7 @@ export async function startPetStore(corsOrigins: readonly string[] = []): Promis
     await ended;
     await rm(folder, { recursive: true, force: true });
   };
+  if (child.stdout === null) throw new Error('Its stdout is not piped.');
   for await (const line of createInterface(child.stdout)) {
     const { msg, origin } = JSON.parse(line) as { readonly msg: string; readonly origin: string };
     if (msg !== 'listening') continue;

@@ -1,9 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { startProcess } from '@petstore/testing/startProcess';
 import { onTestFinished } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -86,7 +87,7 @@ export async function newSnippets(): Promise<Snippets> {
     },
     run: (name, env) => printed(process.execPath, [conditions, name], env),
     async start(name, port) {
-      const child = spawn(process.execPath, [conditions, name], {
+      const child = startProcess(process.execPath, [conditions, name], {
         cwd: folder,
         stdio: ['ignore', 'ignore', 'inherit'],
       });

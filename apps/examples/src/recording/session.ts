@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startProcess } from '@petstore/testing/startProcess';
 import { onTestFinished } from 'vitest';
 import { newSnippets } from '../readmes/readme.ts';
 
@@ -56,7 +56,7 @@ export async function session(): Promise<readonly Step[]> {
 
 async function firstStart() {
   const folder = await mkdtemp(join(tmpdir(), 'session-'));
-  const child = spawn(process.execPath, ['--conditions=@petstore/source', main], {
+  const child = startProcess(process.execPath, ['--conditions=@petstore/source', main], {
     env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: join(folder, 'data') },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -68,9 +68,9 @@ async function firstStart() {
     await ended;
     await rm(folder, { recursive: true, force: true });
   });
-  child.stdout.resume();
+  child.stdout?.resume();
   let printed = '';
-  for await (const text of child.stderr.setEncoding('utf8')) {
+  for await (const text of child.stderr?.setEncoding('utf8') ?? []) {
     printed += text as string;
     const key = /psk_[\w-]+/.exec(printed)?.[0];
     const origin = /http:\/\/[^/]+/.exec(printed)?.[0];

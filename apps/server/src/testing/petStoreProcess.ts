@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { startProcess } from '@petstore/testing/startProcess';
 import { z } from 'zod';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
@@ -35,16 +36,20 @@ export function run({
   nodeArgs = [],
   uid,
 }: RunOptions = {}): PetStoreProcess {
-  const child = spawn(process.execPath, ['--conditions=@petstore/source', ...nodeArgs, entry, ...args], {
-    // The machine is busy with other tests: who waits for it is not to be refused.
-    env: { PATH: process.env.PATH, MAX_QUEUE_MS: '60000', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(uid !== undefined && { uid, gid: uid }),
-  });
+  const child = startProcess(
+    process.execPath,
+    ['--conditions=@petstore/source', ...nodeArgs, entry, ...args],
+    {
+      // The machine is busy with other tests: who waits for it is not to be refused.
+      env: { PATH: process.env.PATH, MAX_QUEUE_MS: '60000', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(uid !== undefined && { uid, gid: uid }),
+    },
+  );
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   // `close`, not `exit`: what the process printed last has arrived too.
   const exited = new Promise<Exit>((resolve) => {
     child.once('close', (code, signal) => resolve({ code, signal }));

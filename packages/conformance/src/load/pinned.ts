@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
+import { startProcess } from '@petstore/testing/startProcess';
 
 /** What runs alone on its core, so that neither side of a measurement takes time from the other. */
 export interface Pinned {
@@ -21,7 +22,7 @@ const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version'])
 export function startPinned(core: number, file: string, env: Readonly<Record<string, string>> = {}): Pinned {
   const node = [process.execPath, '--conditions=@petstore/source', file];
   const [command = '', ...args] = canPin ? ['taskset', '-c', String(core), ...node] : node;
-  const child = spawn(command, args, {
+  const child = startProcess(command, args, {
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
     // A log that somebody reads would be measured too.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

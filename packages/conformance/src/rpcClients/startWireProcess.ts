@@ -1,5 +1,5 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { startProcess } from '@petstore/testing/startProcess';
 import type { Report } from './wireProcess.ts';
 
 export type Subject = 'official' | 'gateway';
@@ -14,8 +14,9 @@ export interface WireProcess extends AsyncDisposable {
 }
 
 export async function startWireProcess(subject: Subject): Promise<WireProcess> {
-  const child = fork(`${import.meta.dirname}/wireProcess.ts`, [subject], {
-    execArgv: ['--conditions=@petstore/source', '--expose-gc'],
+  const script = `${import.meta.dirname}/wireProcess.ts`;
+  const args = ['--conditions=@petstore/source', '--expose-gc', script, subject];
+  const child = startProcess(process.execPath, args, {
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

@@ -1,15 +1,10 @@
-import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { startProcess } from '@petstore/testing/startProcess';
 
 const script = fileURLToPath(new URL('storeProcess.ts', import.meta.url));
-
-/** What still runs when the tests end, since one of them failed. */
-const running = new Set<ChildProcess>();
-process.on('exit', () => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 /** The arguments that run an action of `storeProcess.ts` in Node. */
 export const storeProcessArguments = (...action: string[]) => [
@@ -32,13 +27,11 @@ export function startStoreProcess(
   { tracer = [], ...options }: SpawnOptions & { readonly tracer?: readonly string[] } = {},
 ): StoreProcess {
   const [command, ...before] = [...tracer, process.execPath];
-  const child = spawn(command, [...before, ...storeProcessArguments(...action)], {
+  const child = startProcess(command, [...before, ...storeProcessArguments(...action)], {
     stdio: ['pipe', 'pipe', 'ignore'],
     ...options,
   });
   if (child.stdout === null) throw new Error('the process has no stdout');
-  running.add(child);
-  child.once('exit', () => running.delete(child));
   const ended = once(child, 'close');
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async (): Promise<unknown> => {

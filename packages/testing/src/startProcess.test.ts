@@ -1,0 +1,72 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { lives } from './lives.ts';
+import { startProcess } from './startProcess.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const module = JSON.stringify(fileURLToPath(new URL('startProcess.ts', import.meta.url)));
+
+const neverDone = {
+  'one that waits': 'setInterval(() => {}, 1000)',
+  'one whose event loop hangs': 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',
+};
+
+/** A module that starts a process which prints its id and is never done. */
+function starter(forever: string): string {
+  const code = JSON.stringify(`require('fs').writeSync(1, 'started ' + process.pid + ' '); ${forever}`);
+  return `import { startProcess } from ${module};
+    startProcess(process.execPath, ['--eval', ${code}], { stdio: ['ignore', 'inherit', 'ignore'] });`;
+}
+
+/** The id of the process that another has started, which it prints on its stdout. */
+async function startedBy({ stdout }: ReturnType<typeof startProcess>): Promise<number> {
+  let printed = '';
+  for await (const text of stdout ?? []) {
+    printed += String(text);
+    const [, pid] = /started (\d+) /.exec(printed) ?? [];
+    if (pid !== undefined) return Number(pid);
+  }
+  throw new Error(`It has started none: ${printed}`);
+}
+
+const isGone = (pid: number) => vi.waitFor(() => expect(lives(pid)).toBe(false), 15_000);
+
+describe.runIf(process.platform === 'linux').each(Object.entries(neverDone))(
+  'a process that a test started, %s,',
+  (_, forever) => {
+    test('ends when the process that runs the test is killed', async () => {
+      const parent = startProcess(process.execPath, ['--input-type=module', '--eval', starter(forever)]);
+      const pid = await startedBy(parent);
+      expect(lives(pid)).toBe(true);
+      parent.kill('SIGKILL');
+      await isGone(pid);
+    });
+
+    test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+      'ends when vitest is ended by %s in the middle of the test',
+      { timeout: 60_000 },
+      async (signal) => {
+        const folder = await mkdtemp(join(root, 'node_modules/.test-'));
+        onTestFinished(() => rm(folder, { recursive: true }));
+        await mkdir(join(folder, 'tests'));
+        const never = `import { test } from 'vitest'; ${starter(forever)}
+          test('that is never done', () => new Promise(() => {}), 600_000);`;
+        await writeFile(join(folder, 'tests/never.test.ts'), never);
+        const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+        const runner = startProcess(process.execPath, [
+          vitest,
+          'run',
+          '--root',
+          folder,
+          '--disable-console-intercept',
+        ]);
+        const pid = await startedBy(runner);
+        expect(lives(pid)).toBe(true);
+        runner.kill(signal);
+        await isGone(pid);
+      },
+    );
+  },
+);

@@ -1,0 +1,29 @@
+import { type ChildProcess, spawn, type SpawnOptions, spawnSync } from 'node:child_process';
+
+/** `setpriv` of util-linux asks the kernel for the signal (prctl(2), PR_SET_PDEATHSIG), and becomes the command. */
+const endsWithParent =
+  process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
+    ? ['setpriv', '--pdeathsig', 'KILL', '--']
+    : [];
+
+/** Those that still run: where the kernel does not end them, an exit of this process does. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/**
+ * Starts a process for a test. It ends with the process that runs the test, however that ends: a test that fails, a
+ * SIGINT to vitest, or a SIGKILL. On Linux that holds for one whose event loop hangs, too.
+ */
+export function startProcess(
+  file: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): ChildProcess {
+  const [command, ...before] = [...endsWithParent, file];
+  const child = spawn(command, [...before, ...args], options);
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
