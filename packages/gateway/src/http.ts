@@ -126,12 +126,19 @@ export interface GatewaySocket {
   terminate(): void;
 }
 
+/** What a host ends a WebSocket for: too large a message, too many pings, too much that its client does not read. */
+export type SocketLimit = 'message-bytes' | 'pings' | 'unsent-bytes';
+
 /** What a host tells the owner of a WebSocket. None of it throws. */
 export interface SocketHandler {
   /** @param data its owner's to keep */
   message(data: Buffer, isBinary: boolean): void;
+  /** The client pinged, and the host has answered: mind `bufferedBytes`. */
+  pinged(): void;
   /** The network has taken some of what was buffered. */
   drained(): void;
+  /** The host is about to end the socket, or has ended it: the client went beyond one of its limits. */
+  limited(limit: SocketLimit): void;
   /**
    * It is closed: the last call.
    * @returns when the calls that it began have ended, subscriptions aside: those are told, and may take their time
@@ -144,7 +151,11 @@ export interface SocketHandler {
 }
 
 /** Takes a WebSocket over as soon as it is open. */
-export type SocketAcceptor = (socket: GatewaySocket) => SocketHandler;
+export interface SocketAcceptor {
+  (socket: GatewaySocket): SocketHandler;
+  /** Whether the client is not known yet: then the host takes no message of more than `maxUnauthenticatedBytes`. */
+  readonly isUnauthenticated?: boolean;
+}
 
 /**
  * Decides on a request to open a WebSocket (RFC 6455 §4.2): it is let in, or answered otherwise. `undefined`, at once:
@@ -183,8 +194,13 @@ export interface Service {
   readonly shed?: Shed;
   /** The largest body that is taken, in bytes, whatever its reader would allow. Default: 1048576. */
   readonly maxBodyBytes?: number;
-  /** The largest WebSocket message that is taken, in bytes. Default: 1048576. */
+  /** The largest WebSocket message that is taken, in bytes. Default: 65536. */
   readonly maxMessageBytes?: number;
+  /**
+   * How many bytes of a message, whole or not, a WebSocket may send whose acceptor is `isUnauthenticated`, for as long as
+   * it is open. Default: 65536.
+   */
+  readonly maxUnauthenticatedBytes?: number;
 }
 
 /** A service that words what its host refuses. */

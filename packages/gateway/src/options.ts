@@ -98,8 +98,19 @@ export interface SocketOptions {
     encode(data: unknown): string | Uint8Array<ArrayBuffer>;
     decode(data: string | ArrayBuffer | Uint8Array): unknown;
   };
-  /** The largest message that is taken, in bytes; a larger one closes the socket (1009). Default: `maxBodyBytes`. */
+  /**
+   * The largest message that is taken, in bytes. A larger one closes the socket with 1009; where it has more than 64 KiB,
+   * the connection ends without a close frame (1006). Each socket may hold as much of a message that it does not finish,
+   * and nothing sees it: 1,000 sockets hold 1,000 times as much. Default: 65536, or `maxBodyBytes` where that is less.
+   */
   readonly maxMessageBytes?: number;
+  /**
+   * How many bytes a socket may hold, unread or unfinished, whose client has sent no credential yet; beyond it is closed
+   * (1008). uWebSockets.js cannot raise the limit of a socket that is open: one whose credential comes as connection
+   * parameters takes no larger message later either. Send larger calls over HTTP (`splitLink`), or the credential in the
+   * `Authorization` header of the request that opens the socket. Default: 65536.
+   */
+  readonly maxUnauthenticatedBytes?: number;
   /**
    * How many bytes may wait for a client that does not read, before its socket is closed (1013). Subscriptions that are
    * iterables wait long before that. Default: 1048576.
@@ -111,6 +122,13 @@ export interface SocketOptions {
   readonly credentialDeadlineMs?: number;
   /** How many sockets may be about to do so at once; further ones are answered 503. Default: 1000. */
   readonly maxWaiting?: number;
+  /**
+   * How many of them one client address (`trustProxy`; of IPv6 a /64) may have; further ones are answered 503, and those
+   * of other addresses are not. Default: 100, a tenth of `maxWaiting`, so that one address cannot take it all. Where all
+   * clients come from one address, as behind a proxy that `trustProxy` does not name, it still lets in some 1,000 sockets
+   * a second: each waits for a round trip and the look-up of its key.
+   */
+  readonly maxWaitingPerAddress?: number;
 }
 
 export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> extends Partial<Limits> {
@@ -147,7 +165,9 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> extends 
   readonly rateLimit?: RateLimitOptions<Identity>;
   /**
    * How many tokens that are not good one client address may try; further ones are answered 429 in place of 401, and a
-   * good one never is. Default: no such limit.
+   * good one never is. A WebSocket that sends no credential in time counts as one. After so many of those, further
+   * sockets of the address must bring theirs with the request that opens them: others are answered 429. Default: no such
+   * limit.
    */
   readonly failedAttempts?: FailedAttemptsOptions;
   /**

@@ -1,5 +1,10 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { TRPCError } from '@trpc/server';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { frame } from '../rpcClients/webSocketFrame.ts';
 import { call, startLibrary } from './startLibrary.ts';
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
@@ -25,6 +30,22 @@ describe('the credential of a WebSocket', () => {
     expect(status).toBe(401);
     expect(JSON.parse(body)).toMatchObject({ error: { data: { code: 'UNAUTHORIZED' } } });
     expect(exchanges).toMatchObject([{ method: 'GET', path: '/trpc', face: 'rpc', status: 401 }]);
+  });
+
+  it('that is good opens no socket beyond the rate limit: 429, with the headers of the limit', async () => {
+    const { dial } = await startLibrary({}, { rateLimit: { requests: 1, windowSeconds: 60 } });
+    const first = dial();
+    await until(() => expect(first.socket.readyState).toBe(1));
+    const second = dial();
+    const [, response] = (await once(second.socket, 'unexpected-response')) as [unknown, IncomingMessage];
+    expect(response).toMatchObject({
+      statusCode: 429,
+      headers: {
+        ratelimit: '"default";r=0;t=60',
+        'ratelimit-policy': '"default";q=1;w=60',
+        'retry-after': expect.any(String),
+      },
+    });
   });
 
   it('that is bad in the header is refused, whatever the first message would say', async () => {
@@ -86,6 +107,184 @@ describe('the credential of a WebSocket', () => {
     await sleep(20);
     const fourth = dial(waiting, {});
     await until(() => expect(fourth.socket.readyState).toBe(1));
+  });
+});
+
+describe('a client that has sent no credential', () => {
+  it.each<[what: string, frames: Buffer]>([
+    ['a message', frame('x'.repeat(66_000), { length: 1_000_000 })],
+    [
+      'a message in fragments',
+      Buffer.concat([
+        frame('x'.repeat(40_000), { fin: false }),
+        frame('x'.repeat(40_000), { opcode: 0, fin: false }),
+      ]),
+    ],
+  ])(
+    'may not send more than 64 KiB of %s that does not end: its connection is ended',
+    async (_what, frames) => {
+      const { exchanges, listening } = await startLibrary({ maxMessageBytes: 4_000_000 });
+      const socket = connect(listening.port, '127.0.0.1');
+      onTestFinished(() => {
+        socket.destroy();
+      });
+      socket.on('error', () => {});
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      socket.write(
+        `GET ${waiting} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+          'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+      );
+      await once(socket, 'data');
+      socket.write(frames);
+      await closed;
+      expect(exchanges.at(-1)).toMatchObject({ method: 'WS', status: 413, limit: 'message-bytes' });
+    },
+  );
+
+  it('and has one later may send 64 KiB at once, where one that sent it with its request may send maxMessageBytes', async () => {
+    const { dial } = await startLibrary({ maxMessageBytes: 1_000_000 });
+    const large = call(1, 'query', 'caller', 'x'.repeat(900_000));
+    const client = dial('/trpc', bearer('good-key'));
+    client.send(large);
+    await until(() => expect(client.messages).toMatchObject([{ id: 1, result: { data: 'Ada' } }]));
+    const later = dial(waiting, {});
+    later.send(parameters({ authorization: 'Bearer good-key' }));
+    later.send(call(1, 'query', 'caller', 'x'.repeat(60_000)));
+    await until(() => expect(later.messages).toMatchObject([{ id: 1, result: { data: 'Ada' } }]));
+    later.send(large);
+    expect((await later.closed)[0]).toBe(1006);
+  });
+
+  it.each([
+    ['another IPv4 address', '203.0.113.1', '203.0.113.2'],
+    ['another /64 of IPv6', '2001:db8::1', '2001:db8:0:1::1'],
+  ])(
+    'and has as many sockets as one address may keeps out none of %s: %s, %s',
+    async (_what, first, second) => {
+      const { dial } = await startLibrary({ maxWaitingPerAddress: 1 }, { trustProxy: ['127.0.0.1'] });
+      for (const address of [first, second]) {
+        const { socket } = dial(waiting, { headers: { 'x-forwarded-for': address } });
+        await until(() => expect(socket.readyState).toBe(1));
+      }
+    },
+  );
+
+  it.each([
+    ['an IPv4 address', '203.0.113.1', '203.0.113.1'],
+    ['a /64 of IPv6', '2001:db8::1', '2001:db8::2'],
+  ])(
+    'and has as many sockets as %s may (%s, %s) opens no other before one of them has sent it: 503',
+    async (_what, first, second) => {
+      const { dial } = await startLibrary({ maxWaitingPerAddress: 1 }, { trustProxy: ['127.0.0.1'] });
+      const from = (address: string) => dial(waiting, { headers: { 'x-forwarded-for': address } });
+      const silent = from(first);
+      await until(() => expect(silent.socket.readyState).toBe(1));
+      const [status, body] = await from(second).closed;
+      expect(status).toBe(503);
+      expect(body).toContain('1 of one address may (sockets.maxWaitingPerAddress)');
+      silent.send(parameters({ authorization: 'Bearer good-key' }));
+      silent.send(call(1, 'query', 'caller'));
+      await until(() => expect(silent.messages).toHaveLength(1));
+      const next = from(second);
+      await until(() => expect(next.socket.readyState).toBe(1));
+    },
+  );
+
+  it('on 1,100 sockets of one address, each renewed when it ends, keeps no client of another from its own', async () => {
+    const { dial, listening } = await startLibrary({ credentialDeadlineMs: 500 });
+    const open = new Set<Socket>();
+    let isOver = false;
+    let refused = 0;
+    onTestFinished(() => {
+      isOver = true;
+      for (const socket of open) socket.destroy();
+    });
+    const silent = () => {
+      if (isOver) return;
+      const socket = connect(listening.port, '127.0.0.1');
+      open.add(socket);
+      socket.on('error', () => {});
+      socket.on('data', (chunk: Buffer) => {
+        if (chunk.includes(' 503 ')) {
+          refused += 1;
+          socket.destroy();
+        }
+      });
+      socket.on('close', () => {
+        open.delete(socket);
+        setTimeout(silent, 1000);
+      });
+      socket.write(
+        `GET ${waiting} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+          'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+      );
+    };
+    for (let count = 0; count < 1100; count += 1) silent();
+    await until(() => expect(refused).toBeGreaterThan(1000));
+    for (let count = 0; count < 20; count += 1) {
+      const client = dial(waiting, { localAddress: '127.0.0.2' });
+      client.send(parameters({ authorization: 'Bearer good-key' }));
+      client.send(call(1, 'query', 'caller'));
+      await until(() => expect(client.messages).toMatchObject([{ id: 1, result: { data: 'Ada' } }]));
+      client.socket.terminate();
+    }
+  });
+
+  it('in time has failed an attempt: after too many its address opens no further such socket, and a key is still good', async () => {
+    const { dial, exchanges } = await startLibrary(
+      { credentialDeadlineMs: 30 },
+      { failedAttempts: { attempts: 2, windowSeconds: 60 } },
+    );
+    for (let count = 0; count < 2; count += 1) expect((await dial(waiting, {}).closed)[0]).toBe(1008);
+    const [status, body] = await dial(waiting, {}).closed;
+    expect([status, JSON.parse(body)]).toMatchObject([
+      429,
+      {
+        error: {
+          message:
+            'Too many WebSockets that sent no credential in time came from this address: 2 may in 60 s.',
+        },
+      },
+    ]);
+    expect(exchanges.at(-1)).toMatchObject({ status: 429, limit: 'failed-attempts' });
+    expect((await dial('/trpc', bearer('bad')).closed)[0]).toBe(429);
+    const client = dial();
+    client.send(call(1, 'query', 'caller'));
+    await until(() => expect(client.messages).toHaveLength(1));
+  });
+});
+
+describe('calls that wait for their context', () => {
+  it('are each answered with its error where createContext rejects, and told to onError and onExchange', async () => {
+    const making = Promise.withResolvers<never>();
+    const failures: unknown[] = [];
+    const { dial, exchanges } = await startLibrary(
+      {},
+      {
+        onContext: () => making.promise,
+        onError: ({ path }) => failures.push(path),
+      },
+    );
+    const client = dial();
+    client.send(call(1, 'query', 'caller'));
+    client.send([call(2, 'mutation', 'slowWrite', 1), call(3, 'subscription', 'ticks')]);
+    await sleep(100);
+    making.reject(new TRPCError({ code: 'UNAUTHORIZED', message: 'Not you.' }));
+    await client.closed;
+    const message = 'Not you.';
+    expect(client.messages).toMatchObject([
+      { id: null, error: { message } },
+      { id: 1, error: { message, data: { path: 'caller' } } },
+      { id: 2, error: { message, data: { path: 'slowWrite' } } },
+      { id: 3, error: { message, data: { path: 'ticks' } } },
+    ]);
+    expect(failures).toEqual([undefined, 'caller', 'slowWrite', 'ticks']);
+    expect(exchanges.slice(1)).toMatchObject([
+      { operation: undefined, status: 401 },
+      { operation: 'caller', status: 401, isStream: false },
+      { operation: 'slowWrite', status: 401, isStream: false },
+      { operation: 'ticks', status: 401, isStream: true },
+    ]);
   });
 });
 

@@ -42,7 +42,7 @@ describe('a client of a WebSocket', () => {
     const { dial } = await startLibrary({}, { checkKey: () => new Promise(() => {}) });
     const client = dial(waiting, {});
     client.send(parameters);
-    const batch = Array.from({ length: 1000 }, (_, id) => call(id, 'query', 'caller'));
+    const batch = [call(1, 'query', 'x'.repeat(30_000))];
     for (let count = 0; count < 3; count += 1) client.send(batch);
     expect(await client.closed).toEqual([1008, 'Too much was sent before the credential was checked.']);
     expect(client.messages).toEqual([]);
@@ -115,6 +115,39 @@ describe('a client of a WebSocket', () => {
     const response = await fetch(`${http}/trpc/broken`, { headers: { authorization: 'Bearer good-key' } });
     expect(response.status).toBe(500);
     expect(onError).toHaveBeenCalledTimes(2);
+  });
+
+  it('is counted with its failed calls no more once they are answered', async () => {
+    const { dial, listening } = await startLibrary({ maxCallsPerSocket: 20 });
+    const client = dial();
+    for (let id = 1; id <= 20; id += 1) client.send(call(id, 'query', 'failsLate'));
+    await until(() => expect(client.messages).toHaveLength(20));
+    expect(listening.inFlight()).toBe(0);
+    client.send(call(21, 'query', 'caller'));
+    await until(() => expect(client.messages.at(-1)).toMatchObject({ id: 21, result: { data: 'Ada' } }));
+    expect(await listening.close({ deadlineMs: 5000 })).toBe(0);
+  });
+
+  it('is not looked up any more once its socket is closed', async () => {
+    let lookups = 0;
+    const { dial, listening } = await startLibrary(
+      {},
+      {
+        checkKey: () => {
+          lookups += 1;
+        },
+      },
+    );
+    const client = dial();
+    client.send(call(1, 'query', 'caller'));
+    await until(() => expect(client.messages).toHaveLength(1));
+    // While it is open its key is looked up about once a second.
+    await until(() => expect(lookups).toBeGreaterThan(1));
+    client.socket.terminate();
+    await until(() => expect(listening.connections().webSockets).toBe(0));
+    const before = lookups;
+    await sleep(2500);
+    expect(lookups).toBe(before);
   });
 
   it('that goes on asking does not keep a server from stopping', async () => {

@@ -22,6 +22,22 @@ describe('a client that does not read', () => {
     await until(() => expect(listening.inFlight()).toBe(0));
   });
 
+  it('and goes away ends the subscriptions that it held back', async () => {
+    const { dial, work } = await startLibrary();
+    const client = dial();
+    client.send(call(1, 'subscription', 'flood'));
+    await once(client.socket, 'message');
+    client.socket.pause();
+    let pulled = -1;
+    await until(() => {
+      const before = pulled;
+      pulled = work.pulled;
+      expect(pulled).toBe(before);
+    });
+    client.socket.terminate();
+    await until(() => expect(work.finished).toEqual(['flood']));
+  });
+
   it.each<[what: string, message: (id: number) => object]>([
     ['answers', (id) => call(id, 'query', 'large', 512)],
     ['an observable, which cannot be held back', (id) => call(id, 'subscription', 'pushed')],
@@ -32,6 +48,22 @@ describe('a client that does not read', () => {
     client.socket.pause();
     for (let id = 1; id <= 40; id += 1) client.send(message(id));
     await until(() => expect(listening.inFlight()).toBe(0));
+    client.socket.resume();
+    expect(await client.closed).toEqual([1013, 'What is sent is not read.']);
+  });
+});
+
+describe('a client that pings', () => {
+  it('and does not read is closed once what is unsent is more than may be kept, pongs too: 1013', async () => {
+    const { dial, exchanges } = await startLibrary({ maxBufferedBytes: 1000 });
+    const client = dial();
+    await once(client.socket, 'open');
+    client.socket.pause();
+    // More than the kernel takes; what is unsent is looked at before an answer, so the first is taken whole.
+    client.send(call(1, 'query', 'large', 10_000));
+    await until(() => expect(exchanges).toMatchObject([{ status: 101 }, { operation: 'large' }]));
+    client.socket.ping();
+    await until(() => expect(exchanges.at(-1)).toMatchObject({ status: 429, limit: 'unsent-bytes' }));
     client.socket.resume();
     expect(await client.closed).toEqual([1013, 'What is sent is not read.']);
   });

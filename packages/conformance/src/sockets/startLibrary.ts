@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createGateway, type Exchange, type GatewayRequest, type SocketOptions } from '@petstore/gateway';
+import {
+  createGateway,
+  type Exchange,
+  type GatewayOptions,
+  type GatewayRequest,
+  type SocketOptions,
+} from '@petstore/gateway';
 import { serve, type Listening } from '@petstore/gateway/uws';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
@@ -60,11 +66,29 @@ function createRouter(work: Work) {
         await new Promise(() => {});
         yield 1;
       }),
+    /** Neither looks at its signal. */
+    deafWrite: t.procedure.input(z.int()).mutation(async ({ input }) => {
+      await sleep(input);
+      work.finished.push('deafWrite');
+    }),
+    deafForSeconds: t.procedure.subscription(async () => {
+      await sleep(4000, undefined, { ref: false });
+      return observable<number>((observer) => observer.complete());
+    }),
     flood: t.procedure.subscription(async function* () {
-      for (;;) {
-        work.pulled += 1;
-        yield kilobytes(16);
+      try {
+        for (;;) {
+          work.pulled += 1;
+          yield kilobytes(16);
+        }
+      } finally {
+        work.finished.push('flood');
       }
+    }),
+    /** Takes a while, and fails. */
+    failsLate: t.procedure.query(async () => {
+      await sleep(1);
+      throw new TRPCError({ code: 'CONFLICT', message: 'late' });
     }),
     pushed: t.procedure.subscription(() =>
       observable<string>((observer) => {
@@ -95,17 +119,21 @@ interface Client {
   send(message: unknown): void;
 }
 
-/** What a test adds to what the service does. */
-export interface Hooks {
+/** What a test adds to what the service does, or asks of it. */
+export interface Hooks extends Pick<
+  GatewayOptions<ReturnType<typeof createRouter>, string>,
+  'failedAttempts' | 'rateLimit' | 'trustProxy'
+> {
   readonly checkKey?: (request: GatewayRequest) => unknown;
-  readonly onContext?: (request: GatewayRequest) => void;
-  readonly onError?: () => void;
+  /** What it rejects with, `createContext` does. */
+  readonly onContext?: (request: GatewayRequest) => unknown;
+  readonly onError?: (failure: { readonly path: string | undefined }) => void;
 }
 
 /** A gateway of streams and slow calls that asks for keys, and what happens inside it. */
 export async function startLibrary(
   sockets: SocketOptions = {},
-  { checkKey, onContext, onError }: Hooks = {},
+  { checkKey, onContext, onError, ...edge }: Hooks = {},
 ): Promise<Library> {
   const work: Work = { pulled: 0, aborted: [], finished: [] };
   const keys = new Map([
@@ -119,12 +147,13 @@ export async function startLibrary(
       await checkKey?.(request);
       return keys.get(token);
     },
-    createContext({ identity, request }) {
-      onContext?.(request);
+    async createContext({ identity, request }) {
+      await onContext?.(request);
       return { caller: identity };
     },
     ...(onError && { rpc: { onError } }),
     document: { title: 'Library', version: '0.0.0' },
+    ...edge,
     sockets,
     onExchange: (exchange) => exchanges.push(exchange),
   });

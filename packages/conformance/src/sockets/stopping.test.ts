@@ -61,6 +61,19 @@ describe('a server that stops', () => {
     expect(await text).toContain('"query"');
   });
 
+  it('waits for the calls of a socket that is gone, and not for its subscriptions', async () => {
+    const { dial, listening, work } = await startLibrary();
+    const client = dial();
+    client.send([call(1, 'mutation', 'deafWrite', 300), call(2, 'subscription', 'deafForSeconds')]);
+    await until(() => expect(listening.inFlight()).toBe(2));
+    client.socket.terminate();
+    await until(() => expect(listening.connections().webSockets).toBe(0));
+    const begun = performance.now();
+    expect(await listening.close({ deadlineMs: 8000, graceMs: 0 })).toBe(0);
+    expect(work.finished).toEqual(['deafWrite']);
+    expect(performance.now() - begun).toBeLessThan(3000);
+  });
+
   it('closes at the deadline what has not ended, and counts it', async () => {
     const { dial, listening } = await startLibrary();
     const client = dial();

@@ -24,6 +24,10 @@ export interface FailedAttempts {
    * @returns why no more are answered, where the address had too many
    */
   count(request: GatewayRequest, token: string, lookedUpAt: number | undefined): LimitError | undefined;
+  /** Counts a WebSocket that sent no credential in time. */
+  countSilent(request: GatewayRequest): void;
+  /** Why an address that had too many of those may open no further one without a credential. */
+  silentRefusal(request: GatewayRequest): LimitError | undefined;
 }
 
 /** For how long a verdict stands: a key that is added now must be good within a second. */
@@ -43,7 +47,16 @@ export function createFailedAttempts(
 ): FailedAttempts {
   requirePositiveIntegers('failedAttempts', { attempts, windowSeconds });
   const take = createTokenBuckets(attempts, windowSeconds * 1000);
+  // Apart: a bad token, which a script of the same office may go on sending, keeps no browser's socket out.
+  const takeSilent = createTokenBuckets(attempts, windowSeconds * 1000);
   const badUntil = new RecentMap<number>(mostKnown);
+
+  const tooMany = (what: string, waitMs: number) =>
+    new LimitError('failed-attempts', {
+      code: 'TOO_MANY_REQUESTS',
+      message: `Too many ${what} came from this address: ${attempts} may in ${windowSeconds} s.`,
+      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+    });
 
   return {
     known: () => badUntil.size,
@@ -55,12 +68,18 @@ export function createFailedAttempts(
       if (lookedUpAt !== undefined && (isTaken || badUntil.get(name) !== undefined)) {
         badUntil.set(name, lookedUpAt + badMs);
       }
-      if (isTaken) return undefined;
-      return new LimitError('failed-attempts', {
-        code: 'TOO_MANY_REQUESTS',
-        message: `Too many API keys that are not valid came from this address: ${attempts} may in ${windowSeconds} s.`,
-        retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
-      });
+      return isTaken ? undefined : tooMany('API keys that are not valid', waitMs);
+    },
+    countSilent(request) {
+      const address = clientAddress(request);
+      take(address, 1);
+      takeSilent(address, 1);
+    },
+    silentRefusal(request) {
+      const { left } = takeSilent(clientAddress(request), 0);
+      // By then there is another attempt.
+      const waitMs = (windowSeconds * 1000) / attempts;
+      return left > 0 ? undefined : tooMany('WebSockets that sent no credential in time', waitMs);
     },
   };
 }

@@ -6,7 +6,8 @@ import { Refusal, type Admission, type Admitted } from '../authentication.ts';
 import type { ProcedureOptions } from '../call/calls.ts';
 import { CallScope } from '../call/callScope.ts';
 import { isDeeper, tooDeep } from '../call/jsonDepth.ts';
-import type { GatewayRequest, GatewaySocket, SocketHandler } from '../http.ts';
+import { LimitError } from '../edge/limitError.ts';
+import type { GatewayRequest, GatewaySocket, SocketHandler, SocketLimit } from '../http.ts';
 import { Reply } from '../reply.ts';
 import { authorizationOf, sendsParameters } from './connectionAuthorization.ts';
 import { SocketAnswers } from './socketAnswers.ts';
@@ -43,9 +44,6 @@ const policyViolation = 1008;
 const internalError = 1011;
 const tryAgainLater = 1013;
 
-/** How many bytes of messages are kept while the context is made: a client may not be known before. */
-const maxHeldBytes = 65_536;
-
 /** What either side may say at any time (`keepAlive`). */
 const isHeartbeat = (data: Buffer, isBinary: boolean) =>
   !isBinary && data.byteLength === 4 && ['PING', 'PONG'].includes(data.toString());
@@ -64,6 +62,22 @@ const pacedFromBytes = 65_536;
 /** `readyState`, as the package ws and browsers number it. */
 const [open, closingState, closed] = [1, 2, 3];
 
+/** How a socket is told of that its host has ended. */
+const limitErrors: Readonly<Record<SocketLimit, LimitError>> = {
+  'message-bytes': new LimitError('message-bytes', {
+    code: 'PAYLOAD_TOO_LARGE',
+    message: 'A message is larger than a socket takes (sockets.maxMessageBytes, maxUnauthenticatedBytes).',
+  }),
+  pings: new LimitError('pings', {
+    code: 'TOO_MANY_REQUESTS',
+    message: 'The client sent more than 100 pings in a second.',
+  }),
+  'unsent-bytes': new LimitError('unsent-bytes', {
+    code: 'TOO_MANY_REQUESTS',
+    message: 'The client does not read what it is sent (sockets.maxBufferedBytes, maxUnsentSocketBytes).',
+  }),
+};
+
 const malformed = new TRPCError({ code: 'BAD_REQUEST', message: 'The message is malformed.' });
 
 type ErrorInfo = Parameters<NonNullable<WSSHandlerOptions<AnyTRPCRouter>['onError']>>[0];
@@ -78,7 +92,12 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   options: SocketConnectionOptions<Router, Identity>,
 ): SocketConnection {
   const { admitted, rateLimit, request, requestId, rpc, sockets } = options;
-  const { maxBufferedBytes = 1_048_576, maxCallsPerSocket = 1000, credentialDeadlineMs = 5000 } = sockets;
+  const {
+    credentialDeadlineMs = 5000,
+    maxBufferedBytes = 1_048_576,
+    maxCallsPerSocket = 1000,
+    maxUnauthenticatedBytes = 65_536,
+  } = sockets;
   const encoder = sockets.experimental_encoder ?? jsonEncoder;
   const procedures = options.router._def.procedures as Readonly<Record<string, AnyTRPCProcedure>>;
   const isProcedure = (path: string, type: string) =>
@@ -91,6 +110,8 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   let awaitsParameters = sendsParameters(request);
   /** `undefined` until the context is made. */
   let answers: SocketAnswers<Router> | undefined;
+  /** Whether it could not be made: tRPC's handler answers each call with the error then. */
+  let hasNoContext = false;
   /** Whether tRPC's handler is given a message: what it says meanwhile, and not later, is that the message is malformed. */
   let isReading = false;
   let isMalformed = false;
@@ -110,8 +131,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     send(message: string | Uint8Array) {
       isMalformed ||= isReading;
       // Answers are not asked to wait, so a client that asks and does not read would fill the memory.
-      if (socket.bufferedBytes > maxBufferedBytes) close(tryAgainLater, 'What is sent is not read.');
-      else socket.send(message);
+      if (isRead()) socket.send(message);
     },
     close: () => (refusal ? close(...closeOf(refusal)) : close()),
     terminate: () => socket.terminate(),
@@ -123,8 +143,19 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     socket.close(code, reason);
   }
 
+  /** Whether the client reads what it is sent. Its socket is closed where not. */
+  function isRead(): boolean {
+    if (socket.bufferedBytes <= (caller ? maxBufferedBytes : maxUnauthenticatedBytes)) return true;
+    if (client.readyState === open) reportLimit('unsent-bytes');
+    close(tryAgainLater, 'What is sent is not read.');
+    return false;
+  }
+
   const report = (operation: string | undefined, ended: Omit<EndedCall, 'path'>) =>
     options.tell(socketExchange(requestId, request.path, operation, ended));
+
+  const reportLimit = (limit: SocketLimit) =>
+    report(undefined, { isStream: false, durationMs: 0, error: limitErrors[limit] });
 
   /** Tells of a message that no call comes of. Beyond the limit nobody goes on with those: a call would be refused. */
   function reject(error: TRPCError): void {
@@ -174,10 +205,10 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
 
   let judged = () => {};
   if (admitted === undefined) {
-    const deadline = setTimeout(
-      () => close(policyViolation, 'No credential came in time.'),
-      credentialDeadlineMs,
-    ).unref();
+    const deadline = setTimeout(() => {
+      options.failedAttempts?.countSilent(request);
+      close(policyViolation, 'No credential came in time.');
+    }, credentialDeadlineMs).unref();
     judged = () => {
       judged = () => {};
       clearTimeout(deadline);
@@ -189,6 +220,12 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   function refusalOf(admission: Admission<Identity>): TRPCError | undefined {
     if (admission instanceof Refusal) return admission.error;
     return admitted ? undefined : options.gate(request, admission, 1).refusal;
+  }
+
+  function takeHeld() {
+    const taken = held ?? [];
+    held = undefined;
+    return taken;
   }
 
   async function createContext({ info }: { readonly info: TRPCRequestInfo }): Promise<unknown> {
@@ -204,18 +241,24 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
         close(policyViolation, 'The credential is not valid any more.'),
       );
     }
-    const made: unknown = options.createContext({
-      request,
-      identity,
-      // Nobody reads it, and it lasts as long as the socket: what is said is not kept.
-      reply: Object.assign(new Reply(), { append() {} }),
-      requestId,
-      idempotencyKey: undefined,
-      info,
-    });
-    const context = await options.calls.wait(new CallScope(request), Promise.resolve(made));
-    const waited = held ?? [];
-    held = undefined;
+    let context: unknown;
+    try {
+      const made: unknown = options.createContext({
+        request,
+        identity,
+        // Nobody reads it, and it lasts as long as the socket: what is said is not kept.
+        reply: Object.assign(new Reply(), { append() {} }),
+        requestId,
+        idempotencyKey: undefined,
+        info,
+      });
+      context = await options.calls.wait(new CallScope(request), Promise.resolve(made));
+    } catch (cause) {
+      hasNoContext = true;
+      for (const { data, isBinary } of takeHeld()) read(data, isBinary, false);
+      throw cause;
+    }
+    const waited = takeHeld();
     answers = new SocketAnswers(
       {
         config: options.router._def._config,
@@ -248,6 +291,8 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
       const { error, path, type } = failure;
       const isCall = path !== undefined && isProcedure(path, type);
       if (!isCall && !isReading) reject(error);
+      // One that needs a context and gets none never begins.
+      if (isCall && hasNoContext) report(path, { isStream: type === 'subscription', durationMs: 0, error });
       // tRPC looks after what an asynchronous one rejects with.
       return rpc.onError?.({ ...failure, req: request });
     },
@@ -301,7 +346,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     message(data, isBinary) {
       // What it would begin now its client asks for again: it is about to be told to connect anew.
       if (isDraining || client.readyState !== open) return;
-      if (answers || awaitsParameters || isHeartbeat(data, isBinary)) {
+      if (answers || hasNoContext || awaitsParameters || isHeartbeat(data, isBinary)) {
         awaitsParameters &&= isHeartbeat(data, isBinary);
         // The calls of the last one have begun: what it has paid for and not called is forfeited.
         paid = 0;
@@ -309,10 +354,12 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
         return;
       }
       heldBytes += data.byteLength;
-      if (heldBytes > maxHeldBytes)
+      if (heldBytes > maxUnauthenticatedBytes)
         close(policyViolation, 'Too much was sent before the credential was checked.');
       else held?.push({ data, isBinary });
     },
+    pinged: isRead,
+    limited: reportLimit,
     drained() {
       if (socket.bufferedBytes <= pacedFromBytes) release();
     },
@@ -323,7 +370,6 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
       endWatch();
       client.emit('close');
       calls.abort();
-      release();
       options.onClosed();
       if (calls.unary > 0) {
         await new Promise<void>((resolve) => {

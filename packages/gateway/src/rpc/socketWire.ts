@@ -4,11 +4,12 @@ import { Refusal, type Admission, type Admitted, type Authentication } from '../
 import type { Calls } from '../call/calls.ts';
 import type { CredentialWatch } from '../credentialWatch.ts';
 import type { ClientAddress } from '../edge/clientAddress.ts';
+import type { FailedAttempts } from '../edge/failedAttempts.ts';
 import type { Gate } from '../edge/gate.ts';
 import { LimitError } from '../edge/limitError.ts';
 import type { RateLimit } from '../edge/rateLimit.ts';
 import type { SocketOrigins } from '../edge/socketOrigins.ts';
-import type { GatewayRequest, GatewayResponse, SocketAcceptor } from '../http.ts';
+import type { GatewayRequest, GatewayResponse, GatewaySocket, SocketAcceptor } from '../http.ts';
 import type { Limits } from '../limits.ts';
 import type { ContextOptions, Exchange, RpcOptions, SocketOptions } from '../options.ts';
 import type { ProcedureDefinition } from '../procedures.ts';
@@ -26,8 +27,8 @@ export interface SocketWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly gate: Gate<Identity>;
   readonly rateLimit: RateLimit<Identity> | undefined;
   readonly allowsOrigin: SocketOrigins;
-  /** Where somebody asks for it once sockets are open. */
-  readonly clientAddress: ClientAddress | undefined;
+  readonly clientAddress: ClientAddress;
+  readonly failedAttempts: FailedAttempts | undefined;
   readonly sockets: SocketOptions;
   /** Whether a credential is asked for. */
   readonly isProtected: boolean;
@@ -60,14 +61,13 @@ export interface SocketWire {
 export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
   options: SocketWireOptions<Router, Identity>,
 ): SocketWire {
-  const { authentication, allowsOrigin, clientAddress, fail, gate, isProtected, sockets } = options;
-  const { maxWaiting = 1000 } = sockets;
+  const { authentication, allowsOrigin, clientAddress, fail, failedAttempts, gate, isProtected, sockets } =
+    options;
   const messages = sockets.experimental_encoder
     ? undefined
     : createSocketMessages(options.router, options.definitions, options.rpc.maxBatchSize);
   const connections = new Set<SocketConnection>();
-  /** How many are open and have sent no credential yet. */
-  let waiting = 0;
+  const waiting = new WaitingSockets(sockets);
 
   /** tRPC's adapter loads Node's HTTP: only who opens a socket pays. Once it is there, sockets are let in at once. */
   let loaded: typeof openConnection | undefined;
@@ -78,19 +78,23 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
     requestId: string,
     admitted: Admitted<Identity> | undefined,
   ): SocketAcceptor | Promise<SocketAcceptor> =>
-    after(loaded ?? load(), (open): SocketAcceptor => (socket) => {
-      if (admitted === undefined) waiting += 1;
-      const connection = open(socket, {
-        ...options,
-        request,
-        requestId,
-        admitted,
-        messages,
-        onJudged: () => (waiting -= 1),
-        onClosed: () => connections.delete(connection),
-      });
-      connections.add(connection);
-      return connection;
+    after(loaded ?? load(), (open): SocketAcceptor => {
+      const accept = (socket: GatewaySocket) => {
+        const address = clientAddress(request);
+        if (admitted === undefined) waiting.add(address);
+        const connection = open(socket, {
+          ...options,
+          request,
+          requestId,
+          admitted,
+          messages,
+          onJudged: () => waiting.delete(address),
+          onClosed: () => connections.delete(connection),
+        });
+        connections.add(connection);
+        return connection;
+      };
+      return Object.assign(accept, { isUnauthenticated: admitted === undefined });
     });
 
   return {
@@ -108,11 +112,11 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
           json,
         ]);
       }
-      clientAddress?.(request);
+      // Read while the request is here: the socket is counted by it later.
+      const address = clientAddress(request);
       if (isProtected && request.header('authorization') === undefined && sendsParameters(request)) {
-        return waiting < maxWaiting
-          ? acceptor(request, requestId, undefined)
-          : fail(tooManyWait(maxWaiting), [json]);
+        const refusal = failedAttempts?.silentRefusal(request) ?? waiting.refusal(address);
+        return refusal ? fail(refusal, [json]) : acceptor(request, requestId, undefined);
       }
       return after(
         authentication(request),
@@ -129,9 +133,46 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
   };
 }
 
-const tooManyWait = (most: number) =>
+/** Counts the sockets that are open and have sent no credential yet. */
+class WaitingSockets {
+  readonly #max: number;
+  readonly #maxPerAddress: number;
+  readonly #byAddress = new Map<string, number>();
+  #count = 0;
+
+  constructor({ maxWaiting = 1000, maxWaitingPerAddress = 100 }: SocketOptions) {
+    this.#max = maxWaiting;
+    this.#maxPerAddress = maxWaitingPerAddress;
+  }
+
+  add(address: string): void {
+    this.#count += 1;
+    this.#byAddress.set(address, this.#of(address) + 1);
+  }
+
+  delete(address: string): void {
+    this.#count -= 1;
+    const left = this.#of(address) - 1;
+    if (left > 0) this.#byAddress.set(address, left);
+    else this.#byAddress.delete(address);
+  }
+
+  /** Why an address may open no further one. */
+  refusal(address: string): LimitError | undefined {
+    if (this.#count >= this.#max) return tooManyWait(`${this.#max} may (sockets.maxWaiting).`);
+    return this.#of(address) >= this.#maxPerAddress
+      ? tooManyWait(`${this.#maxPerAddress} of one address may (sockets.maxWaitingPerAddress).`)
+      : undefined;
+  }
+
+  #of(address: string): number {
+    return this.#byAddress.get(address) ?? 0;
+  }
+}
+
+const tooManyWait = (most: string) =>
   new LimitError('waiting-sockets', {
     code: 'SERVICE_UNAVAILABLE',
-    message: `Too many sockets wait for their credential: ${most} may. Try again later.`,
+    message: `Too many sockets wait for their credential: ${most} Try again later.`,
     retryAfterSeconds: 1,
   });

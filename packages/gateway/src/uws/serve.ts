@@ -14,8 +14,16 @@ import { UwsRequest } from './request.ts';
 import { reservePort } from './reservePort.ts';
 import { writeResponse } from './respond.ts';
 import { Responder, settled } from './responder.ts';
-import { asksForSocket, socketBehavior, upgradeHeaders, type SocketData, type UwsSocket } from './socket.ts';
+import {
+  asksForSocket,
+  socketBehavior,
+  upgradeHeaders,
+  type SocketData,
+  type SocketLimits,
+  type UwsSocket,
+} from './socket.ts';
 import { tlsApps, type TlsApps, type TlsFiles } from './tls.ts';
+import { UnsentBytes } from './unsentBytes.ts';
 
 export { ListenError } from './listenError.ts';
 export { reservePort, type ReservedPort } from './reservePort.ts';
@@ -48,6 +56,12 @@ export interface ServeOptions {
    * connection. In memory it may be twice as much. Default: 268435456.
    */
   readonly maxUnsentBytes?: number;
+  /**
+   * How many bytes may wait for the clients of WebSockets to read them, all sockets together. Beyond it those sockets are
+   * ended, without a close frame, that have the most unsent, until a quarter is free. In memory it may be twice as much.
+   * Default: 67108864.
+   */
+  readonly maxUnsentSocketBytes?: number;
 }
 
 export interface CloseOptions {
@@ -90,7 +104,8 @@ export async function serve(
     shed,
     refuse = plainRefusal,
     maxBodyBytes = 1_048_576,
-    maxMessageBytes = 1_048_576,
+    maxMessageBytes = 65_536,
+    maxUnauthenticatedBytes = 65_536,
   }: Service & Refuser,
   {
     host = '127.0.0.1',
@@ -101,6 +116,7 @@ export async function serve(
     maxUrlBytes = 16_384,
     maxHeaderBytes = 16_384,
     maxUnsentBytes = 268_435_456,
+    maxUnsentSocketBytes = 67_108_864,
   }: ServeOptions = {},
 ): Promise<Listening> {
   const uws = await loadUws();
@@ -114,6 +130,7 @@ export async function serve(
   let onChange = () => {};
   const changed = () => onChange();
   const responder = new Responder(maxUnsentBytes, changed);
+  const unsent = new UnsentBytes(sockets, maxUnsentSocketBytes);
   const onSocketClosed = (request: UwsRequest, ended: Promise<void>) => responder.count(request, ended);
   const limits = { maxBodyBytes, maxUrlBytes, maxHeaderBytes };
 
@@ -133,7 +150,7 @@ export async function serve(
     if (request) responder.receive(res, request, shedOrHandle);
   }
 
-  function onUpgrade(res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
+  function onUpgrade(res: HttpResponse, req: HttpRequest, contexts: SocketContexts): void {
     const request = receive(res, req);
     if (request === undefined) return undefined;
     const decision = !asksForSocket(req)
@@ -152,6 +169,7 @@ export async function serve(
      */
     const open = (accept: SocketAcceptor) => {
       request.upgrades();
+      const context = accept.isUnauthenticated ? contexts.unauthenticated : contexts.admitted;
       res.upgrade<SocketData>({ request, accept }, key, protocol, extensions, context);
       // The filter does not hear of it.
       connections -= 1;
@@ -181,9 +199,35 @@ export async function serve(
 
   function attach(app: TemplatedApp): void {
     app.filter(onConnection);
-    if (upgrade)
-      app.ws('/*', { ...socketBehavior(maxMessageBytes, sockets, onSocketClosed), upgrade: onUpgrade });
+    if (upgrade) attachSockets(app);
     app.any('/*', onRequest);
+  }
+
+  /**
+   * uWebSockets.js 20 has one limit for the messages of a behaviour, and a socket keeps that which it is opened with. So
+   * there are two behaviours, both for all paths, which takes two patterns; either opens sockets for both.
+   */
+  function attachSockets(app: TemplatedApp): void {
+    const contexts: Partial<SocketContexts> = {};
+    const serveSockets = (pattern: string, name: keyof SocketContexts, socketLimits: SocketLimits) =>
+      app.ws<SocketData>(pattern, {
+        ...socketBehavior(socketLimits, sockets, unsent, onSocketClosed),
+        upgrade(res, req, context) {
+          contexts[name] = context;
+          const { admitted, unauthenticated } = contexts;
+          if (admitted && unauthenticated) onUpgrade(res, req, { admitted, unauthenticated });
+          // The first request of all goes through both: an upgrade is the one place where uWS says what a context is.
+          else req.setYield(true);
+        },
+      });
+    serveSockets('/*', 'admitted', {
+      maxMessageBytes,
+      maxPayloadBytes: Math.max(maxMessageBytes, toleratedBytes),
+    });
+    serveSockets('/*unauthenticated', 'unauthenticated', {
+      maxMessageBytes: Math.min(maxMessageBytes, maxUnauthenticatedBytes),
+      maxPayloadBytes: maxUnauthenticatedBytes,
+    });
   }
 
   const { listener, serving, reload } = tls ? await tlsApps(uws, tls, attach) : plainApp(uws, attach);
@@ -242,6 +286,15 @@ export async function serve(
     close: (options = {}) => (closed ??= drain(options)),
     reloadCertificate: reload,
   };
+}
+
+/** Where a smaller limit is set, messages up to so many bytes are taken to be refused with 1009. */
+const toleratedBytes = 65_536;
+
+/** What a WebSocket is opened in: that of the behaviour whose limits it is to have. */
+interface SocketContexts {
+  admitted: us_socket_context_t;
+  unauthenticated: us_socket_context_t;
 }
 
 /** The counterpart of `tlsApps`: one app listens and serves. */

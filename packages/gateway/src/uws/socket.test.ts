@@ -20,7 +20,9 @@ function owner(socket: GatewaySocket): Owner {
     told,
     inFlight: 0,
     message: (data, isBinary) => told.push(`${isBinary ? 'bytes' : 'text'} ${data.toString()}`),
+    pinged: () => told.push('pinged'),
     drained: () => told.push('drained'),
+    limited: (limit) => told.push(limit),
     closed: async () => {
       told.push('closed');
     },
@@ -149,15 +151,62 @@ describe('a WebSocket', () => {
 
   it.each([
     ['too large', 1001, 1009],
-    ['far too large, which the parser refuses without a close frame', 5000, 1006],
-  ])('is closed for a message that is %s', async (_what, bytes, code) => {
+    ['far too large, which the parser refuses without a close frame', 65_537, 1006],
+  ])('is closed for a message that is %s, and its owner is told why', async (_what, bytes, code) => {
     const { client, server } = await open(1000);
     client.send('x'.repeat(1000));
     await until(() => expect(server.told).toHaveLength(1));
     const closed = closeOf(client);
     client.send('x'.repeat(bytes));
     expect((await closed)[0]).toBe(code);
-    expect(server.told).toHaveLength(2);
+    expect(server.told.slice(1).toSorted()).toEqual(['closed', 'message-bytes']);
+  });
+
+  it.each([
+    [false, 500_000, 'taken'],
+    [false, 1_000_001, 'closed with 1006'],
+    [true, 2000, 'taken'],
+    [true, 2001, 'closed with 1006'],
+  ])(
+    'that is let in without a credential (%s) has a limit of its own: a message of %i bytes is %s',
+    async (isUnauthenticated, bytes, expected) => {
+      const taken = Promise.withResolvers<string>();
+      const accept = (socket: GatewaySocket): SocketHandler => ({
+        ...owner(socket),
+        inFlight: 0,
+        message: ({ byteLength }) => taken.resolve(byteLength === bytes ? 'taken' : 'cut'),
+      });
+      const listening = await listen({
+        handle: () => ok(),
+        upgrade: () => Object.assign(accept, { isUnauthenticated }),
+        maxMessageBytes: 1_000_000,
+        maxUnauthenticatedBytes: 2000,
+      });
+      const client = connectTo(listening);
+      await once(client, 'open');
+      const closed = closeOf(client);
+      client.send('x'.repeat(bytes));
+      expect(await Promise.race([taken.promise, closed.then(([code]) => `closed with ${code}`)])).toBe(
+        expected,
+      );
+    },
+  );
+
+  it('is ended at once for more than 100 pings in a second', async () => {
+    const owners: Owner[] = [];
+    const listening = await serveSockets(() => (socket) => {
+      owners.push(owner(socket));
+      return owners[0] as Owner;
+    });
+    const { closed, socket, text } = await raw(listening, handshake);
+    await until(() => expect(text()).toContain('101'));
+    // An empty ping, under a mask of zeros.
+    const ping = Buffer.from([0x89, 0x80, 0, 0, 0, 0]);
+    socket.write(Buffer.concat(Array.from({ length: 100 }, () => ping)));
+    await until(() => expect(text()).toContain('\uFFFD\0'.repeat(100)));
+    socket.write(ping);
+    await closed;
+    expect(owners[0]?.told.slice(-2)).toEqual(['pings', 'closed']);
   });
 
   it('takes the first protocol that its client offers, as the package ws does', async () => {
@@ -202,6 +251,66 @@ describe('a WebSocket whose calls have not ended when it is closed', () => {
   });
 });
 
+describe('a WebSocket that is open', () => {
+  it('counts to maxConnections: a connection beyond them is answered 503', async () => {
+    const listening = await listen({ handle: () => ok(), upgrade: () => owner }, { maxConnections: 1 });
+    const client = connectTo(listening);
+    await once(client, 'open');
+    const { closed, text } = await dial(listening);
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 503 /);
+    client.close();
+    await until(() => expect(listening.connections().webSockets).toBe(0));
+    const { socket, text: next } = await dial(listening);
+    socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => expect(next()).toMatch(/^HTTP\/1\.1 200 /));
+  });
+});
+
+describe('what WebSockets have not taken, all together', () => {
+  async function serveBounded(maxUnsentSocketBytes: number) {
+    const owners: Owner[] = [];
+    const accept = (socket: GatewaySocket) => {
+      owners.push(owner(socket));
+      return owners.at(-1) as Owner;
+    };
+    const listening = await listen({ handle: () => ok(), upgrade: () => accept }, { maxUnsentSocketBytes });
+    return { listening, owners };
+  }
+
+  /** Opens sockets that read nothing, and sends each so many bytes. */
+  async function unread(listening: Listening, owners: Owner[], sizes: readonly number[]) {
+    for (const [index, size] of sizes.entries()) {
+      const { socket, text } = await raw(listening, handshake);
+      await until(() => expect(text()).toContain('101'));
+      socket.pause();
+      owners[index]?.socket.send('x'.repeat(size));
+    }
+  }
+
+  it('has a bound: those that have the most unsent are ended, and the others go on', async () => {
+    const { listening, owners } = await serveBounded(20_000_000);
+    // The kernel takes some megabytes of each.
+    await unread(listening, owners, [12_000_000, 30_000_000, 9_000_000]);
+    expect(owners.map(({ told }) => told)).toEqual([[], ['unsent-bytes', 'closed'], []]);
+    expect(owners[1]?.socket.bufferedBytes).toBe(0);
+    expect(owners[2]?.socket.bufferedBytes).toBeGreaterThan(1_000_000);
+  });
+
+  it('ends a socket at once that would close in order behind more than a quarter of the bound', async () => {
+    const { listening, owners } = await serveBounded(40_000_000);
+    const { closed, socket, text } = await raw(listening, handshake);
+    await until(() => expect(text()).toContain('101'));
+    socket.pause();
+    owners[0]?.socket.send('x'.repeat(25_000_000));
+    owners[0]?.socket.close(1013, 'late');
+    socket.resume();
+    await closed;
+    expect(text()).not.toContain('late');
+    expect(text().length).toBeLessThan(15_000_000);
+  });
+});
+
 describe('a request to open a WebSocket', () => {
   it.each(['at once', 'later'])('may be answered otherwise, %s', async (when) => {
     const refusal = { status: 401, headers: [['x-why', 'because']] as const, body: 'no' };
@@ -238,6 +347,10 @@ describe('a request to open a WebSocket', () => {
   it.each([
     ['for another protocol', handshake.replace('websocket', 'h2c')],
     ['whose connection is to be closed', handshake.replace('Connection: Upgrade', 'Connection: close')],
+    [
+      'whose connection is to be upgraded and closed',
+      handshake.replace('Connection: Upgrade', 'Connection: upgrade, close'),
+    ],
   ])('%s is one like any other', async (_what, head) => {
     const { text } = await raw(await serveSockets(() => owner), head);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n\/socket$/s));

@@ -1,6 +1,7 @@
 import type { HttpRequest, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
-import type { GatewaySocket, SocketAcceptor, SocketHandler } from '../http.ts';
+import type { GatewaySocket, SocketAcceptor, SocketHandler, SocketLimit } from '../http.ts';
 import type { UwsRequest } from './request.ts';
+import type { UnsentBytes } from './unsentBytes.ts';
 
 /** What uWS keeps for us with each WebSocket. */
 export interface SocketData {
@@ -10,10 +11,14 @@ export interface SocketData {
 }
 
 /**
- * A message up to so many times the limit is taken and the socket closed with 1009; a larger one ends the connection
- * where its head says so: then uWebSockets.js 20 sends no close frame.
+ * How many protocol pings (RFC 6455 §5.5.2) a client may send in a second. uWebSockets.js answers each by itself, 125
+ * bytes for 131: 1,000 sockets that did nothing else made others wait for seconds. Browsers send none, libraries one in
+ * some seconds.
  */
-const toleratedTimes = 4;
+const maxPingsPerSecond = 100;
+
+/** What uWebSockets.js 20 says of a connection that it ends for a message beyond `maxPayloadLength`. */
+const tooBig = 'Received too big message';
 
 /** What the part of an upgrade that outlives its handler needs of it. */
 export interface UpgradeHeaders {
@@ -44,21 +49,32 @@ export const upgradeHeaders = (req: HttpRequest): UpgradeHeaders => ({
   extensions: req.getHeader('sec-websocket-extensions'),
 });
 
+export interface SocketLimits {
+  /** A larger message closes the socket with 1009. */
+  readonly maxMessageBytes: number;
+  /**
+   * How many bytes of a message, whole or not, uWS keeps. A larger one ends the connection where its head says so: then
+   * uWebSockets.js 20 sends no close frame.
+   */
+  readonly maxPayloadBytes: number;
+}
+
 /**
  * How WebSockets are served, but for the upgrade.
  * @param sockets holds those that are open
  * @param onClosed told of each that is closed, with what it has begun and what has not ended
  */
 export function socketBehavior(
-  maxMessageBytes: number,
+  { maxMessageBytes, maxPayloadBytes }: SocketLimits,
   sockets: Set<UwsSocket>,
+  unsent: UnsentBytes,
   onClosed: (request: UwsRequest, ended: Promise<void>) => void,
 ): Omit<WebSocketBehavior<SocketData>, 'upgrade'> {
   const owner = (ws: WebSocket<SocketData>) => ws.getUserData().socket;
   return {
-    maxPayloadLength: maxMessageBytes * toleratedTimes,
+    maxPayloadLength: maxPayloadBytes,
     // 0 is no limit: with one, uWebSockets.js 20 drops what is sent beyond it and says so only in a return value. The
-    // wire bounds what it sends by `bufferedBytes`.
+    // wire bounds what is sent by `bufferedBytes`, and `UnsentBytes` all of it.
     maxBackpressure: 0,
     // uWS pings a quiet client by itself, so this only ends those that are gone. They may have left without a word.
     idleTimeout: 120,
@@ -68,7 +84,7 @@ export function socketBehavior(
 
     open(ws) {
       const data = ws.getUserData();
-      const socket = new UwsSocket(ws);
+      const socket = new UwsSocket(ws, unsent);
       data.socket = socket;
       sockets.add(socket);
       try {
@@ -81,20 +97,30 @@ export function socketBehavior(
     message(ws, message, isBinary) {
       const socket = owner(ws);
       if (message.byteLength > maxMessageBytes) {
+        socket?.handler?.limited('message-bytes');
         socket?.close(1009, `A message may have ${maxMessageBytes} bytes.`);
       } else {
         // uWS detaches the message's memory when this returns: it is copied, into Node's pool (a sixth of a call).
         socket?.handler?.message(Buffer.from(new Uint8Array(message)), isBinary);
       }
     },
-    drain(ws) {
-      owner(ws)?.handler?.drained();
+    ping(ws) {
+      const socket = owner(ws);
+      if (socket?.takesPing()) socket.handler?.pinged();
+      // Not in order: what it goes on sending would be read until its connection ends, up to 18 s later.
+      else socket?.cut('pings');
     },
-    close(ws) {
+    drain(ws) {
+      const socket = owner(ws);
+      socket?.recount();
+      socket?.handler?.drained();
+    },
+    close(ws, _code, message) {
       const { socket, request } = ws.getUserData();
       request.aborted();
       if (socket === undefined) return;
-      socket.isClosed = true;
+      socket.closed();
+      if (Buffer.from(message).toString() === tooBig) socket.handler?.limited('message-bytes');
       sockets.delete(socket);
       onClosed(request, Promise.resolve(socket.handler?.closed()));
     },
@@ -105,23 +131,70 @@ export function socketBehavior(
 export class UwsSocket implements GatewaySocket {
   handler: SocketHandler | undefined;
   isClosed = false;
+  /** `bufferedBytes` as it was counted last. */
+  unsentBytes = 0;
   readonly #ws: WebSocket<SocketData>;
+  readonly #unsent: UnsentBytes;
+  #pings = 0;
+  #pingsSince = 0;
 
-  constructor(ws: WebSocket<SocketData>) {
+  constructor(ws: WebSocket<SocketData>, unsent: UnsentBytes) {
     this.#ws = ws;
+    this.#unsent = unsent;
   }
 
   get bufferedBytes(): number {
-    return this.isClosed ? 0 : this.#ws.getBufferedAmount();
+    this.recount();
+    return this.unsentBytes;
   }
 
   send(message: string | Uint8Array): void {
-    if (!this.isClosed) this.#ws.send(message, typeof message !== 'string');
+    if (this.isClosed) return;
+    // 1: it is sent, or waits for the end of the turn among the few kilobytes that uWS corks.
+    if (this.#ws.send(message, typeof message !== 'string') !== 1) this.recount();
   }
 
   close(code?: number, reason?: string): void {
-    // The close handler runs within it.
-    if (!this.isClosed) this.#ws.end(code, reason);
+    this.recount();
+    if (this.isClosed) return;
+    // The close handler runs within either.
+    if (this.#unsent.mayClose(this.unsentBytes)) this.#ws.end(code, reason);
+    else this.#ws.close();
+  }
+
+  /** Ends the connection at once, for a limit. */
+  cut(limit: SocketLimit): void {
+    if (!this.isClosed) this.handler?.limited(limit);
+    this.terminate();
+  }
+
+  /** Counts what has not been sent. Beyond the bound of all sockets it may end this one. */
+  recount(): void {
+    this.#count(this.isClosed ? 0 : this.#ws.getBufferedAmount());
+  }
+
+  /** uWS has closed it. */
+  closed(): void {
+    this.isClosed = true;
+    this.#count(0);
+  }
+
+  /** Counts a ping. */
+  takesPing(): boolean {
+    const now = performance.now();
+    if (now - this.#pingsSince > 1000) {
+      this.#pingsSince = now;
+      this.#pings = 0;
+    }
+    this.#pings += 1;
+    return this.#pings <= maxPingsPerSecond;
+  }
+
+  #count(bytes: number): void {
+    const change = bytes - this.unsentBytes;
+    if (change === 0) return;
+    this.unsentBytes = bytes;
+    this.#unsent.add(change);
   }
 
   terminate(): void {

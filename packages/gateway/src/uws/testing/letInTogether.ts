@@ -11,7 +11,9 @@ import { serve } from '../serve.ts';
 const accept: SocketAcceptor = (socket) => ({
   inFlight: 0,
   message: (data) => socket.send(data.toString()),
+  pinged: () => {},
   drained: () => {},
+  limited: () => {},
   closed: async () => {},
   drain: () => socket.close(1001),
 });
