@@ -1,0 +1,107 @@
+/**
+ * Attacks a gateway with 1,000 WebSockets of each kind from one address, with and without a key, and measures its memory
+ * and what an ordinary client notices: `npm run test:attack`.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Measured } from '../load/levels.ts';
+import { startPinned } from '../load/pinned.ts';
+import { finish, isCommand } from '../rpcClients/commandLine.ts';
+import { megabytes } from '../rpcClients/startWireProcess.ts';
+import type { Attack, Attacked, AttackKind } from './attacker.ts';
+import type { Target } from './attackTarget.ts';
+import type { BystanderMessage, Served } from './bystander.ts';
+
+interface AttackOptions {
+  readonly sockets: number;
+  /** How long each attack lasts. */
+  readonly seconds: number;
+  /** Whether times count: they do where the machine has nothing else to do. */
+  readonly isTimed: boolean;
+}
+
+const longAttack: AttackOptions = { sockets: 1000, seconds: 30, isTimed: true };
+/** In the midst of other tests. */
+export const briefAttack: AttackOptions = { sockets: 250, seconds: 2, isTimed: false };
+
+const kinds: readonly AttackKind[] = [
+  'no credential',
+  'unfinished frame',
+  'unfinished frame of 64 KiB',
+  'unread pongs',
+  'unread answers',
+];
+
+/** By how much the server may grow, over all attacks, in bytes. */
+const mostGrowth = 100_000_000;
+/** How long an ordinary request may take, in milliseconds. */
+const mostMs = 100;
+
+const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** How one attack went; memory in MB. */
+interface AttackResult extends Attacked {
+  readonly kind: AttackKind;
+  readonly hasKey: boolean;
+  /** Processor time of the server, in milliseconds. */
+  readonly cpuMs: number;
+  readonly rss: { readonly before: number; readonly peak: number; readonly after: number };
+  readonly served: Served;
+}
+
+export async function attackSockets({ sockets, seconds, isTimed }: AttackOptions): Promise<Measured> {
+  const server = startPinned(0, fileOf('attackTarget.ts'));
+  const attacker = startPinned(1, fileOf('attacker.ts'));
+  const bystander = startPinned(1, fileOf('bystander.ts'));
+  const askBystander = <Answer>(message: BystanderMessage) => bystander.ask<Answer>(message);
+
+  async function run(attack: Omit<Attack, 'port'>, port: number): Promise<AttackResult> {
+    const cpuBefore = await server.cpuMs();
+    const before = await server.rss();
+    let peak = before;
+    const watch = async () => {
+      peak = Math.max(peak, await server.rss());
+    };
+    const timer = setInterval(() => void watch(), 20);
+    await askBystander<object>({ begin: { port } });
+    const attacked = await attacker.ask<Attacked>({ ...attack, port });
+    const served = await askBystander<Served>({ end: true });
+    clearInterval(timer);
+    const cpuMs = (await server.cpuMs()) - cpuBefore;
+    await sleep(1000);
+    const rss = { before: megabytes(before), peak: megabytes(peak), after: megabytes(await server.rss()) };
+    return { kind: attack.kind, hasKey: attack.hasKey, ...attacked, cpuMs, rss, served };
+  }
+
+  try {
+    const { port } = await server.ask<Target>({});
+    // What runs for the first time is slow, and its code and its garbage take memory, whoever the clients are.
+    const ordinary = await run({ kind: 'none', hasKey: true, sockets, seconds }, port);
+    const start = await server.rss();
+    const results: AttackResult[] = [];
+    for (const hasKey of [false, true]) {
+      for (const kind of kinds) results.push(await run({ kind, hasKey, sockets, seconds }, port));
+    }
+    const faults = results.flatMap((result) => faultsOf(result, megabytes(start), isTimed));
+    return { measured: { sockets, seconds, rssAtStart: megabytes(start), ordinary, results }, faults };
+  } finally {
+    await Promise.all([bystander.stop(), attacker.stop(), server.stop()]);
+  }
+}
+
+function faultsOf({ kind, hasKey, rss, served }: AttackResult, start: number, isTimed: boolean): string[] {
+  const name = `${kind}, ${hasKey ? 'with a key' : 'without a key'}`;
+  const faults = served.failures.map((failure) => `${name}: an ordinary client was not served: ${failure}`);
+  const growth = rss.peak - start;
+  if (growth * 1_048_576 > mostGrowth) faults.push(`${name}: the server grew by ${growth.toFixed(1)} MB`);
+  const worst = Math.max(served.worstRequestMs, served.worstSocketMs);
+  if (isTimed && worst > mostMs) faults.push(`${name}: an ordinary client waited for ${worst} ms`);
+  return faults;
+}
+
+if (isCommand(import.meta)) {
+  const { measured, faults } = await attackSockets(
+    process.argv.includes('--brief') ? briefAttack : longAttack,
+  );
+  finish(measured, faults);
+}

@@ -1,0 +1,31 @@
+/** The gateway that is attacked, as a process: `startPinned(0, …)`. It answers each message with its port. */
+import { createGateway } from '@petstore/gateway';
+import { serve } from '@petstore/gateway/uws';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { initTRPC } from '@trpc/server';
+import { z } from 'zod';
+import { answerParent } from '../load/pinned.ts';
+
+/** Where it listens. */
+export interface Target {
+  readonly port: number;
+}
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const answer = 'x'.repeat(131_072);
+
+const gateway = await createGateway({
+  router: t.router({
+    small: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/small' } })
+      .output(z.literal('small'))
+      .query(() => 'small' as const),
+    large: t.procedure.query(() => answer),
+  }),
+  authenticate: (token) => (token === 'good-key' ? 'Ada' : undefined),
+  createContext: () => ({}),
+  document: { title: 'Target', version: '0.0.0' },
+});
+const { port } = await serve(gateway);
+
+answerParent(async () => ({ port }) satisfies Target);
