@@ -69,6 +69,7 @@ const base = JSON.stringify({
           name: { type: 'string' },
           size: { type: 'number' },
           kind: { $ref: '#/components/schemas/Kind' },
+          either: { anyOf: [{ type: 'string' }, { type: 'boolean' }] },
           parts: { type: 'array', items: { $ref: '#/components/schemas/Thing' } },
         },
         required: ['id', 'name'],
@@ -133,6 +134,14 @@ const breaking: readonly Case[] = [
     'GET /things/{id}: the path parameter `id`: it is string, was integer',
   ],
   [
+    'a parameter of all operations of a path, in place of which an operation has its own with another type',
+    (d) =>
+      (d.paths['/things/{id}'].get.parameters = [
+        { in: 'path', name: 'id', required: true, schema: { type: 'string' } },
+      ]),
+    'GET /things/{id}: the path parameter `id`: it is string, was integer',
+  ],
+  [
     'another style of a parameter',
     (d) => (list(d).parameters[0].explode = false),
     'GET /things: the query parameter `limit`: explode is false, was undefined',
@@ -179,6 +188,11 @@ const breaking: readonly Case[] = [
     'a request whose further fields are refused',
     (d) => (schema(d, 'NewThing').additionalProperties = false),
     'NewThing, in requests: further fields are refused',
+  ],
+  [
+    'a request whose further fields may be strings alone, and might be anything before',
+    (d) => (schema(d, 'NewThing').additionalProperties = { type: 'string' }),
+    'NewThing, in requests: what further fields may be has changed',
   ],
   [
     'a stricter pattern',
@@ -254,6 +268,11 @@ const breaking: readonly Case[] = [
     'an integer of an answer that may have fractions',
     (d) => (field(d, 'Thing', 'id').type = 'number'),
     'Thing, in answers: `id`: it is number, was integer',
+  ],
+  [
+    'a field of an answer that may be anything, and was one of two',
+    (d) => delete field(d, 'Thing', 'either').anyOf,
+    'Thing, in answers: `either`: anyOf has 2 fewer',
   ],
   [
     'another format of a field of an answer',
@@ -369,6 +388,11 @@ const harmless: readonly Case[] = [
     'a further alternative of a request',
     (d) => field(d, 'NewThing', 'either').oneOf.push({ type: 'null' }),
     'NewThing, in requests: `either`: oneOf has 1 more',
+  ],
+  [
+    'a field of a request that may be anything, and had to be one of two',
+    (d) => delete field(d, 'NewThing', 'either').oneOf,
+    'NewThing, in requests: `either`: oneOf has 2 fewer',
   ],
   [
     'a new field of an answer',

@@ -61,6 +61,13 @@ describe('a change to the flat types', () => {
       'createPet: an input that was right is no more',
     ],
     [
+      'a field of an input that may be left out still, but no longer be undefined',
+      '  status?: PetStatus | undefined;\n};',
+      '  status?: PetStatus;\n};',
+      true,
+      'createPet: an input that was right is no more',
+    ],
+    [
       'a list in place of one',
       '    }, Animal>;',
       '    }, Animal[]>;',
