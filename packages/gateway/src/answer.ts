@@ -3,10 +3,10 @@ import type { GatewayResponse, Header } from './http.ts';
 
 /** A response on its way out, with what the log wants to know of how it was made. The host reads the response alone. */
 export class Answer implements GatewayResponse {
-  readonly status: number;
-  readonly headers: Header[];
+  status: number;
+  headers: Header[];
   sharedHeaders: readonly Header[];
-  readonly body: GatewayResponse['body'];
+  body: GatewayResponse['body'];
   /** The procedure that was called; of a batch, joined by commas. */
   operation: string | undefined = undefined;
   /** Those that were called and exist, one for each call, where that is not `operation` alone. */

@@ -30,6 +30,7 @@ import { isZod } from './isZod.ts';
 import { defaultBatchSize, limitsOf } from './limits.ts';
 import type { Exchange, GatewayOptions } from './options.ts';
 import { procedureDefinitions, type ServedProcedure } from './procedures.ts';
+import { createRestResponseMeta } from './responseMeta.ts';
 import { apiErrors } from './rest/errorFormat.ts';
 import { createFailure } from './rest/failure.ts';
 import type { StreamTimes } from './rest/restEvents.ts';
@@ -135,6 +136,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     watch,
     createContext: options.createContext,
     failure,
+    responseMeta: rpc.responseMeta && createRestResponseMeta(options.router, definitions, rpc.responseMeta),
     ...streamTimes(options.router),
   });
   const rpcWire = createRpcWire({

@@ -1,13 +1,16 @@
 import { isWritableHeader, type Header } from './http.ts';
 
 /**
- * What a procedure may say about its answer beyond its output. The wire makes one per request and hands it to
- * `createContext`; it reads it for REST and for single tRPC calls. In a batch it is ignored: its calls share one answer.
+ * What a procedure may say about its answer beyond its output. There is one per request, which `createContext` is given:
+ * the calls of a tRPC batch share one answer, and so one `Reply`. `rpc.responseMeta` wins over it.
  */
 export class Reply {
-  /** One of the statuses that the metadata's `successStatus` lists; unset: the first of them. */
+  /**
+   * The status of a successful answer. Over REST: one of those that the metadata's `successStatus` lists; unset, the first
+   * of them. Over tRPC: of a single call, a 2xx with a body; in a batch, and for others, the status is tRPC's own.
+   */
   status: number | undefined = undefined;
-  /** The cursor of the next page; unset on the last page. Needs `pagination` in the metadata. */
+  /** The cursor of the next page, over REST; unset on the last page. Needs `pagination` in the metadata. */
   nextCursor: string | number | bigint | undefined = undefined;
   #headers: Header[] = [];
 
@@ -17,7 +20,8 @@ export class Reply {
   }
 
   /**
-   * Sets a response header: what was said under this name before is forgotten.
+   * Sets a response header: what was said under this name before is forgotten. JSON lines and server-sent events of tRPC
+   * have those that are set before their head goes out. `content-type` is for REST alone.
    * @throws {TypeError} for a name that is no token, a value that is no string or has a line break or NUL in it, and for
    *   what frames the message (`Content-Length`, `Connection`, `Transfer-Encoding`)
    */

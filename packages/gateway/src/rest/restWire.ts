@@ -14,6 +14,7 @@ import { idempotencyKey } from '../idempotencyKey.ts';
 import type { Limits } from '../limits.ts';
 import type { ContextOptions } from '../options.ts';
 import { Reply } from '../reply.ts';
+import type { RestResponseMeta } from '../responseMeta.ts';
 import { byteBody } from './byteBody.ts';
 import { deprecationHeaders, type LinkBase } from './deprecationHeaders.ts';
 import type { Failure } from './failure.ts';
@@ -39,6 +40,7 @@ export interface RestWireOptions<Identity> extends StreamTimes {
   readonly watch: CredentialWatch;
   readonly createContext: (options: ContextOptions<Identity>) => unknown;
   readonly failure: Failure;
+  readonly responseMeta: RestResponseMeta | undefined;
 }
 
 /** What answers at one path. */
@@ -60,7 +62,7 @@ interface Operation {
  * answer: credential (401), path (404), method (405), media type (415), size (413), input (400).
  */
 export function createRestWire<Identity>(options: RestWireOptions<Identity>): RestWire {
-  const { authentication, calls, createContext, failure, gate, limits } = options;
+  const { authentication, calls, createContext, failure, gate, limits, responseMeta } = options;
   const matcher = createMatcher(options);
 
   const fail = (code: TRPCError['code'], message: string, headers?: [string, string][]) =>
@@ -189,6 +191,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     const reply = new Reply();
     const scope = new CallScope(request);
     const input = () => readInput(route, raw, limits);
+    let ctx: unknown;
     const begin = () => {
       const context = createContext({
         request,
@@ -198,17 +201,32 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
         idempotencyKey: route.rest.idempotencyKey ? idempotencyKey(request) : undefined,
         info: undefined,
       });
-      return isThenable(context)
-        ? Promise.resolve(context).then((made) => route.call(made, input, scope.signal))
-        : route.call(context, input, scope.signal);
+      if (isThenable(context)) {
+        return Promise.resolve(context).then((made) => {
+          ctx = made;
+          return route.call(made, input, scope.signal);
+        });
+      }
+      ctx = context;
+      return route.call(context, input, scope.signal);
     };
+    const succeed = (found: unknown, content?: Content) => {
+      const answer = success(found, reply, raw, content);
+      answer.operation = route.procedurePath;
+      return responseMeta === undefined
+        ? answer
+        : responseMeta(answer, {
+            path: route.procedurePath,
+            ctx,
+            output: found,
+            isStream: content !== undefined,
+          });
+    };
+    const onFailure = (cause: unknown) => failed(operation, request, cause, ctx);
     try {
       const output = calls.begin(route.procedurePath, scope, begin);
-      if (output instanceof Failed) return failed(operation, request, output.error);
-      if (route.output.kind === 'json' && !(output instanceof Promise)) {
-        return named(operation, success(output, reply, raw));
-      }
-      const onFailure = (cause: unknown) => failed(operation, request, cause);
+      if (output instanceof Failed) return onFailure(output.error);
+      if (route.output.kind === 'json' && !(output instanceof Promise)) return succeed(output);
       if (route.output.kind === 'json') {
         return calls.waitFor(
           scope,
@@ -216,7 +234,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
           (found) => {
             if (found instanceof Failed) return onFailure(found.error);
             try {
-              return named(operation, success(found, reply, raw));
+              return succeed(found);
             } catch (cause) {
               return onFailure(cause);
             }
@@ -225,12 +243,9 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
         );
       }
       const pending = output instanceof Promise ? calls.wait<unknown>(scope, output) : output;
-      const given = stream(route, scope, token, pending, (found, content) =>
-        success(found, reply, raw, content),
-      );
-      return given.then((answer) => named(operation, answer), onFailure);
+      return stream(route, scope, token, pending, succeed).catch(onFailure);
     } catch (cause) {
-      return failed(operation, request, cause);
+      return onFailure(cause);
     }
   }
 
@@ -276,16 +291,21 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     }
   }
 
-  function failed(operation: Operation, request: GatewayRequest, cause: unknown): Answer {
+  function failed(operation: Operation, request: GatewayRequest, cause: unknown, ctx: unknown): Answer {
+    const path = operation.route.procedurePath;
     // Nobody is there to be told, and nothing failed but the connection.
     const error = request.isAborted ? clientClosed(cause) : getTRPCErrorFromUnknown(cause);
-    return named(operation, failure(error, error.code === 'NOT_FOUND' ? operation.deprecation : []));
+    const answer = failure(error, error.code === 'NOT_FOUND' ? operation.deprecation : []);
+    answer.operation = path;
+    if (responseMeta === undefined || request.isAborted) return answer;
+    try {
+      return responseMeta(answer, { path, ctx, error });
+    } catch (broken) {
+      const instead = failure(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: broken }));
+      instead.operation = path;
+      return instead;
+    }
   }
-}
-
-function named({ route }: Operation, answer: Answer): Answer {
-  answer.operation = route.procedurePath;
-  return answer;
 }
 
 /** As tRPC's own: proxies are to hand events on as they come. */

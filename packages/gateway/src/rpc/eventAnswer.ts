@@ -9,15 +9,15 @@ import type { GatewayRequest, Header } from '../http.ts';
 import { isAsyncIterable } from '../isAsyncIterable.ts';
 import type { RpcOptions } from '../options.ts';
 import type { ProcedureDefinition } from '../procedures.ts';
+import { rpcHeaders } from '../responseMeta.ts';
 import type { EventInputs } from './eventInputs.ts';
 import type { LineOptions } from './lineAnswer.ts';
-import type { PlainOptions } from './plainAnswer.ts';
 import { PlainInfo } from './plainInfo.ts';
 import { ServerSentEvents, type ServerSentEventsOptions } from './serverSentEvents.ts';
 import { StreamReport } from './streamReport.ts';
 
 /** What an answer needs of the wire. */
-export type EventOptions = LineOptions & Pick<PlainOptions, 'headers'>;
+export type EventOptions = LineOptions;
 
 /** What all answers of a router share. */
 export interface EventRouter<Router extends AnyTRPCRouter> {
@@ -80,7 +80,7 @@ export function eventAnswer<Router extends AnyTRPCRouter>(
       body.cut();
       return new Answer(499, []);
     }
-    const made = new Answer(200, options.headers().slice(), body, eventHeaders);
+    const made = new Answer(200, rpcHeaders(options.reply).slice(), body, eventHeaders);
     made.operation = path;
     return report.follow(made);
   }

@@ -8,6 +8,7 @@ import { CallScope } from '../call/callScope.ts';
 import type { GatewayRequest, Header } from '../http.ts';
 import type { RpcOptions } from '../options.ts';
 import type { ProcedureDefinition } from '../procedures.ts';
+import { rpcHeaders } from '../responseMeta.ts';
 import { JsonLines, type JsonLinesOptions, type LineOutcome } from './jsonLines.ts';
 import { LineInputs } from './lineInputs.ts';
 import type { PlainOptions } from './plainAnswer.ts';
@@ -16,7 +17,7 @@ import type { PlainInputs } from './plainInputs.ts';
 import { StreamReport } from './streamReport.ts';
 
 /** What an answer needs of the wire. */
-export interface LineOptions extends Pick<PlainOptions, 'createContext' | 'url'> {
+export interface LineOptions extends Pick<PlainOptions, 'createContext' | 'reply' | 'url'> {
   /** Watches, while lines are sent, whether they still may be. */
   readonly watch: (onRevoked: () => void) => () => void;
 }
@@ -106,7 +107,8 @@ export class LineAnswer<Router extends AnyTRPCRouter> {
       lines.cut();
       return new Answer(499, []);
     }
-    const answer = new Answer(200, [], lines, headers);
+    // The head goes out before the calls have run: it has what `createContext` said.
+    const answer = new Answer(200, rpcHeaders(this.#options.reply).slice(), lines, headers);
     answer.operation = this.#inputs.paths.join(',');
     return this.#report.follow(answer);
   }

@@ -18,6 +18,8 @@ import type { GatewayRequest, Header } from '../http.ts';
 import { isObject } from '../isObject.ts';
 import type { RpcOptions } from '../options.ts';
 import type { ProcedureDefinition } from '../procedures.ts';
+import type { Reply } from '../reply.ts';
+import { rpcHeaders, rpcStatus } from '../responseMeta.ts';
 import { CallFailures } from './callFailures.ts';
 import { PlainInfo } from './plainInfo.ts';
 import type { PlainInputs } from './plainInputs.ts';
@@ -25,8 +27,8 @@ import type { PlainInputs } from './plainInputs.ts';
 /** What an answer needs of the wire. */
 export interface PlainOptions {
   readonly createContext: (info: TRPCRequestInfo) => unknown;
-  /** What the procedure says of the answer of a call that is not in a batch. */
-  readonly headers: () => readonly Header[];
+  /** What the procedures say of the answer. */
+  readonly reply: Reply;
   /** The target, as tRPC has it. */
   readonly url: () => URL;
 }
@@ -182,7 +184,7 @@ export class PlainAnswer<Router extends AnyTRPCRouter> {
     if (error) return this.#answerError(error, this.#inputs.paths[0] ?? '', this.#inputs.known(0));
     if (isDataStream(data)) throw streamLike();
     try {
-      return this.#answer(200, this.#success(data));
+      return this.#answer(rpcStatus(this.#options.reply) ?? 200, this.#success(data));
     } catch (cause) {
       if (!(cause instanceof LimitError)) throw cause;
       return this.#single(this.#failed(0, cause));
@@ -255,15 +257,14 @@ export class PlainAnswer<Router extends AnyTRPCRouter> {
   }
 
   #answer(status: number, body: string): Answer {
-    const headers = this.#isBatch ? [] : this.#options.headers().slice();
-    const answer = new Answer(status, headers, body, rpcHeaders);
+    const answer = new Answer(status, rpcHeaders(this.#options.reply).slice(), body, sharedHeaders);
     const { paths } = this.#inputs;
     answer.operation = paths.length === 1 ? paths[0] : paths.join(',');
     return this.#failures === undefined ? answer : this.#failures.follow(answer);
   }
 }
 
-const rpcHeaders: readonly Header[] = [
+const sharedHeaders: readonly Header[] = [
   ['content-type', 'application/json'],
   ['vary', 'trpc-accept, accept'],
 ];

@@ -23,6 +23,7 @@ import type { ContextOptions, RpcOptions } from '../options.ts';
 import { percentDecode } from '../percentDecode.ts';
 import type { ProcedureDefinition } from '../procedures.ts';
 import { Reply } from '../reply.ts';
+import { withReply } from '../responseMeta.ts';
 import { CallFailures } from './callFailures.ts';
 import { calledThrough, withShallowInputs } from './calledThrough.ts';
 import { connectionAuthorization } from './connectionAuthorization.ts';
@@ -181,7 +182,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
             idempotencyKey: callKey(request, info, plain.paths),
             info,
           }),
-        headers: () => reply.headers,
+        reply,
         url: () => targetUrl(request),
         watch: (onRevoked) => options.watch(token, request, onRevoked),
       });
@@ -212,7 +213,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     const failures = new CallFailures();
     let answer: Answer | undefined;
     let isSubscription = false;
-    const { onError, ...handlerOptions } = options.rpc;
+    const { onError, responseMeta, ...handlerOptions } = options.rpc;
     const bytes = new ResponseBytes(limits.maxResponseBytes);
     /** tRPC writes all answers at once, when all are there: each is written here once before, to know its size. */
     const measured = (output: unknown) => {
@@ -238,6 +239,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
       refuseLongQuery(request.query, limits.maxQueryParameters);
       const response = await resolveResponse({
         ...handlerOptions,
+        responseMeta: withReply(responseMeta, reply),
         router: calledThrough(router, (procedure, asked) => {
           if (!isLines) return calls.procedure(procedure, asked, request).then(measured);
           const scope = new CallScope(request, asked.signal);
@@ -280,7 +282,6 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
       const isEvents = isSubscription && response.status === 200;
       const watch = (onRevoked: () => void) => options.watch(token, request, onRevoked);
       answer = await toAnswer(response, isEvents, watch);
-      if (!isBatch) for (const [name, value] of reply.headers) answer.headers.push([name, value]);
       answer.operation = operation;
       return failures.follow(answer);
     } catch (cause) {
