@@ -5,7 +5,7 @@ import type { ProcedureDefinition } from './procedures.ts';
 import type { Reply } from './reply.ts';
 
 /** What a REST call came to: an output, an error, or a stream that begins. */
-export interface RestOutcome {
+interface RestOutcome {
   readonly path: string;
   /** `undefined` where the call failed before it was made. */
   readonly ctx: unknown;
@@ -30,12 +30,11 @@ export function createRestResponseMeta<Router extends AnyTRPCRouter>(
       ? { error: getErrorShape({ config, ctx: ctx as never, error, input: undefined, path, type }) }
       : { result: { data: output } };
     const meta = responseMeta({
-      // Its type is the router's.
-      ctx: ctx as never,
+      ctx,
       paths: [path],
       info: undefined,
       type,
-      data: isStream ? [] : [result as never],
+      data: isStream ? [] : [result],
       errors: error ? [error] : [],
       eagerGeneration: isStream,
     });
@@ -67,7 +66,7 @@ function* headersOf({
     return;
   }
   for (const [name, value] of Object.entries(headers ?? {})) {
-    if (Array.isArray(value)) for (const one of value as string[]) yield [name.toLowerCase(), one, false];
+    if (Array.isArray(value)) for (const one of value) yield [name.toLowerCase(), one, false];
     else if (typeof value === 'string') yield [name.toLowerCase(), value, true];
   }
 }

@@ -16,9 +16,6 @@ import { PlainInfo } from './plainInfo.ts';
 import { ServerSentEvents, type ServerSentEventsOptions } from './serverSentEvents.ts';
 import { StreamReport } from './streamReport.ts';
 
-/** What an answer needs of the wire. */
-export type EventOptions = LineOptions;
-
 /** What all answers of a router share. */
 export interface EventRouter<Router extends AnyTRPCRouter> {
   readonly config: Router['_def']['_config'];
@@ -34,7 +31,7 @@ export interface EventRouter<Router extends AnyTRPCRouter> {
 export function eventAnswer<Router extends AnyTRPCRouter>(
   { config, calls, onError, events }: EventRouter<Router>,
   request: GatewayRequest,
-  options: EventOptions,
+  options: LineOptions,
   definition: ProcedureDefinition,
   inputs: EventInputs,
   lastEventId: string | null,

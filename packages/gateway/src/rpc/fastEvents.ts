@@ -1,14 +1,15 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { GatewayRequest } from '../http.ts';
-import { eventAnswer, type EventOptions, type EventRouter } from './eventAnswer.ts';
+import { eventAnswer, type EventRouter } from './eventAnswer.ts';
 import { EventInputs } from './eventInputs.ts';
+import type { LineOptions } from './lineAnswer.ts';
 import { plainCall } from './plainCall.ts';
 import { isPlainRouter, type PlainReader, type PlainReaderOptions } from './plainRequest.ts';
 
 /** Reads subscriptions. @returns `undefined` where none of the router's can be answered so */
 export function createFastEvents<Router extends AnyTRPCRouter>(
   options: PlainReaderOptions<Router>,
-): PlainReader<EventOptions> | undefined {
+): PlainReader<LineOptions> | undefined {
   const { basePath, calls, definitions, limits } = options;
   const { onError } = options.rpc;
   const config = options.router._def._config;

@@ -17,7 +17,7 @@ import type { PlainInputs } from './plainInputs.ts';
 import { StreamReport } from './streamReport.ts';
 
 /** What an answer needs of the wire. */
-export interface LineOptions extends Pick<PlainOptions, 'createContext' | 'reply' | 'url'> {
+export interface LineOptions extends PlainOptions {
   /** Watches, while lines are sent, whether they still may be. */
   readonly watch: (onRevoked: () => void) => () => void;
 }

@@ -27,13 +27,11 @@ import { withReply } from '../responseMeta.ts';
 import { CallFailures } from './callFailures.ts';
 import { calledThrough, withShallowInputs } from './calledThrough.ts';
 import { connectionAuthorization } from './connectionAuthorization.ts';
-import type { EventOptions } from './eventAnswer.ts';
 import { createFastEvents } from './fastEvents.ts';
 import { createFastLines } from './fastLines.ts';
 import { createFastRpc } from './fastRpc.ts';
 import { fetchRequest } from './fetchRequest.ts';
 import type { LineOptions } from './lineAnswer.ts';
-import type { PlainOptions } from './plainAnswer.ts';
 import type { PlainRequest } from './plainRequest.ts';
 import { json, refuse, type RpcFailure } from './rpcFailure.ts';
 
@@ -122,7 +120,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     requestId: string,
     admitted: Admitted<Identity>,
     paths: readonly string[],
-    plain: PlainRequest<PlainOptions & LineOptions & EventOptions> | undefined,
+    plain: PlainRequest<LineOptions> | undefined,
   ): Answer | Promise<Answer> {
     // A batch that tRPC will refuse as too large makes no calls.
     const isTooLarge = paths.length > maxBatchSize;
@@ -167,7 +165,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     request: GatewayRequest,
     requestId: string,
     { identity, token }: Admitted<Identity>,
-    plain: PlainRequest<PlainOptions & LineOptions & EventOptions>,
+    plain: PlainRequest<LineOptions>,
   ): Answer | Promise<Answer> {
     const reply = new Reply();
     try {
