@@ -89,6 +89,26 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
     expect(errors).toEqual([]);
   });
 
+  test('Test Request sends nothing before an API key is entered, and says so', async () => {
+    const { page, errors } = await open();
+    const calls: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/')) calls.push(request.url());
+    });
+    await page.getByRole('button', { name: /^Test Request\s*\(get \/pets\)$/i }).click();
+    await page.getByRole('button', { name: /^Send \w+ request to/ }).click();
+    await page.getByText('Enter an API key as the token first.').first().waitFor();
+    // Scalar prints what it shows.
+    expect([calls, errors]).toEqual([[], [expect.stringContaining('Enter an API key as the token first.')]]);
+  });
+
+  test('Test Request of the list of animals sends no filter before one is chosen', async () => {
+    const { page } = await open();
+    await enterKey(page, apiKey);
+    const listed = await tryOut(page, 'get /pets');
+    expect(new URL(listed.url()).searchParams.has('status')).toBe(false);
+  });
+
   test('shows the 401 of a wrong key', async () => {
     const { page, errors } = await open();
     await enterKey(page, 'a-wrong-key-0123456789');
