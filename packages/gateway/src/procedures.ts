@@ -41,7 +41,7 @@ function definition(path: string, procedure: AnyTRPCProcedure): ProcedureDefinit
   const def = procedure._def as AnyTRPCProcedure['_def'] & { readonly output?: unknown };
   if (!Array.isArray(def.inputs)) {
     throw new GatewayError(
-      `The procedure ${path} has a form that this version of the gateway does not know: use @trpc/server ~11.25.`,
+      `The procedure ${path} has a form that this version of the gateway does not know: use @trpc/server ^11.25.2.`,
     );
   }
   const { openapi } = (def.meta ?? {}) as { readonly openapi?: RestMeta };

@@ -59,7 +59,7 @@ export interface Project {
 
 /**
  * An empty ESM project outside the repository, with these packages installed and nothing else. Packages that others
- * publish have the version that the repository has.
+ * publish have the version that is named, `zod@4.6.7`, or the one that the repository has.
  */
 export async function newProject(packed: Packed, packages: readonly string[]): Promise<Project> {
   const parent = await mkdtemp(join(apartFromPackages(), 'consumer-'));
@@ -120,9 +120,20 @@ function execute(file: string, args: readonly string[], cwd: string) {
   );
 }
 
+/** The lowest version that a published package accepts of a peer: `11.4.0` of `^11.4.0`. */
+export async function lowestPeer(own: Published, peer: string): Promise<string> {
+  const text = await readFile(join(root, 'packages', own, 'package.json'), 'utf8');
+  const { peerDependencies } = JSON.parse(text) as { readonly peerDependencies: Record<string, string> };
+  const [, lowest] = /^\^(\d+\.\d+\.\d+)$/.exec(peerDependencies[peer] ?? '') ?? [];
+  if (lowest === undefined)
+    throw new Error(`The peer ${peer} of @petstore/${own} is not a range like ^1.2.3.`);
+  return lowest;
+}
+
 async function specifier({ tarballs }: Packed, name: string): Promise<string> {
   const own = name.replace('@petstore/', '');
   if (own !== name) return tarballs[own as Published];
+  if (name.lastIndexOf('@') > 0) return name;
   const manifest = JSON.parse(await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8')) as {
     readonly version: string;
   };

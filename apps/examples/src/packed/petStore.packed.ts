@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startPetStore } from '../petStore/startPetStore.ts';
-import { newProject, pack, type Packed, type Project, published } from './packages.ts';
+import { lowestPeer, newProject, pack, type Packed, type Project, published } from './packages.ts';
 import { rm } from 'node:fs/promises';
+import { build } from 'esbuild';
+import { readReadme } from '../readmes/readme.ts';
 import { resolutions, tsconfig } from './tsconfig.ts';
 
 let packed: Packed;
@@ -54,23 +56,91 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
     (await client.getPet.query({ petId: 1 })).color;
   `;
 
-  it('a right call compiles and runs, and wrong ones do not compile', async () => {
+  it.each([
+    ['the version of tRPC that the repository has', async () => []],
+    [
+      'the lowest version of tRPC that is a peer',
+      async () => [`@${await lowestPeer('types', '@trpc/server')}`],
+    ],
+    ['the newest version of tRPC 11', async () => ['@11']],
+  ])(
+    'with %s, a right call compiles and runs, and wrong ones do not compile',
+    async (_, chosen) => {
+      const { origin, key, close } = await startPetStore();
+      onTestFinished(close);
+      const [version = ''] = await chosen();
+      const { write, run } = await project(
+        '@petstore/types',
+        `@trpc/client${version}`,
+        `@trpc/server${version}`,
+        'typescript',
+        // tRPC's own declarations need them below 11.25.
+        ...(version === '' ? [] : ['@types/node', '@types/ws']),
+      );
+      const start = client(origin, key);
+      await write({ 'right.ts': start + right, 'wrong.ts': start + wrong });
+      for (const resolution of resolutions) {
+        await write({ 'tsconfig.json': tsconfig(resolution, 'right.ts') });
+        await run('tsc');
+        await write({ 'tsconfig.json': tsconfig(resolution, 'wrong.ts') });
+        const refused = await run('tsc').then(
+          () => 'nothing',
+          ({ message }: Error) => message,
+        );
+        expect(refused.match(/error TS\d+/g)).toEqual(['error TS2741', 'error TS2322', 'error TS2339']);
+      }
+      expect(await run('node', 'right.ts')).toMatchObject({ stdout: 'true\n' });
+    },
+    120_000,
+  );
+});
+
+describe('with React Query, as the readme of @petstore/types has it', () => {
+  it('installs without --force, compiles, and renders the animals', async () => {
     const { origin, key, close } = await startPetStore();
     onTestFinished(close);
-    const { write, run } = await project('@petstore/types', '@trpc/client', '@trpc/server', 'typescript');
-    const start = client(origin, key);
-    await write({ 'right.ts': start + right, 'wrong.ts': start + wrong });
+    const readme = await readReadme('packages/types/README.md');
+    const [, install = ''] = /^npm install (.*react-query.*)$/m.exec(readme.blocks('sh').join('')) ?? [];
+    const { folder, write, run } = await project(
+      ...install.split(' '),
+      'typescript',
+      '@types/node',
+      '@types/react',
+      '@types/react-dom',
+    );
+    const [program = ''] = readme.blocks('tsx');
+    const main = `
+      import { QueryClientProvider } from '@tanstack/react-query';
+      import { renderToStaticMarkup } from 'react-dom/server';
+      import { petPages, Pets, queryClient } from './pets.tsx';
+
+      await queryClient.fetchInfiniteQuery(petPages);
+      console.log(renderToStaticMarkup(<QueryClientProvider client={queryClient}><Pets /></QueryClientProvider>));
+    `;
+    await write({
+      'pets.tsx': program
+        .replaceAll('http://127.0.0.1:3000', origin)
+        .replaceAll('process.env.KEY', `'${key}'`),
+      'main.tsx': main,
+    });
     for (const resolution of resolutions) {
-      await write({ 'tsconfig.json': tsconfig(resolution, 'right.ts') });
-      await run('tsc');
-      await write({ 'tsconfig.json': tsconfig(resolution, 'wrong.ts') });
-      const refused = await run('tsc').then(
-        () => 'nothing',
-        ({ message }: Error) => message,
-      );
-      expect(refused.match(/error TS\d+/g)).toEqual(['error TS2741', 'error TS2322', 'error TS2339']);
+      await write({ 'tsconfig.json': tsconfig(resolution, 'main.tsx') });
+      // tRPC's own declarations at 11.22 name what `@types/ws` has not.
+      await run('tsc', '--jsx', 'react-jsx', '--skipLibCheck');
     }
-    expect(await run('node', 'right.ts')).toMatchObject({ stdout: 'true\n' });
+    const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body });
+    await build({
+      absWorkingDir: folder,
+      entryPoints: ['main.tsx'],
+      outfile: 'main.mjs',
+      bundle: true,
+      packages: 'external',
+      format: 'esm',
+      jsx: 'automatic',
+    });
+    expect((await run('node', 'main.mjs')).stdout).toContain('<ul><li>Rex</li></ul>');
   }, 120_000);
 });
 

@@ -123,12 +123,12 @@ test('its commands write the types of the router, and find that they are what wa
     readme
       .blocks('sh')
       .join('')
-      .match(/^npx petstore-gateway .*$/gm) ?? [];
+      .match(/^npx -p @petstore\/gateway petstore-gateway .*$/gm) ?? [];
   expect(lines).toHaveLength(2);
   const run = (line: string) =>
     shell(
       line.replace(
-        'npx petstore-gateway',
+        'npx -p @petstore/gateway petstore-gateway',
         `'${process.execPath}' --conditions=@petstore/source '${command}'`,
       ),
     );
