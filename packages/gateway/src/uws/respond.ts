@@ -108,7 +108,7 @@ export async function streamResponse(
       const next = await unlessGone(chunks.next());
       if (next === undefined || request.isAborted) break;
       if (next.done) {
-        if (ending === 'cut' || request.isEndless) await deafen(res, request);
+        if (ending === 'cut') await deafen(res, request);
         if (request.isAborted) return;
         request.discardBody();
         // Never told here to close: it would write "Connection: close" in between the chunks (uWebSockets.js 20). The

@@ -79,12 +79,10 @@ export class Responder {
 
   async #inNextTurn(res: HttpResponse, request: UwsRequest, handle: Handle): Promise<void> {
     await new Promise(setImmediate);
-    if (!request.isAborted)
-      await this.later(
-        res,
-        request,
-        settled(() => handle(request)),
-      );
+    // uWS has closed the connection of a client that pipelined another request behind this one.
+    if (request.isAborted) return;
+    const response = settled(() => handle(request));
+    await this.later(res, request, response);
   }
 
   /** Answers a request by `handle`: at once where it can, within the host's handler. */
