@@ -50,6 +50,19 @@ test('a create whose insert the driver repeated, and of which the repeat finds i
   expect(inserts).toEqual(['Rex', 'Rex']);
 });
 
+test('a create whose id was taken, and whose insert under the next id is refused, is known not to be stored', async () => {
+  let inserts = 0;
+  const store = await openOnSet((command) => {
+    if (command['insert'] !== 'animals') return undefined;
+    inserts++;
+    if (inserts === 1)
+      return { ok: 1, n: 0, writeErrors: [{ index: 0, code: 11_000, errmsg: 'duplicate key' }] };
+    return { ok: 0, code: 12_501, codeName: 'QuotaExceeded', errmsg: 'no space' };
+  });
+  await expect(store.create(pet)).rejects.toMatchObject({ code: 'full' });
+  expect(inserts).toBe(2);
+});
+
 describe('the URI does not weaken', () => {
   test.for([
     '',
