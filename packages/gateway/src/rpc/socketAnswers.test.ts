@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { initTRPC, type TRPCError } from '@trpc/server';
+import { initTRPC, TRPCError } from '@trpc/server';
 import { getWSConnectionHandler, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -196,6 +196,38 @@ test('what is sent before the context is there begins in the order it was sent',
   await quiet();
   expect(begun).toEqual(['add', 'watch', 'add']);
 });
+
+/** What is answered and told where all messages come before the context fails. */
+async function withoutContext(connect: Connect, plan: SocketPlan): Promise<readonly unknown[]> {
+  const served = routerOf(plan);
+  const making = Promise.withResolvers<never>();
+  const told: unknown[] = [];
+  const end = await connect(served, { ...plan, context: making.promise }, told);
+  for (const { message } of plan.steps) {
+    // It is answered at once, before messages that wait and are malformed: tRPC's adapter answers those at once too.
+    if (message.kind === 'text' && message.text === 'PING') continue;
+    const isBinary = message.kind === 'text' && message.isBinary;
+    end.message(bytesOf(message, served.router, plan.hasTransformer), isBinary);
+  }
+  making.reject(new TRPCError({ code: 'UNAUTHORIZED', message: 'Not you.' }));
+  await quiet();
+  end.close();
+  // Each time it is told of, the error is the same; and a call runs on neither.
+  return structuredClone([told, served.chains.map(({ log }) => log.length)]);
+}
+
+test('of 200 clients whose context fails, each call is answered with the error and told of as by tRPC’s own adapter', async () => {
+  let answered = 0;
+  await fc.assert(
+    fc.asyncProperty(socketPlan, async (plan) => {
+      const expected = await withoutContext(official, plan);
+      answered += JSON.stringify(expected).split('\\"id\\":1').length - 1;
+      expect(await withoutContext(gateway, plan)).toEqual(expected);
+    }),
+    { numRuns: 200 },
+  );
+  expect(answered).toBeGreaterThan(20);
+}, 60_000);
 
 const runs = 1000;
 

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { GatewaySocket, SocketHandler } from '../http.ts';
 import { serve, type Listening } from './serve.ts';
 import { dial, get, listen, ok, until } from './testing/dial.ts';
 import { selfSigned } from '@petstore/testing/selfSigned';
@@ -151,4 +152,54 @@ describe('serve over TLS', () => {
       await until(() => expect(listening.inFlight()).toBe(0));
     },
   );
+});
+
+describe('a WebSocket over TLS', () => {
+  it('has the limit of its kind, before its certificate is replaced and after', async () => {
+    const tls = await files('one');
+    const listening = await listen(
+      {
+        handle: () => ok(),
+        upgrade: ({ query }) =>
+          Object.assign(
+            (socket: GatewaySocket): SocketHandler => ({
+              inFlight: 0,
+              message: (data) => socket.send(data.toString()),
+              pinged: () => {},
+              drained: () => {},
+              limited: () => {},
+              closed: async () => {},
+              drain: () => {},
+            }),
+            { isUnauthenticated: query === 'later' },
+          ),
+        maxUnauthenticatedBytes: 10,
+      },
+      { tls },
+    );
+    /** What is said to a message of 20 bytes, under a mask of zeros. */
+    const said = async (query: string) => {
+      const { socket } = await greet(listening);
+      socket.on('error', () => {});
+      let text = '';
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+      const closed = new Promise<string>((resolve) => socket.once('close', () => resolve('closed')));
+      socket.write(
+        `GET /?${query} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+          'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+      );
+      await until(() => expect(text).toContain(' 101 '));
+      socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | 20, 0, 0, 0, 0]), Buffer.from('x'.repeat(20))]));
+      const echoed = vi.waitFor(() => {
+        if (!text.includes('x'.repeat(20))) throw new Error('Nothing came.');
+        return 'echoed';
+      });
+      return Promise.any([echoed, closed]);
+    };
+    for (const name of ['one', 'two']) {
+      await write(tls, name);
+      await listening.reloadCertificate();
+      expect([name, await said('now'), await said('later')]).toEqual([name, 'echoed', 'closed']);
+    }
+  });
 });
