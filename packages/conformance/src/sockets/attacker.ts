@@ -49,9 +49,10 @@ const badKey = frame('{"method":"connectionParams","data":{"authorization":"Bear
 const smallCall = frame('{"id":1,"method":"query","params":{"path":"small"}}');
 const largeCall = frame('{"id":1,"method":"query","params":{"path":"large"}}');
 
-/** How often pings are sent again, and calls, in milliseconds: each answer has 128 KiB, and the kernel takes some MB. */
+/** How often pings are sent again, in milliseconds. */
 const pingsEveryMs = 20;
-const callEveryMs = 1000;
+/** How often each socket calls: an answer has 128 KiB, and the kernel takes up to 4 MB of a socket's. */
+const callsOfSocket = 40;
 const renewAfterMs = 1000;
 
 async function attack({ port, kind, hasKey, sockets, seconds }: Attack): Promise<Attacked> {
@@ -86,7 +87,7 @@ async function attack({ port, kind, hasKey, sockets, seconds }: Attack): Promise
       repeat(socket, pings, pingsEveryMs);
     } else if (kind === 'unread answers') {
       if (!hasKey) socket.write(badKey);
-      repeat(socket, largeCall, callEveryMs);
+      repeat(socket, largeCall, (seconds * 1000) / callsOfSocket);
     }
   }
 
