@@ -12,9 +12,9 @@ export interface Context {
 
 const t = initTRPC.context<Context>().create({
   isDev: false,
-  errorFormatter: ({ shape, error }) =>
+  errorFormatter: ({ shape, error, input }) =>
     error.message === 'formatted'
-      ? { ...shape, data: { ...shape.data, extra: 'from the formatter' } }
+      ? { ...shape, data: { ...shape.data, extra: 'from the formatter', input } }
       : shape,
 });
 

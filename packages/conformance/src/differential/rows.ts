@@ -254,6 +254,10 @@ const errors: Row[] = [
   get('a thrown Error', `/throws?${q('error')}`),
   get('thrown text', `/throws?${q('text')}`),
   get('a thrown undefined', `/throws?${q('nothing')}`),
+  get(
+    'an error that the formatter gives the input of its call, in a batch',
+    batch('echo,throws,throws', { 0: 'first', 1: 'formatted', 2: 'error' }),
+  ),
   get('an error that the formatter changes', `/throws?${q('formatted')}`),
 ];
 

@@ -32,6 +32,15 @@ describe.each([
   });
 });
 
+it.each(['/v1/slow?ms=280', '/trpc/slow?input={"ms":280}', '/trpc/sl%6fw?input={"ms":280}'])(
+  'createContext and the call have one deadline together: %s is 504',
+  async (target) => {
+    const createContext = () => sleep(280, {});
+    const { ask } = await startEdge({ callTimeoutMs: 400, createContext });
+    expect((await ask(target)).status).toBe(504);
+  },
+);
+
 it('no credential is looked up that could not be waited for', async () => {
   const { ask, lookedUp, seen } = await startEdge({ maxInFlight: 1 });
   const asked = ask('/v1/slow?ms=300');
@@ -66,6 +75,15 @@ describe('a line that takes too long', () => {
     expect(performance.now() - begun).toBeLessThan(2000);
     expect(gateway.callsInFlight()).toBe(0);
     await vi.waitFor(() => expect(exchanges).toMatchObject([{ limit: 'call-timeout' }]));
+  });
+
+  it('does not end the stream where its error came in time', async () => {
+    const { ask, seen } = await startEdge({ callTimeoutMs: 100 });
+    const answer = await ask('/trpc/slow,count?batch=1&input={"0":{"ms":5000},"1":{"ms":1500}}', lines);
+    const text = await answer.text();
+    expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
+    expect(text).toContain('"error"');
+    expect(text).toContain('[[1450]]');
   });
 
   it('counts as a call in flight', async () => {

@@ -72,6 +72,17 @@ describe('what a metric can count of an exchange', () => {
     expect(exchanges).toMatchObject([{ status: 500, calls: 3 }]);
   });
 
+  it.each(['/trpc/list,broken?batch=1', '/trpc/list,br%6fken?batch=1'])(
+    'is the error of a JSON line, which fails when the head is out: %s',
+    async (target) => {
+      const { ask, exchanges } = await startEdge();
+      const answer = await ask(target, { headers: { 'trpc-accept': 'application/jsonl' } });
+      expect(await answer.text()).toContain('"error"');
+      await vi.waitFor(() => expect(exchanges).toHaveLength(1));
+      expect(exchanges).toMatchObject([{ status: 200, isStream: true, error: { message: 'disk on fire' } }]);
+    },
+  );
+
   it('is told once, as the 500 that it is, where a page gives what is no response', async () => {
     const { ask, exchanges } = await startEdge({ routes: { '/page': () => ({ status: 200 }) as never } });
     expect((await ask('/page')).status).toBe(500);

@@ -53,6 +53,20 @@ describe('failed attempts to authenticate', () => {
     }
   });
 
+  it('of one token look it up again where the last look-up began half a second ago, however long it took', async () => {
+    const lookedUp: string[] = [];
+    const edge = await startEdge({
+      failedAttempts: { attempts: 10, windowSeconds: 60 },
+      async authenticate(token) {
+        lookedUp.push(token);
+        await sleep(600);
+        return undefined;
+      },
+    });
+    for (let at = 0; at < 2; at += 1) expect((await attempt(edge, 'bad')).status).toBe(401);
+    expect(lookedUp).toEqual(['bad', 'bad']);
+  });
+
   it('of one token look it up once in half a second, so that a key that is added is good soon', async () => {
     const edge = await limited(10);
     for (let at = 0; at < 3; at += 1) expect((await attempt(edge, 'bad')).status).toBe(401);

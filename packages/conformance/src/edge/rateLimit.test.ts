@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { batch, key, otherKey, startEdge } from './startEdge.ts';
 
 const limited = (requests: number, windowSeconds = 60) =>
@@ -175,6 +175,20 @@ describe('a rate limit', () => {
     const answers = [await Promise.all([first, call(list(1))]), await call(list(2)), await call(list(3))];
     expect(JSON.stringify(answers[2])).toContain('TOO_MANY_REQUESTS');
     expect((await ask('/v1/list')).status).toBe(429);
+  });
+
+  it('takes nothing for a call that is answered 503 for load', async () => {
+    const { ask, seen } = await startEdge({
+      maxInFlight: 1,
+      rateLimit: { requests: 10, windowSeconds: 3600 },
+      // At once: a credential that is looked up would be refused before.
+      authenticate: () => ({ name: 'Ada' }),
+    });
+    const running = ask('/v1/slow?ms=300');
+    await vi.waitFor(() => expect(seen.begun).toBe(1));
+    expect((await ask('/v1/list')).status).toBe(503);
+    expect((await running).headers.get('ratelimit')).toContain('r=9;');
+    expect((await ask('/v1/list')).headers.get('ratelimit')).toContain('r=8;');
   });
 
   it.each([

@@ -49,6 +49,14 @@ function createRouter(seen: Seen) {
         seen.written += 1;
         return 'written';
       }),
+    writeOnce: t.procedure
+      .meta({ openapi: { method: 'POST', path: '/write-once', idempotencyKey: true } })
+      .input(z.object({ value: z.json() }))
+      .output(z.string())
+      .mutation(() => {
+        seen.written += 1;
+        return 'written once';
+      }),
     fill: t.procedure
       .meta({
         openapi: {
@@ -141,6 +149,13 @@ function createRouter(seen: Seen) {
           }),
         } satisfies AsyncIterable<Uint8Array>;
       }),
+    /** Counts for so long, in steps of 50 ms. */
+    count: t.procedure.input(Ms).query(async function* ({ input }) {
+      for (let at = 0; at < input.ms; at += 50) {
+        await sleep(50);
+        yield at;
+      }
+    }),
     lateTicks: t.procedure
       .meta({ openapi: { method: 'GET', path: '/late-ticks', event: z.int() } })
       .input(Ms)

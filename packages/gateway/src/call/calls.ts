@@ -119,13 +119,18 @@ export class Calls {
     });
   }
 
-  /** Runs a procedure as tRPC's handlers call it. */
+  /**
+   * Runs a procedure as tRPC's handlers call it.
+   * @param deadline when it must have ended, where that is known: what it needed first had a part of its time
+   */
   async procedure(
     procedure: AnyTRPCProcedure,
     options: ProcedureOptions,
     request: GatewayRequest,
+    deadline?: number,
   ): Promise<unknown> {
     const scope = new CallScope(request, options.signal);
+    scope.deadline = deadline;
     return this.run(options.path, scope, () => procedure({ ...options, signal: scope.signal }));
   }
 

@@ -35,6 +35,14 @@ describe('the address of a client', () => {
       '10.3.3.3',
     ],
     ['is the proxy’s where what it says is none', ['10.0.0.1'], '10.0.0.1', ['unknown'], '10.0.0.1'],
+    // What stands further left is the client's to write.
+    [
+      'is the proxy’s where the last hop cannot be read',
+      ['10.0.0.1'],
+      '10.0.0.1',
+      ['203.0.113.9, unknown'],
+      '10.0.0.1',
+    ],
     ['is the proxy’s where it says nothing', ['10.0.0.1'], '10.0.0.1', [], '10.0.0.1'],
     ['is the proxy’s where what it says is a number', ['10.0.0.1'], '10.0.0.1', ['7'], '10.0.0.1'],
     ['is told by a range of IPv6', ['2001:db8::/32'], '2001:db8::1', ['203.0.113.9'], '203.0.113.9'],

@@ -209,6 +209,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     let isLines = false;
     let operation: string | undefined;
     const failures = new CallFailures();
+    const contextScope = new CallScope(request);
     let answer: Answer | undefined;
     let isSubscription = false;
     const { onError, responseMeta, ...handlerOptions } = options.rpc;
@@ -239,7 +240,8 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
         ...handlerOptions,
         responseMeta: withReply(responseMeta, reply),
         router: calledThrough(router, (procedure, asked) => {
-          if (!isLines) return calls.procedure(procedure, asked, request).then(measured);
+          if (!isLines)
+            return calls.procedure(procedure, asked, request, contextScope.deadline).then(measured);
           const scope = new CallScope(request, asked.signal);
           return calls.line(
             asked.path,
@@ -266,7 +268,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
             idempotencyKey: callKey(request, info, paths),
             info,
           });
-          return calls.wait(new CallScope(request), Promise.resolve(context));
+          return calls.wait(contextScope, Promise.resolve(context));
         },
         onError(failure) {
           failures.add(failure.error);

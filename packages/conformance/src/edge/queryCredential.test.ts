@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { key, startEdge } from './startEdge.ts';
+
+const parameters = `connectionParams=${encodeURIComponent(JSON.stringify({ authorization: key }))}`;
+const ask = async (target: string, headers: Record<string, string> = {}, method = 'GET') => {
+  const { origin } = await startEdge();
+  const answer = await fetch(`${origin}${target}?${parameters}`, { method, headers });
+  await answer.body?.cancel();
+  return answer.status;
+};
+
+it('a credential in the query is taken from an EventSource, which can send no header', async () => {
+  expect(await ask('/trpc/ticks', { accept: 'text/event-stream' })).toBe(200);
+});
+
+it.each<[method: string, target: string, headers: Record<string, string>]>([
+  ['GET', '/trpc/ticks', {}],
+  ['GET', '/trpc/ticks', { accept: '*/*' }],
+  ['GET', '/trpc/list', { accept: 'text/event-stream' }],
+  ['GET', '/v1/ticks', { accept: 'text/event-stream' }],
+  ['POST', '/trpc/ticks', { accept: 'text/event-stream', 'content-type': 'application/json' }],
+])('a credential in the query of %s %s with %o is 401 (RFC 6750 §2.3)', async (method, target, headers) => {
+  expect(await ask(target, headers, method)).toBe(401);
+});
