@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { FailuresAsTheyHappen } from './vitest.failures.ts';
 
 // Tests run the packages' sources: no build in the inner loop. Node itself resolves what a test starts as a process,
 // so those pass `--conditions=@petstore/source` too.
@@ -9,6 +10,7 @@ export default defineConfig({
   resolve: { conditions },
   test: {
     include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts'],
+    reporters: ['default', new FailuresAsTheyHappen()],
     typecheck: { enabled: false },
     globalSetup: ['./packages/core/src/store/mongodb/testing/globalSetup.ts'],
     setupFiles: ['./vitest.setup.ts'],
