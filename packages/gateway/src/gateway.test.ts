@@ -351,3 +351,11 @@ it('says of each procedure, lazy ones too, how a call of it runs', async () => {
     { path: 'plain', type: 'query', way: 'direct' },
   ]);
 });
+
+it('gateway.document leaves the metadata of a router’s dates as it was', async () => {
+  const [at, day] = [z.date(), z.date().meta({ description: 'The day.' })];
+  const times = z.object({ at, day });
+  const gateway = await gatewayOf({ when: echo({ method: 'GET', path: '/when' }, times) });
+  expect(JSON.stringify(await gateway.document())).toContain('"format":"date-time"');
+  expect([at.meta(), day.meta()]).toEqual([undefined, { description: 'The day.' }]);
+});
