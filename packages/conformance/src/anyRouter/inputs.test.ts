@@ -252,6 +252,13 @@ describe('a date in a JSON body', () => {
     expect([answer.status, answer.json()]).toEqual([200, { input }]);
   });
 
+  it('a date beside members that every object has from its prototype is read like any other', async () => {
+    const body = `{"nested":{"at":"${text}","constructor":"x","__proto__":{"text":"y"}},"byName":{"constructor":"${text}","__proto__":"${text}"}}`;
+    const answer = await client.send('POST', '/v1/plans', { body });
+    expect(answer.json()).toEqual({ input: { nested: { at: date }, byName: { constructor: date } } });
+    expect(Object.hasOwn(Object.prototype, 'text')).toBe(false);
+  });
+
   it.each<[body: object, message: string]>([
     [{ at: '2026-02-28' }, 'at: must be a date-time (RFC 3339).'],
     [{ at: '2026-02-30T00:00:00Z' }, 'at: must be a date-time (RFC 3339).'],

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { isObject } from '../isObject.ts';
 import { dateOf, unwrap } from './convert.ts';
 
@@ -9,6 +9,8 @@ type Schema = z.core.$ZodTypes;
  * value is left as it is, for the schema to reject. What changes is copied.
  */
 export function readDates(schema: z.core.$ZodType, value: unknown): unknown {
+  // A number, `true` or `null` holds no date, whatever the schema.
+  if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
   if (!hasDate(schema)) return value;
   const { def } = (schema as Schema)._zod;
   switch (def.type) {
@@ -37,12 +39,17 @@ export function readDates(schema: z.core.$ZodType, value: unknown): unknown {
 
 function readMembers(value: unknown, schemaOf: (name: string) => z.core.$ZodType | undefined): unknown {
   if (!isObject(value)) return value;
-  const members = Object.entries(value).map(([name, member]) => {
+  let read = value;
+  for (const name of Object.keys(value)) {
     const schema = schemaOf(name);
-    return [name, schema ? readDates(schema, member) : member] as const;
-  });
-  // Unlike an assignment it makes a member of `__proto__` too, as JSON.parse does.
-  return Object.fromEntries(members);
+    const member = value[name];
+    const made = schema ? readDates(schema, member) : member;
+    if (made === member) continue;
+    // The copy has a member `__proto__` of its own where the value has, as JSON.parse makes it: it is set like any other.
+    if (read === value) read = { ...value };
+    read[name] = made;
+  }
+  return read;
 }
 
 function readItems(value: unknown, schemaOf: (index: number) => z.core.$ZodType | undefined): unknown {
@@ -68,15 +75,16 @@ function readUnion({ options, ...def }: z.core.$ZodUnionDef, value: unknown): un
   return value;
 }
 
+/** Whether a schema accepts a value. Not by `safeParse`, which builds an error for each value that it rejects. */
 function accepts(schema: z.core.$ZodType, value: unknown): boolean {
   try {
-    const result = schema['~standard'].validate(value);
-    if (!(result instanceof Promise)) return result.issues === undefined;
+    const payload = schema._zod.run({ value, issues: [] }, { async: false });
+    if (!(payload instanceof Promise)) return payload.issues.length === 0;
     // An asynchronous check cannot be waited for here: the first option whose types fit is taken.
-    result.catch(() => undefined);
+    payload.catch(() => undefined);
     return true;
-  } catch {
-    return false;
+  } catch (cause) {
+    return cause instanceof z.core.$ZodAsyncError;
   }
 }
 
