@@ -42,7 +42,7 @@ const Times = z
     textOrDate: z.union([z.string(), z.date()]).optional(),
     event: z
       .discriminatedUnion('kind', [
-        z.object({ kind: z.literal('timed'), at: z.date() }),
+        z.object({ kind: z.literal('timed'), at: z.date(), n: z.int().optional() }),
         z.object({ kind: z.literal('said'), at: z.string() }),
       ])
       .optional(),
@@ -123,36 +123,36 @@ describe('an input of nothing', () => {
 
 describe('an input that is optional as a whole', () => {
   const noLength: Sending = { headers: [['Content-Length', '0']] };
-  it.each<[method: string, target: string, what: string, sending: Sending, input: unknown]>([
-    ['POST', '/v1/notes', 'without a body', noLength, 'undefined'],
+  it.each<[method: string, target: string, what: string, input: unknown, sending: Sending]>([
+    ['POST', '/v1/notes', 'without a body', 'undefined', noLength],
     [
       'POST',
       '/v1/notes',
       'with an empty body in chunks',
-      { body: '', contentType: null, chunked: true },
       'undefined',
+      { body: '', contentType: null, chunked: true },
     ],
-    ['POST', '/v1/notes', 'with an empty JSON body', { body: '' }, 'undefined'],
-    ['POST', '/v1/notes', 'with an empty JSON body in chunks', { body: '', chunked: true }, 'undefined'],
+    ['POST', '/v1/notes', 'with an empty JSON body', 'undefined', { body: '' }],
+    ['POST', '/v1/notes', 'with an empty JSON body in chunks', 'undefined', { body: '', chunked: true }],
     [
       'POST',
       '/v1/notes',
       'with an empty form',
-      { body: '', contentType: readable[1] as string },
       'undefined',
+      { body: '', contentType: readable[1] as string },
     ],
     [
       'POST',
       '/v1/notes',
       'with an empty multipart body',
-      { body: '', contentType: 'multipart/form-data; boundary=x' },
       'undefined',
+      { body: '', contentType: 'multipart/form-data; boundary=x' },
     ],
-    ['POST', '/v1/notes', 'with a body', { body: { text: 'Hi' } }, { text: 'Hi', loud: false }],
-    ['GET', '/v1/found', 'without a query', {}, 'undefined'],
-    ['GET', '/v1/found?unknown=1', 'with unknown parameters alone', {}, 'undefined'],
-    ['GET', '/v1/found?text=x', 'with a query', {}, { text: 'x' }],
-  ])('%s %s %s gives the procedure %j', async (method, target, _what, sending, input) => {
+    ['POST', '/v1/notes', 'with a body', { text: 'Hi', loud: false }, { body: { text: 'Hi' } }],
+    ['GET', '/v1/found', 'without a query', 'undefined', {}],
+    ['GET', '/v1/found?unknown=1', 'with unknown parameters alone', 'undefined', {}],
+    ['GET', '/v1/found?text=x', 'with a query', { text: 'x' }, {}],
+  ])('%s %s %s gives the procedure %j', async (method, target, _what, input, sending) => {
     const answer = await client.send(method, target, sending);
     expect([answer.status, answer.json()]).toEqual([200, { input }]);
   });
@@ -270,6 +270,7 @@ describe('a date in a JSON body', () => {
     [{ byName: { a: 'x' } }, 'byName.a: must be a date-time (RFC 3339).'],
     [{ event: { kind: 'timed', at: 'x' } }, 'event.at: must be a date-time (RFC 3339).'],
     [{ dateOrNumber: 'x' }, 'dateOrNumber: Invalid input.'],
+    [{ event: { kind: 'timed', at: text, n: 'x' } }, 'event.n: must be of the type number, not string.'],
     [
       { at: 'x', pair: ['x', 'y'] },
       'at: must be a date-time (RFC 3339); pair.1: must be a date-time (RFC 3339).',
