@@ -87,7 +87,7 @@ test.runIf(process.platform === 'linux')(
 /** Does something while a disk of 2 MB is at this path. */
 async function onSmallDisk(path: string, action: () => Promise<void>): Promise<void> {
   mkdirSync(path, { recursive: true });
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', path], { stdio: 'pipe' });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=0700', 'tmpfs', path], { stdio: 'pipe' });
   try {
     await action();
   } finally {
