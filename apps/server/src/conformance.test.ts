@@ -2,10 +2,32 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { petStoreConformance, type ServeOptions } from '@petstore/conformance';
+import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import { expect, onTestFinished, test } from 'vitest';
 import { apiKey } from './testing/newFolder.ts';
 import { listening, run } from './testing/petStoreProcess.ts';
 
+// Here and in `mongodb/conformance.test.ts`, and nowhere else: only the store differs between what is served.
 petStoreConformance('the process, from its sources, on the embedded store', serve);
+
+test('GET /pets and /pets/{petId} serve a name of 100,000 characters that an earlier version stored', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const store = await openEmbeddedStore({ dataDir });
+  const animal = await store.create({ name: 'é'.repeat(100_000), categoryId: 1 });
+  await store.close();
+
+  const { origin, close } = await serve({ dataDir });
+  onTestFinished(close);
+  const get = async (target: string): Promise<unknown> => {
+    const answer = await fetch(origin + target, { headers: { authorization: `Bearer ${apiKey}` } });
+    return answer.json();
+  };
+  expect(await get(`/v1/pets/${animal.id}`)).toEqual(animal);
+  expect(await get('/v1/pets')).toEqual([animal]);
+  const input = encodeURIComponent(JSON.stringify({ petId: animal.id }));
+  expect(await get(`/trpc/getPet?input=${input}`)).toEqual({ result: { data: animal } });
+});
 
 async function serve({ dataDir, maxBodyBytes, publicUrl }: ServeOptions = {}) {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'petstore-')));

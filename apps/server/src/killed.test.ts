@@ -3,7 +3,6 @@ import type { Animal } from '@petstore/core';
 import { freePort } from '@petstore/testing/freePort';
 import { describe, expect, test } from 'vitest';
 import { apiKey, newFolder, type Folder } from './testing/newFolder.ts';
-import type { RunningServer } from './testing/petStoreProcess.ts';
 
 const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 
@@ -19,118 +18,128 @@ async function listAll(origin: string): Promise<Animal[]> {
   return all;
 }
 
-const kill = async (server: RunningServer) => {
-  server.child.kill('SIGKILL');
-  await server.exited;
-};
+/** Between the two, both included. */
+const randomFrom = (least: number, most: number) => least + Math.floor(Math.random() * (most - least + 1));
 
-describe('a process that is killed with kill -9', () => {
-  test('has lost no animal that it acknowledged, and gives no id again: 20 rounds during a stream of creates', async ({
+/** Calls `kill` when so many further answers have come, again and again: never while a process starts. */
+function killer(kill: () => Promise<void>, [least, most]: readonly [least: number, most: number]) {
+  let left = randomFrom(least, most);
+  let kills = 0;
+  let killing = Promise.resolve();
+  let isKilling = false;
+  return {
+    answered() {
+      left -= 1;
+      if (left > 0 || isKilling) return;
+      isKilling = true;
+      kills += 1;
+      killing = kill().then(() => {
+        left = randomFrom(least, most);
+        isKilling = false;
+      });
+    },
+    kills: () => kills,
+    /** Resolves when the process that was started last serves. */
+    settled: () => killing,
+  };
+}
+
+// Rounds are counted in answers, not in time: a busy machine takes longer and tests the same.
+describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
+  test('has lost no animal that it acknowledged, and gives no id again: 6 rounds during a stream of creates', async ({
     annotate,
   }) => {
     const { serve } = await newFolder();
     const env = { API_KEY: apiKey };
     const acknowledged: Animal[] = [];
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < 6; round += 1) {
       const server = await serve({ env });
+      const until = acknowledged.length + randomFrom(20, 120);
       const create = async (name: string) => {
         const body = JSON.stringify({ name, categoryId: round });
         const answer = await fetch(`${server.origin}/v1/pets`, { method: 'POST', headers, body });
         acknowledged.push((await answer.json()) as Animal);
+        if (acknowledged.length === until) server.child.kill('SIGKILL');
       };
       const stream = async (worker: number) => {
         for (let count = 0; ; count += 1) await create(`${round} ${worker} ${count}`);
       };
-      const streams = Promise.allSettled(Array.from({ length: 8 }, (_, worker) => stream(worker)));
-      await sleep(50 + Math.random() * 250);
-      await kill(server);
-      await streams;
+      await Promise.allSettled(Array.from({ length: 8 }, (_, worker) => stream(worker)));
+      await server.exited;
     }
     const { origin } = await serve({ env });
     const kept = new Map((await listAll(origin)).map((animal) => [animal.id, animal]));
     await annotate(`${acknowledged.length} animals acknowledged`);
-    expect(acknowledged.length).toBeGreaterThan(200);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(120);
     expect(new Set(acknowledged.map(({ id }) => id)).size).toBe(acknowledged.length);
     expect(acknowledged.filter((animal) => kept.get(animal.id)?.name !== animal.name)).toEqual([]);
-  }, 120_000);
+  });
 
-  interface Load {
-    /** How many animals are asked for. */
-    readonly names: number;
-    /** How often each is asked for, all at once. */
-    readonly repeats: number;
-    /** How many of the names are on their way at once. */
-    readonly atOnce: number;
-    readonly withKey: boolean;
-  }
-
-  /** Asks for animals, and again where no answer came, while the process is killed and started again and again. */
-  async function createUnderKills({ serve }: Folder, { names, repeats, atOnce, withKey }: Load) {
+  /** A server on one port that is killed and started again, and a create that is sent until it is answered. */
+  async function serverUnderKills({ serve }: Folder, answers: readonly [least: number, most: number]) {
     const port = await freePort();
     const env = { API_KEY: apiKey, PORT: String(port) };
     const origin = `http://127.0.0.1:${port}`;
     let server = await serve({ env });
-    let kills = 0;
-    const done = new AbortController();
+    const { answered, kills, settled } = killer(async () => {
+      server.child.kill('SIGKILL');
+      await server.exited;
+      server = await serve({ env });
+    }, answers);
 
-    const ask = async (name: number): Promise<number> => {
-      const sent = withKey ? { ...headers, 'idempotency-key': `key-${name}` } : headers;
+    const create = async (name: number, idempotencyKey?: string): Promise<number> => {
+      const sent = idempotencyKey === undefined ? headers : { ...headers, 'idempotency-key': idempotencyKey };
       const body = JSON.stringify({ name: `animal ${name}`, categoryId: 1 });
       for (;;) {
         try {
           const answer = await fetch(`${origin}/v1/pets`, { method: 'POST', headers: sent, body });
-          if (answer.status === 201) return ((await answer.json()) as Animal).id;
+          if (answer.status === 201) {
+            const { id } = (await answer.json()) as Animal;
+            answered();
+            return id;
+          }
         } catch {
-          // The process is away: what became of the call nobody knows, so it is sent again.
+          // The process is away: whether the call was carried out is unknown, so it is sent again.
         }
         await sleep(20);
       }
     };
-    const killer = async () => {
-      while (!done.signal.aborted) {
-        await sleep(100 + Math.random() * 200);
-        await kill(server);
-        kills += 1;
-        server = await serve({ env });
-      }
-    };
+    return { origin, create, kills, settled };
+  }
 
-    const killing = killer();
+  test('creates exactly 200 animals of 200 idempotency keys with 5 repeats each', async ({ annotate }) => {
+    const names = 200;
+    const { origin, create, kills, settled } = await serverUnderKills(await newFolder(), [50, 150]);
     const ids: number[][] = Array.from({ length: names }, () => []);
     let next = 0;
     const worker = async () => {
       for (let name = next++; name < names; name = next++) {
-        ids[name] = await Promise.all(Array.from({ length: repeats }, () => ask(name)));
+        ids[name] = await Promise.all(Array.from({ length: 5 }, () => create(name, `key-${name}`)));
       }
     };
-    await Promise.all(Array.from({ length: atOnce }, worker));
-    done.abort();
-    await killing;
-    return { ids, kills, animals: await listAll(origin) };
-  }
-
-  test('creates exactly 1,000 animals of 1,000 idempotency keys with 10 repeats each', async ({
-    annotate,
-  }) => {
-    const names = 1000;
-    const load = { names, repeats: 10, atOnce: 20, withKey: true };
-    const { ids, kills, animals } = await createUnderKills(await newFolder(), load);
-    await annotate(`${kills} kills`);
-    expect(kills).toBeGreaterThan(2);
-    expect(animals).toHaveLength(names);
+    await Promise.all(Array.from({ length: 20 }, worker));
+    await settled();
+    await annotate(`${kills()} kills`);
+    expect(kills()).toBeGreaterThan(2);
+    expect(await listAll(origin)).toHaveLength(names);
     expect(ids.filter((answers) => new Set(answers).size !== 1)).toEqual([]);
     expect(new Set(ids.flat()).size).toBe(names);
-  }, 180_000);
+  });
 
   // What the keys are for: a call whose answer was lost to a kill may have been carried out.
   test('creates more animals than were asked for without keys, though each is asked for once', async ({
     annotate,
   }) => {
-    const names = 10_000;
-    const load = { names, repeats: 1, atOnce: 200, withKey: false };
-    const { ids, kills, animals } = await createUnderKills(await newFolder(), load);
-    await annotate(`${animals.length - names} too many, ${kills} kills`);
-    expect(new Set(ids.flat()).size).toBe(names);
-    expect(animals.length).toBeGreaterThan(names);
-  }, 180_000);
+    // Of many that are on their way: others share the commit of those that are answered.
+    const { origin, create, kills, settled } = await serverUnderKills(await newFolder(), [10, 30]);
+    let names = 0;
+    let animals: Animal[] = [];
+    while (animals.length <= names) {
+      await Promise.all(Array.from({ length: 100 }, (_, index) => create(names + index)));
+      names += 100;
+      await settled();
+      animals = await listAll(origin);
+    }
+    await annotate(`${animals.length - names} too many of ${names}, ${kills()} kills`);
+  });
 });

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { startProcess } from '@petstore/testing/startProcess';
 import { stopDeadlineMs } from '../../stopOnSignals.ts';
 import { namesIn } from '../namesIn.ts';
 import { logLines, type RunningServer } from '../petStoreProcess.ts';
@@ -117,10 +118,10 @@ const inject: Record<DiskFault, (server: RunningServer, dataDir: string) => Prom
     return { hit: 'EIO of fdatasync', at: timeOf(line), undo };
   },
   'stopped lock holder': async (_, dataDir) => {
-    const holder = spawn(process.execPath, ['--conditions=@petstore/source', holdLock, dataDir], {
+    const holder = startProcess(process.execPath, ['--conditions=@petstore/source', holdLock, dataDir], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    await once(holder.stdout, 'data');
+    await once(holder.stdout ?? holder, 'data');
     holder.kill('SIGSTOP');
     return { hit: 'stopped lock holder', at: Date.now(), undo: () => end(holder, 'SIGKILL') };
   },
@@ -150,14 +151,14 @@ async function strace(server: RunningServer, dataDir: string, call: string): Pro
   const output = `${dataDir}-strace`;
   const when = 1 + Math.floor(Math.random() * 8);
   const tracing = ['-e', `trace=${call}`, '-e', `inject=${call}:error=EIO:when=${when}`];
-  const tracer = spawn(
+  const tracer = startProcess(
     'strace',
     ['-f', '-ttt', '-s', '0', '-o', output, '-p', `${server.child.pid}`, ...tracing],
     {
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   );
-  await once(tracer.stderr, 'data');
+  await once(tracer.stderr ?? tracer, 'data');
   const injected = async () =>
     (await readFile(output, 'utf8')).split('\n').filter((line) => line.endsWith('(INJECTED)'));
   const until = Date.now() + 5_000;
