@@ -17,10 +17,10 @@ test('GET /pets and /pets/{petId} serve a name of 100,000 characters that an ear
   const animal = await store.create({ name: 'é'.repeat(100_000), categoryId: 1 });
   await store.close();
 
-  const { origin, close } = await serve({ dataDir });
-  onTestFinished(close);
+  const served = await serve({ dataDir });
+  onTestFinished(() => served.close());
   const get = async (target: string): Promise<unknown> => {
-    const answer = await fetch(origin + target, { headers: { authorization: `Bearer ${apiKey}` } });
+    const answer = await fetch(served.origin + target, { headers: { authorization: `Bearer ${apiKey}` } });
     return answer.json();
   };
   expect(await get(`/v1/pets/${animal.id}`)).toEqual(animal);

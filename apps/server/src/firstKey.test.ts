@@ -59,7 +59,7 @@ describe('the first start on a new store', () => {
       const headers = { authorization: `Bearer ${keyOf(shown[0] ?? '')}` };
       await vi.waitFor(
         async () => expect((await fetch(`${origin}/v1/pets`, { headers })).status).toBe(200),
-        1_000,
+        15_000,
       );
     }
   });

@@ -1,7 +1,7 @@
 import { StoreError } from '@petstore/core';
 import { describe, expect, test } from 'vitest';
 import { healthRoutes } from './health.ts';
-import { newFolder } from './testing/newFolder.ts';
+import { sharedServer } from './testing/newFolder.ts';
 
 const json = async (response: Response) => ({
   status: response.status,
@@ -11,10 +11,9 @@ const json = async (response: Response) => ({
 });
 
 describe('without a credential', () => {
+  const server = sharedServer();
   test.for(['/healthz', '/readyz'])('%s is 200 while the process serves', async (path) => {
-    const { serve } = await newFolder();
-    const { origin } = await serve();
-    expect(await json(await fetch(origin + path))).toEqual({
+    expect(await json(await fetch(server.origin + path))).toEqual({
       status: 200,
       type: 'application/json',
       cache: 'no-store',

@@ -28,7 +28,7 @@ function killer(kill: () => Promise<void>, [least, most]: readonly [least: numbe
   let killing = Promise.resolve();
   let isKilling = false;
   return {
-    answered() {
+    answered: () => {
       left -= 1;
       if (left > 0 || isKilling) return;
       isKilling = true;
@@ -140,6 +140,7 @@ describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
       await settled();
       animals = await listAll(origin);
     }
+    expect(animals.length).toBeGreaterThan(names);
     await annotate(`${animals.length - names} too many of ${names}, ${kills()} kills`);
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { appRouter } from '@petstore/core';
-import { newFolder } from './testing/newFolder.ts';
+import { sharedServer } from './testing/newFolder.ts';
 
 /** Asks without a credential, for the path as it stands here: `fetch` would resolve its dots. */
 async function ask(origin: string, method: string, path: string): Promise<number | undefined> {
@@ -18,22 +18,19 @@ const publicPaths = ['/docs', '/docs/scalar.js', '/docs/start.js', '/healthz', '
 
 const procedures = Object.keys(appRouter._def.procedures);
 
+const server = sharedServer();
+
 describe('without a credential', () => {
   test.for(publicPaths)('%s is served', async (path) => {
-    const { serve } = await newFolder();
-    const { origin } = await serve();
-    expect(await ask(origin, 'GET', path)).toBe(200);
-    expect(await ask(origin, 'HEAD', path)).toBe(200);
+    expect(await ask(server.origin, 'GET', path)).toBe(200);
+    expect(await ask(server.origin, 'HEAD', path)).toBe(200);
   });
 
   test('/ leads to the documentation', async () => {
-    const { serve } = await newFolder();
-    expect(await ask((await serve()).origin, 'GET', '/')).toBe(302);
+    expect(await ask(server.origin, 'GET', '/')).toBe(302);
   });
 
   test('no operation and no procedure is, by any method or spelling of its path', async () => {
-    const { serve } = await newFolder();
-    const { origin } = await serve();
     const paths = [
       '',
       '/',
@@ -63,7 +60,7 @@ describe('without a credential', () => {
     const served: string[] = [];
     for (const path of [...paths, ...calls]) {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'get']) {
-        const status = await ask(origin, method, path);
+        const status = await ask(server.origin, method, path);
         if (status !== 401) served.push(`${method} ${path}: ${status}`);
       }
     }
@@ -72,8 +69,6 @@ describe('without a credential', () => {
   });
 
   test('nothing else is: other paths are nowhere, also those that look like one that is', async () => {
-    const { serve } = await newFolder();
-    const { origin } = await serve();
     const elsewhere = [
       '/metrics',
       '/admin',
@@ -91,14 +86,12 @@ describe('without a credential', () => {
         `${path};a`,
       ]),
     ];
-    const statuses = await Promise.all(elsewhere.map((path) => ask(origin, 'GET', path)));
+    const statuses = await Promise.all(elsewhere.map((path) => ask(server.origin, 'GET', path)));
     expect(elsewhere.filter((_, at) => statuses[at] !== 404)).toEqual([]);
   });
 
   test('the document says of every operation that it needs a key', async () => {
-    const { serve } = await newFolder();
-    const { origin } = await serve();
-    const { paths, security } = (await (await fetch(`${origin}/openapi.json`)).json()) as {
+    const { paths, security } = (await (await fetch(`${server.origin}/openapi.json`)).json()) as {
       readonly paths: Record<string, Record<string, { readonly security?: readonly object[] }>>;
       readonly security?: readonly object[];
     };

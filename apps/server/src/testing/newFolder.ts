@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import {
   type Exit,
   listening,
@@ -30,11 +30,12 @@ export interface Folder {
 /** A key that servers are given where a case is not about keys. */
 export const apiKey = 'a-key-for-the-tests-0123456789';
 
-export async function newFolder(): Promise<Folder> {
+/** @param atEnd what ends the processes and removes the folder: by default, the end of the test */
+export async function newFolder(atEnd: (end: () => Promise<void>) => void = onTestFinished): Promise<Folder> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
   const dataDir = join(folder, 'data');
   const started: PetStoreProcess[] = [];
-  onTestFinished(async () => {
+  atEnd(async () => {
     for (const { child } of started) child.kill('SIGKILL');
     await Promise.all(started.map(({ exited }) => exited));
     await rm(folder, { recursive: true, force: true });
@@ -53,5 +54,24 @@ export async function newFolder(): Promise<Folder> {
       const { exited, stdout, stderr } = start({ ...options, args });
       return { ...(await exited), stdout: stdout(), stderr: stderr() };
     },
+  };
+}
+
+/** A server that all cases of the surrounding `describe`, or file, share, and its folder: a start takes 0.5 s and more. */
+export function sharedServer(options?: RunOptions): Pick<Folder, 'command'> & { readonly origin: string } {
+  let shared: (Folder & { readonly origin: string }) | undefined;
+  beforeAll(async () => {
+    const folder = await newFolder(afterAll);
+    shared = { ...folder, origin: (await folder.serve(options)).origin };
+  });
+  const started = () => {
+    if (shared === undefined) throw new Error('The server runs only while cases do.');
+    return shared;
+  };
+  return {
+    get origin() {
+      return started().origin;
+    },
+    command: (args, commandOptions) => started().command(args, commandOptions),
   };
 }
