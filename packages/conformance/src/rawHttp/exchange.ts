@@ -38,8 +38,9 @@ export async function exchange(
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   const isHead = pieces.join('').startsWith('HEAD ');
   const seen = { received: '', changes: 0, isOver: false };
-  const closed = once(socket, 'close');
-  socket.on('error', () => {}); // a reset is an end, too
+  // A reset is an end, too: `once` rejects on an error.
+  const closed = once(socket, 'close').catch(() => {});
+  socket.on('error', () => {});
   socket.on('data', (chunk) => {
     seen.received += chunk.toString('latin1');
     seen.changes += 1;

@@ -40,6 +40,44 @@ export const requestLineCases = rawCases([
     '405, open',
     '400, closed',
   ],
+  ...['post', 'PoST'].map(
+    (method) =>
+      [
+        `${method} /trpc/createPet runs no mutation: 405`,
+        'RFC 9110 §9.1: methods are case-sensitive.',
+        `${line(`${method} /trpc/createPet HTTP/1.1`).slice(0, -2)}Content-Type: application/json\r\n${petLength}\r\n${pet}`,
+        [`${method} /trpc/createPet`],
+        '405, open',
+        '400, closed',
+      ] as const,
+  ),
+  ...['get', 'HEAd', 'options', 'TRACK'].map(
+    (method) =>
+      [
+        `${method} /trpc/listPets runs no query: 405`,
+        'RFC 9110 §9.1: methods are case-sensitive; §15.5.6: 405.',
+        line(`${method} /trpc/listPets?input=%7B%7D HTTP/1.1`),
+        [`${method} /trpc/listPets?input=%7B%7D`],
+        '405, open',
+        '400, closed',
+      ] as const,
+  ),
+  [
+    'TRACE /trpc/listPets echoes nothing: 405',
+    'RFC 9110 §9.3.8',
+    line('TRACE /trpc/listPets HTTP/1.1'),
+    ['TRACE /trpc/listPets'],
+    '405, open',
+    '405, open',
+  ],
+  [
+    'CONNECT /trpc/listPets opens no tunnel: 405',
+    'RFC 9110 §9.3.6',
+    line('CONNECT /trpc/listPets HTTP/1.1'),
+    ['CONNECT /trpc/listPets'],
+    '405, open',
+    'nothing, closed',
+  ],
   [
     'a method with a bracket is refused',
     token,
