@@ -13,6 +13,10 @@ const answers: Record<StoreErrorCode, readonly [code: TRPCError['code'], message
     'The store did not answer in time: whether the animal was stored is unknown.',
   ],
   'key-reused': ['UNPROCESSABLE_CONTENT', 'Idempotency-Key: it was used with another input; use a new key.'],
+  'too-many-reservations': [
+    'TOO_MANY_REQUESTS',
+    'Idempotency-Key: this API key has used too many of them within a day; try again later, or send none.',
+  ],
   conflict: ['CONFLICT', 'It is there already.'],
   damaged: ['INTERNAL_SERVER_ERROR', 'Internal server error'],
 };

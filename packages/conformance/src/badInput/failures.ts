@@ -46,6 +46,7 @@ const storeErrors: Readonly<Record<StoreErrorCode, Failure['told']>> = {
   closed: { code: 'SERVICE_UNAVAILABLE', status: 503 },
   'outcome-unknown': { code: 'GATEWAY_TIMEOUT', status: 504 },
   'key-reused': { code: 'UNPROCESSABLE_CONTENT', status: 422 },
+  'too-many-reservations': { code: 'TOO_MANY_REQUESTS', status: 429 },
   conflict: { code: 'CONFLICT', status: 409 },
   damaged: unexpected,
 };

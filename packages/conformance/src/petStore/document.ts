@@ -68,7 +68,7 @@ export function documentCases(subject: Subject): void {
     // call that took too long, or a write that was sent and whose outcome nobody knows.
     it.each([
       ['listPets', ['200', '400', '401', '500', '503', '504']],
-      ['createPet', ['201', '400', '401', '413', '415', '422', '500', '503', '504']],
+      ['createPet', ['201', '400', '401', '413', '415', '422', '429', '500', '503', '504']],
       ['getPet', ['200', '400', '401', '404', '500', '503', '504']],
     ])('has for %s exactly the statuses that can occur', (id, statuses) => {
       expect(Object.keys(operation(id).responses).toSorted()).toEqual(statuses);

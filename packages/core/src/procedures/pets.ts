@@ -66,6 +66,7 @@ export const createPet = procedure
       successDescription: 'The animal as it was added, with its id.',
       errorResponses: {
         ...unavailable,
+        429: 'Too many calls, or more idempotency keys than one API key may use within a day.',
         504: 'The store did not answer: whether the animal was added is unknown.',
       },
       responseHeaders: {

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { type Animal, type NewPet, PetStatus } from '../schemas.ts';
 import type { Awaitable, KeyRecord, ListQuery, Reservation, Store } from './store.ts';
+
+/** With which `maxReservations` each store is opened. */
+export const contractReservations = 30;
 
 /** One store on data of its own, empty at first. */
 export interface StoreUnderTest {
@@ -247,6 +251,37 @@ export function storeContract(
           expect(await store.createOnce(pet(), reservation())).toMatchObject({ isReplay: false });
           expect(await store.createOnce(pet(), reservation())).toMatchObject({ isReplay: true });
           expect(await count()).toBe(2);
+        } finally {
+          vi.useRealTimers();
+        }
+      });
+
+      test('is rejected where the caller has used too many keys; its repeats and other callers are served', async () => {
+        const once = (key: number) => store.createOnce(pet(), reservation({ key: `key ${key}` }));
+        for (let key = 1; key <= contractReservations; key++) await once(key);
+        const error: unknown = await once(0).catch((reason: unknown) => reason);
+        expect(error).toEqual(storeError('too-many-reservations'));
+        // Between 24 and 25 hours: what was made expires then.
+        const { retryAfterSeconds } = z.object({ retryAfterSeconds: z.number() }).parse(error);
+        expect(retryAfterSeconds).toBeGreaterThan(23.9 * 3_600);
+        expect(retryAfterSeconds).toBeLessThanOrEqual(25 * 3_600);
+        expect(await once(1)).toMatchObject({ isReplay: true });
+        await expect(store.createOnce(pet(), reservation({ caller: 'other' }))).resolves.toMatchObject({
+          isReplay: false,
+        });
+        await reopen();
+        await expect(once(0)).rejects.toEqual(storeError('too-many-reservations'));
+        expect(await count()).toBe(contractReservations + 1);
+      });
+
+      test('is served again after a day where the caller had used too many keys', async () => {
+        vi.useFakeTimers({ toFake: ['Date'] });
+        try {
+          const once = (key: string) => store.createOnce(pet(), reservation({ key }));
+          for (let key = 1; key <= contractReservations; key++) await once(`key ${key}`);
+          await expect(once('one more')).rejects.toEqual(storeError('too-many-reservations'));
+          vi.setSystemTime(Date.now() + 25 * 3_600_000);
+          expect(await once('one more')).toMatchObject({ isReplay: false });
         } finally {
           vi.useRealTimers();
         }

@@ -98,6 +98,7 @@ export interface Store {
    * Stores an animal once, however often it is asked to under one reservation within 24 hours: at the same time, again
    * later, or after a crash. Every call resolves with the same animal, when it is on disk.
    * @throws {StoreError} `key-reused` where the key was used with another input
+   * @throws {StoreError} `too-many-reservations` where the caller has used 100,000 keys within a day. A repeat is served
    */
   createOnce(pet: NewPet, reservation: Reservation, options?: CallOptions): Promise<Created>;
   get(id: number, options?: CallOptions): Awaitable<Animal | undefined>;

@@ -8,6 +8,8 @@
  * - `forbidden`: the process has no right to read or write the store's files, or the database refuses its user.
  * - `conflict`: what was to be added is there already.
  * - `key-reused`: an idempotency key was used with another input; nothing was stored.
+ * - `too-many-reservations`: the caller has used as many idempotency keys within a day as the store keeps for one;
+ *   nothing was stored. `retryAfterSeconds` says when there is room again.
  * - `closed`: the store was closed.
  * - `fatal`: this process can no longer use the store, and every later call fails with the same error. Nothing was
  *   stored. Only a new process can serve again.
@@ -20,16 +22,24 @@ export type StoreErrorCode =
   | 'forbidden'
   | 'conflict'
   | 'key-reused'
+  | 'too-many-reservations'
   | 'closed'
   | 'fatal';
+
+export interface StoreErrorOptions extends ErrorOptions {
+  readonly retryAfterSeconds?: number;
+}
 
 /** The one error of every store. Its message is a sentence for operators: it may name paths and hosts, so no client sees it. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
+  /** After how many seconds trying again makes sense, where that is known. The gateway sends it as `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: StoreErrorCode, message: string, options?: StoreErrorOptions) {
     super(message, options);
     this.code = code;
+    this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 }

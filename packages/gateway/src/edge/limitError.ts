@@ -50,8 +50,16 @@ export class LimitError extends TRPCError {
 /** Seconds after which a client that was refused for load or an outage may try again, where nothing says more. */
 const defaultRetryAfterSeconds = 1;
 
-/** The value of `Retry-After`: there is one for each 429 and 503, whatever protocol it is answered over. */
+/**
+ * The value of `Retry-After`: there is one for each 429 and 503, whatever protocol it is answered over. A procedure sets
+ * it by a number `retryAfterSeconds` of its error's cause.
+ */
 export function retryAfterOf(error: TRPCError): number | undefined {
   if (error.code !== 'SERVICE_UNAVAILABLE' && error.code !== 'TOO_MANY_REQUESTS') return undefined;
-  return (error instanceof LimitError ? error.retryAfterSeconds : undefined) ?? defaultRetryAfterSeconds;
+  return secondsOf(error) ?? secondsOf(error.cause) ?? defaultRetryAfterSeconds;
+}
+
+function secondsOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('retryAfterSeconds' in error)) return undefined;
+  return typeof error.retryAfterSeconds === 'number' ? error.retryAfterSeconds : undefined;
 }

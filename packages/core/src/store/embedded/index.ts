@@ -18,6 +18,8 @@ export interface EmbeddedStoreOptions {
   readonly dataDir: string;
   /** Whether a folder without a store gets one. Default: true. */
   readonly create?: boolean;
+  /** How many idempotency keys one caller may use within a day. Default: 100,000. */
+  readonly maxReservations?: number | undefined;
   /**
    * Called once, with a StoreError `fatal`, when this process can no longer use the folder: LMDB reported a fatal error,
    * or a file of the folder was removed or replaced. It is found at the next call, and within half a second without
@@ -37,7 +39,7 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   try {
     const folder = await openDataFolder(dataDir, options.create ?? true, options.onFatal);
     try {
-      return createStore(folder);
+      return createStore(folder, options.maxReservations);
     } catch (error) {
       await folder.close();
       throw error;
@@ -47,11 +49,11 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   }
 }
 
-function createStore(folder: DataFolder): Store {
+function createStore(folder: DataFolder, maxReservations?: number): Store {
   const { root, path: dataDir, watch } = folder;
   const animals = openAnimals(folder);
   const keys = openKeys(folder);
-  const reservations = openReservations(folder);
+  const reservations = openReservations(folder, maxReservations);
   const commits = createGroupCommit(folder);
   let closing: Promise<void> | undefined;
 
@@ -82,8 +84,9 @@ function createStore(folder: DataFolder): Store {
         const now = Date.now();
         const id = reservations.find(reservation, now);
         if (id !== undefined) return { animal: animals.existing(id), isReplay: true };
+        const room = reservations.room(reservation, now);
         const animal = animals.insert(pet);
-        reservations.add(reservation, animal.id, now);
+        reservations.add(reservation, animal.id, now, room);
         return { animal, isReplay: false };
       }, call),
     get: (id, call) => read(() => animals.get(id), call),

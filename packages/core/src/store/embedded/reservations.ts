@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from 'lmdb';
 import type { Reservation } from '../store.ts';
+import { MAX_RESERVATIONS, tooManyReservations } from '../reservationLimit.ts';
 import { StoreError } from '../storeError.ts';
 import { type StoredReservation, takesPlaceOf } from '../transfer.ts';
 import { damaged } from './errors.ts';
@@ -14,7 +15,17 @@ const reservationMs = 86_400_000;
 /** How many expired reservations one new one clears away: more than one, so that none are left in the end. */
 const swept = 4;
 
+const HOUR_MS = 3_600_000;
+
+/** For how many hours after the one in which it was made a reservation counts: until it has expired for certain. */
+const HOURS = 24;
+
 const NOTHING = Buffer.alloc(0);
+
+/** How many reservations a caller made in which hour since the epoch, in ascending order: those that count. */
+interface CallerRow {
+  readonly made: (readonly [hour: number, count: number])[];
+}
 
 /** It stands under its digest. */
 type Row = Omit<StoredReservation, 'digest'>;
@@ -29,16 +40,21 @@ export function openReservationTables({ root }: DataFolder) {
     encoding: 'binary',
     keyEncoding: 'binary',
   });
-  return { reservations, expiries };
+  // How many each caller made. Later than the others: a folder of an earlier version gets it when it is opened.
+  const callers: Database<Decoded<CallerRow>, Uint8Array> = openTable(root, 'reservations.callers', {
+    encoder: jsonRow<CallerRow>(),
+    keyEncoding: 'binary',
+  });
+  return { reservations, expiries, callers };
 }
 
 /**
  * Idempotency keys, each with the animal that was created under it. Since animal and reservation are written in one
  * transaction, neither is ever there without the other. What writes belongs inside a write transaction.
  */
-export function openReservations(folder: DataFolder) {
+export function openReservations(folder: DataFolder, maxReservations = MAX_RESERVATIONS) {
   const { path } = folder;
-  const { reservations, expiries } = openReservationTables(folder);
+  const { reservations, expiries, callers } = openReservationTables(folder);
 
   function sweep(now: number): void {
     for (const expiry of collect(expiries.getKeys({ end: expiryKey(now), limit: swept }))) {
@@ -73,8 +89,27 @@ export function openReservations(folder: DataFolder) {
       throw new StoreError('key-reused', 'The idempotency key was used with another input.');
     },
 
-    add(reservation: Reservation, animalId: number, now: number): void {
+    /**
+     * Whether the caller may make one more.
+     * @returns what `add` stores of the caller
+     * @throws {StoreError} `too-many-reservations`
+     */
+    room({ caller }: Reservation, now: number): CallerRow {
+      const hour = Math.floor(now / HOUR_MS);
+      const made = (checked(callers.get(callerKey(caller)))?.made ?? []).filter(
+        ([at]) => at >= hour - HOURS && at <= hour,
+      );
+      const total = made.reduce((sum, [, count]) => sum + count, 0);
+      if (total >= maxReservations) {
+        throw tooManyReservations(maxReservations, ((made[0]?.[0] ?? hour) + HOURS + 1) * HOUR_MS - now);
+      }
+      const thisHour = made.at(-1)?.[0] === hour ? (made.pop()?.[1] ?? 0) : 0;
+      return { made: [...made, [hour, thisHour + 1]] };
+    },
+
+    add(reservation: Reservation, animalId: number, now: number, room: CallerRow): void {
       sweep(now);
+      put(callers, callerKey(reservation.caller), room);
       store(reservationKey(reservation), {
         fingerprint: reservation.fingerprint,
         animalId,
@@ -110,6 +145,8 @@ export function openReservations(folder: DataFolder) {
 /** 32 bytes, whatever the caller and the key are: LMDB takes no long keys. */
 const reservationKey = ({ caller, key }: Reservation) =>
   createHash('sha256').update(`${caller}\n${key}`).digest();
+
+const callerKey = (caller: string) => createHash('sha256').update(caller).digest();
 
 function expiryKey(at: number): Buffer {
   const bytes = Buffer.alloc(8);

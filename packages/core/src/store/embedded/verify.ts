@@ -15,6 +15,7 @@ export const verifiedTables = [
   'keys.hashes',
   'reservations',
   'reservations.expiries',
+  'reservations.callers',
 ] as const;
 export type VerifiedTable = (typeof verifiedTables)[number];
 
@@ -93,7 +94,7 @@ function openWalks(folder: DataFolder): {
 } {
   const { rows, ids } = openAnimalTables(folder);
   const { keys, hashes } = openKeyTables(folder);
-  const { reservations, expiries } = openReservationTables(folder);
+  const { reservations, expiries, callers } = openReservationTables(folder);
   const counter = openCounter(folder, 'lastAnimalId');
 
   const index =
@@ -109,7 +110,7 @@ function openWalks(folder: DataFolder): {
     };
   /** A table of rows that say nothing of each other. */
   const plain =
-    (table: typeof keys | typeof reservations, what: string): Walk =>
+    (table: typeof keys | typeof reservations | typeof callers, what: string): Walk =>
     (at, fault) => {
       for (const { value } of table.getRange()) {
         if (value === null) fault(`the record of ${what} is not what was stored`);
@@ -147,6 +148,7 @@ function openWalks(folder: DataFolder): {
     'reservations.expiries'(at) {
       for (const _ of expiries.getKeys()) at('an idempotency key');
     },
+    'reservations.callers': plain(callers, 'the idempotency keys of a caller'),
   };
   return {
     walks,
@@ -159,6 +161,7 @@ function openWalks(folder: DataFolder): {
       'keys.hashes': () => hashes.getCount(),
       reservations: () => reservations.getCount(),
       'reservations.expiries': () => expiries.getCount(),
+      'reservations.callers': () => callers.getCount(),
     },
   };
 }

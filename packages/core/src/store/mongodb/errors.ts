@@ -9,8 +9,8 @@ export interface Place {
   readonly secrets: readonly string[];
 }
 
-/** A client of a database that comes back serves again: nothing is fatal to it. */
-type Code = Exclude<StoreErrorCode, 'fatal'>;
+/** A client of a database that comes back serves again: nothing is fatal to it. `reservationLimit.ts` makes the other. */
+type Code = Exclude<StoreErrorCode, 'fatal' | 'too-many-reservations'>;
 
 /**
  * Answers of a server that refused a command before it did anything, by their code (error_codes.yml of MongoDB's

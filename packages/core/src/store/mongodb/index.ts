@@ -23,6 +23,8 @@ export interface MongodbStoreOptions {
   readonly maxPoolSize?: number | undefined;
   /** How many operations may wait for a connection; one more fails as `unavailable` at once. Default: 1024. */
   readonly maxWaiting?: number | undefined;
+  /** How many idempotency keys one caller may use within a day. Default: 100,000. */
+  readonly maxReservations?: number | undefined;
   /** For tests alone: a create that must happen once waits for it between its reservation and its write. */
   readonly afterReservation?: ((reservation: Reservation) => Promise<void>) | undefined;
 }
@@ -34,7 +36,9 @@ export interface MongodbStoreOptions {
  * @throws {StoreError} for a URI that cannot be right
  */
 export async function openMongodbStore(options: MongodbStoreOptions): Promise<Store> {
-  const { place, operations, prepared, keepIndexes, close } = openDatabase(options, openTables);
+  const { place, operations, prepared, keepIndexes, close } = openDatabase(options, (collections, at) =>
+    openTables(collections, at, options.maxReservations),
+  );
   const counter = openCounter(async () => (await prepared()).collections, operations, place);
   let closing: Promise<void> | undefined;
   let checking: Promise<void> | undefined;
@@ -111,12 +115,12 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
 
 type Tables = ReturnType<typeof openTables>;
 
-function openTables(collections: Collections, place: Place) {
+function openTables(collections: Collections, place: Place, maxReservations?: number) {
   const animals = openAnimals(collections.animals, place);
   return {
     animals,
     collections,
     keys: openKeys(collections.keys, place),
-    reservations: openReservations(collections.reservations, animals, place),
+    reservations: openReservations(collections.reservations, animals, place, maxReservations),
   };
 }

@@ -151,7 +151,11 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
       (await client.db(database).collection(name).indexes()).map(({ key }) => JSON.stringify(key)).toSorted();
     expect(await indexes('animals')).toEqual(['{"_id":1}', '{"status":1,"_id":1}']);
     expect(await indexes('keys')).toEqual(['{"_id":1}', '{"name":1}', '{"number":1}']);
-    expect(await indexes('reservations')).toEqual(['{"_id":1}', '{"expiresAt":1}']);
+    expect(await indexes('reservations')).toEqual([
+      '{"_id":1}',
+      '{"caller":1,"expiresAt":1}',
+      '{"expiresAt":1}',
+    ]);
   });
 
   test.for<[what: string, drop: (db: Db) => Promise<unknown>]>([

@@ -269,7 +269,10 @@ async function makeIndexes({ animals, keys, reservations }: Collections, call: C
     ],
     call,
   );
-  await reservations.createIndexes([{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }], call);
+  await reservations.createIndexes(
+    [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }, { key: { caller: 1, expiresAt: 1 } }],
+    call,
+  );
   // Last: this one may take longer than a call may.
   await animals.createIndexes([{ key: { status: 1, _id: 1 } }], call);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Collection } from 'mongodb';
 import type { Animal, NewPet } from '../../schemas.ts';
+import { MAX_RESERVATIONS, tooManyReservations } from '../reservationLimit.ts';
 import type { Created, Reservation } from '../store.ts';
 import { animalOf, type Animals, isSameAnimal } from './animals.ts';
 import type { openCounter } from './counter.ts';
@@ -11,6 +12,21 @@ import { int64, type ReservationRow } from './rows.ts';
 /** How long a repeat is known as one, in milliseconds: 24 hours. */
 const RESERVATION_MS = 86_400_000;
 
+/**
+ * How old the count of a caller's reservations may be, in milliseconds: in between a process adds its own, so with n
+ * processes a caller may get that much more than the limit as they write in this time. To count costs 50 ms at the limit.
+ */
+const COUNT_MS = 60_000;
+
+/** The same for a caller who is at the limit. */
+const FULL_MS = 1_000;
+
+/** What is known of a caller's reservations that have not expired. */
+interface Made {
+  count: number;
+  readonly countedAt: number;
+}
+
 type Ids = ReturnType<typeof openCounter>;
 
 /**
@@ -18,7 +34,32 @@ type Ids = ReturnType<typeof openCounter>;
  * then the animal under its id: whoever finds a reservation without an animal completes the same write, and the
  * uniqueness of `_id` lets one of any number of them do so.
  */
-export function openReservations(rows: Collection<ReservationRow>, animals: Animals, place: Place) {
+export function openReservations(
+  rows: Collection<ReservationRow>,
+  animals: Animals,
+  place: Place,
+  maxReservations = MAX_RESERVATIONS,
+) {
+  const made = new Map<string, Made>();
+
+  /** @throws {StoreError} `too-many-reservations`, but for a repeat under a key that is known */
+  async function checkRoom(operation: Operation, _id: string, caller: string): Promise<void> {
+    const now = Date.now();
+    const live = { caller: operation.sends(caller), expiresAt: { $gt: new Date(now) } };
+    const known = made.get(caller);
+    const isFull = known !== undefined && known.count >= maxReservations;
+    const isOld = known === undefined || Math.abs(now - known.countedAt) >= (isFull ? FULL_MS : COUNT_MS);
+    if (isOld) {
+      const count = await rows.countDocuments(live, { ...operation.call, limit: maxReservations });
+      made.set(caller, { count, countedAt: now });
+    }
+    if ((made.get(caller)?.count ?? 0) < maxReservations) return;
+    const found = await rows.findOne({ _id: operation.sends(_id) }, operation.call);
+    if (found !== null && found.expiresAt.getTime() > now) return;
+    const oldest = await rows.findOne(live, { ...operation.call, sort: { expiresAt: 1 } });
+    throw tooManyReservations(maxReservations, (oldest?.expiresAt.getTime() ?? now) - now);
+  }
+
   /** @returns whether the reservation is this call's; `false` where there is one under the key already */
   async function insert(operation: Operation, row: ReservationRow): Promise<boolean> {
     try {
@@ -127,21 +168,30 @@ export function openReservations(rows: Collection<ReservationRow>, animals: Anim
       ids: Ids,
       afterReservation?: (reservation: Reservation) => Promise<void>,
     ): Promise<Created> {
+      const caller = callerDigest(reservation);
+      const _id = digest(reservation);
+      await checkRoom(operation, _id, caller);
       const row: ReservationRow = {
-        _id: digest(reservation),
+        _id,
         fingerprint: reservation.fingerprint,
         animalId: int64(await ids.take()),
         expiresAt: new Date(Date.now() + RESERVATION_MS),
+        caller,
       };
       const found = await reserve(operation, row);
       // From here on other calls may store it, whatever becomes of this one.
       operation.doubt = 'standing';
       if (found !== undefined) return repeat(operation, pet, reservation, found, ids);
+      const known = made.get(caller);
+      if (known !== undefined) known.count += 1;
       await afterReservation?.(reservation);
       return { animal: await complete(operation, pet, row, ids), isReplay: false };
     },
   };
 }
+
+/** A caller is the hash of an API key, which is not to be found out from here. */
+const callerDigest = ({ caller }: Reservation) => createHash('sha256').update(caller).digest('hex');
 
 /** What a reservation is found by. As in the embedded store, so that one can be copied to the other. */
 const digest = ({ caller, key }: Reservation) =>

@@ -34,6 +34,8 @@ export interface ReservationRow {
   readonly fingerprint: string;
   readonly animalId: Int64;
   readonly expiresAt: Date;
+  /** Whose it is, by the digest of the caller. Unset in what an earlier version, or a copy, wrote. */
+  readonly caller?: string;
 }
 
 /** A counter in the collection `counters`, by its name. */

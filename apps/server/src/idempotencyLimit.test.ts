@@ -1,0 +1,28 @@
+import { StoreError } from '@petstore/core';
+import { expect, test } from 'vitest';
+import { apiKey } from './testing/newFolder.ts';
+import { serverHere } from './testing/serverHere.ts';
+
+const sentence =
+  'Idempotency-Key: this API key has used too many of them within a day; try again later, or send none.';
+
+test.for(['/v1/pets', '/trpc/createPet'])(
+  'POST %s answers 429 where the API key has used too many idempotency keys, and says when there is room again',
+  async (path) => {
+    const full = new StoreError('too-many-reservations', 'Too many.', { retryAfterSeconds: 4711 });
+    const { origin } = await serverHere({}, () => ({ createOnce: () => Promise.reject(full) }));
+    const create = (headers: Readonly<Record<string, string>>) =>
+      fetch(origin + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ name: 'Rex', categoryId: 1 }),
+      });
+    const answer = await create({ 'idempotency-key': 'one-more' });
+    expect({ status: answer.status, retryAfter: answer.headers.get('retry-after') }).toEqual({
+      status: 429,
+      retryAfter: '4711',
+    });
+    expect(await answer.text()).toContain(sentence);
+    expect((await create({})).ok).toBe(true);
+  },
+);
