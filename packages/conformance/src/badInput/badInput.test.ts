@@ -10,7 +10,8 @@ import { badBodies } from './badBodies.ts';
 import { badHeaders } from './badHeaders.ts';
 import { authorization, type BadRequest, contentTypeJson, show } from './badRequest.ts';
 import { badPaths, badQueries } from './badTargets.ts';
-import { sample, seed } from './sample.ts';
+import { repeatedBy } from '../testSeed.ts';
+import { sample } from './sample.ts';
 import { type ServedStore, serveStore } from './servedStore.ts';
 
 /** How many requests are under way at once, in milliseconds how long one may take. */
@@ -76,10 +77,7 @@ describe('bad input', () => {
         .toSorted(([a], [b]) => a.localeCompare(b))
         .map(([status, times]) => `${times} × ${status}`);
       counts.push(`${count} ${name}: ${seen.join(', ')}`);
-      expect(
-        faults.slice(0, 5),
-        `${faults.length} of ${count} ${name}; BAD_INPUT_SEED=${seed} replays them`,
-      ).toEqual([]);
+      expect(faults.slice(0, 5), `${faults.length} of ${count} ${name}; ${repeatedBy}`).toEqual([]);
     },
     60_000,
   );

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isOfTheParser } from './answerLaws.ts';
 import { rawBytes } from './rawBytes.ts';
 import { firstAnswer, sendRaw } from './rawConnection.ts';
-import { sample, seed } from './sample.ts';
+import { repeatedBy } from '../testSeed.ts';
+import { sample } from './sample.ts';
 import { type ServedStore, serveStore } from './servedStore.ts';
 
 const total = 1500;
@@ -60,9 +61,7 @@ describe('bytes that are no request, or hardly one', () => {
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
-    expect(faults.slice(0, 5), `${faults.length} of ${total}; BAD_INPUT_SEED=${seed} replays them`).toEqual(
-      [],
-    );
+    expect(faults.slice(0, 5), `${faults.length} of ${total}; ${repeatedBy}`).toEqual([]);
     // What was created on a connection that ended before its answer is nobody's to count; each is whole all the same.
     for (const animal of await served.client.list('?limit=100')) expect(animal).toEqual(Animal.parse(animal));
     expect((await served.client.create({})).name).toBe('Rex');

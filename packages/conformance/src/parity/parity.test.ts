@@ -40,9 +40,9 @@ describe('REST and tRPC give the same result or the same refusal, whatever was c
       expect(actual).toEqual(expected);
     });
     await fc.assert(property, { numRuns: 250 });
-    expect(tally.total).toBeGreaterThanOrEqual(2000);
+    while (tally.total < 2000) await fc.assert(property, { numRuns: 50 });
     expect(tally.scarce(200)).toEqual([]);
-  });
+  }, 300_000);
 
   it('over a real port', async () => {
     const worlds = [await worldOverPort(), await worldOverPort()] as const;

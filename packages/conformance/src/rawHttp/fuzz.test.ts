@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
-import { fuzz, rawSeed } from './fuzz.ts';
+import { repeatedBy, testSeed } from '../testSeed.ts';
+import { fuzz } from './fuzz.ts';
 
 const count = 3000;
 
 it('what chance makes of good requests is never run but where a strict reader finds it', async () => {
-  const { faults, counts } = await fuzz(rawSeed, count);
+  const { faults, counts } = await fuzz(testSeed, count);
   process.stdout.write(`Fuzzed raw HTTP: ${count}: ${JSON.stringify(counts)}\n`);
-  expect(faults.slice(0, 5), `${faults.length} of ${count}; RAW_SEED=${rawSeed} replays them`).toEqual([]);
+  expect(faults.slice(0, 5), `${faults.length} of ${count}; ${repeatedBy}`).toEqual([]);
   // Both kinds are reached.
   expect(counts['served all']).toBeGreaterThan(count / 5);
   expect(counts['answers of ours']).toBeGreaterThan(count / 5);

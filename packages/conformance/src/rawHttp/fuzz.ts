@@ -1,4 +1,5 @@
-/** `node --conditions=@petstore/source fuzz.ts [count]`: 100,000 raw requests that chance has made; RAW_SEED replays. */
+/** `node --conditions=@petstore/source fuzz.ts [count]`: 100,000 raw requests that chance has made; TEST_SEED repeats a run. */
+import { testSeed } from '../testSeed.ts';
 import { tell } from './exchange.ts';
 import { gatewayHost, type RawHost } from './hosts.ts';
 import { isOfTheParser } from './answers.ts';
@@ -6,8 +7,6 @@ import { judge } from './judge.ts';
 import { openLanes } from './lanes.ts';
 import { mutation } from './mutate.ts';
 import { readStrictly } from './strictReader.ts';
-
-export const rawSeed = Number(process.env['RAW_SEED'] ?? 1);
 
 export interface Fuzzed {
   /** What should not be, with what shows it. */
@@ -70,9 +69,9 @@ export async function fuzz(
 
 if (process.argv[1] === import.meta.filename) {
   const count = Number(process.argv[2] ?? 100_000);
-  const { faults, counts } = await fuzz(rawSeed, count);
+  const { faults, counts } = await fuzz(testSeed, count);
   process.stdout.write(
-    `${JSON.stringify({ seed: rawSeed, count, ...counts, faults: faults.length }, null, 2)}\n`,
+    `${JSON.stringify({ seed: testSeed, count, ...counts, faults: faults.length }, null, 2)}\n`,
   );
   for (const fault of faults.slice(0, 20)) process.stderr.write(`FAULT ${fault}\n`);
   process.exit(faults.length === 0 ? 0 : 1);

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
+import { testSeed } from '../testSeed.ts';
 import { badFrames, shortBadFrames } from './badFrames.ts';
 
 it.each(['official', 'gateway'] as const)(
   'malformed frames and messages are answered with an error, or end their connection: %s',
   async (subject) => {
-    const { faults } = await badFrames({ subject, seed: 1, ...shortBadFrames });
-    expect(faults).toEqual([]);
+    const { faults } = await badFrames({ subject, seed: testSeed, ...shortBadFrames });
+    expect(faults, `TEST_SEED=${testSeed} repeats this run.`).toEqual([]);
   },
 );

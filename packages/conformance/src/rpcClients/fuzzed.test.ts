@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { testSeed } from '../testSeed.ts';
 import { fuzzedFrames, isServed, sentinel } from './fuzzedFrames.ts';
 import { serveGateway } from './gatewayServer.ts';
 import { serveOfficial } from './officialServer.ts';
 import { startWith, type Running } from './start.ts';
 import { probe } from './webSocketProbe.ts';
 
-const seed = 1;
-
 /** Every message that comes back, in no order: calls that were made at once answer as they like. */
 async function answersOf({ server }: Running, index: number): Promise<string[]> {
   const { socket, received, until } = await probe(server.port);
-  socket.write(Buffer.concat([...fuzzedFrames(seed, index), sentinel]));
+  socket.write(Buffer.concat([...fuzzedFrames(testSeed, index), sentinel]));
   await until(() => isServed(received));
   // What was asked before may be answered after.
   await sleep(40);
@@ -32,10 +31,13 @@ it('fuzzed messages are answered by both with the same bytes, wherever the adapt
       if ([...expected, ...actual].some((text) => text.includes('Duplicate id'))) continue;
       // What `differences` tells of frames: the gateway bears some that the adapter does not.
       if (expected.at(-1) === 'closed') continue;
-      expect({ index, answers: actual }).toEqual({ index, answers: expected });
+      expect({ index, answers: actual }, `TEST_SEED=${testSeed} repeats this run.`).toEqual({
+        index,
+        answers: expected,
+      });
       compared += 1;
     }
   };
   await Promise.all(Array.from({ length: 16 }, compare));
-  expect(compared).toBeGreaterThan(200);
+  expect(compared, `TEST_SEED=${testSeed} repeats this run.`).toBeGreaterThan(200);
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { JsonLines, type LineOutcome } from './jsonLines.ts';
 
 const never = new Promise<never>(() => {});
@@ -164,7 +164,21 @@ describe('JSON lines', () => {
   });
 
   it('say that they live while there is nothing to say, where asked to', async () => {
-    const { next } = linesOf([sleep(50, { data: 1 })], 15);
-    expect([await next(), await next(), await next()]).toEqual([head, ' ', ' ']);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const call = Promise.withResolvers<LineOutcome>();
+    const { next } = linesOf([call.promise], 15);
+    expect(await next()).toBe(head);
+    for (let ping = 0; ping < 2; ping += 1) {
+      const given: unknown[] = [];
+      const piece = next().then((text) => given.push(text));
+      await vi.advanceTimersByTimeAsync(14);
+      expect(given).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      await piece;
+      expect(given).toEqual([' ']);
+    }
+    call.resolve({ data: 1 });
+    expect(await next()).toContain('[2,0,[[1]]]');
   });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ServerSentEvents, type ServerSentEventsOptions } from './serverSentEvents.ts';
 
 const connected = 'event: connected\ndata: {}\n\n\n';
@@ -120,13 +120,22 @@ describe('server-sent events', () => {
   });
 
   it('say that they live while there is none, and no sooner', async () => {
-    const { next } = eventsOf(always(1, () => sleep(50)).events, { pingMs: 20 });
-    expect([await next(), await next(), await next(), await next()]).toEqual([
-      connected,
-      'event: ping\ndata: \n\n\n',
-      'event: ping\ndata: \n\n\n',
-      'data: 1\n\n\n',
-    ]);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const event = Promise.withResolvers<void>();
+    const { next } = eventsOf(always(1, () => event.promise).events, { pingMs: 20 });
+    expect(await next()).toBe(connected);
+    for (let ping = 0; ping < 2; ping += 1) {
+      const given: unknown[] = [];
+      const piece = next().then((text) => given.push(text));
+      await vi.advanceTimersByTimeAsync(19);
+      expect(given).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      await piece;
+      expect(given).toEqual(['event: ping\ndata: \n\n\n']);
+    }
+    event.resolve();
+    expect(await next()).toContain('data: 1\n\n\n');
   });
 
   it('that are large are given all the same when a ping is due in the same turn', async () => {
