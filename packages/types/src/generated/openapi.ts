@@ -293,6 +293,19 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description Too many calls, or more idempotency keys than one API key may use within a day. */
+            429: {
+                headers: {
+                    /** @description Names this request in the logs. */
+                    "X-Request-Id": string;
+                    /** @description Seconds to wait before trying again. */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description The service failed. */
             500: {
                 headers: {
