@@ -17,6 +17,13 @@ it('has just these public names: one more is a decision', () => {
     'hashKey',
     'issueKey',
   ]);
-  expect(Object.keys(embedded).toSorted()).toEqual(['openEmbeddedStore', 'openEmbeddedTransfer']);
+  expect(Object.keys(embedded).toSorted()).toEqual([
+    'backupFolder',
+    'openEmbeddedStore',
+    'openEmbeddedTransfer',
+    'rejectSharedFolder',
+    'verifiedTables',
+    'verifyFolder',
+  ]);
   expect(Object.keys(mongodb).toSorted()).toEqual(['openMongodbStore', 'openMongodbTransfer']);
 });
