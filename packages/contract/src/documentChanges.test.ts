@@ -469,6 +469,15 @@ describe('of two documents', () => {
     expect(found).toEqual([]);
   });
 
+  test('a header parameter whose name is written in another case has not changed', () => {
+    const withHeader = (name: string): Document => {
+      const draft = copy();
+      list(draft).parameters.push({ in: 'header', name, schema: { type: 'string' } });
+      return draft as Document;
+    };
+    expect(documentChanges(withHeader('If-Match'), withHeader('if-match'))).toEqual([]);
+  });
+
   test.for(breaking)('is called breaking: %s', ([, edit, ...sentences]) => {
     const found = changes(edit)
       .filter(({ isBreaking }) => isBreaking)

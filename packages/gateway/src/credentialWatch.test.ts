@@ -45,6 +45,20 @@ describe('the watch over credentials in use', () => {
     expect(revoked).toEqual(['first', 'second']);
   });
 
+  it.each([null, false, undefined] as const)(
+    'a token in use is reported as revoked once authenticate returns %s for it',
+    async (revoked) => {
+      let identity: string | null | false | undefined = 'Ada';
+      const onRevoked = vi.fn();
+      createCredentialWatch(async () => identity)('a', request, onRevoked);
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(onRevoked).not.toHaveBeenCalled();
+      identity = revoked;
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(onRevoked).toHaveBeenCalledOnce();
+    },
+  );
+
   it('waits for keys that cannot be read: nothing is known of them', async () => {
     const { good, state, watch } = start();
     const onRevoked = vi.fn();

@@ -94,6 +94,10 @@ describe('reply', () => {
     expect((await ask(target, {}, headers)).headers).toMatchObject({ 'x-context': 'made' });
   });
 
+  it('reply.header replaces the content type of a REST answer: GET /v1/text is text/plain alone', async () => {
+    expect((await ask('/v1/text')).headers['content-type']).toBe('text/plain');
+  });
+
   it.each(['/trpc/text', '/trpc/t%65xt', '/trpc/text?batch=1', '/trpc/t%65xt?batch=1'])(
     'does not change the content type of tRPC’s JSON: GET %s',
     async (target) => {

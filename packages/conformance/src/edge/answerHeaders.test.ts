@@ -10,6 +10,7 @@ describe('every answer', () => {
     ['/trpc/list', undefined, 'no-store'],
     ['/trpc/list', '', 'no-store'],
     ['/v1/ticks', undefined, 'no-cache, no-transform'],
+    ['/trpc/ticks', undefined, 'no-cache, no-transform'],
     ['/v1/open', undefined, 'no-store'],
     ['/v1/open', '', null],
     ['/trpc/open', '', null],

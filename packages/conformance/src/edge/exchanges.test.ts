@@ -54,6 +54,20 @@ describe('what a metric can count of an exchange', () => {
     ]);
   });
 
+  it.each(['/v1/slow?ms=60000', '/trpc/slow?input={"ms":60000}', '/trpc/sl%6fw?input={"ms":60000}'])(
+    'a call whose client goes away is reported as status 499 without an error: GET %s',
+    async (target) => {
+      const { ask, exchanges, seen } = await startEdge();
+      const client = new AbortController();
+      const answer = ask(target, { signal: client.signal }).catch(() => 'gone');
+      await vi.waitFor(() => expect(seen.begun).toBe(1));
+      client.abort();
+      expect(await answer).toBe('gone');
+      await vi.waitFor(() => expect(exchanges).toHaveLength(1));
+      expect(exchanges).toMatchObject([{ status: 499, error: undefined }]);
+    },
+  );
+
   it('is one 500 where onError throws while other calls of the batch wait', async () => {
     const { ask, exchanges, seen } = await startEdge({
       callTimeoutMs: 50,

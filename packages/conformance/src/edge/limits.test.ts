@@ -111,6 +111,13 @@ describe('the depth of an input', () => {
       id: 2,
       error: { message: 'The input is nested deeper than 3 levels.', data: { httpStatus: 400 } },
     });
+    const input = { ms: JSON.parse(nested(3)) as unknown };
+    expect(await call({ id: 3, method: 'subscription', params: { path: 'lateTicks', input } })).toMatchObject(
+      {
+        id: 3,
+        error: { message: 'The input is nested deeper than 3 levels.', data: { httpStatus: 400 } },
+      },
+    );
   });
 
   it('of what nobody reads may be anything', async () => {

@@ -69,6 +69,16 @@ describe('a rate limit', () => {
     );
   });
 
+  it('a batch of as many calls as a rate limit allows at most is answered 429 with "Try again later"', async () => {
+    const { ask } = await limited(5);
+    await ask('/trpc/list');
+    const answer = await ask(batch('list', 5));
+    expect([answer.status, await answer.text()]).toEqual([
+      429,
+      expect.stringContaining('The rate limit is 5 calls in 60 s. Try again later.'),
+    ]);
+  });
+
   it('fills up again as time goes by', async () => {
     const { ask } = await limited(2, 1);
     await ask(batch('list', 2));

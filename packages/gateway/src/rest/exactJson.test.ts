@@ -69,6 +69,12 @@ describe('parseExactJson', () => {
     expect(() => parseExactJson(text, (name) => name === 'b')).toThrow(/^b: has a number/);
   });
 
+  it('parseExactJson rejects a rounded number in an array, whatever texts precede it', () => {
+    for (const text of ['["a","b",1e400]', '[{"b":1},"b",1e400]']) {
+      expect(() => parseExactJson(text, () => false)).toThrow(/^input: has a number/);
+    }
+  });
+
   it('takes memory and stack that do not grow with depth times width', () => {
     const deep = (inner: string) => `{"n":1e5,"x":${'['.repeat(100_000)}${inner}${']'.repeat(100_000)}}`;
     expect(parseExactJson(deep(`0${',0'.repeat(100_000)}`), (name) => name === 'n')).toHaveProperty('n', 1e5);

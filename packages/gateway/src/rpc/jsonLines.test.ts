@@ -96,6 +96,18 @@ describe('JSON lines', () => {
     expect([isEnded, seen.aborted]).toEqual([true, 0]);
   });
 
+  it('a response of JSON lines ends after the error of an iterable whose return value is too large', async () => {
+    const iterable = (async function* () {
+      yield 1;
+      return 'x'.repeat(100);
+    })();
+    const { next, seen } = linesOf([data(iterable)]);
+    let text = '';
+    for (let piece = await next(); piece !== undefined; piece = await next()) text += piece;
+    expect(text.split('\n').slice(-3)).toEqual(['[3,1,[[1]]]', '[3,2,{"failed":0}]', '']);
+    expect(seen).toMatchObject({ aborted: 0, failures: [{ code: 'PAYLOAD_TOO_LARGE' }] });
+  });
+
   it('fail where nobody can say what failed', async () => {
     const body = new JsonLines([Promise.reject(new Error('the call'))], {
       serialize: undefined,

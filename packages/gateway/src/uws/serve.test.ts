@@ -149,6 +149,23 @@ describe('a client that goes away', () => {
   });
 });
 
+it('a signal that is first read after the client went away is aborted', async () => {
+  let request: GatewayRequest | undefined;
+  const listening = await listen((received) => {
+    request = received;
+    return new Promise(() => {});
+  });
+  const { socket } = await dial(listening);
+  socket.write(get('/'));
+  await until(() => expect(request).toBeDefined());
+  socket.destroy();
+  await until(() => expect(request?.isAborted).toBe(true));
+  expect(request?.signal).toMatchObject({
+    aborted: true,
+    reason: { name: 'AbortError', message: 'The client went away.' },
+  });
+});
+
 describe('a response', () => {
   it.each<[what: string, response: GatewayResponse, method: string, expected: RegExp]>([
     [
@@ -210,6 +227,21 @@ describe('close', () => {
     expect(await closes).toBe(0);
     await closed;
     expect(received()).toMatch(/\r\nConnection: close\r\n.*done$/s);
+  });
+
+  it.each<[what: string, method: string, response: GatewayResponse]>([
+    ['a HEAD request', 'HEAD', ok('done')],
+    ['a request whose answer is a 204', 'DELETE', { status: 204, headers: [] }],
+  ])('a server that stops answers %s with "Connection: close"', async (_what, method, response) => {
+    const answer = Promise.withResolvers<GatewayResponse>();
+    const listening = await listen(() => answer.promise);
+    const { socket, text: received } = await dial(listening);
+    socket.write(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await until(() => expect(listening.inFlight()).toBe(1));
+    const closes = listening.close({ graceMs: 10 });
+    answer.resolve(response);
+    await until(() => expect(received()).toMatch(/\r\nConnection: close\r\n(?:.*\r\n)?\r\n$/is));
+    expect(await closes).toBe(0);
   });
 
   it('cuts off what is still in flight at the deadline, and says how many', async () => {
