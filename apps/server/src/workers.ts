@@ -239,7 +239,7 @@ export function createWorkers({ count, env, log, onEnded, missing }: WorkersOpti
  * How long the next worker waits, in milliseconds: not at all after one that lived long, nor after the first that did
  * not. Then twice as long each time, up to 10 s.
  */
-export const replacementDelayMs = (shortLives: number): number =>
+const replacementDelayMs = (shortLives: number): number =>
   shortLives < 2 ? 0 : Math.min(100 * 2 ** (shortLives - 2), 10_000);
 
 /** Resolves when a child has ended, or could not be started. */
