@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Animal, PetStatus } from '../../schemas.ts';
+import { CHECKSUM_BYTES, seal } from './checksum.ts';
 import { idKey } from './idKey.ts';
 import { animalRow, jsonRow } from './rows.ts';
 
@@ -40,6 +41,16 @@ test('a row with any one bit flipped, or cut anywhere, is not decoded', () => {
     }),
   );
 });
+
+test.each([4, 255])(
+  'an intact row with the unknown status %i, as a later version may write, is not decoded',
+  (code) => {
+    const row = animalRow.encode({ id: 1, name: 'Rex', categoryId: 2, status: 'sold' });
+    expect(row[CHECKSUM_BYTES]).toBe(3);
+    row[CHECKSUM_BYTES] = code;
+    expect(animalRow.decode(seal(row))).toBeNull();
+  },
+);
 
 test('any JSON comes out of its row as it went in, and not with a bit flipped', () => {
   const codec = jsonRow<unknown>();
