@@ -1,6 +1,13 @@
 import type { Limit } from './edge/limitError.ts';
 import type { GatewayResponse, Header } from './http.ts';
 
+/** An unexpected error (5xx), and the procedure whose call it ended. */
+export interface FailedCall {
+  readonly error: unknown;
+  /** `undefined` where the error is of no one call. */
+  readonly path: string | undefined;
+}
+
 /** A response on its way out, with what the log wants to know of how it was made. The host reads the response alone. */
 export class Answer implements GatewayResponse {
   status: number;
@@ -13,8 +20,10 @@ export class Answer implements GatewayResponse {
   procedures: readonly string[] | undefined = undefined;
   /** How many calls were asked for. */
   calls = 1;
-  /** What failed unexpectedly. */
+  /** What failed unexpectedly; of several errors the last. */
   error: unknown = undefined;
+  /** Of tRPC, every call that failed unexpectedly. */
+  failedCalls: readonly FailedCall[] = noFailedCalls;
   /** The limit that was met. */
   limit: Limit | undefined = undefined;
   /** Whether nobody's credential had a part in it, so that it is for everybody alike. */
@@ -39,3 +48,4 @@ export class Answer implements GatewayResponse {
 }
 
 const none: readonly Header[] = [];
+const noFailedCalls: readonly FailedCall[] = [];

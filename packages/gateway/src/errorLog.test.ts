@@ -2,6 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from './gateway.ts';
+import { isBodyStream } from './http.ts';
 import type { GatewayMeta } from './meta.ts';
 import type { GatewayOptions } from './options.ts';
 import { inProcessRequest } from './testing/inProcessRequest.ts';
@@ -33,6 +34,7 @@ const router = t.router({
 async function printed(
   target: string,
   options: Partial<GatewayOptions<typeof router, unknown>> = {},
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<string[]> {
   const print = vi.spyOn(console, 'error').mockImplementation(() => {});
   const gateway = await createGateway({
@@ -41,7 +43,10 @@ async function printed(
     document: { title: 'Errors', version: '0.0.0' },
     ...options,
   });
-  await gateway.handle(inProcessRequest('GET', target, { 'x-request-id': 'request-7' }));
+  const { body } = await gateway.handle(
+    inProcessRequest('GET', target, { 'x-request-id': 'request-7', ...headers }),
+  );
+  if (isBodyStream(body)) for await (const _chunk of body);
   const lines = print.mock.calls.map((values) => values.map(String).join(' '));
   print.mockReset();
   return lines;
@@ -51,7 +56,7 @@ describe('without onExchange and rpc.onError', () => {
   it.each([
     ['/v1/boom', 'boom'],
     ['/trpc/boom', 'boom'],
-    ['/trpc/boom,missing?batch=1', 'boom,missing'],
+    ['/trpc/boom,missing?batch=1', 'boom'],
   ])('an unexpected error of GET %s is written to stderr once, with its stack', async (target, called) => {
     const [line = '', ...others] = await printed(target);
     expect(others).toEqual([]);
@@ -60,6 +65,30 @@ describe('without onExchange and rpc.onError', () => {
       `GET ${path} failed unexpectedly (procedure ${called}, request request-7): Error: disk on fire`,
       expect.stringContaining('errorLog.test.ts'),
     ]);
+  });
+
+  it.each([undefined, 'application/jsonl'])(
+    'each unexpected error of a batch is written with its own procedure, accept: %s',
+    async (accept) => {
+      const lines = await printed(
+        '/trpc/boom,missing,wrapped?batch=1',
+        {},
+        accept === undefined ? {} : { 'trpc-accept': accept },
+      );
+      expect(lines.map((line) => line.split('\n')[0]).toSorted()).toEqual([
+        'GET /trpc/boom,missing,wrapped failed unexpectedly (procedure boom, request request-7): Error: disk on fire',
+        'GET /trpc/boom,missing,wrapped failed unexpectedly (procedure wrapped, request request-7): TRPCError: No animals.',
+      ]);
+    },
+  );
+
+  it('an error of createContext is written once for a batch, with all of its procedures', async () => {
+    const createContext = () => {
+      throw new Error('no context');
+    };
+    const [line, ...others] = await printed('/trpc/boom,missing?batch=1', { createContext });
+    expect(others).toEqual([]);
+    expect(line).toContain(' (procedure boom,missing, request request-7): Error: no context\n');
   });
 
   it('the cause of a TRPCError is written too', async () => {

@@ -1,13 +1,27 @@
+import type { FailedCall } from './answer.ts';
 import type { Exchange } from './options.ts';
 
-/** Writes an unexpected error to stderr: what a gateway without `onExchange` does, so that no 500 goes unseen. */
-export function logUnexpected({ error, method, operation, path, requestId }: Exchange): void {
-  if (error === undefined) return;
-  const procedure = operation === undefined ? '' : `procedure ${oneLine(operation)}, `;
-  // oxlint-disable-next-line no-console -- it is the log of a service that has named no other
-  console.error(
-    `${oneLine(method)} ${oneLine(path)} failed unexpectedly (${procedure}request ${requestId}): ${withCauses(error)}`,
-  );
+/**
+ * Writes each unexpected error to stderr with the procedures that it ended: what a gateway without `onExchange` does, so
+ * that no 500 goes unseen. An error of the request as a whole, as of `createContext`, is written once.
+ */
+export function logUnexpected(exchange: Exchange, failedCalls: readonly FailedCall[] = []): void {
+  const calledOf = new Map<unknown, string[]>();
+  for (const { error, path } of failedCalls) {
+    const called = calledOf.get(error) ?? [];
+    if (path !== undefined) called.push(path);
+    calledOf.set(error, called);
+  }
+  const { error, method, operation, path, requestId } = exchange;
+  if (error !== undefined && !calledOf.has(error)) calledOf.set(error, []);
+  for (const [each, called] of calledOf) {
+    const name = called.length > 0 ? called.join(',') : operation;
+    const procedure = name === undefined ? '' : `procedure ${oneLine(name)}, `;
+    // oxlint-disable-next-line no-console -- it is the log of a service that has named no other
+    console.error(
+      `${oneLine(method)} ${oneLine(path)} failed unexpectedly (${procedure}request ${requestId}): ${withCauses(each)}`,
+    );
+  }
 }
 
 /** A client's text: a terminal that shows the log would obey control characters, and a target may be 16 KB long. */

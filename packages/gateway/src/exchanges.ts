@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import { TRPCError } from '@trpc/server';
-import { Answer } from './answer.ts';
+import { Answer, type FailedCall } from './answer.ts';
 import type { AnswerHeaders } from './edge/answerHeaders.ts';
 import {
   isBodyStream,
@@ -24,7 +24,7 @@ export type Exchanges = <Outcome extends GatewayResponse | SocketAcceptor>(
 ) => Outcome | GatewayResponse | Promise<Outcome | GatewayResponse>;
 
 interface ExchangesOptions {
-  readonly tell: (exchange: Exchange) => void;
+  readonly tell: (exchange: Exchange, failedCalls?: readonly FailedCall[]) => void;
   readonly complete: AnswerHeaders;
   readonly failure: Failure;
   readonly hasCors: boolean;
@@ -44,10 +44,12 @@ export function createExchanges({ tell, complete, failure, hasCors }: ExchangesO
     const completed = complete(response, asked);
     const { body } = response;
     if (isBodyStream(body)) {
-      const stream = watchedStream(body, (cause) => tell(exchangeOf(asked, response, true, cause)));
+      const stream = watchedStream(body, (cause) =>
+        tell(exchangeOf(asked, response, true, cause), failedCallsOf(response)),
+      );
       return { ...completed, body: stream };
     }
-    tell(exchangeOf(asked, response, false));
+    tell(exchangeOf(asked, response, false), failedCallsOf(response));
     return completed;
   }
 
@@ -132,6 +134,9 @@ function exchangeOf(
     error: answer?.error ?? cause,
   };
 }
+
+const failedCallsOf = (response: GatewayResponse) =>
+  response instanceof Answer ? response.failedCalls : undefined;
 
 function bytesOf(body: GatewayResponse['body']): number | undefined {
   if (body === undefined) return 0;

@@ -1,6 +1,6 @@
 import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import type { z } from 'zod';
-import { Answer } from './answer.ts';
+import { Answer, type FailedCall } from './answer.ts';
 import { createAuthentication } from './authentication.ts';
 import { Calls } from './call/calls.ts';
 import { loadTracing } from './call/tracing.ts';
@@ -72,10 +72,10 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const restBasePath = withoutSlash(options.restBasePath ?? '/v1');
   const rpcBasePath = withoutSlash(options.rpcBasePath ?? '/trpc');
   const { documentPath = '/openapi.json', errorFormat = apiErrors } = options;
-  const tell = (told: Exchange) => {
+  const tell = (told: Exchange, failedCalls?: readonly FailedCall[]) => {
     try {
       if (options.onExchange) options.onExchange(told);
-      else if (told.face !== 'rpc' || !options.rpc?.onError) logUnexpected(told);
+      else if (told.face !== 'rpc' || !options.rpc?.onError) logUnexpected(told, failedCalls);
     } catch {
       // The log itself has failed: there is nobody to tell, and the request is answered all the same.
     }

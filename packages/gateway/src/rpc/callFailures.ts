@@ -1,21 +1,20 @@
 import type { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import type { Answer } from '../answer.ts';
+import type { Answer, FailedCall } from '../answer.ts';
 import { LimitError, retryAfterOf, type Limit } from '../edge/limitError.ts';
 
 /** Collects the errors of a request's calls, and reports them with its answer: to the log, and as `Retry-After`. */
 export class CallFailures {
-  /** The last unexpected error (5xx). */
-  #unexpected: unknown = undefined;
+  readonly #unexpected: FailedCall[] = [];
   /** The last limit that was met. */
   #limit: Limit | undefined = undefined;
   /** The longest wait that one of the errors names; 0: none does. */
   #retryAfterSeconds = 0;
   #answer: Answer | undefined = undefined;
 
-  add(error: TRPCError): void {
+  add(error: TRPCError, path: string | undefined): void {
     if (error instanceof LimitError) this.#limit = error.limit;
-    else if (getHTTPStatusCodeFromError(error) >= 500) this.#unexpected = error;
+    else if (getHTTPStatusCodeFromError(error) >= 500) this.#unexpected.push({ error, path });
     this.#retryAfterSeconds = Math.max(this.#retryAfterSeconds, retryAfterOf(error) ?? 0);
     // The head of a stream is out by now; its log line is not.
     if (this.#answer) this.#report(this.#answer);
@@ -31,6 +30,7 @@ export class CallFailures {
 
   #report(answer: Answer): void {
     answer.limit = this.#limit;
-    answer.error = this.#unexpected;
+    answer.error = this.#unexpected.at(-1)?.error;
+    answer.failedCalls = this.#unexpected;
   }
 }

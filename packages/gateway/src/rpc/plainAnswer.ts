@@ -164,7 +164,7 @@ export class PlainAnswer<Router extends AnyTRPCRouter> {
   }
 
   #tell(error: TRPCError, path: string | undefined, input: unknown): void {
-    (this.#failures ??= new CallFailures()).add(error);
+    (this.#failures ??= new CallFailures()).add(error, path);
     const ctx = this.#context as never;
     void settled(this.#router.onError?.({ error, path, input, ctx, type: this.#type, req: this.#request }));
   }

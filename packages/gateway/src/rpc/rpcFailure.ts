@@ -27,7 +27,7 @@ export function createRpcFailure(router: AnyTRPCRouter): RpcFailure {
       JSON.stringify(transformTRPCResponse(config, { error: shape })),
     );
     const failures = new CallFailures();
-    failures.add(error);
+    failures.add(error, undefined);
     return failures.follow(answer);
   };
 }

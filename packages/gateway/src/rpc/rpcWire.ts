@@ -247,7 +247,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
             asked.path,
             scope,
             () => procedure({ ...asked, signal: scope.signal }),
-            (error) => failures.add(error),
+            (error) => failures.add(error, asked.path),
             cut,
           );
         }),
@@ -271,7 +271,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
           return calls.wait(contextScope, Promise.resolve(context));
         },
         onError(failure) {
-          failures.add(failure.error);
+          failures.add(failure.error, failure.path);
           // tRPC looks after what an asynchronous one rejects with.
           return onError?.({ ...failure, req: request });
         },

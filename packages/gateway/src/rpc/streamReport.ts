@@ -26,13 +26,13 @@ export class StreamReport<Router extends AnyTRPCRouter> {
   }
 
   tell(error: TRPCError, path: string | undefined, input: unknown): void {
-    this.#failures.add(error);
+    this.#failures.add(error, path);
     const ctx = this.context as never;
     void settled(this.#onError?.({ error, path, input, ctx, type: this.#type, req: this.#request }));
   }
 
   meet(error: LimitError): void {
-    this.#failures.add(error);
+    this.#failures.add(error, undefined);
   }
 
   /** Says it of the answer, from now on too. */
