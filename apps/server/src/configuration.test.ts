@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Configuration, ConfigurationError, readConfiguration } from './configuration.ts';
 import { configurationHelp, configurationTable, configurationText } from './configurationText.ts';
 
+const publicUrl = 'an http or https URL without user, query and fragment, and without /v1 at its end';
 const refused = (environment: Record<string, string>): string => {
   try {
     readConfiguration(environment);
@@ -104,11 +105,13 @@ describe('a value that is not valid is refused by one sentence: the variable, wh
     ['PORT', '0x50', 'a whole number from 0 to 65535'],
     ['PORT', ' 80', 'a whole number from 0 to 65535'],
     ['PORT', 'http', 'a whole number from 0 to 65535'],
-    ['PUBLIC_URL', 'pets.example.org', 'an http or https URL without user, query and fragment'],
-    ['PUBLIC_URL', 'ftp://example.org', 'an http or https URL without user, query and fragment'],
-    ['PUBLIC_URL', 'https://example.org/?a', 'an http or https URL without user, query and fragment'],
-    ['PUBLIC_URL', 'https://example.org/#', 'an http or https URL without user, query and fragment'],
-    ['PUBLIC_URL', 'https://anna@example.org', 'an http or https URL without user, query and fragment'],
+    ['PUBLIC_URL', 'pets.example.org', publicUrl],
+    ['PUBLIC_URL', 'ftp://example.org', publicUrl],
+    ['PUBLIC_URL', 'https://example.org/?a', publicUrl],
+    ['PUBLIC_URL', 'https://example.org/#', publicUrl],
+    ['PUBLIC_URL', 'https://anna@example.org', publicUrl],
+    ['PUBLIC_URL', 'https://example.org/v1', publicUrl],
+    ['PUBLIC_URL', 'https://example.org/pets/v1/', publicUrl],
     ['MONGODB_DB', 'pets.2', 'at most 63 letters, digits, _ and -'],
     ['MONGODB_DB', 'n'.repeat(64), 'at most 63 letters, digits, _ and -'],
     ['MONGODB_TIMEOUT_MS', '99', 'a whole number from 100 to 600000'],

@@ -80,7 +80,8 @@ function isPublicUrl(value: string): boolean {
     url.username === '' &&
     url.password === '' &&
     !value.includes('?') &&
-    !value.includes('#')
+    !value.includes('#') &&
+    !/\/v1\/*$/.test(url.pathname)
   );
 }
 
@@ -116,7 +117,7 @@ export const Configuration = z.object({
     .register(variables, {
       description:
         'What stands before `/v1` where clients see the service, behind a proxy: in `Location`, `Link` and the OpenAPI document',
-      takes: 'an http or https URL without user, query and fragment',
+      takes: 'an http or https URL without user, query and fragment, and without /v1 at its end',
     }),
   TRUST_PROXY: listOf(isAddressOrRange).optional().register(variables, {
     description:

@@ -75,7 +75,7 @@ describe('without onExchange and rpc.onError', () => {
         {},
         accept === undefined ? {} : { 'trpc-accept': accept },
       );
-      expect(lines.map((line) => line.split('\n')[0]).toSorted()).toEqual([
+      expect(lines.map((line) => line.split('\n')[0])).toEqual([
         'GET /trpc/boom,missing,wrapped failed unexpectedly (procedure boom, request request-7): Error: disk on fire',
         'GET /trpc/boom,missing,wrapped failed unexpectedly (procedure wrapped, request request-7): TRPCError: No animals.',
       ]);

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { createGateway } from './gateway.ts';
+import { GatewayError } from './gatewayError.ts';
 import { headersOf } from './http.ts';
 import type { GatewayMeta, RestMeta } from './meta.ts';
 import type { Exchange, GatewayOptions } from './options.ts';
@@ -56,6 +57,46 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     ['an operation where tRPC is', { a: echo(get('/trpc/x')) }, { restBasePath: '/' }, /a cannot be reached/],
   ])('%s', async (_what, procedures, options, sentence) => {
     await expect(gatewayOf(procedures, options)).rejects.toThrow(sentence);
+  });
+
+  it.each<[options: object, sentence: string]>([
+    [{ restBasePath: 'api' }, 'restBasePath is "api": it must start with a slash, such as "/api".'],
+    [{ rpcBasePath: 'rpc' }, 'rpcBasePath is "rpc": it must start with a slash, such as "/rpc".'],
+    [
+      { documentPath: 'api.json' },
+      'documentPath is "api.json": it must start with a slash, such as "/api.json".',
+    ],
+    [
+      { routes: { page: () => ({ status: 200, headers: [] }) } },
+      'A path of routes is "page": it must start with a slash, such as "/page".',
+    ],
+    [{ restBasePath: '' }, 'restBasePath is "": it must start with a slash, such as "/".'],
+  ])('a path without a slash in front: %j', async (options, sentence) => {
+    await expect(gatewayOf({}, options)).rejects.toThrow(new GatewayError(sentence));
+  });
+
+  it.each([
+    ['https://pets.example/v1', undefined, 'https://pets.example', '/v1'],
+    ['https://pets.example/store/v1/', undefined, 'https://pets.example/store', '/v1'],
+    ['https://pets.example/api', '/api', 'https://pets.example', '/api'],
+  ] as const)(
+    'a public URL that ends in the REST base path: %s',
+    async (publicUrl, restBasePath, shorter, base) => {
+      await expect(gatewayOf({}, { publicUrl, ...(restBasePath && { restBasePath }) })).rejects.toThrow(
+        new GatewayError(
+          `publicUrl is ${publicUrl}: it must not end in the REST base path "${base}", which links and the document add to it. Use ${shorter}.`,
+        ),
+      );
+    },
+  );
+
+  it.each([
+    ['https://v1', undefined],
+    ['https://pets.example/dev1', undefined],
+    ['https://pets.example/v1', '/'],
+  ] as const)('but not the public URL %s with REST below %s', async (publicUrl, restBasePath) => {
+    const options = { publicUrl, ...(restBasePath && { restBasePath }) };
+    await expect(gatewayOf({}, options)).resolves.toBeDefined();
   });
 
   it('a public URL that is not one', async () => {

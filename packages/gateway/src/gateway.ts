@@ -69,6 +69,7 @@ type Face = Exchange['face'];
 export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   options: GatewayOptions<Router, Identity>,
 ): Promise<Gateway> {
+  requireSlashes(options);
   const restBasePath = withoutSlash(options.restBasePath ?? '/v1');
   const rpcBasePath = withoutSlash(options.rpcBasePath ?? '/trpc');
   const { documentPath = '/openapi.json', errorFormat = apiErrors } = options;
@@ -82,7 +83,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   };
   const limits = limitsOf(options);
   const isProtected = options.authenticate !== undefined;
-  const origin = publicOrigin(options.publicUrl);
+  const origin = publicOrigin(options.publicUrl, restBasePath);
   const definitions = await procedureDefinitions(options.router);
   if (options.routes && documentPath in options.routes) {
     throw new GatewayError(
@@ -323,12 +324,38 @@ const isBelow = (path: string, base: string) =>
 /** A base path without the slash at its end: `/` is `''`. */
 const withoutSlash = (path: string) => path.replace(/\/+$/, '');
 
-function publicOrigin(publicUrl: string | undefined): string {
+/** The types ask for them; plain JavaScript has none, and everything would be 404. */
+function requireSlashes(
+  options: Pick<
+    GatewayOptions<AnyTRPCRouter, never>,
+    'restBasePath' | 'rpcBasePath' | 'documentPath' | 'routes'
+  >,
+): void {
+  const { restBasePath, rpcBasePath, documentPath, routes = {} } = options;
+  const paths: readonly (readonly [name: string, path: string | undefined])[] = [
+    ['restBasePath', restBasePath],
+    ['rpcBasePath', rpcBasePath],
+    ['documentPath', documentPath],
+    ...Object.keys(routes).map((path) => ['A path of routes', path] as const),
+  ];
+  for (const [name, path] of paths) {
+    if (path === undefined || path.startsWith('/')) continue;
+    throw new GatewayError(`${name} is "${path}": it must start with a slash, such as "/${path}".`);
+  }
+}
+
+function publicOrigin(publicUrl: string | undefined, restBasePath: string): string {
   if (publicUrl === undefined) return '';
   if (!URL.canParse(publicUrl) || !/^https?:/.test(publicUrl) || /[?#]/.test(publicUrl)) {
     throw new GatewayError(
       `publicUrl is ${publicUrl}; it must be an absolute http or https URL without query or fragment.`,
     );
   }
-  return withoutSlash(publicUrl);
+  const origin = withoutSlash(publicUrl);
+  if (restBasePath !== '' && withoutSlash(new URL(origin).pathname).endsWith(restBasePath)) {
+    throw new GatewayError(
+      `publicUrl is ${publicUrl}: it must not end in the REST base path "${restBasePath}", which links and the document add to it. Use ${origin.slice(0, -restBasePath.length)}.`,
+    );
+  }
+  return origin;
 }
