@@ -110,7 +110,7 @@ describe('TLS_CERT and TLS_KEY', () => {
   });
 });
 
-test('a certificate is read anew when its file or its key’s changes, and not after the end', async () => {
+test('a certificate is read anew when its file or its key’s changes and on SIGHUP, and not after the end', async () => {
   const { files } = await newCertificate('one');
   let reloads = 0;
   const reload = async () => void (reloads += 1);
@@ -121,8 +121,11 @@ test('a certificate is read anew when its file or its key’s changes, and not a
     await utimes(file, index + 1, index + 1);
     await vi.waitFor(() => expect(reloads).toBe(index + 1), 5_000);
   }
+  process.emit('SIGHUP');
+  expect(reloads).toBe(3);
   end();
+  process.emit('SIGHUP');
   await utimes(files.keyFile, 9, 9);
   await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(reloads).toBe(2);
+  expect(reloads).toBe(3);
 });
