@@ -4,11 +4,14 @@ import { dateOf, unwrap } from './convert.ts';
 
 type Schema = z.core.$ZodTypes;
 
+/** Results by schema and value: schemas that contain themselves in several branches reach a value by many paths. */
+type Memo = Map<z.core.$ZodType, Map<unknown, unknown>>;
+
 /**
  * Replaces the date-times (RFC 3339) of a JSON value by dates, wherever the schema takes a date: JSON has none. Any other
  * value is left as it is, for the schema to reject. What changes is copied.
  */
-export function readDates(schema: z.core.$ZodType, value: unknown): unknown {
+export function readDates(schema: z.core.$ZodType, value: unknown, memo: Memo = new Map()): unknown {
   // A number, `true` or `null` holds no date, whatever the schema.
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
   if (!hasDate(schema)) return value;
@@ -18,32 +21,46 @@ export function readDates(schema: z.core.$ZodType, value: unknown): unknown {
       return typeof value === 'string' ? (dateOf(value) ?? value) : value;
     case 'object': {
       const { shape, catchall } = def;
-      return readMembers(value, (name) => (Object.hasOwn(shape, name) ? shape[name] : catchall));
+      return readMembers(value, (name) => (Object.hasOwn(shape, name) ? shape[name] : catchall), memo);
     }
     case 'record':
-      return readMembers(value, () => def.valueType);
+      return readMembers(value, () => def.valueType, memo);
     case 'array':
-      return readItems(value, () => def.element);
+      return readItems(value, () => def.element, memo);
     case 'tuple':
-      return readItems(value, (index) => def.items[index] ?? def.rest ?? undefined);
+      return readItems(value, (index) => def.items[index] ?? def.rest ?? undefined, memo);
     case 'intersection':
-      return readDates(def.right, readDates(def.left, value));
+      return remembered(memo, schema, value, () =>
+        readDates(def.right, readDates(def.left, value, memo), memo),
+      );
     case 'union':
-      return readUnion(def, value);
+      return remembered(memo, schema, value, () => readUnion(def, value, memo));
     default: {
       const inner = unwrap(schema);
-      return inner ? readDates(inner, value) : value;
+      return inner ? readDates(inner, value, memo) : value;
     }
   }
 }
 
-function readMembers(value: unknown, schemaOf: (name: string) => z.core.$ZodType | undefined): unknown {
+/** Reads a value by a schema once, however often the two meet. */
+function remembered(memo: Memo, schema: z.core.$ZodType, value: unknown, read: () => unknown): unknown {
+  let results = memo.get(schema);
+  if (results === undefined) memo.set(schema, (results = new Map()));
+  if (!results.has(value)) results.set(value, read());
+  return results.get(value);
+}
+
+function readMembers(
+  value: unknown,
+  schemaOf: (name: string) => z.core.$ZodType | undefined,
+  memo: Memo,
+): unknown {
   if (!isObject(value)) return value;
   let read = value;
   for (const name of Object.keys(value)) {
     const schema = schemaOf(name);
     const member = value[name];
-    const made = schema ? readDates(schema, member) : member;
+    const made = schema ? readDates(schema, member, memo) : member;
     if (made === member) continue;
     // The copy has a member `__proto__` of its own where the value has, as JSON.parse makes it: it is set like any other.
     if (read === value) read = { ...value };
@@ -52,27 +69,34 @@ function readMembers(value: unknown, schemaOf: (name: string) => z.core.$ZodType
   return read;
 }
 
-function readItems(value: unknown, schemaOf: (index: number) => z.core.$ZodType | undefined): unknown {
+function readItems(
+  value: unknown,
+  schemaOf: (index: number) => z.core.$ZodType | undefined,
+  memo: Memo,
+): unknown {
   if (!Array.isArray(value)) return value;
-  return value.map((item: unknown, index) => {
+  const items: readonly unknown[] = value;
+  const read = items.map((item, index) => {
     const schema = schemaOf(index);
-    return schema ? readDates(schema, item) : item;
+    return schema ? readDates(schema, item, memo) : item;
   });
+  return read.every((item, index) => item === items[index]) ? value : read;
 }
 
 /** As zod's union: the first option that accepts the value, which a discriminator names without trying them. */
-function readUnion({ options, ...def }: z.core.$ZodUnionDef, value: unknown): unknown {
+function readUnion({ options, ...def }: z.core.$ZodUnionDef, value: unknown, memo: Memo): unknown {
   const discriminator = 'discriminator' in def ? (def.discriminator as string) : undefined;
   if (discriminator !== undefined && isObject(value)) {
     const kind = value[discriminator] as z.core.util.Primitive;
     const named = options.find((option) => option._zod.propValues?.[discriminator]?.has(kind));
-    return named ? readDates(named, value) : value;
+    return named ? readDates(named, value, memo) : value;
   }
-  for (const option of options) {
-    const read = readDates(option, value);
-    if (accepts(option, read)) return read;
-  }
-  return value;
+  const reads = options.map((option) => readDates(option, value, memo));
+  // Checking costs as much as all that the value holds, and each union around this one checks it again.
+  if (reads.every((read) => read === value)) return value;
+  // The last option is not checked: a value that it does not accept is rejected when the schema parses it.
+  const last = options.length - 1;
+  return reads.find((read, index) => index === last || accepts(options[index] as z.core.$ZodType, read));
 }
 
 /** Whether a schema accepts a value. Not by `safeParse`, which builds an error for each value that it rejects. */
