@@ -101,32 +101,34 @@ describe('with React Query, as the readme of @petstore/types has it', () => {
     onTestFinished(close);
     const readme = await readReadme('packages/types/README.md');
     const [, install = ''] = /^npm install (.*react-query.*)$/m.exec(readme.blocks('sh').join('')) ?? [];
-    const { folder, write, run } = await project(
-      ...install.split(' '),
-      'typescript',
-      '@types/node',
-      '@types/react',
-      '@types/react-dom',
-    );
+    const { folder, write, run } = await project(...install.split(' '), 'typescript', '@types/node');
     const [program = ''] = readme.blocks('tsx');
     const main = `
       import { QueryClientProvider } from '@tanstack/react-query';
+      import type { AppRouter } from '@petstore/types';
+      import { createTRPCClient, httpBatchLink } from '@trpc/client';
+      import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
       import { renderToStaticMarkup } from 'react-dom/server';
-      import { petPages, Pets, queryClient } from './pets.tsx';
+      import { Pets, queryClient } from './pets.tsx';
 
-      await queryClient.fetchInfiniteQuery(petPages);
-      console.log(renderToStaticMarkup(<QueryClientProvider client={queryClient}><Pets /></QueryClientProvider>));
+      const apiKey = '${key}';
+      const headers = { authorization: \`Bearer \${apiKey}\` };
+      const client = createTRPCClient<AppRouter>({ links: [httpBatchLink({ url: '${origin}/trpc', headers })] });
+      // Rendered once, as on a server, the component fetches nothing.
+      const trpc = createTRPCOptionsProxy<AppRouter>({ client, queryClient });
+      await queryClient.fetchInfiniteQuery(trpc.listPets.infiniteQueryOptions({ limit: 20 }, { getNextPageParam: () => undefined }));
+      console.log(renderToStaticMarkup(
+        <QueryClientProvider client={queryClient}><Pets key={apiKey} apiKey={apiKey} /></QueryClientProvider>,
+      ));
     `;
     await write({
-      'pets.tsx': program
-        .replaceAll('http://127.0.0.1:3000', origin)
-        .replaceAll('process.env.KEY', `'${key}'`),
+      'pets.tsx': program.replaceAll('http://127.0.0.1:3000', origin),
       'main.tsx': main,
     });
     for (const resolution of resolutions) {
       await write({ 'tsconfig.json': tsconfig(resolution, 'main.tsx') });
       // tRPC's own declarations at 11.22 name what `@types/ws` has not.
-      await run('tsc', '--jsx', 'react-jsx', '--skipLibCheck');
+      await run('tsc', '--jsx', 'react-jsx', '--skipLibCheck', '--declaration');
     }
     const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
