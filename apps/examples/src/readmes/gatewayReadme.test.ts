@@ -34,6 +34,7 @@ test('names each of its programs', () => {
     'server.ts',
     'client.ts',
     'withKeys.ts',
+    'limits.ts',
     'orders.ts',
     'fromTrpcToOpenapi.ts',
     'fromStandalone.ts',
@@ -65,6 +66,25 @@ test('its keys let in whom they name', async () => {
   expect(answer.headers.get('cache-control')).toBe('private');
   expect(await answer.json()).toEqual({ name: 'Ada' });
   expect((await fetch(`${origin}/v1/health`)).status).toBe(200);
+});
+
+test('its limits.ts answers a health check, counts calls, and answers 202 where the procedure sets it', async () => {
+  const { start, port, origin } = await written();
+  await start('limits.ts', port);
+  const health = await fetch(`${origin}/healthz`);
+  expect([health.status, await health.text()]).toEqual([200, 'ok']);
+  const importRows = (rows: number, key: string) =>
+    fetch(`${origin}/v1/imports`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+      body: JSON.stringify({ rows }),
+    });
+  const small = await importRows(1, 'the-key-of-ada');
+  expect([small.status, small.headers.get('ratelimit-policy')]).toEqual([201, '"default";q=100;w=60']);
+  expect((await importRows(1000, 'the-key-of-ada')).status).toBe(202);
+  const statuses: number[] = [];
+  for (let attempt = 0; attempt < 11; attempt += 1) statuses.push((await importRows(1, 'x')).status);
+  expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
 });
 
 test('the error format in its orders.ts answers the fields of an invalid order, and what is left of a valid one', async () => {
