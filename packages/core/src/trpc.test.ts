@@ -26,6 +26,13 @@ describe('an error over tRPC', () => {
     expect(told(new TRPCError({ code, cause: secret }))).toBe(words);
   });
 
+  test('an internal server error with a cause hides its own message from tRPC clients too', () => {
+    const message = 'The store at /data failed.';
+    expect(told(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message, cause: secret }))).toBe(
+      'Internal server error',
+    );
+  });
+
   test('says what was written for clients', () => {
     expect(told(new TRPCError({ code: 'CONFLICT', message: 'Rex is taken.', cause: secret }))).toBe(
       'Rex is taken.',
