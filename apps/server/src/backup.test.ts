@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Animal } from '@petstore/core';
 import { openEmbeddedStore, openEmbeddedTransfer } from '@petstore/core/store/embedded';
 import { expect, onTestFinished, test } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';
+import { nobody, nobodyCanRun } from './testing/nobody.ts';
 import { someAnimals } from './testing/someAnimals.ts';
 
 /** Creates animals on a server, one after the other, until it is told to stop. @returns what was acknowledged so far */
@@ -112,6 +113,49 @@ test('backup of a folder without a store fails with a sentence, and leaves nothi
   expect({ code, stderr }).toEqual({ code: 1, stderr: `There is no store at ${folder.dataDir}.\n` });
   expect(await readdir(dirname(folder.dataDir))).toEqual([]);
 });
+
+test.each([
+  ['a folder in the data folder', '/backup'],
+  ['the data folder itself', ''],
+])('backup to %s fails with a sentence, and leaves nothing', async (_what, below) => {
+  const folder = await newFolder();
+  await (await openEmbeddedStore({ dataDir: folder.dataDir })).close();
+  const to = `${folder.dataDir}${below}`;
+  const { code, stderr } = await folder.command(['backup', to]);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `The backup ${to} would lie in the data folder ${folder.dataDir} that it is a copy of: choose a folder outside it.\n`,
+  });
+  expect((await readdir(folder.dataDir)).toSorted()).toEqual(['petstore.mdb', 'petstore.mdb-lock']);
+});
+
+test('backup below a file says that the folder of the backup cannot be made', async () => {
+  const folder = await newFolder();
+  await (await openEmbeddedStore({ dataDir: folder.dataDir })).close();
+  const file = `${folder.dataDir}-file`;
+  await writeFile(file, '');
+  const { code, stderr } = await folder.command(['backup', `${file}/backup`]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^The folder of the backup, .*-file\/backup, cannot be made \(ENOTDIR: .*\): choose /,
+  );
+});
+
+test.skipIf(!nobodyCanRun)(
+  'backup below a folder without rights says that the folder of the backup cannot be made, and why',
+  async () => {
+    const folder = await newFolder();
+    await (await openEmbeddedStore({ dataDir: folder.dataDir })).close();
+    await chmod(dirname(folder.dataDir), 0o755);
+    const locked = `${folder.dataDir}-locked`;
+    await mkdir(locked, { mode: 0o555 });
+    const { code, stderr } = await folder.command(['backup', `${locked}/backup`], nobody);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^The folder of the backup, .*-locked\/backup, cannot be made \(EACCES: permission denied, mkd.*-locked\/.*\): choose a folder that this user may write to\.\n$/,
+    );
+  },
+);
 
 test('backup is for a data folder, not for a database', async () => {
   const folder = await newFolder();

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { selfSigned } from '@petstore/testing/selfSigned';
 import { describe, expect, test } from 'vitest';
@@ -75,6 +75,23 @@ describe('--check', () => {
       stderr: `Other users may write to the data folder ${dataDir} (mode 777): run chmod 700 ${dataDir}, or choose a folder that only this user may write to.\n`,
     });
   });
+
+  test.skipIf(!nobodyCanRun).each(['555', '000', '300'])(
+    'says what the start says of a folder that is there and has mode %s',
+    async (mode) => {
+      const { command, dataDir } = await newFolder();
+      await chmod(dirname(dataDir), 0o755);
+      await mkdir(dataDir);
+      if (nobody.uid !== undefined) await chown(dataDir, nobody.uid, nobody.uid);
+      await chmod(dataDir, Number.parseInt(mode, 8));
+      const checked = await command(check, nobody);
+      expect({ code: checked.code, stderr: checked.stderr }).toEqual({
+        code: 1,
+        stderr: `The data folder ${dataDir} cannot be read and written by this user (EACCES): give the user the right to, or choose another folder.\n`,
+      });
+      expect((await command(['serve'], nobody)).stderr).toContain(checked.stderr.trimEnd());
+    },
+  );
 
   test.skipIf(!nobodyCanRun)('says that the data folder cannot be made without rights', async () => {
     const { command, dataDir } = await newFolder();

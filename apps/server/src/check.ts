@@ -56,11 +56,11 @@ async function checkRoom(folder: string): Promise<void> {
   let nearest = folder;
   while (!(await isThere(nearest))) nearest = dirname(nearest);
   const isFolder = (await stat(nearest)).isDirectory();
-  if (isFolder && (await isThere(nearest, constants.W_OK | constants.X_OK))) {
-    if (nearest !== folder) return;
-    const { rejectSharedFolder } = await import('@petstore/core/store/embedded');
-    return rejectSharedFolder(folder);
+  if (isFolder && nearest === folder) {
+    const { checkFolder } = await import('@petstore/core/store/embedded');
+    return checkFolder(folder);
   }
+  if (isFolder && (await isThere(nearest, constants.W_OK | constants.X_OK))) return;
   throw new StoreError(
     'forbidden',
     `The data folder ${folder} cannot be made: ${nearest} ${isFolder ? 'may not be written' : 'is no folder'}.`,

@@ -19,9 +19,9 @@ it('has just these public names: one more is a decision', () => {
   ]);
   expect(Object.keys(embedded).toSorted()).toEqual([
     'backupFolder',
+    'checkFolder',
     'openEmbeddedStore',
     'openEmbeddedTransfer',
-    'rejectSharedFolder',
     'verifiedTables',
     'verifyFolder',
   ]);

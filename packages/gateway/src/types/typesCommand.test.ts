@@ -50,6 +50,24 @@ describe('petstore-gateway types', () => {
     expect(await typesCommand([...command, '--check'])).toEqual(stale);
   });
 
+  it('makes the folder that it writes to', async () => {
+    const out = join(folder, 'src', 'generated', 'index.ts');
+    const command = ['types', '--router', router, '--export', 'otherRouter', '--out', out];
+    expect(await typesCommand(command)).toEqual({ stderr: `Wrote ${out}.\n`, code: 0 });
+    expect(await readFile(out, 'utf8')).toContain('export');
+  });
+
+  it('says in a sentence that a file cannot be written, and why', async () => {
+    await writeFile(join(folder, 'file'), '');
+    const out = join(folder, 'file', 'index.ts');
+    const command = ['types', '--router', router, '--export', 'otherRouter', '--out', out];
+    const { stderr, code } = await typesCommand(command);
+    expect(stderr).toMatch(
+      /^.*index\.ts cannot be written: E[A-Z]+: [^\n]*\. Name another file with --out\.\n$/,
+    );
+    expect(code).toBe(1);
+  });
+
   it('takes the shape of errors for tRPC’s own where it is told so', async () => {
     const command = ['types', '--router', router, '--export', 'bookRouter', '--error-shape', 'default'];
     const { stdout } = await typesCommand(command);

@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import { readFile, writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { isZod } from '../isZod.ts';
@@ -15,7 +15,7 @@ of anything but @trpc/server's types. Clients need neither the server's code nor
   --router FILE        The module that exports the router: JavaScript, or TypeScript, which Node reads from 22.18 on.
                        Schemas with an id that it exports become types even where no procedure uses them.
   --export NAME        The router's name there. Without it: the one router that the module exports.
-  --out FILE           Where to write. Without it: to stdout.
+  --out FILE           Where to write; its folder is made where it is missing. Without it: to stdout.
   --check              Write nothing, and fail where FILE is not what would be written.
   --error-shape NAME   What the router's errorFormatter gives: an exported zod schema, or 'default' where it keeps the
                        shape of tRPC's own.
@@ -64,13 +64,25 @@ async function run(argv: readonly string[]): Promise<CommandResult> {
   });
   if (out === undefined) return { stdout: text, code: 0 };
   if (!check) {
-    await writeFile(out, text);
+    await write(out, text);
     return { stderr: `Wrote ${out}.\n`, code: 0 };
   }
   const there = await readFile(out, 'utf8').catch(() => undefined);
   return there === text
     ? { code: 0 }
     : { stderr: `${out} is not what ${file} says now: run the same command without --check.\n`, code: 1 };
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  } catch (error) {
+    const { message } = error as NodeJS.ErrnoException;
+    throw new GatewayError(`${file} cannot be written: ${message}. Name another file with --out.`, {
+      cause: error,
+    });
+  }
 }
 
 type Exports = Readonly<Record<string, unknown>>;

@@ -24,12 +24,13 @@ export interface Backup {
  * Copies a data folder, whether or not processes use it, as it is at one moment: everything that was acknowledged before
  * the call is in the copy. The copy is a data folder of its own. It appears complete and on disk, or not at all; writers
  * wait for a few microseconds.
- * @throws {StoreError} `conflict` where something is at `to`
+ * @throws {StoreError} `conflict` where something is at `to`, or `to` lies in the data folder
  */
 export async function backupFolder({ dataDir: from, to }: BackupOptions): Promise<Backup> {
   const dataDir = resolve(from);
   const target = resolve(to);
   try {
+    rejectInside(dataDir, target);
     await rejectUsed(target);
     await makeFolder(dirname(target));
     // A sibling, since only within one file system can it be renamed.
@@ -45,8 +46,28 @@ export async function backupFolder({ dataDir: from, to }: BackupOptions): Promis
       await rm(temporary, { recursive: true, force: true });
     }
   } catch (error) {
-    throw toStoreError(error, target);
+    throw toTargetError(error, target);
   }
+}
+
+/** A loss of the data folder would be a loss of the backup. */
+function rejectInside(dataDir: string, target: string): void {
+  if (!`${target}/`.startsWith(`${dataDir}/`)) return;
+  throw new StoreError(
+    'conflict',
+    `The backup ${target} would lie in the data folder ${dataDir} that it is a copy of: choose a folder outside it.`,
+  );
+}
+
+/** The data folder's errors are StoreErrors already: others are of the folder that the backup goes to. */
+function toTargetError(error: unknown, target: string): StoreError {
+  if (error instanceof StoreError) return error;
+  const { code } = toStoreError(error, target);
+  return new StoreError(
+    code,
+    `The folder of the backup, ${target}, cannot be made (${error instanceof Error ? error.message : String(error)}): choose a folder that this user may write to.`,
+    { cause: error },
+  );
 }
 
 async function rejectUsed(target: string): Promise<void> {

@@ -59,7 +59,7 @@ describe('a new folder', () => {
 
 // Root may chmod everything, so its folders are held to the same as anyone's.
 describe.skipIf(process.platform === 'win32')('a folder that other users may write to', () => {
-  test.for([0o777, 0o1777, 0o702, 0o770].map((mode) => [mode.toString(8), mode] as const))(
+  test.for([0o777, 0o702, 0o770].map((mode) => [mode.toString(8), mode] as const))(
     'is refused with the command that ends it: mode %s',
     async ([, mode]) => {
       await mkdir(dataDir);
@@ -72,6 +72,25 @@ describe.skipIf(process.platform === 'win32')('a folder that other users may wri
       expect(await readdir(dataDir)).toEqual([]);
     },
   );
+
+  test.for([
+    ['is sticky, as /tmp is', 0o1777, undefined],
+    ['holds files of others', 0o777, 'mine.txt'],
+  ] as const)('is refused without the advice to change its mode where it %s', async ([, mode, file]) => {
+    await mkdir(dataDir);
+    if (file !== undefined) await writeFile(join(dataDir, file), '');
+    await chmod(dataDir, mode);
+    await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
+      code: 'forbidden',
+      message: `Other users may write to the data folder ${dataDir} (mode ${mode.toString(8)}): choose a folder that only this user may write to.`,
+    });
+  });
+
+  test('is refused with that advice where it holds a store alone', async () => {
+    await (await openEmbeddedStore({ dataDir })).close();
+    await chmod(dataDir, 0o777);
+    await expect(openEmbeddedStore({ dataDir })).rejects.toThrow(`run chmod 700 ${dataDir}, or choose`);
+  });
 
   test.runIf(isRoot)('is used where it belongs to another user and only its group may write', async () => {
     await mkdir(dataDir);

@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
-import { link, lstat, mkdir, mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { access, link, lstat, mkdir, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { StoreError } from '../storeError.ts';
+import { toStoreError } from './errors.ts';
 
 /** Makes the folder and what it lies in where they are missing, for this user only. */
 export async function makeFolder(path: string): Promise<void> {
@@ -33,10 +34,29 @@ export async function rejectSharedFolder(path: string): Promise<void> {
   const { mode, uid } = await stat(path);
   const others = uid === process.getuid?.() ? 0o022 : 0o002;
   if ((mode & others) === 0) return;
+  // Of a folder that others use, such as /tmp, a new mode would lock them out.
+  const isShared = (mode & 0o1000) !== 0 || !(await holdsStoreAlone(path));
   throw new StoreError(
     'forbidden',
-    `Other users may write to the data folder ${path} (mode ${(mode & 0o7777).toString(8)}): run chmod 700 ${path}, or choose a folder that only this user may write to.`,
+    `Other users may write to the data folder ${path} (mode ${(mode & 0o7777).toString(8)}): ${isShared ? '' : `run chmod 700 ${path}, or `}choose a folder that only this user may write to.`,
   );
+}
+
+const holdsStoreAlone = (path: string) =>
+  readdir(path).then(
+    (names) => names.every((name) => /^(?:petstore\.mdb|\.new-)/.test(name)),
+    () => false,
+  );
+
+/**
+ * Rejects an existing folder without a store in which a start could not make one.
+ * @throws {StoreError} what the start would throw
+ */
+export async function checkFolder(path: string): Promise<void> {
+  await rejectSharedFolder(path);
+  await access(path, constants.R_OK | constants.W_OK | constants.X_OK).catch((error: unknown) => {
+    throw toStoreError(error, path);
+  });
 }
 
 /**

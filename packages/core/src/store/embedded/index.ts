@@ -10,7 +10,7 @@ import { openReservations } from './reservations.ts';
 
 export { type Backup, backupFolder, type BackupOptions } from './backup.ts';
 export { type TableReport, type VerifiedTable, verifiedTables, verifyFolder } from './verify.ts';
-export { rejectSharedFolder } from './dataFolder.ts';
+export { checkFolder } from './dataFolder.ts';
 export { openEmbeddedTransfer } from './transfer.ts';
 
 export interface EmbeddedStoreOptions {
