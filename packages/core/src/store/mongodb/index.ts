@@ -5,7 +5,7 @@ import { openCounter } from './counter.ts';
 import { type Place, storeError } from './errors.ts';
 import { openKeys } from './keys.ts';
 import { type Collections, openDatabase } from './open.ts';
-import type { Operation, RunOptions } from './operation.ts';
+import type { Operation, Operations, RunOptions } from './operation.ts';
 import { openReservations } from './reservations.ts';
 
 export { openMongodbTransfer } from './transfer.ts';
@@ -23,7 +23,10 @@ export interface MongodbStoreOptions {
   readonly maxPoolSize?: number | undefined;
   /** How many operations may wait for a connection; one more fails as `unavailable` at once. Default: 1024. */
   readonly maxWaiting?: number | undefined;
-  /** How many idempotency keys one caller may use within a day. Default: 100,000. */
+  /**
+   * How many idempotency keys one caller may use within a day. Default: 100,000. A process counts them in the database
+   * once a minute, so a caller that writes through several processes, or at once, may get more.
+   */
   readonly maxReservations?: number | undefined;
   /** For tests alone: a create that must happen once waits for it between its reservation and its write. */
   readonly afterReservation?: ((reservation: Reservation) => Promise<void>) | undefined;
@@ -36,8 +39,8 @@ export interface MongodbStoreOptions {
  * @throws {StoreError} for a URI that cannot be right
  */
 export async function openMongodbStore(options: MongodbStoreOptions): Promise<Store> {
-  const { place, operations, prepared, keepIndexes, close } = openDatabase(options, (collections, at) =>
-    openTables(collections, at, options.maxReservations),
+  const { place, operations, prepared, keepIndexes, close } = openDatabase(options, (...opened) =>
+    openTables(...opened, options.maxReservations),
   );
   const counter = openCounter(async () => (await prepared()).collections, operations, place);
   let closing: Promise<void> | undefined;
@@ -115,12 +118,17 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
 
 type Tables = ReturnType<typeof openTables>;
 
-function openTables(collections: Collections, place: Place, maxReservations?: number) {
+function openTables(
+  collections: Collections,
+  place: Place,
+  operations: Operations,
+  maxReservations?: number,
+) {
   const animals = openAnimals(collections.animals, place);
   return {
     animals,
     collections,
     keys: openKeys(collections.keys, place),
-    reservations: openReservations(collections.reservations, animals, place, maxReservations),
+    reservations: openReservations(collections.reservations, animals, place, operations, maxReservations),
   };
 }

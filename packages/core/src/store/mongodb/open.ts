@@ -50,7 +50,7 @@ export function openDatabase<Tables>(
     maxPoolSize = 32,
     maxWaiting = 1024,
   }: MongodbStoreOptions,
-  openTables: (collections: Collections, place: Place) => Tables,
+  openTables: (collections: Collections, place: Place, operations: Operations) => Tables,
 ): Database<Tables> {
   const newClient = () => createClient(uri, operationTimeoutMs, maxPoolSize);
   const firstClient = newClient();
@@ -104,7 +104,7 @@ export function openDatabase<Tables>(
         return opened;
       });
       if (current !== undefined) void retire(current.client);
-      current = { client, collections, tables: openTables(collections, place) };
+      current = { client, collections, tables: openTables(collections, place, operations) };
       lookedAt = performance.now();
     } catch (error) {
       fault = toStoreError(error, place, 'none');

@@ -1,3 +1,4 @@
+import { Collection } from 'mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Store } from '../store.ts';
 import { StoreError } from '../storeError.ts';
@@ -18,6 +19,15 @@ function gate() {
     return opened;
   };
   return { pass, reached, open };
+}
+
+/** Sets the clock forward for the rest of the test. */
+function laterBy(ms: number) {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  vi.setSystemTime(Date.now() + ms);
 }
 
 describe.skipIf(mongodbUri === undefined)('a create that must happen once', () => {
@@ -70,11 +80,7 @@ describe.skipIf(mongodbUri === undefined)('a create that must happen once', () =
     const { open } = await proxiedDatabase();
     const [one, other] = [await open(), await open()];
     const { animal: old } = await one.createOnce(pet, reservation());
-    vi.useFakeTimers({ toFake: ['Date'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
-    vi.setSystemTime(Date.now() + 24 * 3_600_000);
+    laterBy(24 * 3_600_000);
     const calls = [one, other, one, other, one, other, one, other].map((store) =>
       store.createOnce(pet, reservation()),
     );
@@ -89,11 +95,7 @@ describe.skipIf(mongodbUri === undefined)('a create that must happen once', () =
     const between = gate();
     const slow = (await open({ afterReservation: between.pass })).createOnce(pet, reservation());
     await between.reached;
-    vi.useFakeTimers({ toFake: ['Date'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
-    vi.setSystemTime(Date.now() + 24 * 3_600_000);
+    laterBy(24 * 3_600_000);
     const other = await open();
     const { animal, isReplay } = await other.createOnce(pet, reservation());
     expect(isReplay).toBe(false);
@@ -127,5 +129,69 @@ describe.skipIf(mongodbUri === undefined)('a create that must happen once', () =
     for (const [one, other] of ids) expect(one).toBe(other);
     const animals = await listAll(await open());
     expect(animals.map(({ name }) => name).toSorted()).toEqual(keys.toSorted());
+  });
+});
+
+function untilTestEnds<Spy extends { mockRestore: () => void }>(spy: Spy): Spy {
+  onTestFinished(() => spy.mockRestore());
+  return spy;
+}
+
+describe.skipIf(mongodbUri === undefined)("the count of a caller's idempotency keys", () => {
+  const upTo = (count: number) => Array.from({ length: count }, (_, index) => `key ${index}`);
+
+  test('is read once for 100 creates of one caller at once, and once more for those of a minute later', async () => {
+    const { open } = await proxiedDatabase();
+    const store = await open({ operationTimeoutMs: 20_000 });
+    const counts = untilTestEnds(vi.spyOn(Collection.prototype, 'countDocuments'));
+    await Promise.all(upTo(100).map((key) => store.createOnce(pet, reservation(key))));
+    expect(counts).toHaveBeenCalledTimes(1);
+    laterBy(60_000);
+    await Promise.all(upTo(100).map((key) => store.createOnce(pet, reservation(`later ${key}`))));
+    expect(counts).toHaveBeenCalledTimes(2);
+  });
+
+  test('includes the creates that end while it is read', async () => {
+    const { open } = await proxiedDatabase();
+    const store = await open({ operationTimeoutMs: 20_000, maxReservations: 1 });
+    const [insert, count] = [gate(), gate()];
+    untilTestEnds(vi.spyOn(Collection.prototype, 'insertOne')).mockImplementationOnce(async function held(
+      this: Collection,
+      row,
+      options,
+    ) {
+      await insert.pass();
+      return this.insertOne(row, options);
+    });
+    const first = store.createOnce(pet, reservation('key 1'));
+    await insert.reached;
+    untilTestEnds(vi.spyOn(Collection.prototype, 'countDocuments')).mockImplementationOnce(
+      async function held(this: Collection, filter, options) {
+        const found = await this.countDocuments(filter, options);
+        await count.pass();
+        return found;
+      },
+    );
+    laterBy(60_000);
+    const second = store.createOnce(pet, reservation('key 2'));
+    await count.reached;
+    insert.open();
+    await first;
+    count.open();
+    await expect(second).rejects.toMatchObject({ code: 'too-many-reservations' });
+  });
+
+  test('is read though the client that asked for it first goes away', async () => {
+    const { open } = await proxiedDatabase();
+    const store = await open({ operationTimeoutMs: 20_000 });
+    await store.ready();
+    const counts = untilTestEnds(vi.spyOn(Collection.prototype, 'countDocuments'));
+    const client = new AbortController();
+    const gone = store.createOnce(pet, reservation('key 1'), { signal: client.signal });
+    const other = store.createOnce(pet, reservation('key 2'));
+    client.abort();
+    await expect(gone).rejects.toBe(client.signal.reason);
+    expect(await other).toMatchObject({ isReplay: false });
+    expect(counts).toHaveBeenCalledTimes(1);
   });
 });

@@ -6,7 +6,7 @@ import type { Created, Reservation } from '../store.ts';
 import { animalOf, type Animals, isSameAnimal } from './animals.ts';
 import type { openCounter } from './counter.ts';
 import { isDuplicate, type Place, storeError } from './errors.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, Operations } from './operation.ts';
 import { int64, type ReservationRow } from './rows.ts';
 
 /** How long a repeat is known as one, in milliseconds: 24 hours. */
@@ -24,7 +24,9 @@ const FULL_MS = 1_000;
 /** What is known of a caller's reservations that have not expired. */
 interface Made {
   count: number;
-  readonly countedAt: number;
+  countedAt: number;
+  /** The count under way, shared by all creates of the caller. */
+  counting: Promise<void> | undefined;
 }
 
 type Ids = ReturnType<typeof openCounter>;
@@ -38,25 +40,41 @@ export function openReservations(
   rows: Collection<ReservationRow>,
   animals: Animals,
   place: Place,
+  operations: Operations,
   maxReservations = MAX_RESERVATIONS,
 ) {
   const made = new Map<string, Made>();
 
+  /** What this process adds meanwhile stays added, so it may count twice until the next count. */
+  async function countMade(caller: string, known: Made, now: number): Promise<void> {
+    const before = known.count;
+    // An operation of its own: the client of the create that starts it may go away, and others wait for it too.
+    const counted = await operations.runOwn((operation) =>
+      rows.countDocuments(live(operation, caller, now), { ...operation.call, limit: maxReservations }),
+    );
+    known.count += counted - before;
+    known.countedAt = now;
+  }
+
   /** @throws {StoreError} `too-many-reservations`, but for a repeat under a key that is known */
   async function checkRoom(operation: Operation, _id: string, caller: string): Promise<void> {
     const now = Date.now();
-    const live = { caller: operation.sends(caller), expiresAt: { $gt: new Date(now) } };
-    const known = made.get(caller);
-    const isFull = known !== undefined && known.count >= maxReservations;
-    const isOld = known === undefined || Math.abs(now - known.countedAt) >= (isFull ? FULL_MS : COUNT_MS);
-    if (isOld) {
-      const count = await rows.countDocuments(live, { ...operation.call, limit: maxReservations });
-      made.set(caller, { count, countedAt: now });
+    const known = made.get(caller) ?? { count: 0, countedAt: -Infinity, counting: undefined };
+    made.set(caller, known);
+    const isFull = known.count >= maxReservations;
+    if (Math.abs(now - known.countedAt) >= (isFull ? FULL_MS : COUNT_MS)) {
+      known.counting ??= countMade(caller, known, now).finally(() => {
+        known.counting = undefined;
+      });
+      await known.counting;
     }
-    if ((made.get(caller)?.count ?? 0) < maxReservations) return;
+    if (known.count < maxReservations) return;
     const found = await rows.findOne({ _id: operation.sends(_id) }, operation.call);
     if (found !== null && found.expiresAt.getTime() > now) return;
-    const oldest = await rows.findOne(live, { ...operation.call, sort: { expiresAt: 1 } });
+    const oldest = await rows.findOne(live(operation, caller, now), {
+      ...operation.call,
+      sort: { expiresAt: 1 },
+    });
     throw tooManyReservations(maxReservations, (oldest?.expiresAt.getTime() ?? now) - now);
   }
 
@@ -189,6 +207,12 @@ export function openReservations(
     },
   };
 }
+
+/** Finds the reservations of a caller that have not expired. */
+const live = (operation: Operation, caller: string, now: number) => ({
+  caller: operation.sends(caller),
+  expiresAt: { $gt: new Date(now) },
+});
 
 /** A caller is the hash of an API key, which is not to be found out from here. */
 const callerDigest = ({ caller }: Reservation) => createHash('sha256').update(caller).digest('hex');
