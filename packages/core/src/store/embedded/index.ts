@@ -18,7 +18,10 @@ export interface EmbeddedStoreOptions {
   readonly dataDir: string;
   /** Whether a folder without a store gets one. Default: true. */
   readonly create?: boolean;
-  /** How many idempotency keys one caller may use within a day. Default: 100,000. */
+  /**
+   * How many idempotency keys one caller may use within a day. Default: 100,000. They are counted by the hour, so a key
+   * counts for up to 25 hours.
+   */
   readonly maxReservations?: number | undefined;
   /**
    * Called once, with a StoreError `fatal`, when this process can no longer use the folder: LMDB reported a fatal error,
