@@ -53,6 +53,7 @@ async function ask(
   target: string,
   rpc: GatewayOptions<typeof router, unknown>['rpc'] = {},
   headers: Record<string, string> = {},
+  onExchange: GatewayOptions<typeof router, unknown>['onExchange'] = () => {},
 ) {
   const gateway = await createGateway({
     router,
@@ -61,7 +62,7 @@ async function ask(
       return { reply };
     },
     rpc,
-    onExchange: () => {},
+    onExchange,
     document: { title: 'Replies', version: '0.0.0' },
   });
   const answer = await gateway.handle(inProcessRequest('GET', target, headers));
@@ -212,6 +213,27 @@ describe('rpc.responseMeta', () => {
     });
     expect(status).toBe(500);
   });
+
+  it.each([
+    ['/v1/set', 'x-meta', 'a\r\nset-cookie: b=2'],
+    ['/v1/fail', 'x-meta', 'a\r\nset-cookie: b=2'],
+    ['/v1/ticks', 'x-meta', 'a\r\nset-cookie: b=2'],
+    ['/v1/photo', 'content-length', '1'],
+    ['/trpc/set', 'x-meta', 'a\r\nset-cookie: b=2'],
+  ])(
+    'GET %s is answered with 500 and reports an error where rpc.responseMeta returns the invalid header %s: %j',
+    async (target, name, value) => {
+      const onExchange = vi.fn<NonNullable<GatewayOptions<typeof router, unknown>['onExchange']>>();
+      const { status } = await ask(
+        target,
+        { responseMeta: () => ({ headers: { [name]: value } }) },
+        {},
+        onExchange,
+      );
+      expect(status).toBe(500);
+      expect(onExchange.mock.calls).toMatchObject([[{ status: 500, error: expect.any(Error) }]]);
+    },
+  );
 
   it('is not asked of what reaches no procedure over REST', async () => {
     const responseMeta = vi.fn(() => ({}));

@@ -1,6 +1,7 @@
 import { getErrorShape, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
 import type { ResponseMeta, ResponseMetaFn } from '@trpc/server/http';
 import type { Answer } from './answer.ts';
+import { isWritableHeader } from './http.ts';
 import type { ProcedureDefinition } from './procedures.ts';
 import type { Reply } from './reply.ts';
 
@@ -39,6 +40,13 @@ export function createRestResponseMeta<Router extends AnyTRPCRouter>(
       eagerGeneration: isStream,
     });
     for (const [name, value, isReplacing] of headersOf(meta)) {
+      // Checked here: the adapter would answer 500 after the record of the request has the status of this answer.
+      if (!isWritableHeader([name, value])) {
+        throw new TypeError(
+          `rpc.responseMeta returned an invalid header ${JSON.stringify(name)} for procedure "${path}". ` +
+            'Return a valid name, a value without line breaks and NUL, and no Content-Length, Connection or Transfer-Encoding.',
+        );
+      }
       if (isReplacing || name === 'content-type') {
         const isOther = ([other]: readonly [string, string]) => other.toLowerCase() !== name;
         answer.sharedHeaders = answer.sharedHeaders.filter(isOther);
