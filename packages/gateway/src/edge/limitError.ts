@@ -52,7 +52,7 @@ const defaultRetryAfterSeconds = 1;
 
 /**
  * The value of `Retry-After`: there is one for each 429 and 503, whatever protocol it is answered over. A procedure sets
- * it by a number `retryAfterSeconds` of its error's cause.
+ * it by a number `retryAfterSeconds` of its error's cause, which is rounded up to whole seconds.
  */
 export function retryAfterOf(error: TRPCError): number | undefined {
   if (error.code !== 'SERVICE_UNAVAILABLE' && error.code !== 'TOO_MANY_REQUESTS') return undefined;
@@ -61,5 +61,8 @@ export function retryAfterOf(error: TRPCError): number | undefined {
 
 function secondsOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('retryAfterSeconds' in error)) return undefined;
-  return typeof error.retryAfterSeconds === 'number' ? error.retryAfterSeconds : undefined;
+  if (typeof error.retryAfterSeconds !== 'number') return undefined;
+  // The header has whole seconds (RFC 9110 §10.2.3).
+  const seconds = Math.max(0, Math.ceil(error.retryAfterSeconds));
+  return Number.isSafeInteger(seconds) ? seconds : undefined;
 }

@@ -8,21 +8,23 @@ export class CallFailures {
   readonly #unexpected: FailedCall[] = [];
   /** The last limit that was met. */
   #limit: Limit | undefined = undefined;
-  /** The longest wait that one of the errors names; 0: none does. */
-  #retryAfterSeconds = 0;
+  /** The longest wait that one of the errors names. */
+  #retryAfterSeconds: number | undefined = undefined;
   #answer: Answer | undefined = undefined;
 
   add(error: TRPCError, path: string | undefined): void {
     if (error instanceof LimitError) this.#limit = error.limit;
     else if (getHTTPStatusCodeFromError(error) >= 500) this.#unexpected.push({ error, path });
-    this.#retryAfterSeconds = Math.max(this.#retryAfterSeconds, retryAfterOf(error) ?? 0);
+    const seconds = retryAfterOf(error);
+    if (seconds !== undefined) this.#retryAfterSeconds = Math.max(this.#retryAfterSeconds ?? 0, seconds);
     // The head of a stream is out by now; its log line is not.
     if (this.#answer) this.#report(this.#answer);
   }
 
   /** Reports with this answer what was added, and what will be. */
   follow(answer: Answer): Answer {
-    if (this.#retryAfterSeconds > 0) answer.headers.push(['retry-after', String(this.#retryAfterSeconds)]);
+    if (this.#retryAfterSeconds !== undefined)
+      answer.headers.push(['retry-after', String(this.#retryAfterSeconds)]);
     this.#report(answer);
     this.#answer = answer;
     return answer;
