@@ -172,6 +172,34 @@ describe('the gateway', () => {
     });
   });
 
+  const pet = z.object({ name: z.string() });
+  it.each([
+    ['nullable', pet.nullable()],
+    ['nullish', pet.nullish()],
+    ['nullable with a default', pet.nullable().default({ name: 'Rex' })],
+    ['nullable and transformed', pet.nullable().transform((value) => value?.name)],
+  ])('a body whose input is %s is an object, as documented: null is answered 400', async (_what, input) => {
+    const gateway = await gatewayOf({ a: echo({ method: 'POST', path: '/a' }, input) });
+    const headers = { 'content-type': 'application/json' };
+    expect((await gateway.handle(request('POST', '/v1/a', headers, 'null'))).status).toBe(400);
+    expect((await gateway.handle(request('POST', '/v1/a', headers, '{"name":"Rex"}'))).status).toBe(200);
+    expect(await gateway.document()).toMatchObject({
+      paths: {
+        '/a': {
+          post: {
+            requestBody: {
+              content: {
+                'application/json': {
+                  schema: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+                },
+              },
+            },
+          },
+        },
+      },
+    });
+  });
+
   it.each<['/' | '/api/', `/${string}`]>([
     ['/', '/a'],
     ['/api/', '/api/a'],

@@ -14,6 +14,7 @@ import type { Limits } from '../limits.ts';
 import type { DocumentOptions } from '../options.ts';
 import { statusText } from '../statusText.ts';
 import { computedHeaders } from './computedHeaders.ts';
+import { unwrap } from './convert.ts';
 import type { ErrorFormat } from './errorFormat.ts';
 import { isZod } from '../isZod.ts';
 import { operationDescription } from './operationDescription.ts';
@@ -185,8 +186,19 @@ function queryObject({ queryParameters, isInputOptional }: Route): z.ZodObject {
 function bodySchema({ inputs, pathParameters, body }: Route): z.ZodType {
   const [input] = inputs;
   return inputs.length === 1 && pathParameters.length === 0 && isZod(input)
-    ? (input as z.ZodType)
+    ? (withoutNull(input) as z.ZodType)
     : z.object(body?.shape as Record<string, z.ZodType>);
+}
+
+/** What the innermost `.nullable()` of an input wraps: `null` names no parameters, so no request can send it as the input. */
+function withoutNull(input: z.core.$ZodType): z.core.$ZodType {
+  let found = input;
+  for (let inner: z.core.$ZodType | undefined = input; inner;) {
+    const next = unwrap(inner);
+    if (next && inner._zod.def.type === 'nullable') found = next;
+    inner = next;
+  }
+  return found;
 }
 
 function successes(route: Route, { isRateLimited }: CreateDocumentOptions): ZodOpenApiResponsesObject {
