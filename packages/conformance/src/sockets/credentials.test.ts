@@ -254,6 +254,28 @@ describe('a client that has sent no credential', () => {
   });
 });
 
+describe('a client that sends its key in time', () => {
+  it('is not closed at credentialDeadlineMs while its key is looked up, and has failed no attempt', async () => {
+    const lookup = Promise.withResolvers<void>();
+    const { dial } = await startLibrary(
+      { credentialDeadlineMs: 50, maxWaiting: 1 },
+      { checkKey: () => lookup.promise, failedAttempts: { attempts: 1, windowSeconds: 60 } },
+    );
+    const client = dial(waiting, {});
+    client.send(parameters({ authorization: 'Bearer good-key' }));
+    client.send(call(1, 'query', 'caller'));
+    await sleep(200);
+    // It keeps its place among those that wait until the key is looked up.
+    expect((await dial(waiting, {}).closed)[0]).toBe(503);
+    lookup.resolve();
+    await until(() => expect(client.messages).toMatchObject([{ id: 1, result: { data: 'Ada' } }]));
+    const next = dial(waiting, {});
+    next.send(parameters({ authorization: 'Bearer good-key' }));
+    next.send(call(1, 'query', 'caller'));
+    await until(() => expect(next.messages).toHaveLength(1));
+  });
+});
+
 describe('calls that wait for their context', () => {
   it('are each answered with its error where createContext rejects, and told to onError and onExchange', async () => {
     const making = Promise.withResolvers<never>();

@@ -204,14 +204,17 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   };
 
   let judged = () => {};
+  /** Ends the wait for the credential. The time that its look-up may take is limited for itself. */
+  let credentialCame = () => {};
   if (admitted === undefined) {
     const deadline = setTimeout(() => {
       options.failedAttempts?.countSilent(request);
       close(policyViolation, 'No credential came in time.');
     }, credentialDeadlineMs).unref();
+    credentialCame = () => clearTimeout(deadline);
     judged = () => {
       judged = () => {};
-      clearTimeout(deadline);
+      credentialCame();
       options.onJudged();
     };
   }
@@ -347,7 +350,10 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
       // What it would begin now its client asks for again: it is about to be told to connect anew.
       if (isDraining || client.readyState !== open) return;
       if (answers || hasNoContext || awaitsParameters || isHeartbeat(data, isBinary)) {
-        awaitsParameters &&= isHeartbeat(data, isBinary);
+        if (awaitsParameters && !isHeartbeat(data, isBinary)) {
+          awaitsParameters = false;
+          credentialCame();
+        }
         // The calls of the last one have begun: what it has paid for and not called is forfeited.
         paid = 0;
         read(data, isBinary);
