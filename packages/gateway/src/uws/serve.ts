@@ -153,11 +153,8 @@ export async function serve(
   function onUpgrade(res: HttpResponse, req: HttpRequest, contexts: SocketContexts): void {
     const request = receive(res, req);
     if (request === undefined) return undefined;
-    const decision = !asksForSocket(req)
-      ? undefined
-      : isDraining
-        ? stopping
-        : settled(() => shed?.(request) ?? upgrade?.(request));
+    if (!asksForSocket(req)) return responder.receive(res, request, shedOrHandle);
+    const decision = isDraining ? stopping : settled(() => shed?.(request) ?? upgrade?.(request));
     if (decision === undefined) return responder.receive(res, request, handle);
     const { key, protocol, extensions } = upgradeHeaders(req);
     /*

@@ -209,6 +209,13 @@ describe('a WebSocket', () => {
     expect(owners[0]?.told.slice(-2)).toEqual(['pings', 'closed']);
   });
 
+  it('is closed by a client with the reason "Received too big message": its owner is told of no limit', async () => {
+    const { client, server } = await open();
+    client.close(4000, 'Received too big message');
+    await until(() => expect(server.told).toContain('closed'));
+    expect(server.told).toEqual(['closed']);
+  });
+
   it('takes the first protocol that its client offers, as the package ws does', async () => {
     const listening = await serveSockets(() => owner);
     const client = connectTo(listening, ['first', 'second']);
@@ -354,6 +361,17 @@ describe('a request to open a WebSocket', () => {
   ])('%s is one like any other', async (_what, head) => {
     const { text } = await raw(await serveSockets(() => owner), head);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n\/socket$/s));
+  });
+
+  it('that names no protocol to upgrade to is shed under load as any other request is', async () => {
+    const listening = await listen({
+      handle: () => ok('handled'),
+      shed: () => ({ ...ok('shed'), status: 503 }),
+      upgrade: () => owner,
+    });
+    const { text } = await raw(listening, handshake.replace('Upgrade: websocket\r\n', ''));
+    await until(() => expect(text()).toMatch(/\r\n\r\n(?:handled|shed)$/));
+    expect(text()).toMatch(/^HTTP\/1\.1 503 .*\r\n\r\nshed$/s);
   });
 
   it('may name it in another case, and other things of its connection', async () => {

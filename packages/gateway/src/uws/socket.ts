@@ -115,12 +115,14 @@ export function socketBehavior(
       socket?.recount();
       socket?.handler?.drained();
     },
-    close(ws, _code, message) {
+    close(ws, code, message) {
       const { socket, request } = ws.getUserData();
       request.aborted();
       if (socket === undefined) return;
       socket.closed();
-      if (Buffer.from(message).toString() === tooBig) socket.handler?.limited('message-bytes');
+      // With another code it is the reason that a client gave.
+      if (code === 1006 && Buffer.from(message).toString() === tooBig)
+        socket.handler?.limited('message-bytes');
       sockets.delete(socket);
       onClosed(request, Promise.resolve(socket.handler?.closed()));
     },
