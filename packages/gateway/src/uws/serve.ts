@@ -42,8 +42,10 @@ export interface ServeOptions {
   /** Serves over TLS, 1.2 or newer. Default: not. */
   readonly tls?: TlsFiles;
   /**
-   * How many connections may be open, WebSockets among them. One more is answered 503 and closed; over TLS it is only
-   * closed. Default: no limit but the system's.
+   * How many connections may be open, WebSockets among them; one that the server closed in order (RFC 6455 §7.1.2) counts
+   * for 18 s, as its client may keep it open so long. At most a quarter of them, and 100, are closed so within 18 s; more
+   * are ended without a close frame (1006), but for a stop. One connection more than `maxConnections` is answered 503 and
+   * closed; over TLS it is only closed. Default: no limit but the system's.
    */
   readonly maxConnections?: number;
   /** How long a request's target may be, in bytes; a longer one is 414. Default: 16384. */
@@ -130,7 +132,11 @@ export async function serve(
   let onChange = () => {};
   const changed = () => onChange();
   const responder = new Responder(maxUnsentBytes, changed);
-  const unsent = new UnsentBytes(sockets, maxUnsentSocketBytes);
+  const unsent = new UnsentBytes(
+    sockets,
+    maxUnsentSocketBytes,
+    Math.min(mostClosing, Math.ceil(maxConnections / 4)),
+  );
   const onSocketClosed = (request: UwsRequest, ended: Promise<void>) => responder.count(request, ended);
   const limits = { maxBodyBytes, maxUrlBytes, maxHeaderBytes };
 
@@ -188,7 +194,7 @@ export async function serve(
   function onConnection(res: HttpResponse, change: number): void {
     connections += change;
     changed();
-    if (change < 0 || connections + sockets.size <= maxConnections) return;
+    if (change < 0 || connections + sockets.size + unsent.closing <= maxConnections) return;
     // Before the handshake uWS can neither send nor close in order (uWebSockets.js 20).
     if (tls) res.close();
     else res.cork(() => writeResponse(res, busy, false, 'cut'));
@@ -253,6 +259,7 @@ export async function serve(
 
   async function drain({ deadlineMs = 10_000, graceMs = 1000 }: CloseOptions): Promise<number> {
     isDraining = true;
+    unsent.isStopping = true;
     uws.us_listen_socket_close(listenSocket);
     responder.drain();
     for (const { handler } of sockets) handler?.drain();
@@ -284,6 +291,9 @@ export async function serve(
     reloadCertificate: reload,
   };
 }
+
+/** How many WebSockets may be closed in order within 18 s: each may keep its descriptor, and an unfinished message, so long. */
+const mostClosing = 100;
 
 /** Where a smaller limit is set, messages up to so many bytes are taken to be refused with 1009. */
 const toleratedBytes = 65_536;

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { GatewayRequest, GatewaySocket, Service, SocketHandler } from '../http.ts';
 import type { Listening } from './serve.ts';
-import { dial, listen, ok, until } from './testing/dial.ts';
+import { dial, listen, ok, until, type Dialled } from './testing/dial.ts';
 
 /** A socket's owner that keeps what it is told. */
 interface Owner extends SocketHandler {
@@ -271,6 +271,64 @@ describe('a WebSocket that is open', () => {
     const { socket, text: next } = await dial(listening);
     socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
     await until(() => expect(next()).toMatch(/^HTTP\/1\.1 200 /));
+  });
+});
+
+describe('WebSockets that the server closes in order, and whose clients leave their connections open', () => {
+  /** Opens sockets that never end by themselves. */
+  async function openHalf(count: number, maxConnections?: number) {
+    const owners: Owner[] = [];
+    const accept = (socket: GatewaySocket) => {
+      owners.push(owner(socket));
+      return owners.at(-1) as Owner;
+    };
+    const listening = await listen(
+      { handle: () => ok(), upgrade: () => accept },
+      maxConnections === undefined ? {} : { maxConnections },
+    );
+    const clients: Dialled[] = [];
+    for (let opened = 1; opened <= count; opened += 1) {
+      const client = await dial(listening, { allowHalfOpen: true });
+      client.socket.write(`${handshake}\r\n`);
+      await until(() => expect(owners).toHaveLength(opened));
+      clients.push(client);
+    }
+    return { clients, listening, owners };
+  }
+
+  /** Waits until the server has closed its end of a connection: what a client still writes is answered with a reset. */
+  const resetOf = ({ socket }: Dialled) =>
+    until(() => {
+      if (socket.readableEnded) socket.write('late');
+      expect(socket.destroyed).toBe(true);
+    });
+
+  it('are at most 100 within 18 s: one more is ended at once, without a close frame', async () => {
+    const { clients, owners } = await openHalf(102);
+    for (const { socket } of owners) socket.close(1008, 'over');
+    await Promise.all(clients.slice(100).map(resetOf));
+    for (const { text } of clients.slice(100)) expect(text()).not.toContain('over');
+    for (const { text } of clients.slice(0, 100)) await until(() => expect(text()).toContain('over'));
+  });
+
+  it('are at most a quarter of maxConnections, and count to it as open ones do', async () => {
+    const { clients, listening, owners } = await openHalf(8, 8);
+    for (const { socket } of owners) socket.close(1008, 'over');
+    await Promise.all(clients.slice(2).map(resetOf));
+    expect(listening.connections().webSockets).toBe(0);
+    const more: Dialled[] = [];
+    for (let count = 0; count < 6; count += 1) more.push(await dial(listening));
+    const { closed, text } = await dial(listening);
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 503 /);
+    for (const served of more) expect(served.text()).toBe('');
+  });
+
+  it('are all closed with 1001 where the server stops', async () => {
+    const { clients, listening } = await openHalf(102);
+    await listening.close({ graceMs: 0 });
+    // The status code of the close frame, 1001.
+    for (const { text } of clients) await until(() => expect(text()).toContain('\u0003'));
   });
 });
 

@@ -8,12 +8,21 @@ export class UnsentBytes {
   readonly #sockets: ReadonlySet<UwsSocket>;
   readonly #max: number;
   #open = 0;
-  #closing = 0;
+  readonly #maxClosing: number;
+  #closingBytes = 0;
+  /** How many sockets were closed in order less than 18 s ago: their connections may be open still. */
+  closing = 0;
+  /** Whether the server stops: then all may close in order, since no connection takes their place. */
+  isStopping = false;
 
-  /** @param sockets those that are open */
-  constructor(sockets: ReadonlySet<UwsSocket>, max: number) {
+  /**
+   * @param sockets those that are open
+   * @param maxClosing how many sockets may close in order within 18 s
+   */
+  constructor(sockets: ReadonlySet<UwsSocket>, max: number, maxClosing: number) {
     this.#sockets = sockets;
     this.#max = max;
+    this.#maxClosing = maxClosing;
   }
 
   /** Counts a change of what one socket has not taken. Beyond the bound sockets are ended. */
@@ -24,14 +33,18 @@ export class UnsentBytes {
 
   /**
    * Whether a socket may close in order: its close frame waits behind what it has not taken, and once it is told to close
-   * uWebSockets.js 20 offers no way to end it. All those together may hold a quarter of the bound.
+   * uWebSockets.js 20 offers no way to end it, and does not say when it has. All those together may hold a quarter of the
+   * bound, and keep `maxClosing` connections.
    */
   mayClose(unsent: number): boolean {
-    if (this.#closing + unsent > this.#max / 4) return false;
-    if (unsent > 0) {
-      this.#closing += unsent;
-      setTimeout(() => (this.#closing -= unsent), closedWithinMs).unref();
-    }
+    if (this.#closingBytes + unsent > this.#max / 4) return false;
+    if (this.closing >= this.#maxClosing && !this.isStopping) return false;
+    this.#closingBytes += unsent;
+    this.closing += 1;
+    setTimeout(() => {
+      this.#closingBytes -= unsent;
+      this.closing -= 1;
+    }, closedWithinMs).unref();
     return true;
   }
 

@@ -23,8 +23,8 @@ export interface Dialled {
   readonly closed: Promise<unknown>;
 }
 
-export async function dial({ port }: Listening): Promise<Dialled> {
-  const socket = connect(port, '127.0.0.1');
+export async function dial({ port }: Listening, options: { allowHalfOpen?: boolean } = {}): Promise<Dialled> {
+  const socket = connect({ ...options, port, host: '127.0.0.1' });
   onTestFinished(() => {
     socket.destroy();
   });
