@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { briefFloods, measureFloods } from './floods.ts';
+import { briefFloods, measureFloods, visitHealth } from './floods.ts';
 
 it(
   'floods of pipelined requests, of one-byte chunks and of endless bodies on few connections do not delay other clients',
@@ -7,5 +9,30 @@ it(
   async () => {
     const { faults } = await measureFloods(briefFloods);
     expect(faults).toEqual([]);
+  },
+);
+
+it.each([
+  ['end', true],
+  ['destroy', true],
+  ['write', false],
+] as const)(
+  'the measurement of floods counts a request of /healthz as unanswered where the server calls socket.%s(): %s',
+  async (method, isUnanswered) => {
+    const visited = Promise.withResolvers<void>();
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        if (method === 'write') socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+        else socket[method]();
+        visited.resolve();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+
+    const { unanswered } = await visitHealth((server.address() as AddressInfo).port, visited.promise);
+
+    server.close();
+    expect(unanswered > 0).toBe(isUnanswered);
   },
 );

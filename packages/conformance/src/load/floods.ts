@@ -49,6 +49,9 @@ export async function measureFloods({ seconds, maxWaitMs }: Options) {
       const result = await measure(server, flooder, { port: server.port, flood: name, seconds });
       measured[name] = result;
       if (result.worstWaitMs > maxWaitMs) faults.push(`${name}: /healthz took ${result.worstWaitMs} ms`);
+      if (result.unanswered > 0) {
+        faults.push(`${name}: connections of /healthz ended without an answer ${result.unanswered} times`);
+      }
       if (result.grownMB * 1024 * 1024 > maxGrowthBytes) {
         faults.push(`${name}: the server grew by ${result.grownMB} MB`);
       }
@@ -65,29 +68,31 @@ async function measure(
   flooder: ReturnType<typeof startPinned>,
   message: FlooderMessage,
 ) {
-  const quiet = await worstWait(server.port, sleep(500));
+  const quiet = await visitHealth(server.port, sleep(500));
   const before = await server.rss();
   const cpuBefore = await server.cpuMs();
   let peak = before;
   const watch = setInterval(() => void server.rss().then((rss) => (peak = Math.max(peak, rss))), 100);
   const flooding = flooder.ask<Flooded>(message);
-  const worstWaitMs = await worstWait(server.port, flooding);
+  const flooded = await visitHealth(server.port, flooding);
   const { bytesSent, closed } = await flooding;
   clearInterval(watch);
   return {
     sentMB: megabytes(bytesSent),
     closed,
-    quietWorstWaitMs: quiet,
-    worstWaitMs,
+    quietWorstWaitMs: quiet.worstWaitMs,
+    worstWaitMs: flooded.worstWaitMs,
+    unanswered: quiet.unanswered + flooded.unanswered,
     cpuMs: (await server.cpuMs()) - cpuBefore,
     rssBeforeMB: megabytes(before),
     grownMB: megabytes(peak - before),
   };
 }
 
-/** Requests `/healthz` again and again until a promise settles. @returns the longest wait, in milliseconds */
-async function worstWait(port: number, until: Promise<unknown>): Promise<number> {
+/** Requests `/healthz` again and again until a promise settles. @returns the longest wait, and the requests without an answer */
+export async function visitHealth(port: number, until: Promise<unknown>) {
   let worst = 0;
+  let unanswered = 0;
   const state = { isOver: false };
   void until.then(() => (state.isOver = true));
   let socket: Socket | undefined;
@@ -100,13 +105,17 @@ async function worstWait(port: number, until: Promise<unknown>): Promise<number>
     socket.write(request);
     const answered = new AbortController();
     const { signal } = answered;
-    await Promise.race([once(socket, 'data', { signal }), once(socket, 'close', { signal })]).catch(() => {});
+    const isAnswered = await Promise.race([
+      once(socket, 'data', { signal }).then(() => true),
+      once(socket, 'close', { signal }).then(() => false),
+    ]).catch(() => false);
     answered.abort();
+    if (!isAnswered) unanswered += 1;
     worst = Math.max(worst, performance.now() - begun);
     await sleep(10);
   }
   socket?.destroy();
-  return Math.round(worst);
+  return { worstWaitMs: Math.round(worst), unanswered };
 }
 
 if (isCommand(import.meta)) {
