@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { rename, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { commandMissing } from '@petstore/testing/commandMissing';
 import { startProcess } from '@petstore/testing/startProcess';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -139,3 +140,43 @@ describe('a stop ends within 11 s while another process holds up all writes', ()
     },
   );
 });
+
+test.runIf(process.platform === 'linux')(
+  'a start, verify, backup and keys end with code 1 and name the stopped process that holds the write lock of the data folder',
+  { timeout: 60_000 },
+  async () => {
+    const { start, command, dataDir } = await newFolder();
+    await (await openEmbeddedStore({ dataDir })).close();
+    const { child } = start({ entry: holdLock, args: [dataDir] });
+    await once(child.stdout ?? child, 'data');
+    child.kill('SIGSTOP');
+    const ended = await Promise.all([
+      command([], { env }),
+      command([], { env: { ...env, WORKERS: '2' } }),
+      command(['verify']),
+      command(['backup', `${dataDir}-copy`]),
+      command(['keys', 'list']),
+    ]);
+    for (const { code, stderr } of ended) {
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: `The data folder ${dataDir} cannot be opened: process ${child.pid} has held its write lock for 10 s. If that process is stopped or hangs, continue it (kill -CONT ${child.pid}) or end it, and try again.\n`,
+      });
+    }
+  },
+);
+
+test.runIf(process.platform === 'linux')(
+  'a start goes on when the process that held the write lock of the data folder has ended',
+  { timeout: 30_000 },
+  async () => {
+    const { serve, start, dataDir } = await newFolder();
+    await (await openEmbeddedStore({ dataDir })).close();
+    const holder = start({ entry: holdLock, args: [dataDir] });
+    await once(holder.child.stdout ?? holder.child, 'data');
+    const serving = serve({ env });
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    holder.child.kill('SIGKILL');
+    expect((await create((await serving).origin)).status).toBe(201);
+  },
+);

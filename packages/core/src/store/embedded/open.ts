@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, writeFile } from 'node:fs/promises';
+import { access, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
 import { StoreError } from '../storeError.ts';
@@ -9,6 +9,7 @@ import { damaged } from './errors.ts';
 import { type FolderWatch, watchFolder } from './folderWatch.ts';
 import { type Decoded, jsonRow } from './rows.ts';
 import { openTable, put } from './table.ts';
+import { waitForWriteLock } from './writeLock.ts';
 
 /** The layout of what is stored. A change that older code cannot read counts it up. */
 const FORMAT = 1;
@@ -59,11 +60,14 @@ export async function openDataFolder(
   const damage = await findDamage(file);
   if (damage !== undefined) throw damaged(path, `petstore.mdb: ${damage}`);
 
+  await waitForWriteLock(path, await realpath(`${file}-lock`));
   // Before lmdb opens them: what takes their place from here on is noticed.
   const watch = watchFolder(path, FILES, onFatal);
-  const root = openFile(file);
+  let root: RootDatabase | undefined;
   try {
-    const meta = openMeta(root);
+    const opened = openFile(file);
+    root = opened;
+    const meta = openMeta(opened);
     const format = meta.get('format');
     if (typeof format !== 'number') throw damaged(path, 'petstore.mdb does not say which format it has');
     if (format > FORMAT) {
@@ -73,21 +77,21 @@ export async function openDataFolder(
       );
     }
     // lmdb itself checks once when it opens a file.
-    const readerCheck = setInterval(() => root.readerCheck(), READER_CHECK_MS).unref();
+    const readerCheck = setInterval(() => opened.readerCheck(), READER_CHECK_MS).unref();
     return {
       path,
-      root,
+      root: opened,
       meta,
       watch,
       close() {
         watch.end();
         clearInterval(readerCheck);
-        return root.close();
+        return opened.close();
       },
     };
   } catch (error) {
     watch.end();
-    await root.close();
+    await root?.close();
     throw error;
   }
 }
