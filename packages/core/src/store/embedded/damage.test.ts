@@ -2,8 +2,8 @@ import { mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open as openLmdb } from 'lmdb';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openEmbeddedStore } from './index.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openEmbeddedStore, verifiedTables, verifyFolder } from './index.ts';
 import { jsonRow } from './rows.ts';
 import { openTable, put } from './table.ts';
 import { readInProcess } from './testing/startStoreProcess.ts';
@@ -122,11 +122,86 @@ describe('a damaged file is refused before LMDB maps it, or found out when it is
     expect(store.get(2)).toMatchObject({ name: 'Bello the available' });
     await store.close();
   });
+});
 
-  async function setMeta(key: string, value: number): Promise<void> {
-    const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
-    const meta = openTable<number | null, string>(root, 'meta', { encoder: jsonRow<number>() });
-    root.transactionSync(() => put(meta, key, value));
-    await root.close();
+describe('verifyFolder reports a record whose counterpart in another table is gone', () => {
+  const remove = (table: string, pick: (keys: Buffer[]) => Buffer | undefined = (keys) => keys[0]) =>
+    async function removeEntry(): Promise<void> {
+      const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
+      const entries = root.openDB<Buffer, Buffer>(table, { encoding: 'binary', keyEncoding: 'binary' });
+      const key = pick([...entries.getKeys()].map((each) => Buffer.from(each)));
+      if (key !== undefined) entries.removeSync(key);
+      await root.close();
+    };
+
+  test.for<[string, string, RegExp, () => Promise<void>]>([
+    [
+      'the name of an API key',
+      'keys',
+      /^the API key "deploy" is not in the index of names$/,
+      remove('keys.hashes'),
+    ],
+    [
+      'the count of API keys',
+      'keys',
+      /^the counter of API keys \(0\) is behind number 1$/,
+      () => setMeta('lastKeyNumber', 0),
+    ],
+    [
+      'the animal of an idempotency key',
+      'reservations',
+      /^an idempotency key names animal 4, which has no record$/,
+      remove('animals', (keys) => keys.at(-1)),
+    ],
+    [
+      'the expiry of an idempotency key',
+      'reservations',
+      /^the idempotency key of animal 4 is not in the index of expiry times$/,
+      remove('reservations.expiries'),
+    ],
+    [
+      'an idempotency key that has not expired',
+      'reservations.expiries',
+      /^the entry that expires at .*Z has no idempotency key$/,
+      remove('reservations'),
+    ],
+  ])('%s', async ([, table, clause, spoil]) => {
+    await makeData();
+    const store = await openEmbeddedStore({ dataDir });
+    await store.createOnce({ name: 'Waldi', categoryId: 1 }, { caller: 'c', key: 'k', fingerprint: 'f' });
+    await store.close();
+    expect(await faults()).toEqual([]);
+    await spoil();
+    expect(await faults()).toContainEqual([table, [expect.stringMatching(clause)]]);
+  });
+
+  test('an expired entry that the sweep has not reached is not reported', async () => {
+    await makeData();
+    const store = await openEmbeddedStore({ dataDir });
+    await store.createOnce({ name: 'Waldi', categoryId: 1 }, { caller: 'c', key: 'k', fingerprint: 'f' });
+    await store.close();
+    await remove('reservations')();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_001 });
+    expect(await faults().finally(() => vi.useRealTimers())).toEqual([]);
+  });
+
+  async function faults(): Promise<[string, readonly string[]][]> {
+    const found: [string, readonly string[]][] = [];
+    await verifyFolder({
+      dataDir,
+      tables: verifiedTables,
+      onProgress: () => {},
+      onTable: (report) => {
+        if (report.faultCount > 0) found.push([report.table, report.faults]);
+      },
+    });
+    return found;
   }
 });
+
+async function setMeta(key: string, value: number): Promise<void> {
+  const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
+  const meta = openTable<number | null, string>(root, 'meta', { encoder: jsonRow<number>() });
+  root.transactionSync(() => put(meta, key, value));
+  await root.close();
+}

@@ -69,7 +69,7 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
 
   function store(key: Uint8Array, row: Row): void {
     put(reservations, key, row);
-    put(expiries, Buffer.concat([expiryKey(row.expiresAt), key]), NOTHING);
+    put(expiries, expiryEntry(row.expiresAt, key), NOTHING);
   }
 
   function checked<T>(row: T | null): T {
@@ -147,6 +147,9 @@ const reservationKey = ({ caller, key }: Reservation) =>
   createHash('sha256').update(`${caller}\n${key}`).digest();
 
 const callerKey = (caller: string) => createHash('sha256').update(caller).digest();
+
+/** The key of a reservation in the index of expiry times. */
+export const expiryEntry = (expiresAt: number, key: Uint8Array) => Buffer.concat([expiryKey(expiresAt), key]);
 
 function expiryKey(at: number): Buffer {
   const bytes = Buffer.alloc(8);
