@@ -12,6 +12,7 @@ test.skipIf(commandMissing('strace')).for(diskFaults)(
     const server = await serve({ env: { API_KEY: apiKey } });
     const round = await diskFaultRound(fault, server, apiKey, dataDir);
     await annotate(JSON.stringify(round));
+    expect(round.hit).not.toBe('nothing');
     expect(round.faults).toEqual([]);
   },
 );

@@ -8,6 +8,11 @@ export class UnclosedStoreError extends Error {
 /** Writes what failed to stderr and ends the process with code 1, or by SIGKILL where the store did not close. */
 export function endWithFault(error: unknown): void {
   process.stderr.write(`${faultText(error)}\n`);
+  endFor(error);
+}
+
+/** The same, where the error has been reported. */
+export function endFor(error: unknown): void {
   // A thread of LMDB that waits for the disk, or for a lock, ends for no one: `process.exit` would wait for it for ever
   // (Node joins the threads of libuv's pool), and no JavaScript runs any more that could then do something about it.
   if (error instanceof UnclosedStoreError) process.kill(process.pid, 'SIGKILL');

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { reservePort } from '@petstore/gateway/uws';
 import { openGatheringAdmin } from './admin.ts';
@@ -12,8 +12,11 @@ import { originOf } from './originOf.ts';
 import { type Stoppable, stopDeadlineMs } from './stopOnSignals.ts';
 import { createWorkers } from './workers.ts';
 
-/** How much longer than a stop the workers may take to end, in milliseconds: then they are killed. */
-const graceMs = 500;
+/**
+ * How much longer than a stop the workers may take to end, in milliseconds: then they are killed. One whose store does not
+ * close ends itself at its deadline, and logs why. The rest of this process's own stop must fit into the second after it.
+ */
+const graceMs = 200;
 
 /**
  * Serves by several processes on one port. This one serves nothing itself: it picks the port, starts the workers, and
@@ -71,7 +74,17 @@ export async function startWorkers(configuration: Configuration): Promise<Stoppa
 /** Says that the data folder is gone, where it is: a worker that took its place would serve a new, empty store. */
 function missingStore({ DATA_DIR, MONGODB_URI }: Configuration): string | undefined {
   const file = resolve(DATA_DIR, 'petstore.mdb');
-  return MONGODB_URI !== undefined || existsSync(file)
+  return MONGODB_URI !== undefined || exists(file)
     ? undefined
     : `${file} was removed while the service ran: put the data folder back or restore it, and start again.`;
+}
+
+/** Unlike `existsSync`, true where the file cannot be looked at (EACCES, EIO): that does not say that it was removed. */
+function exists(file: string): boolean {
+  try {
+    // `undefined` for ENOENT and ENOTDIR.
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
 }

@@ -2,6 +2,7 @@ import { StoreError, type StoreErrorCode } from '@petstore/core';
 import { type Server, startServer } from './app.ts';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from './configuration.ts';
+import { endFor } from './endProcess.ts';
 import { faultText } from './faultText.ts';
 import { stopOnSignals } from './stopOnSignals.ts';
 import type { FromWorker, ToWorker } from './workerMessages.ts';
@@ -27,7 +28,7 @@ export async function runWorker(configuration: Configuration, { createStore }: W
     server = await starting;
   } catch (error) {
     await tell({ type: 'failed', message: faultText(error) });
-    process.exit(1);
+    return endFor(error);
   }
   // Node types no messages; this one's sender is our parent, of the same version.
   process.on('message', (message: ToWorker) => void answer(server, message));

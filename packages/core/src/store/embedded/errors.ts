@@ -93,6 +93,15 @@ export function toStoreError(error: unknown, dataDir: string): StoreError {
   return new StoreError(code, sentence(dataDir, name.startsWith('E') ? name : message), { cause: error });
 }
 
+/** The same for a read of a store that is open. */
+export function toReadError(error: unknown, dataDir: string): StoreError {
+  // lmdb 3.5.6 drops the MDB_PANIC of a read transaction that cannot be renewed, and says EINVAL of the read itself.
+  const isPanic = error instanceof Error && 'code' in error && error.code === constants.errno.EINVAL;
+  return isPanic
+    ? new StoreError('fatal', fatal.sentence(dataDir, ''), { cause: error })
+    : toStoreError(error, dataDir);
+}
+
 /** The same for a transaction that failed. */
 export async function toCommitError(failure: unknown, dataDir: string): Promise<StoreError> {
   const cause = await commitCause(failure);
@@ -125,7 +134,5 @@ function nameOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'string') return code;
   if (typeof code !== 'number') return '';
-  // lmdb 3.5.6 drops the MDB_PANIC of a read transaction that cannot be renewed, and says EINVAL of the read itself.
-  if (code === constants.errno.EINVAL) return 'MDB_PANIC';
   return LMDB_ERRORS[code] ?? (code > 0 ? getSystemErrorName(-code) : '');
 }

@@ -20,7 +20,7 @@ export interface FolderWatch {
 /**
  * Watches the files of a data folder. A process goes on reading and writing files that were removed or replaced, and
  * what it acknowledges then is gone with them.
- * @param onFatal called once
+ * @param onFatal called once, also by a timer: it must not throw
  */
 export function watchFolder(
   path: string,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../storeError.ts';
-import { toCommitError, toStoreError } from './errors.ts';
+import { toCommitError, toReadError } from './errors.ts';
 import type { DataFolder } from './open.ts';
 
 /** For how long one transaction takes in jobs: it holds the event loop, and the lock of all processes. */
@@ -107,7 +107,7 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
       root.resetReadTxn();
       meta.get('format');
     } catch (error) {
-      watch.noted(toStoreError(error, dataDir));
+      watch.noted(toReadError(error, dataDir));
     }
   }
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { CallOptions, CloseOptions, Store } from '../store.ts';
 import type { StoreError } from '../storeError.ts';
 import { openAnimals } from './animals.ts';
-import { closed, toStoreError } from './errors.ts';
+import { closed, toReadError, toStoreError } from './errors.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { openKeys } from './keys.ts';
 import { type DataFolder, openDataFolder } from './open.ts';
@@ -26,7 +26,8 @@ export interface EmbeddedStoreOptions {
   /**
    * Called once, with a StoreError `fatal`, when this process can no longer use the folder: LMDB reported a fatal error,
    * or a file of the folder was removed or replaced. It is found at the next call, and within half a second without
-   * one. Every call fails with that error from then on, so the process should log it and end.
+   * one. Every call fails with that error from then on, so the process should log it and end. It must not throw:
+   * a timer may call it, and what it throws is an uncaught exception.
    */
   readonly onFatal?: ((error: StoreError) => void) | undefined;
 }
@@ -71,7 +72,7 @@ function createStore(folder: DataFolder, maxReservations?: number): Store {
       root.resetReadTxn();
       return action();
     } catch (error) {
-      throw watch.noted(toStoreError(error, dataDir));
+      throw watch.noted(toReadError(error, dataDir));
     }
   }
 

@@ -6,7 +6,7 @@ import { StoreError } from '../storeError.ts';
 import { fullAfter, isSameKey, type StoreTransfer } from '../transfer.ts';
 import { openAnimals } from './animals.ts';
 import { openCounter } from './counter.ts';
-import { toStoreError } from './errors.ts';
+import { toReadError, toStoreError } from './errors.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import type { EmbeddedStoreOptions } from './index.ts';
 import { openKeys } from './keys.ts';
@@ -31,7 +31,7 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
       root.resetReadTxn();
       return action();
     } catch (error) {
-      throw toStoreError(error, dataDir);
+      throw toReadError(error, dataDir);
     }
   }
 
