@@ -205,14 +205,14 @@ test('a worker that nobody started as one says so', async () => {
 });
 
 /** Workers whose program is a script of the test, in place of the service. */
-async function scriptedWorkers(script: string) {
+async function scriptedWorkers(script: string, count = 1) {
   const { dataDir } = await newFolder();
   const file = `${dataDir}.mjs`;
   // A listener of messages keeps it running for as long as it has a parent.
   await writeFile(file, `process.on('message', () => {});\n${script}`);
   const log = { info: vi.fn(), error: vi.fn(), fatal: vi.fn() };
   const onEnded = vi.fn();
-  const workers = createWorkers({ count: 1, env: process.env, log, onEnded, missing: () => undefined });
+  const workers = createWorkers({ count, env: process.env, log, onEnded, missing: () => undefined });
   const [, main = ''] = process.argv;
   process.argv[1] = file;
   onTestFinished(async () => {
@@ -257,6 +257,13 @@ test('a worker that was starting when the certificate was reloaded is told to re
     ),
   );
 });
+
+test('a start resolves within 10 s of the first worker although another worker neither listens nor ends', async () => {
+  const { workers } = await scriptedWorkers(`if (process.argv[3] !== 'existing') ${listens}`, 2);
+  let listenedAt = NaN;
+  expect(await workers.start(() => (listenedAt = performance.now()))).toMatch(/^\d+$/);
+  expect(performance.now() - listenedAt).toBeLessThan(15_000);
+}, 60_000);
 
 test('workers are not ready while the only one that listens is stopping, and its replacement is starting', async () => {
   const { workers } = await scriptedWorkers(`
