@@ -141,9 +141,10 @@ export interface SocketHandler {
   limited(limit: SocketLimit): void;
   /**
    * It is closed: the last call.
+   * @param isInOrder by a close frame: then the client may keep the connection open for up to 18 s
    * @returns when the calls that it began have ended, subscriptions aside: those are told, and may take their time
    */
-  closed(): Promise<void>;
+  closed(isInOrder?: boolean): Promise<void>;
   /** The server stops: the owner closes the socket once it has answered what it was asked. */
   drain(): void;
   /** How many calls it runs now. */

@@ -254,6 +254,17 @@ describe('a client that has sent no credential', () => {
   });
 });
 
+describe('a client that closes its WebSocket before its key is checked', () => {
+  it('keeps its place among those that wait, since it may leave the connection open', async () => {
+    const { dial } = await startLibrary({ maxWaitingPerAddress: 1 });
+    const client = dial(waiting, {});
+    await until(() => expect(client.socket.readyState).toBe(1));
+    client.socket.close(1000);
+    await client.closed;
+    expect((await dial(waiting, {}).closed)[0]).toBe(503);
+  });
+});
+
 describe('a client that sends its key in time', () => {
   it('is not closed at credentialDeadlineMs while its key is looked up, and has failed no attempt', async () => {
     const lookup = Promise.withResolvers<void>();

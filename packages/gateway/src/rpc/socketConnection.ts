@@ -59,6 +59,9 @@ function closeOf({ code }: TRPCError): [code: number, reason: string] {
 /** From how many unsent bytes on subscriptions wait before they give their next value. */
 const pacedFromBytes = 65_536;
 
+/** Within how many milliseconds the host's connection ends after a close frame (`UnsentBytes`). */
+const connectionEndsWithinMs = 18_000;
+
 /** `readyState`, as the package ws and browsers number it. */
 const [open, closingState, closed] = [1, 2, 3];
 
@@ -219,6 +222,13 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     };
   }
 
+  /** A client that closed its socket may keep the connection: one that waited for its credential keeps its place so long. */
+  function judgeLate(): void {
+    credentialCame();
+    setTimeout(judged, connectionEndsWithinMs).unref();
+    judged = () => {};
+  }
+
   /** Why a socket is not let in. One whose credential came with its request has passed the gate with that. */
   function refusalOf(admission: Admission<Identity>): TRPCError | undefined {
     if (admission instanceof Refusal) return admission.error;
@@ -369,10 +379,12 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     drained() {
       if (socket.bufferedBytes <= pacedFromBytes) release();
     },
-    async closed() {
+    async closed(isInOrder = false) {
+      // The host bounds those that it closes itself.
+      if (isInOrder && !caller && client.readyState === open) judgeLate();
+      else judged();
       client.readyState = closed;
       held = undefined;
-      judged();
       endWatch();
       client.emit('close');
       calls.abort();

@@ -124,7 +124,7 @@ export function socketBehavior(
       if (code === 1006 && Buffer.from(message).toString() === tooBig)
         socket.handler?.limited('message-bytes');
       sockets.delete(socket);
-      onClosed(request, Promise.resolve(socket.handler?.closed()));
+      onClosed(request, Promise.resolve(socket.handler?.closed(code !== 1006)));
     },
   };
 }
