@@ -98,7 +98,7 @@ export const Configuration = z.object({
     description: 'The port to listen on. `0`: any free one',
   }),
   WORKERS: wholeNumber(1, 256).default(1).register(variables, {
-    description: 'How many processes serve on the port: at most one for each core, and on Linux only',
+    description: 'How many processes serve on the port, on Linux only. More of them than cores gain nothing',
   }),
   TLS_CERT: z.string().optional().register(variables, {
     description:
