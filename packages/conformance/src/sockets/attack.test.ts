@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { attackSockets, briefAttack } from './attack.ts';
 
 it(
-  '250 WebSockets of one address that send no credential, do not finish or do not read take at most 100 MB, and keep no other client from being served',
+  '250 WebSockets of one address that send no credential, do not finish or do not read take at most 150 MB, and keep no other client from being served',
   { timeout: 120_000 },
   async () => {
     const { faults } = await attackSockets(briefAttack);

@@ -61,7 +61,7 @@ export interface ServeOptions {
   /**
    * How many bytes may wait for the clients of WebSockets to read them, all sockets together. Beyond it those sockets are
    * ended, without a close frame, that have the most unsent, until a quarter is free. In memory it may be twice as much.
-   * Default: 33554432.
+   * Default: 25165824.
    */
   readonly maxUnsentSocketBytes?: number;
 }
@@ -118,7 +118,7 @@ export async function serve(
     maxUrlBytes = 16_384,
     maxHeaderBytes = 16_384,
     maxUnsentBytes = 268_435_456,
-    maxUnsentSocketBytes = 33_554_432,
+    maxUnsentSocketBytes = 25_165_824,
   }: ServeOptions = {},
 ): Promise<Listening> {
   const uws = await loadUws();
