@@ -1,5 +1,5 @@
 import { type Store, StoreError } from '@petstore/core';
-import type { GatewayResponse } from '@petstore/gateway';
+import type { HttpResponse } from '@petstore/gateway';
 
 export interface HealthOptions {
   readonly store: Pick<Store, 'ready'>;
@@ -12,8 +12,8 @@ export interface HealthOptions {
  */
 export function healthRoutes({ store, isDraining }: HealthOptions) {
   return {
-    '/healthz': (): GatewayResponse => answer(200, { status: 'ok' }),
-    '/readyz': async (): Promise<GatewayResponse> => {
+    '/healthz': (): HttpResponse => answer(200, { status: 'ok' }),
+    '/readyz': async (): Promise<HttpResponse> => {
       if (isDraining()) return unavailable('draining');
       try {
         await store.ready();
@@ -31,7 +31,7 @@ function answer(
   status: number,
   body: object,
   ...headers: (readonly [name: string, value: string])[]
-): GatewayResponse {
+): HttpResponse {
   return {
     status,
     headers: [['content-type', 'application/json'], ['cache-control', 'no-store'], ...headers],

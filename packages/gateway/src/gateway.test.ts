@@ -3,12 +3,13 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { createGateway } from './gateway.ts';
-import { GatewayError } from './gatewayError.ts';
-import { headersOf } from './http.ts';
-import type { GatewayMeta, RestMeta } from './meta.ts';
-import type { Exchange, GatewayOptions } from './options.ts';
-import type { Reply } from './reply.ts';
-import { inProcessRequest as request } from './testing/inProcessRequest.ts';
+import { GatewayError } from './procedures/gatewayError.ts';
+import { headersOf } from './http/http.ts';
+import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
+import type { Exchange } from './policies/exchange.ts';
+import type { GatewayOptions } from './options.ts';
+import type { Reply } from './procedures/reply.ts';
+import { inProcessRequest as request } from './http/testing/inProcessRequest.ts';
 
 const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
 

@@ -1,47 +1,46 @@
 import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import type { z } from 'zod';
-import { Answer, type FailedCall } from './answer.ts';
-import { createAuthentication } from './authentication.ts';
-import { Calls } from './call/calls.ts';
-import { loadTracing } from './call/tracing.ts';
-import { createCredentialWatch } from './credentialWatch.ts';
-import { createAnswerHeaders } from './edge/answerHeaders.ts';
-import { createClientAddress } from './edge/clientAddress.ts';
-import { createCors, type DescribedHeaders } from './edge/cors.ts';
-import { createFailedAttempts } from './edge/failedAttempts.ts';
-import { createGate } from './edge/gate.ts';
-import { createLoadShedding } from './edge/loadShedding.ts';
-import { createRateLimit } from './edge/rateLimit.ts';
-import { createSocketOrigins } from './edge/socketOrigins.ts';
-import { GatewayError } from './gatewayError.ts';
-import { logUnexpected } from './errorLog.ts';
-import { createExchanges } from './exchanges.ts';
+import { Answer, type FailedCall } from './http/answer.ts';
+import { createAuthentication } from './policies/authentication.ts';
+import { Calls } from './policies/calls.ts';
+import { loadTracing } from './policies/tracing.ts';
+import { createCredentialWatch } from './policies/credentialWatch.ts';
+import { createAnswerHeaders } from './policies/answerHeaders.ts';
+import { createClientAddress } from './policies/clientAddress.ts';
+import { createCors, type DescribedHeaders } from './policies/cors.ts';
+import { createFailedAttempts } from './policies/failedAttempts.ts';
+import { createGate } from './policies/gate.ts';
+import { createLoadShedding } from './policies/loadShedding.ts';
+import { createRateLimit } from './policies/rateLimit.ts';
+import { createSocketOrigins } from './policies/socketOrigins.ts';
+import { GatewayError } from './procedures/gatewayError.ts';
+import { logUnexpected } from './policies/errorLog.ts';
+import { createExchanges } from './policies/exchanges.ts';
 import {
-  type GatewayRequest,
-  type GatewayResponse,
+  type HttpRequest,
+  type HttpResponse,
   type Handle,
   type Refuse,
   type Refuser,
   type Service,
   type Shed,
   type Upgrade,
-} from './http.ts';
-import { isZod } from './isZod.ts';
-import { defaultBatchSize, limitsOf } from './limits.ts';
-import type { Exchange, GatewayOptions } from './options.ts';
-import { procedureDefinitions, type ServedProcedure } from './procedures.ts';
-import { createRestResponseMeta } from './responseMeta.ts';
-import { apiErrors } from './rest/errorFormat.ts';
-import { createFailure } from './rest/failure.ts';
-import type { StreamTimes } from './rest/restEvents.ts';
-import { createRestWire } from './rest/restWire.ts';
-import { createRoutes, type Route } from './rest/route.ts';
-import { createRpcFailure, json } from './rpc/rpcFailure.ts';
-import { createRpcWire } from './rpc/rpcWire.ts';
-import { createSocketWire } from './rpc/socketWire.ts';
-
-/** The OpenAPI 3.1 document, as JSON. */
-export type OpenApiDocument = Readonly<Record<string, unknown>>;
+} from './http/http.ts';
+import { isZod } from './procedures/isZod.ts';
+import { defaultBatchSize, limitsOf } from './policies/limits.ts';
+import type { Exchange } from './policies/exchange.ts';
+import type { GatewayOptions } from './options.ts';
+import { procedureDefinitions, type ServedProcedure } from './procedures/procedures.ts';
+import { createRestResponseMeta } from './policies/responseMeta.ts';
+import { apiErrors } from './openapi/errorFormat.ts';
+import { createFailure } from './protocols/rest/failure.ts';
+import type { StreamTimes } from './protocols/rest/restEvents.ts';
+import { createRestWire } from './protocols/rest/restWire.ts';
+import type { OpenApiDocument } from './openapi/documentOptions.ts';
+import { createRoutes, type Route } from './openapi/route.ts';
+import { createRpcFailure, json } from './protocols/trpc/rpcFailure.ts';
+import { createRpcWire } from './protocols/trpc/rpcWire.ts';
+import { createSocketWire } from './protocols/trpc/socketWire.ts';
 
 /** What `serve` takes, and what a service asks of its gateway. */
 export interface Gateway extends Required<Service>, Required<Refuser> {
@@ -183,7 +182,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   let made: Promise<OpenApiDocument> | undefined;
   const document = () =>
     // The generator costs about 20 MB and 200 ms to load (trpc-to-openapi 3.3.0): only who asks for it pays.
-    (made ??= import('./rest/document.ts').then(({ createDocument }) =>
+    (made ??= import('./openapi/document.ts').then(({ createDocument }) =>
       createDocument(options.router, {
         routes,
         document: options.document,
@@ -214,11 +213,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     hasCors: cors !== undefined,
   });
 
-  function dispatch(
-    request: GatewayRequest,
-    face: Face,
-    id: string,
-  ): GatewayResponse | Promise<GatewayResponse> {
+  function dispatch(request: HttpRequest, face: Face, id: string): HttpResponse | Promise<HttpResponse> {
     if (face === 'rest') return restWire(request, id);
     if (face === 'rpc') return rpcWire(request, id);
     const page = pages.get(request.path);
@@ -265,7 +260,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     if (refusal === undefined || request.method === 'OPTIONS') return undefined;
     const face = faceOf(request.path);
     // What is answered at once comes at once.
-    return face === 'other' ? undefined : (exchange(request, face, () => refusal(face)) as GatewayResponse);
+    return face === 'other' ? undefined : (exchange(request, face, () => refusal(face)) as HttpResponse);
   };
 
   const refuse: Refuse = (request, { status, code, message }) => {
@@ -277,7 +272,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       return answer;
     };
     // What is answered at once comes at once.
-    return exchange(request, faceOf(request.path), refused) as GatewayResponse;
+    return exchange(request, faceOf(request.path), refused) as HttpResponse;
   };
 
   return {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import * as root from './index.ts';
 import * as meta from './meta.ts';
 import * as types from './types/index.ts';
-import * as uws from './uws/serve.ts';
+import * as uws from './adapters/uws/serve.ts';
 
 it('has just these public names: one more is a decision', () => {
   expect(Object.keys(root).toSorted()).toEqual([

@@ -1,42 +1,40 @@
-export { createGateway, type Gateway, type OpenApiDocument } from './gateway.ts';
-export type { Authenticate, Nobody } from './authentication.ts';
-export type { CallWay } from './call/procedureCall.ts';
-export type { CorsOptions } from './edge/cors.ts';
-export type { FailedAttemptsOptions } from './edge/failedAttempts.ts';
-export type { Limit } from './edge/limitError.ts';
-export type { Caller, RateLimitOptions } from './edge/rateLimit.ts';
-export type { Limits } from './limits.ts';
-export type {
-  ContextOptions,
-  DocumentOptions,
-  Exchange,
-  GatewayOptions,
-  RpcOptions,
-  SocketOptions,
-} from './options.ts';
+export { createGateway, type Gateway } from './gateway.ts';
+export { type OpenApiDocument } from './openapi/documentOptions.ts';
+export type { Authenticate, Nobody } from './policies/authentication.ts';
+export type { CallWay } from './procedures/procedureCall.ts';
+export type { CorsOptions } from './policies/cors.ts';
+export type { FailedAttemptsOptions } from './policies/failedAttempts.ts';
+export type { Limit } from './http/limit.ts';
+export type { Caller, RateLimitOptions } from './policies/rateLimit.ts';
+export type { Limits } from './policies/limits.ts';
+export type { ContextOptions } from './procedures/contextOptions.ts';
+export type { DocumentOptions } from './openapi/documentOptions.ts';
+export type { Exchange } from './policies/exchange.ts';
+export type { GatewayOptions } from './options.ts';
+export type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 export {
   BodyTooLargeError,
   headersOf,
   type Header,
-  type GatewayBodyStream,
-  type GatewayRequest,
-  type GatewayResponse,
-  type GatewaySocket,
+  type BodyStream,
+  type HttpRequest,
+  type HttpResponse,
+  type WebSocketPeer,
   type Handle,
   type Service,
   type SocketAcceptor,
   type SocketHandler,
   type Upgrade,
-} from './http.ts';
-export { GatewayError } from './gatewayError.ts';
-export type { GatewayMeta, RestMeta, Deprecation, Pagination, ResponseHeader } from './meta.ts';
-export type { ServedProcedure } from './procedures.ts';
-export { Reply } from './reply.ts';
-export type { InputIssue } from './rest/inputError.ts';
+} from './http/http.ts';
+export { GatewayError } from './procedures/gatewayError.ts';
+export type { GatewayMeta, RestMeta, Deprecation, Pagination, ResponseHeader } from './procedures/meta.ts';
+export type { ServedProcedure } from './procedures/procedures.ts';
+export { Reply } from './procedures/reply.ts';
+export type { InputIssue } from './procedures/inputError.ts';
 export {
   apiErrors,
   problemDetails,
   trpcToOpenApiErrors,
   type ErrorFormat,
   type RestError,
-} from './rest/errorFormat.ts';
+} from './openapi/errorFormat.ts';

@@ -1,6 +1,6 @@
 import type { OpenApiMeta } from 'trpc-to-openapi';
 import { expectTypeOf, test } from 'vitest';
-import type { RestMeta } from './meta.ts';
+import type { RestMeta } from './procedures/meta.ts';
 
 test('what trpc-to-openapi takes as metadata is taken here', () => {
   type Vocabulary = NonNullable<OpenApiMeta<object>['openapi']>;

@@ -1,4 +1,4 @@
-import type { GatewayRequest, GatewayResponse } from '@petstore/gateway';
+import type { HttpRequest, HttpResponse } from '@petstore/gateway';
 import type { PageFile } from './pageFiles.ts';
 
 /**
@@ -7,12 +7,12 @@ import type { PageFile } from './pageFiles.ts';
  */
 export function docsRoutes() {
   let loading: Promise<PageFile> | undefined;
-  const file = (name: string, type: string) => async (request: GatewayRequest) => {
+  const file = (name: string, type: string) => async (request: HttpRequest) => {
     loading ??= import('./pageFiles.ts').then(({ createPageFiles }) => createPageFiles());
     return (await loading)(request, name, `text/${type}; charset=utf-8`);
   };
   return {
-    '/': (): GatewayResponse => ({ status: 302, headers: [['location', 'docs']] }),
+    '/': (): HttpResponse => ({ status: 302, headers: [['location', 'docs']] }),
     '/docs': file('index.html', 'html'),
     '/docs/start.js': file('start.js', 'javascript'),
     '/docs/scalar.js': file('scalar.js', 'javascript'),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import type { GatewayRequest, GatewayResponse, Header } from '@petstore/gateway';
+import type { HttpRequest, HttpResponse, Header } from '@petstore/gateway';
 import Negotiator from 'negotiator';
 import { scalarBundle } from './scalarBundle.ts';
 
@@ -30,7 +30,7 @@ interface Representation {
 }
 
 /** Answers GET and HEAD with a file of the page. */
-export type PageFile = (request: GatewayRequest, name: string, type: string) => Promise<GatewayResponse>;
+export type PageFile = (request: HttpRequest, name: string, type: string) => Promise<HttpResponse>;
 
 /**
  * Gives the files of a folder, each in the encoding that its request likes best. They are read when they are asked for,

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { GatewayResponse } from '@petstore/gateway';
+import type { HttpResponse } from '@petstore/gateway';
 import { ListenError } from '@petstore/gateway/uws';
 import { listenFault } from '../listenFault.ts';
 
 /** A page without a body that streams. */
-type Page = () => GatewayResponse | Promise<GatewayResponse>;
+type Page = () => HttpResponse | Promise<HttpResponse>;
 
 export interface AdminListenerOptions {
   /** `ADMIN_HOST`. */
@@ -68,7 +68,7 @@ async function answer(
   response.end(body);
 }
 
-async function madeOf(page: Page): Promise<GatewayResponse> {
+async function madeOf(page: Page): Promise<HttpResponse> {
   try {
     return await page();
   } catch {
@@ -80,8 +80,8 @@ const failure = (
   status: number,
   code: string,
   message: string,
-  ...headers: GatewayResponse['headers']
-): GatewayResponse => ({
+  ...headers: HttpResponse['headers']
+): HttpResponse => ({
   status,
   headers: [['content-type', 'application/json'], ...headers],
   body: JSON.stringify({ code, message, status }),

@@ -1,4 +1,4 @@
-import type { Gateway, GatewayRequest } from '@petstore/gateway';
+import type { Gateway, HttpRequest } from '@petstore/gateway';
 import type { Client } from '../client.ts';
 import { jsonText } from './jsonText.ts';
 
@@ -26,7 +26,7 @@ export function inProcess({ handle }: Gateway, apiKey: string): Ask {
       ['authorization', `Bearer ${apiKey}`],
       ['content-type', 'application/json'],
     ]);
-    const request: GatewayRequest = {
+    const request: HttpRequest = {
       method,
       path,
       query,

@@ -4,8 +4,8 @@ import { appRouter } from '@petstore/core';
 import {
   createGateway,
   headersOf,
-  type GatewayRequest,
-  type GatewayResponse,
+  type HttpRequest,
+  type HttpResponse,
   type Handle,
 } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
@@ -81,7 +81,7 @@ export const nodeHost = (): Promise<RawHost> =>
     return { port: (server.address() as AddressInfo).port, close };
   });
 
-function nodeRequest(message: IncomingMessage, body: Buffer): GatewayRequest {
+function nodeRequest(message: IncomingMessage, body: Buffer): HttpRequest {
   const [path = '', query = ''] = (message.url ?? '').split('?', 2);
   return plainRequest(message.method ?? '', path, query, new Map(Object.entries(message.headers)), async () =>
     Uint8Array.from(body),
@@ -112,7 +112,7 @@ export const bareHost = (): Promise<RawHost> =>
         return Uint8Array.from(Buffer.concat(chunks));
       };
       const request = plainRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery(), headers, body);
-      const write = (answer: GatewayResponse) => {
+      const write = (answer: HttpResponse) => {
         if (isAborted) return;
         res.cork(() => {
           res.writeStatus(`${answer.status} Bare`);
@@ -136,7 +136,7 @@ const plainRequest = (
   query: string | undefined,
   headers: ReadonlyMap<string, unknown>,
   body: () => Promise<Uint8Array<ArrayBuffer>>,
-): GatewayRequest => ({
+): HttpRequest => ({
   method,
   path,
   query: query ?? '',

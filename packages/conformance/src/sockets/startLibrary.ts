@@ -4,7 +4,7 @@ import {
   createGateway,
   type Exchange,
   type GatewayOptions,
-  type GatewayRequest,
+  type HttpRequest,
   type SocketOptions,
 } from '@petstore/gateway';
 import { serve, type Listening } from '@petstore/gateway/uws';
@@ -124,9 +124,9 @@ export interface Hooks extends Pick<
   GatewayOptions<ReturnType<typeof createRouter>, string>,
   'failedAttempts' | 'rateLimit' | 'trustProxy'
 > {
-  readonly checkKey?: (request: GatewayRequest) => unknown;
+  readonly checkKey?: (request: HttpRequest) => unknown;
   /** What it rejects with, `createContext` does. */
-  readonly onContext?: (request: GatewayRequest) => unknown;
+  readonly onContext?: (request: HttpRequest) => unknown;
   readonly onError?: (failure: { readonly path: string | undefined }) => void;
 }
 

@@ -1,7 +1,7 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { GatewayMeta } from '../meta.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
 import { generateTypes } from './generateTypes.ts';
 import * as example from './testing/exampleRouter.ts';
 

@@ -1,12 +1,12 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
-import { isZod } from '../isZod.ts';
-import { procedureDefinitions, type ProcedureDefinition } from '../procedures.ts';
+import { isZod } from '../procedures/isZod.ts';
+import { procedureDefinitions, type ProcedureDefinition } from '../procedures/procedures.ts';
 import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
 import { routerTree, spellProcedure, type ProcedureTypes, type RouterTree } from './spellProcedure.ts';
 import { spellSchema, type SpellOptions } from './spellSchema.ts';
 import { word, type Comment, type TypeNode } from './typeNode.ts';
-import { GatewayError } from '../gatewayError.ts';
+import { GatewayError } from '../procedures/gatewayError.ts';
 import { metadataOf, type Schema } from './zodDefinition.ts';
 
 export interface TypesOptions {

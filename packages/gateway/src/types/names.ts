@@ -2,7 +2,7 @@ import type { Side } from './optionality.ts';
 import { print } from './print.ts';
 import type { Place } from './spellSchema.ts';
 import { generic, type Alias, type Comment, type TypeNode } from './typeNode.ts';
-import { GatewayError } from '../gatewayError.ts';
+import { GatewayError } from '../procedures/gatewayError.ts';
 import { definitionOf, metadataOf, type Schema } from './zodDefinition.ts';
 
 /** A type that is written down under a name of its own. */

@@ -1,10 +1,10 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
-import { isZod } from '../isZod.ts';
-import type { ProcedureDefinition } from '../procedures.ts';
+import { isZod } from '../procedures/isZod.ts';
+import type { ProcedureDefinition } from '../procedures/procedures.ts';
 import { spellSchema, type Place, type SpellOptions } from './spellSchema.ts';
 import { contains, generic, word, type Member, type TypeNode } from './typeNode.ts';
-import { GatewayError } from '../gatewayError.ts';
+import { GatewayError } from '../procedures/gatewayError.ts';
 import { definitionOf, type Schema } from './zodDefinition.ts';
 
 /** A procedure's type: its kind, what it takes and what it gives. */

@@ -14,7 +14,7 @@ import {
   type Member,
   type TypeNode,
 } from './typeNode.ts';
-import { GatewayError } from '../gatewayError.ts';
+import { GatewayError } from '../procedures/gatewayError.ts';
 import {
   classOf,
   definitionOf,

@@ -3,9 +3,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isZod } from '../isZod.ts';
+import { isZod } from '../procedures/isZod.ts';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
-import { GatewayError } from '../gatewayError.ts';
+import { GatewayError } from '../procedures/gatewayError.ts';
 
 export const usage = `Usage: petstore-gateway types --router FILE [options]
 

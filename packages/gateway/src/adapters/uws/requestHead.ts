@@ -1,0 +1,98 @@
+// Hot path: every request runs through it. What is unusual here is measured: testing/headCost.ts.
+import type { HttpRequest as NativeRequest } from 'uWebSockets.js';
+
+/** Other than tab and what ASCII can print. */
+const unusual = /[^\t -~]/;
+// oxlint-disable-next-line no-control-regex -- these are the bytes that a value must not have
+const control = /[\0-\x08\x0a-\x1f\x7f]/;
+const closing = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+
+/**
+ * The head of the request that uWebSockets.js is handing over: one object for all, filled anew by `read`, since only one
+ * request is read at a time. Whoever needs the headers longer than its handler runs copies them.
+ *
+ * All headers are read, once. `NativeRequest.getHeader` cannot tell an empty header from none and shows only the first of
+ * several, and that is where requests are smuggled. Reading them all costs what ten readings by name do, and each
+ * reading by name is then a look into an array.
+ *
+ * A header's name is a token already: at others the parser stops. At an empty name it takes the head for ended, and what
+ * follows is hidden from us (uWebSockets.js 20; docs/edge.md).
+ */
+export class RequestHead {
+  /** The first `count` are this request's; what is behind them is of others. */
+  readonly names: string[] = [];
+  readonly values: string[] = [];
+  count = 0;
+  /** The header lines' length, with their separators, in bytes. */
+  bytes = 0;
+  hosts = 0;
+  host = '';
+  lengths = 0;
+  length = '';
+  codings = 0;
+  coding = '';
+  /** An `Expect` that is not `100-continue`. */
+  expectation = '';
+  /** Whether the client asks to close the connection after this request (RFC 9112 §9.6). */
+  isLast = false;
+  hasControl = false;
+  #req: NativeRequest | undefined;
+
+  read(req: NativeRequest): void {
+    this.count = 0;
+    this.bytes = 0;
+    this.hosts = 0;
+    this.lengths = 0;
+    this.codings = 0;
+    this.expectation = '';
+    this.isLast = false;
+    this.hasControl = false;
+    this.#req = req;
+    req.forEach(this.#add);
+    this.#req = undefined;
+  }
+
+  // By length first: a string from outside is not internalized, and comparing it with each name costs more.
+  readonly #add = (name: string, value: string): void => {
+    this.bytes += name.length + value.length + 4;
+    switch (name.length) {
+      case 4:
+        if (name === 'host') {
+          this.hosts += 1;
+          this.host = value;
+        }
+        break;
+      case 6:
+        if (name === 'expect' && value.toLowerCase() !== '100-continue') this.expectation = value;
+        break;
+      case 10:
+        if (name === 'connection' && value !== 'keep-alive' && closing.test(value)) this.isLast = true;
+        break;
+      case 14:
+        if (name === 'content-length') {
+          this.lengths += 1;
+          this.length = value;
+        }
+        break;
+      case 17:
+        if (name === 'transfer-encoding') {
+          this.codings += 1;
+          this.coding = value;
+        }
+        break;
+    }
+    this.names[this.count] = name;
+    this.values[this.count] = unusual.test(value) ? this.#latin1(name, value) : value;
+    this.count += 1;
+  };
+
+  /**
+   * `forEach` reads bytes beyond ASCII as UTF-8 and loses those that are not, `getHeader` as Latin-1, as Node does; of
+   * several headers of one name it gives the first. At either end of a value such bytes are lost to both: the parser
+   * takes them for blanks (uWebSockets.js 20).
+   */
+  #latin1(name: string, value: string): string {
+    if (control.test(value)) this.hasControl = true;
+    return this.#req?.getHeader(name) ?? value;
+  }
+}

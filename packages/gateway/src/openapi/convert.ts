@@ -1,0 +1,261 @@
+import { z } from 'zod';
+import { isExact } from '../http/exactNumber.ts';
+
+/** What a converter gives for a text that its schema's type cannot be written as. */
+export const refused: unique symbol = Symbol('refused');
+
+/** Turns the text of a path segment, a query parameter or a form field into the value that a schema takes. */
+interface Converter {
+  /** What the text has to be, in words that follow "must be". */
+  readonly expects: string;
+  readonly convert: (text: string) => unknown;
+  /** What zod says of a value that is of another type, but for its path and message. */
+  readonly issue: TypeIssue;
+  /** Whether the values are whole numbers. */
+  readonly integer: boolean;
+  /** Samples of every kind of text that it takes: where two converters read one differently, a union would guess. */
+  readonly samples: readonly string[];
+}
+
+type TypeIssue = { readonly code: string } & Readonly<Record<string, unknown>>;
+
+/** A converter for a schema, and whether its parameter may be repeated (an array). */
+export interface ParameterConverter extends Converter {
+  readonly repeated: boolean;
+}
+
+/** Why a schema has no converter, in words that follow the parameter's name. */
+export class NotConvertible extends Error {}
+
+const converter = (
+  expects: string,
+  samples: readonly string[],
+  convert: (text: string) => unknown,
+  issue: TypeIssue,
+  integer = false,
+): Converter => ({ expects, samples, convert, issue, integer });
+
+const typeIssue = (expected: string): TypeIssue => ({ code: 'invalid_type', expected });
+
+const text = converter(
+  'a string',
+  ['', 'a', '5', '5.5', 'true', '2026-01-01T00:00:00Z'],
+  (value) => value,
+  typeIssue('string'),
+);
+
+const integer = converter(
+  'an integer: digits, with a minus in front where it is negative',
+  ['5', '-5'],
+  (value) => (/^-?\d+$/.test(value) ? exactNumber(value) : refused),
+  typeIssue('int'),
+  true,
+);
+
+const number = converter(
+  'a number',
+  ['5', '-5', '5.5', '1e3'],
+  (value) => (/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value) ? exactNumber(value) : refused),
+  typeIssue('number'),
+);
+
+const bigint = converter(
+  'an integer',
+  ['5', '-5'],
+  (value) => (/^-?\d+$/.test(value) ? BigInt(value) : refused),
+  typeIssue('bigint'),
+);
+
+const boolean = converter(
+  'true or false',
+  ['true', 'false'],
+  (value) => (value === 'true' ? true : value === 'false' ? false : refused),
+  typeIssue('boolean'),
+);
+
+/** As `z.iso.datetime({ offset: true })`, which builds an error for each text that is none. */
+const timestamp = z.core.regexes.datetime({ offset: true });
+
+/** The date of a date-time in the form of RFC 3339; `undefined` for any other text. */
+export const dateOf = (value: string): Date | undefined =>
+  timestamp.test(value) ? new Date(value) : undefined;
+
+const date = converter(
+  'a date-time (RFC 3339)',
+  ['2026-01-01T00:00:00Z'],
+  (value) => dateOf(value) ?? refused,
+  typeIssue('date'),
+);
+
+const nothing = converter('absent', [], () => refused, typeIssue('undefined'));
+
+function exactNumber(value: string): unknown {
+  const parsed = Number(value);
+  return isExact(value, parsed) ? parsed : refused;
+}
+
+function literals(values: readonly z.core.util.Literal[]): Converter {
+  const byText = new Map<string, unknown>();
+  for (const value of values) {
+    if (value === null || value === undefined) continue;
+    const key = String(value);
+    if (byText.has(key) && byText.get(key) !== value) {
+      throw new NotConvertible(
+        `has the values ${JSON.stringify(key)} and ${key}, which look the same in a URL`,
+      );
+    }
+    byText.set(key, value);
+  }
+  const keys = [...byText.keys()];
+  return converter(
+    `one of ${keys.map((key) => JSON.stringify(key)).join(', ')}`,
+    keys,
+    (value) => (byText.has(value) ? byText.get(value) : refused),
+    { code: 'invalid_value', values },
+  );
+}
+
+function union(options: readonly Converter[]): Converter {
+  for (const [index, one] of options.entries()) {
+    for (const other of options.slice(index + 1)) {
+      const clash = [...one.samples, ...other.samples].find((sample) => {
+        const values = [one.convert(sample), other.convert(sample)];
+        return !values.includes(refused) && !Object.is(values[0], values[1]) && !areEqualDates(values);
+      });
+      if (clash !== undefined) {
+        throw new NotConvertible(
+          `is a union in which ${JSON.stringify(clash)} could be ${one.expects} or ${other.expects}; ` +
+            'use a schema with one reading',
+        );
+      }
+    }
+  }
+  return converter(
+    options.map(({ expects }) => expects).join(' or '),
+    options.flatMap(({ samples }) => samples),
+    (value) => {
+      for (const option of options) {
+        const converted = option.convert(value);
+        if (converted !== refused) return converted;
+      }
+      return refused;
+    },
+    { code: 'invalid_union', errors: [] },
+    options.every((option) => option.integer),
+  );
+}
+
+const areEqualDates = (values: readonly unknown[]) => values.every((value) => value instanceof Date);
+
+/** zod's schemas as they describe themselves; the union of every definition is the package's own. */
+type Schema = z.core.$ZodTypes;
+
+/**
+ * The converter of a schema's own type, strict: nothing is trimmed, rounded or guessed. The schema itself is not
+ * changed; it checks the value afterwards.
+ * @throws {NotConvertible} where a text cannot be converted without guessing
+ */
+export function parameterConverter(schema: z.core.$ZodType, depth = 0): ParameterConverter {
+  if (depth > 50) throw new NotConvertible('contains itself, which a URL cannot carry');
+  const { def } = (schema as Schema)._zod;
+  switch (def.type) {
+    case 'array':
+      return { ...scalarConverter(def.element), repeated: true };
+    case 'set':
+      throw new NotConvertible('is a set; use an array');
+    default: {
+      const inner = unwrap(schema);
+      return inner === undefined
+        ? { ...scalarConverter(schema), repeated: false }
+        : parameterConverter(inner, depth + 1);
+    }
+  }
+}
+
+function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
+  if (depth > 50) throw new NotConvertible('contains itself, which a URL cannot carry');
+  const { def } = (schema as Schema)._zod;
+  switch (def.type) {
+    case 'string':
+    case 'template_literal':
+      return text;
+    case 'number':
+      return isInteger(schema) ? integer : number;
+    case 'bigint':
+      return bigint;
+    case 'boolean':
+      return boolean;
+    case 'date':
+      return date;
+    case 'enum':
+      return literals(Object.values(def.entries));
+    case 'literal':
+      return literals(def.values);
+    case 'null':
+    case 'undefined':
+    case 'void':
+    case 'never':
+      return nothing;
+    case 'union':
+      return union(def.options.map((option) => scalarConverter(option, depth + 1)));
+    case 'object':
+    case 'record':
+      throw new NotConvertible(
+        'is an object, which a URL cannot carry; name each of its fields as a parameter',
+      );
+    case 'file':
+      throw new NotConvertible(
+        'is a file, which multipart/form-data alone can carry: list no other content type',
+      );
+    case 'array':
+    case 'tuple':
+      throw new NotConvertible('is an array within an array, which a URL cannot carry');
+    default: {
+      const inner = unwrap(schema);
+      if (inner !== undefined) return scalarConverter(inner, depth + 1);
+      throw new NotConvertible(
+        `is of the kind "${def.type}", which a text cannot be converted to without guessing`,
+      );
+    }
+  }
+}
+
+/** What a wrapper takes in: `z.optional(x)` takes what `x` takes. `undefined` for what wraps nothing. */
+export function unwrap(schema: z.core.$ZodType): z.core.$ZodType | undefined {
+  const { def } = (schema as Schema)._zod;
+  switch (def.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'catch':
+    case 'readonly':
+    case 'nonoptional':
+    case 'success':
+    case 'promise':
+      return def.innerType;
+    case 'lazy':
+      // Not `getter`, which may make another schema each time: zod keeps the first.
+      return (schema as z.core.$ZodLazy)._zod.innerType;
+    case 'pipe':
+      return (def.in as Schema)._zod.def.type === 'transform' ? undefined : def.in;
+    default:
+      return undefined;
+  }
+}
+
+// z.int() says so in its definition; z.number().int() and .multipleOf(1) in their checks. zod's classes have `isInt`, the
+// ones of zod/mini have not.
+function isInteger(schema: z.core.$ZodType): boolean {
+  const { def } = (schema as Schema)._zod;
+  if (def.type !== 'number') return false;
+  const checks = [def, ...(def.checks ?? []).map((check) => check._zod.def)];
+  return checks.some(
+    (check) =>
+      ('format' in check && /^(?:u?int|safeint)/.test(String(check.format))) ||
+      ('check' in check &&
+        check.check === 'multiple_of' &&
+        'value' in check &&
+        Number.isInteger(check.value)),
+  );
+}

@@ -1,0 +1,73 @@
+import { initTRPC } from '@trpc/server';
+import { expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../gateway.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+/** Posts `{ node }` to a procedure that takes such nodes and returns the deepest. */
+async function post(schema: z.ZodType, node: unknown) {
+  const run = vi.fn<(node: unknown) => void>();
+  const gateway = await createGateway({
+    router: t.router({
+      save: t.procedure
+        .meta({ openapi: { method: 'POST', path: '/nodes' } })
+        .input(z.object({ node: schema }))
+        .output(z.void())
+        .mutation(({ input }) => run(input.node)),
+    }),
+    createContext: () => ({}),
+    document: { title: 'Dates', version: '0.0.0' },
+  });
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ node });
+  const { status } = await gateway.handle(inProcessRequest('POST', '/v1/nodes', headers, body));
+  return { status, node: run.mock.calls[0]?.[0] };
+}
+
+const at = '2026-01-01T00:00:00Z';
+
+it.each(['a', 'b'])(
+  'a recursive union with dates checks each of 17 nested nodes of kind %s at most 17 times, not 2^17 times',
+  async (kind) => {
+    const check = vi.fn(() => true);
+    const kindOf = (name: string) => z.literal(name).refine(check);
+    const Node: z.ZodType = z.lazy(() =>
+      z.union([
+        z.object({ kind: kindOf('a'), child: Node.optional(), at: z.date().optional() }),
+        z.object({ kind: kindOf('b'), child: Node.optional(), at: z.date().optional() }),
+      ]),
+    );
+    let node: object = { kind, at };
+    for (let depth = 1; depth < 17; depth += 1) node = { kind, child: node };
+
+    const result = await post(Node, node);
+
+    expect(result.status).toBe(204);
+    expect(check.mock.calls.length).toBeLessThanOrEqual(17 * 17);
+    let deepest = result.node as { child?: object };
+    while (deepest.child) deepest = deepest.child;
+    expect(deepest).toEqual({ kind, at: new Date(at) });
+  },
+);
+
+it.each([
+  ['numbers', [0, 1, 2, 3, 4]],
+  ['numbers and a date', [0, 1, 2, 3, 4, at]],
+])('a recursive union does not check %s at depth 90 once per level', async (_, items) => {
+  const check = vi.fn(() => true);
+  const Node: z.ZodType = z.lazy(() => z.union([z.number().refine(check), z.date(), z.array(Node)]));
+  const wrapped = (deepest: unknown) => {
+    let node = deepest;
+    for (let depth = 1; depth < 90; depth += 1) node = [node];
+    return node;
+  };
+
+  const result = await post(Node, wrapped(items));
+
+  const read = items.map((item) => (item === at ? new Date(at) : item));
+  expect(result).toEqual({ status: 204, node: wrapped(read) });
+  expect(check.mock.calls.length).toBeLessThanOrEqual(2 * items.length);
+});

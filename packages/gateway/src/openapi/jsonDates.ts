@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { isObject } from '../http/isObject.ts';
+import { dateOf, unwrap } from './convert.ts';
+
+type Schema = z.core.$ZodTypes;
+
+/** Results by schema and value: schemas that contain themselves in several branches reach a value by many paths. */
+type Memo = Map<z.core.$ZodType, Map<unknown, unknown>>;
+
+/**
+ * Replaces the date-times (RFC 3339) of a JSON value by dates, wherever the schema takes a date: JSON has none. Any other
+ * value is left as it is, for the schema to reject. What changes is copied.
+ */
+export function readDates(schema: z.core.$ZodType, value: unknown, memo: Memo = new Map()): unknown {
+  // A number, `true` or `null` holds no date, whatever the schema.
+  if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
+  if (!hasDate(schema)) return value;
+  const { def } = (schema as Schema)._zod;
+  switch (def.type) {
+    case 'date':
+      return typeof value === 'string' ? (dateOf(value) ?? value) : value;
+    case 'object': {
+      const { shape, catchall } = def;
+      return readMembers(value, (name) => (Object.hasOwn(shape, name) ? shape[name] : catchall), memo);
+    }
+    case 'record':
+      return readMembers(value, () => def.valueType, memo);
+    case 'array':
+      return readItems(value, () => def.element, memo);
+    case 'tuple':
+      return readItems(value, (index) => def.items[index] ?? def.rest ?? undefined, memo);
+    case 'intersection':
+      return remembered(memo, schema, value, () =>
+        readDates(def.right, readDates(def.left, value, memo), memo),
+      );
+    case 'union':
+      return remembered(memo, schema, value, () => readUnion(def, value, memo));
+    default: {
+      const inner = unwrap(schema);
+      return inner ? readDates(inner, value, memo) : value;
+    }
+  }
+}
+
+/** Reads a value by a schema once, however often the two meet. */
+function remembered(memo: Memo, schema: z.core.$ZodType, value: unknown, read: () => unknown): unknown {
+  let results = memo.get(schema);
+  if (results === undefined) memo.set(schema, (results = new Map()));
+  if (!results.has(value)) results.set(value, read());
+  return results.get(value);
+}
+
+function readMembers(
+  value: unknown,
+  schemaOf: (name: string) => z.core.$ZodType | undefined,
+  memo: Memo,
+): unknown {
+  if (!isObject(value)) return value;
+  let read = value;
+  for (const name of Object.keys(value)) {
+    const schema = schemaOf(name);
+    const member = value[name];
+    const made = schema ? readDates(schema, member, memo) : member;
+    if (made === member) continue;
+    // The copy has a member `__proto__` of its own where the value has, as JSON.parse makes it: it is set like any other.
+    if (read === value) read = { ...value };
+    read[name] = made;
+  }
+  return read;
+}
+
+function readItems(
+  value: unknown,
+  schemaOf: (index: number) => z.core.$ZodType | undefined,
+  memo: Memo,
+): unknown {
+  if (!Array.isArray(value)) return value;
+  const items: readonly unknown[] = value;
+  const read = items.map((item, index) => {
+    const schema = schemaOf(index);
+    return schema ? readDates(schema, item, memo) : item;
+  });
+  return read.every((item, index) => item === items[index]) ? value : read;
+}
+
+/** As zod's union: the first option that accepts the value, which a discriminator names without trying them. */
+function readUnion({ options, ...def }: z.core.$ZodUnionDef, value: unknown, memo: Memo): unknown {
+  const discriminator = 'discriminator' in def ? (def.discriminator as string) : undefined;
+  if (discriminator !== undefined && isObject(value)) {
+    const kind = value[discriminator] as z.core.util.Primitive;
+    const named = options.find((option) => option._zod.propValues?.[discriminator]?.has(kind));
+    return named ? readDates(named, value, memo) : value;
+  }
+  const reads = options.map((option) => readDates(option, value, memo));
+  // Checking costs as much as all that the value holds, and each union around this one checks it again.
+  if (reads.every((read) => read === value)) return value;
+  // The last option is not checked: a value that it does not accept is rejected when the schema parses it.
+  const last = options.length - 1;
+  return reads.find((read, index) => index === last || accepts(options[index] as z.core.$ZodType, read));
+}
+
+/** Whether a schema accepts a value. Not by `safeParse`, which builds an error for each value that it rejects. */
+function accepts(schema: z.core.$ZodType, value: unknown): boolean {
+  try {
+    const payload = schema._zod.run({ value, issues: [] }, { async: false });
+    if (!(payload instanceof Promise)) return payload.issues.length === 0;
+    // An asynchronous check cannot be waited for here: the first option whose types fit is taken.
+    payload.catch(() => undefined);
+    return true;
+  } catch (cause) {
+    return cause instanceof z.core.$ZodAsyncError;
+  }
+}
+
+const known = new WeakMap<z.core.$ZodType, boolean>();
+
+/** Whether a schema takes a date, itself or somewhere within. */
+export function hasDate(schema: z.core.$ZodType): boolean {
+  let found = known.get(schema);
+  if (found === undefined) {
+    found = reachesDate(schema, new Set());
+    known.set(schema, found);
+  }
+  return found;
+}
+
+function reachesDate(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): boolean {
+  // A schema may contain itself.
+  if (seen.has(schema)) return false;
+  seen.add(schema);
+  return (
+    (schema as Schema)._zod.def.type === 'date' || inputParts(schema).some((part) => reachesDate(part, seen))
+  );
+}
+
+function inputParts(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
+  const { def } = (schema as Schema)._zod;
+  switch (def.type) {
+    case 'object':
+      return [...Object.values(def.shape), ...(def.catchall ? [def.catchall] : [])];
+    case 'record':
+      return [def.valueType];
+    case 'array':
+      return [def.element];
+    case 'tuple':
+      return [...def.items, ...(def.rest ? [def.rest] : [])];
+    case 'intersection':
+      return [def.left, def.right];
+    case 'union':
+      return def.options;
+    default: {
+      const inner = unwrap(schema);
+      return inner ? [inner] : [];
+    }
+  }
+}

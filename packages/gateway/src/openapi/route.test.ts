@@ -1,0 +1,243 @@
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../gateway.ts';
+import { GatewayError } from '../procedures/gatewayError.ts';
+import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType = z.unknown()) {
+  const base = t.procedure.meta({ openapi: rest }).input(input).output(output);
+  return rest.method === 'GET'
+    ? base.query(({ input: given }) => given)
+    : base.mutation(({ input: given }) => given);
+}
+
+const recursive: z.ZodType = z.lazy(() => z.optional(recursive));
+
+const ticks = (rest: RestMeta) =>
+  t.procedure.meta({ openapi: rest }).subscription(async function* () {
+    yield 1;
+  });
+
+const gatewayOf = (procedures: Parameters<typeof t.router>[0]) =>
+  createGateway({
+    router: t.router(procedures),
+    createContext: () => ({}),
+    document: { title: 'Test', version: '0.0.0' },
+    routes: { '/v1/taken': () => ({ status: 200, headers: [] }) },
+  });
+
+describe('createGateway refuses, with a sentence, what it cannot serve', () => {
+  const get = (path: `/${string}`): RestMeta => ({ method: 'GET', path });
+  const post = (path: `/${string}`): RestMeta => ({ method: 'POST', path });
+
+  it.each<[what: string, procedures: Parameters<typeof t.router>[0], sentence: RegExp]>([
+    [
+      'two procedures at one method and path',
+      {
+        a: echo(get('/x/{p}'), z.object({ p: z.string() })),
+        b: echo(get('/x/{q}'), z.object({ q: z.string() })),
+      },
+      /procedures a and b are both served at GET/,
+    ],
+    [
+      'a path that names what the input has not',
+      { a: echo(get('/x/{p}')) },
+      /path names \{p\}, which its input has not/,
+    ],
+    [
+      'a path that names one parameter twice',
+      { a: echo(get('/x/{p}/{p}'), z.object({ p: z.string() })) },
+      /names one parameter twice/,
+    ],
+    ['a path with a slash at its end', { a: echo(get('/x/')) }, /its path is \/x\//],
+    [
+      'a segment that is half a parameter',
+      { a: echo(get('/x-{p}'), z.object({ p: z.string() })) },
+      /its path is \/x-\{p\}/,
+    ],
+    [
+      'an array in a path',
+      { a: echo(get('/{p}'), z.object({ p: z.array(z.string()) })) },
+      /"p" is an array, which a path cannot carry/,
+    ],
+    [
+      'an object in a query',
+      { a: echo(get('/x'), z.object({ q: z.object({}) })) },
+      /"q" is an object, which a URL cannot carry/,
+    ],
+    [
+      'a record in a query',
+      { a: echo(get('/x'), z.object({ q: z.record(z.string(), z.string()) })) },
+      /"q" is an object/,
+    ],
+    [
+      'arrays in arrays in a query',
+      { a: echo(get('/x'), z.object({ q: z.array(z.array(z.string())) })) },
+      /"q" is an array within an array/,
+    ],
+    [
+      'a union with two readings',
+      { a: echo(get('/x'), z.object({ q: z.union([z.string(), z.number()]) })) },
+      /"q" is a union in which "5" could be a string or a number/,
+    ],
+    [
+      'literals that look the same',
+      { a: echo(get('/x'), z.object({ q: z.literal([1, '1']) })) },
+      /"q" has the values "1" and 1, which look the same/,
+    ],
+    [
+      'anything in a query',
+      { a: echo(get('/x'), z.object({ q: z.unknown() })) },
+      /"q" is of the kind "unknown"/,
+    ],
+    [
+      'a preprocessed query',
+      { a: echo(get('/x'), z.object({ q: z.preprocess((v) => v, z.string()) })) },
+      /"q" is of the kind "pipe"/,
+    ],
+    ['an input that is no object', { a: echo(post('/x'), z.string()) }, /its input is not a zod object/],
+    ['no output', { a: t.procedure.meta({ openapi: get('/x') }).query(() => 1) }, /it has no zod output/],
+    [
+      'a bigint deep in a JSON body',
+      { a: echo(post('/x'), z.object({ a: z.object({ b: z.bigint() }) })) },
+      /"a": "b" is a bigint/,
+    ],
+    [
+      'a map in an output',
+      { a: echo(get('/x'), undefined, z.object({ m: z.map(z.string(), z.string()) })) },
+      /in its output, "m" is a map/,
+    ],
+    [
+      'a transform in an output that nothing describes',
+      { a: echo(get('/x'), undefined, z.string().transform(Number)) },
+      /in its output, its value is a transform/,
+    ],
+    [
+      'a content type that nobody reads',
+      { a: echo({ ...post('/x'), contentTypes: ['text/csv'] }, z.object({ a: z.string() })) },
+      /content type text\/csv is not one/,
+    ],
+    [
+      'a list of content types that is empty',
+      { a: echo({ ...post('/x'), contentTypes: [] }, z.object({ a: z.string() })) },
+      /The procedure a cannot be served over REST: its contentTypes is an empty list; name at least one of application\/json, .*, or leave it out/,
+    ],
+    [
+      'an optional parameter in a path',
+      { a: echo(get('/x/{p}'), z.object({ p: z.string().optional() })) },
+      /"p" is optional, and a path always has it; make it required/,
+    ],
+    [
+      'a parameter with a default in a path',
+      { a: echo(get('/x/{p}'), z.object({ p: z.int().default(1) })) },
+      /"p" is optional, and a path always has it/,
+    ],
+    [
+      'an input that accepts nothing at all',
+      { a: echo(get('/x'), z.never()) },
+      /its input is z\.never\(\), which rejects every request; for a procedure without input leave \.input\(\) out, or use z\.void\(\)/,
+    ],
+    [
+      'a cursor that the query has not',
+      { a: echo({ ...get('/x'), pagination: { cursor: 'after' } }) },
+      /names the cursor "after"/,
+    ],
+    [
+      'a method that is none of REST’s',
+      { a: echo({ method: 'TRACE' as 'GET', path: '/x' }) },
+      /its method is TRACE/,
+    ],
+    [
+      'a subscription that does not say what an event is',
+      { a: ticks(get('/x')) },
+      /say in its metadata what an event is/,
+    ],
+    [
+      'a subscription by POST',
+      { a: ticks({ ...post('/x'), event: z.number() }) },
+      /it is a subscription, so its method must be GET, not POST/,
+    ],
+    [
+      'an event that JSON cannot carry',
+      { a: ticks({ ...get('/x'), event: z.object({ n: z.bigint() }) }) },
+      /in its event, "n" is a bigint/,
+    ],
+    [
+      'an event of what is no subscription',
+      { a: echo({ ...get('/x'), event: z.number() }) },
+      /has an event, but it is a query/,
+    ],
+    [
+      'bytes of what is not a media type',
+      { a: echo({ ...get('/x'), produces: 'png' }) },
+      /produces "png", which is not a media type/,
+    ],
+    [
+      'a file in a JSON body',
+      { a: echo(post('/x'), z.object({ f: z.file() })) },
+      /"f": its value is a file, which JSON has not/,
+    ],
+    [
+      'a file in a body that may be a form without files',
+      {
+        a: echo(
+          { ...post('/x'), contentTypes: ['multipart/form-data', 'application/x-www-form-urlencoded'] },
+          z.object({ f: z.file() }),
+        ),
+      },
+      /"f" is a file, which multipart\/form-data alone can carry/,
+    ],
+    [
+      'a mutation at GET',
+      {
+        a: t.procedure
+          .meta({ openapi: get('/x') })
+          .output(z.void())
+          .mutation(() => {}),
+      },
+      /GET must change nothing/,
+    ],
+    [
+      'a path in the style of Express',
+      { a: echo(get('/books/:id'), z.object({ id: z.string() })) },
+      /write it as \/name\/\{parameter\}/,
+    ],
+    [
+      'nothing answered with 200',
+      { a: echo({ ...get('/x'), successStatus: 200 }, undefined, z.void()) },
+      /leave the status out/,
+    ],
+    [
+      'a query that contains itself',
+      { a: echo(get('/x'), z.object({ q: recursive })) },
+      /"q" contains itself/,
+    ],
+  ])('%s', async (_what, procedures, sentence) => {
+    await expect(gatewayOf(procedures)).rejects.toThrow(sentence);
+  });
+});
+
+it('createGateway names every procedure that cannot be served, one line each', async () => {
+  const input = z.object({ p: z.string() });
+  const gateway = gatewayOf({
+    noOutput: t.procedure.meta({ openapi: { method: 'GET', path: '/a' } }).query(() => 1),
+    good: echo({ method: 'GET', path: '/good' }),
+    noInput: echo({ method: 'GET', path: '/b/{p}' }),
+    first: echo({ method: 'GET', path: '/c/{p}' }, input),
+    second: echo({ method: 'GET', path: '/c/{q}' }, z.object({ q: z.string() })),
+    hidden: echo({ method: 'GET', path: '/taken' }),
+  });
+  const error: unknown = await gateway.catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(GatewayError);
+  expect((error as GatewayError).message.split('\n')).toEqual([
+    expect.stringMatching(/^The procedure noOutput cannot be served over REST: .*\.$/),
+    expect.stringMatching(/^The procedure noInput cannot be served over REST: .*\.$/),
+    expect.stringMatching(/^The procedures first and second are both served at GET \/c\/\{q\}: .*\.$/),
+    expect.stringMatching(
+      /^The procedure hidden cannot be reached: \/v1\/taken is served by something else\.$/,
+    ),
+  ]);
+});

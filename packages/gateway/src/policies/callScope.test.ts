@@ -1,0 +1,28 @@
+import { initTRPC } from '@trpc/server';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../gateway.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+it.each(['/v1/look', '/trpc/look', '/trpc/look?batch=1'])(
+  'the signal of GET %s is aborted where the client had gone before it was first read',
+  async (target) => {
+    const seen: unknown[] = [];
+    const gateway = await createGateway({
+      router: t.router({
+        look: t.procedure
+          .meta({ openapi: { method: 'GET', path: '/look' } })
+          .output(z.void())
+          .query(({ signal }) => void seen.push(signal?.aborted)),
+      }),
+      createContext: () => ({}),
+      document: { title: 'Signals', version: '0.0.0' },
+    });
+    const request = { ...inProcessRequest('GET', target), isAborted: true, signal: AbortSignal.abort() };
+    await gateway.handle(request);
+    expect(seen).toEqual([true]);
+  },
+);

@@ -1,0 +1,125 @@
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../gateway.ts';
+import { headersOf } from '../http/http.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+import type { CorsOptions } from './cors.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const page = 'https://pets.example';
+
+const router = t.router({
+  described: t.procedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/described',
+        requestHeaders: z.object({
+          'X-Tenant': z.string().optional(),
+          'idempotency-key': z.string().optional(),
+        }),
+        responseHeaders: z.object({ 'X-Total': z.string() }),
+      },
+    })
+    .output(z.string())
+    .query(() => 'here'),
+  computed: t.procedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/computed',
+        responseHeaders: { 'X-Cost': { description: 'Its cost.', value: () => 1 } },
+      },
+    })
+    .output(z.string())
+    .mutation(() => 'done'),
+});
+
+const open = (cors: Partial<CorsOptions> = {}) =>
+  createGateway({
+    router,
+    createContext: () => ({}),
+    cors: { origins: [page], ...cors },
+    document: { title: 'Pages', version: '0.0.0' },
+  });
+
+/** The names that a header of an answer to the page lists. */
+async function listed(
+  header: string,
+  method: string,
+  target: string,
+  cors: Partial<CorsOptions> = {},
+): Promise<string[]> {
+  const { handle } = await open(cors);
+  const asking = { origin: page, 'access-control-request-method': 'GET' };
+  const answer = await handle(inProcessRequest(method, target, asking));
+  return headersOf(answer).flatMap(([name, value]) => (name === header ? value.split(', ') : []));
+}
+
+const allowed = 'access-control-allow-headers';
+const exposed = 'access-control-expose-headers';
+
+describe('the request headers that a preflight allows', () => {
+  it.each(['/v1/described', '/v1/nowhere', '/trpc/described'])(
+    'are those that browsers and tRPC need and those of requestHeaders, each once: OPTIONS %s',
+    async (target) => {
+      expect(await listed(allowed, 'OPTIONS', target)).toEqual([
+        'Authorization',
+        'Content-Type',
+        'Idempotency-Key',
+        'trpc-accept',
+        'Last-Event-ID',
+        'traceparent',
+        'X-Tenant',
+      ]);
+    },
+  );
+
+  it('are those of cors.allowHeaders too', async () => {
+    const allowHeaders = ['X-CSRF-Token', 'x-tenant', 'content-type'];
+    expect((await listed(allowed, 'OPTIONS', '/v1/described', { allowHeaders })).slice(-2)).toEqual([
+      'X-Tenant',
+      'X-CSRF-Token',
+    ]);
+  });
+});
+
+describe('the response headers that a page may read', () => {
+  it.each(['/v1/described', '/trpc/described'])(
+    'are those that the gateway writes and those of responseHeaders: GET %s',
+    async (target) => {
+      expect(await listed(exposed, 'GET', target)).toEqual([
+        'Link',
+        'Location',
+        'Retry-After',
+        'RateLimit',
+        'RateLimit-Policy',
+        'Deprecation',
+        'Sunset',
+        'X-Request-Id',
+        'Idempotent-Replayed',
+        'X-Total',
+        'X-Cost',
+      ]);
+    },
+  );
+
+  it('are those of cors.exposeHeaders too', async () => {
+    const exposeHeaders = ['ETag', 'x-cost'];
+    expect((await listed(exposed, 'GET', '/v1/described', { exposeHeaders })).slice(-2)).toEqual([
+      'X-Cost',
+      'ETag',
+    ]);
+  });
+});
+
+it.each(['allowHeaders', 'exposeHeaders'] as const)(
+  'createGateway rejects a cors.%s that is not the name of a header',
+  async (option) => {
+    await expect(open({ [option]: ['X-Good', 'X Bad'] })).rejects.toThrow(
+      `cors.${option} names "X Bad", which is not a header name: write it as X-Csrf-Token, without spaces or commas.`,
+    );
+  },
+);

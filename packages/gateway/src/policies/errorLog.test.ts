@@ -1,0 +1,139 @@
+import { initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../gateway.ts';
+import { isBodyStream } from '../http/http.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+import type { GatewayOptions } from '../options.ts';
+import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const operation = (path: `/${string}`, error: () => unknown) =>
+  t.procedure
+    .meta({ openapi: { method: 'GET', path } })
+    .output(z.string())
+    .query(() => {
+      throw error();
+    });
+
+const router = t.router({
+  boom: operation('/boom', () => new Error('disk on fire')),
+  wrapped: operation(
+    '/wrapped',
+    () =>
+      new TRPCError({
+        code: 'INTERNAL_SERVER_ERROR',
+        message: 'No animals.',
+        cause: new Error('disk on fire'),
+      }),
+  ),
+  missing: operation('/missing', () => new TRPCError({ code: 'NOT_FOUND' })),
+});
+
+/** What is printed on stderr of an answer to a GET. */
+async function printed(
+  target: string,
+  options: Partial<GatewayOptions<typeof router, unknown>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string[]> {
+  const print = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const gateway = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Errors', version: '0.0.0' },
+    ...options,
+  });
+  const { body } = await gateway.handle(
+    inProcessRequest('GET', target, { 'x-request-id': 'request-7', ...headers }),
+  );
+  if (isBodyStream(body)) for await (const _chunk of body);
+  const lines = print.mock.calls.map((values) => values.map(String).join(' '));
+  print.mockReset();
+  return lines;
+}
+
+describe('without onExchange and rpc.onError', () => {
+  it.each([
+    ['/v1/boom', 'boom'],
+    ['/trpc/boom', 'boom'],
+    ['/trpc/boom,missing?batch=1', 'boom'],
+  ])('an unexpected error of GET %s is written to stderr once, with its stack', async (target, called) => {
+    const [line = '', ...others] = await printed(target);
+    expect(others).toEqual([]);
+    const [path] = target.split('?');
+    expect(line.split('\n').slice(0, 2)).toEqual([
+      `GET ${path} failed unexpectedly (procedure ${called}, request request-7): Error: disk on fire`,
+      expect.stringContaining('errorLog.test.ts'),
+    ]);
+  });
+
+  it.each([undefined, 'application/jsonl'])(
+    'each unexpected error of a batch is written with its own procedure, accept: %s',
+    async (accept) => {
+      const lines = await printed(
+        '/trpc/boom,missing,wrapped?batch=1',
+        {},
+        accept === undefined ? {} : { 'trpc-accept': accept },
+      );
+      expect(lines.map((line) => line.split('\n')[0])).toEqual([
+        'GET /trpc/boom,missing,wrapped failed unexpectedly (procedure boom, request request-7): Error: disk on fire',
+        'GET /trpc/boom,missing,wrapped failed unexpectedly (procedure wrapped, request request-7): TRPCError: No animals.',
+      ]);
+    },
+  );
+
+  it('an error of createContext is written once for a batch, with all of its procedures', async () => {
+    const createContext = () => {
+      throw new Error('no context');
+    };
+    const [line, ...others] = await printed('/trpc/boom,missing?batch=1', { createContext });
+    expect(others).toEqual([]);
+    expect(line).toContain(' (procedure boom,missing, request request-7): Error: no context\n');
+  });
+
+  it('the cause of a TRPCError is written too', async () => {
+    const [line = ''] = await printed('/v1/wrapped');
+    expect(line).toMatch(
+      /: TRPCError: No animals\.\n[^]*errorLog\.test\.ts[^]*\nCause: Error: disk on fire\n/,
+    );
+  });
+
+  it('a page that fails is written without a procedure', async () => {
+    const fail = () => {
+      throw new Error('no page');
+    };
+    const [line = ''] = await printed('/page', { routes: { '/page': fail } });
+    expect(line).toContain('GET /page failed unexpectedly (request request-7): Error: no page\n');
+  });
+
+  it.each(['/v1/missing', '/trpc/missing', '/nowhere', '/trpc/nowhere'])(
+    'nothing is written of GET %s, which is the client’s error',
+    async (target) => {
+      expect(await printed(target)).toEqual([]);
+    },
+  );
+
+  it('no control character of a path, and no more than 256 of its characters, are written', async () => {
+    const fail = () => {
+      throw new Error('no page');
+    };
+    const path = `/\u001b[31m${'x'.repeat(5000)}` as const;
+    const [line = ''] = await printed(path, { routes: { [path]: fail } });
+    expect(line).toContain(`GET /?[31m${'x'.repeat(250)}… failed`);
+  });
+});
+
+describe('with a hook', () => {
+  it('nothing is written where onExchange is given', async () => {
+    const onExchange = vi.fn();
+    expect(await printed('/v1/boom', { onExchange })).toEqual([]);
+    expect(onExchange).toHaveBeenCalledTimes(1);
+  });
+
+  it('rpc.onError stands for tRPC alone: an error over REST is written', async () => {
+    const rpc = { onError: vi.fn() };
+    expect(await printed('/trpc/boom', { rpc })).toEqual([]);
+    expect(await printed('/v1/boom', { rpc })).toHaveLength(1);
+    expect(rpc.onError).toHaveBeenCalledTimes(1);
+  });
+});

@@ -1,0 +1,43 @@
+import type { FailedCall } from '../http/answer.ts';
+import type { Exchange } from './exchange.ts';
+
+/**
+ * Writes each unexpected error to stderr with the procedures that it ended: what a gateway without `onExchange` does, so
+ * that no 500 goes unseen. An error of the request as a whole, as of `createContext`, is written once.
+ */
+export function logUnexpected(exchange: Exchange, failedCalls: readonly FailedCall[] = []): void {
+  const calledOf = new Map<unknown, string[]>();
+  for (const { error, path } of failedCalls) {
+    const called = calledOf.get(error) ?? [];
+    if (path !== undefined) called.push(path);
+    calledOf.set(error, called);
+  }
+  const { error, method, operation, path, requestId } = exchange;
+  if (error !== undefined && !calledOf.has(error)) calledOf.set(error, []);
+  for (const [each, called] of calledOf) {
+    const name = called.length > 0 ? called.join(',') : operation;
+    const procedure = name === undefined ? '' : `procedure ${oneLine(name)}, `;
+    // oxlint-disable-next-line no-console -- it is the log of a service that has named no other
+    console.error(
+      `${oneLine(method)} ${oneLine(path)} failed unexpectedly (${procedure}request ${requestId}): ${withCauses(each)}`,
+    );
+  }
+}
+
+/** A client's text: a terminal that shows the log would obey control characters, and a target may be 16 KB long. */
+function oneLine(text: string): string {
+  const printable = text.slice(0, mostCharacters).replaceAll(/[^\x20-\x7e]/g, '?');
+  return text.length > mostCharacters ? `${printable}…` : printable;
+}
+
+const mostCharacters = 256;
+
+/** The stack of an error, and those of what caused it. */
+function withCauses(error: unknown, most = 5): string {
+  if (!(error instanceof Error)) return String(error);
+  const text = error.stack ?? String(error);
+  const { cause } = error;
+  // tRPC gives the error that it makes of another the stack of that.
+  if (cause === undefined || (cause instanceof Error && cause.stack === text) || most === 0) return text;
+  return `${text}\nCause: ${withCauses(cause, most - 1)}`;
+}

@@ -1,0 +1,243 @@
+import { initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../gateway.ts';
+import { discardStream, headersOf, isBodyStream } from '../http/http.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+import type { GatewayOptions } from '../options.ts';
+import type { Reply } from '../procedures/reply.ts';
+import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+
+const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+
+const router = t.router({
+  set: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/set', successStatus: [200, 202] } })
+    .output(z.string())
+    .query(({ ctx: { reply } }) => {
+      reply.header('X-Cost', '1');
+      reply.append('Set-Cookie', 'a=1');
+      reply.status = 202;
+      return 'set';
+    }),
+  text: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/text' } })
+    .output(z.string())
+    .query(({ ctx: { reply } }) => {
+      reply.header('Content-Type', 'text/plain');
+      return 'text';
+    }),
+  status: t.procedure.input(z.int()).query(({ ctx: { reply }, input }) => {
+    reply.status = input;
+    return input;
+  }),
+  fail: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/fail' } })
+    .output(z.string())
+    .query(({ ctx: { reply } }) => {
+      reply.status = 202;
+      throw new TRPCError({ code: 'CONFLICT', message: 'Not now.' });
+    }),
+  ticks: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
+    .subscription(async function* () {
+      yield 1;
+    }),
+  photo: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/photo', produces: 'image/png' } })
+    .query(() => new Uint8Array(3)),
+});
+
+/** An answer, with the values of each header joined. */
+async function ask(
+  target: string,
+  rpc: GatewayOptions<typeof router, unknown>['rpc'] = {},
+  headers: Record<string, string> = {},
+  onExchange: GatewayOptions<typeof router, unknown>['onExchange'] = () => {},
+) {
+  const gateway = await createGateway({
+    router,
+    createContext: ({ reply }) => {
+      reply.header('x-context', 'made');
+      return { reply };
+    },
+    rpc,
+    onExchange,
+    document: { title: 'Replies', version: '0.0.0' },
+  });
+  const answer = await gateway.handle(inProcessRequest('GET', target, headers));
+  if (isBodyStream(answer.body)) await discardStream(answer.body);
+  const all: Record<string, string> = {};
+  for (const [name, value] of headersOf(answer)) {
+    const key = name.toLowerCase();
+    all[key] = all[key] === undefined ? value : `${all[key]}; ${value}`;
+  }
+  return { status: answer.status, headers: all, body: answer.body };
+}
+
+describe('reply', () => {
+  it.each(['/v1/set', '/trpc/set', '/trpc/s%65t', '/trpc/set?batch=1', '/trpc/s%65t?batch=1'])(
+    'sets and appends headers of the answer to GET %s',
+    async (target) => {
+      expect((await ask(target)).headers).toMatchObject({
+        'x-cost': '1',
+        'set-cookie': 'a=1',
+        'x-context': 'made',
+      });
+    },
+  );
+
+  it.each([
+    ['/trpc/set?batch=1', { 'trpc-accept': 'application/jsonl' }],
+    ['/trpc/s%65t?batch=1', { 'trpc-accept': 'application/jsonl' }],
+    ['/trpc/ticks', {}],
+  ])('sets headers of the stream that answers GET %s before it begins', async (target, headers) => {
+    expect((await ask(target, {}, headers)).headers).toMatchObject({ 'x-context': 'made' });
+  });
+
+  it('reply.header replaces the content type of a REST answer: GET /v1/text is text/plain alone', async () => {
+    expect((await ask('/v1/text')).headers['content-type']).toBe('text/plain');
+  });
+
+  it.each(['/trpc/text', '/trpc/t%65xt', '/trpc/text?batch=1', '/trpc/t%65xt?batch=1'])(
+    'does not change the content type of tRPC’s JSON: GET %s',
+    async (target) => {
+      expect((await ask(target)).headers['content-type']).toBe('application/json');
+    },
+  );
+
+  it.each([
+    ['/v1/set', 202],
+    ['/trpc/set', 202],
+    ['/trpc/s%65t', 202],
+    ['/trpc/status?input=201', 201],
+    // A batch has the status of its calls.
+    ['/trpc/set?batch=1', 200],
+    ['/trpc/s%65t?batch=1', 200],
+    // These have no body, or another address: a client would not see the data.
+    ['/trpc/status?input=204', 200],
+    ['/trpc/status?input=302', 200],
+    ['/trpc/status?input=404', 200],
+    ['/v1/fail', 409],
+    ['/trpc/fail', 409],
+    ['/trpc/f%61il', 409],
+  ])('sets the status of a single successful answer: GET %s is %i', async (target, status) => {
+    expect((await ask(target)).status).toBe(status);
+  });
+});
+
+describe('rpc.responseMeta', () => {
+  it.each(['/v1/set', '/trpc/set'])('sees the call of GET %s and what came of it', async (target) => {
+    const responseMeta = vi.fn(() => ({}));
+    await ask(target, { responseMeta });
+    expect(responseMeta.mock.calls).toMatchObject([
+      [
+        {
+          ctx: { reply: {} },
+          paths: ['set'],
+          type: 'query',
+          data: [{ result: { data: 'set' } }],
+          errors: [],
+          eagerGeneration: false,
+        },
+      ],
+    ]);
+  });
+
+  it.each(['/v1/fail', '/trpc/fail'])('sees the error of GET %s', async (target) => {
+    const responseMeta = vi.fn(() => ({}));
+    expect((await ask(target, { responseMeta })).status).toBe(409);
+    expect(responseMeta.mock.calls).toMatchObject([
+      [
+        {
+          ctx: { reply: {} },
+          paths: ['fail'],
+          data: [{ error: { message: 'Not now.', data: { code: 'CONFLICT', path: 'fail' } } }],
+          errors: [{ code: 'CONFLICT' }],
+          eagerGeneration: false,
+        },
+      ],
+    ]);
+  });
+
+  it.each(['/v1/ticks', '/trpc/ticks', '/v1/photo'])(
+    'is asked before the stream of GET %s',
+    async (target) => {
+      const responseMeta = vi.fn(() => ({ headers: { 'x-meta': 'yes' } }));
+      const { status, headers } = await ask(target, { responseMeta });
+      expect([status, headers['x-meta']]).toEqual([200, 'yes']);
+      expect(responseMeta.mock.calls).toMatchObject([[{ data: [], errors: [], eagerGeneration: true }]]);
+    },
+  );
+
+  it.each(['/v1/set', '/trpc/set'])('wins over reply, and over tRPC: GET %s', async (target) => {
+    const { status, headers } = await ask(target, {
+      responseMeta: () => ({
+        status: 203,
+        headers: { 'X-Cost': '2', 'Set-Cookie': ['b=2'], 'Content-Type': 'application/x-json' },
+      }),
+    });
+    expect(status).toBe(203);
+    expect(headers).toMatchObject({
+      'x-cost': '2',
+      'x-context': 'made',
+      'content-type': 'application/x-json',
+    });
+    expect(headers['set-cookie']).toBe('a=1; b=2');
+  });
+
+  it.each(['/v1/set', '/trpc/set'])('adds the entries of a Headers object: GET %s', async (target) => {
+    const { headers } = await ask(target, {
+      responseMeta: () => ({
+        headers: new Headers([
+          ['set-cookie', 'b=2'],
+          ['x-meta', 'yes'],
+        ]),
+      }),
+    });
+    expect(headers).toMatchObject({ 'set-cookie': 'a=1; b=2', 'x-meta': 'yes' });
+  });
+
+  it.each(['/v1/fail', '/trpc/fail'])('sets the status of an error: GET %s', async (target) => {
+    const responseMeta = ({ errors }: { errors: readonly unknown[] }) => ({
+      status: errors.length > 0 ? 418 : 200,
+    });
+    expect((await ask(target, { responseMeta })).status).toBe(418);
+  });
+
+  it.each(['/v1/set', '/v1/ticks', '/trpc/set'])('that throws makes GET %s a 500', async (target) => {
+    const { status } = await ask(target, {
+      responseMeta() {
+        throw new Error('broken');
+      },
+    });
+    expect(status).toBe(500);
+  });
+
+  it.each([
+    ['/v1/set', 'x-meta', 'a\r\nset-cookie: b=2'],
+    ['/v1/fail', 'x-meta', 'a\r\nset-cookie: b=2'],
+    ['/v1/ticks', 'x-meta', 'a\r\nset-cookie: b=2'],
+    ['/v1/photo', 'content-length', '1'],
+    ['/trpc/set', 'x-meta', 'a\r\nset-cookie: b=2'],
+  ])(
+    'GET %s is answered with 500 and reports an error where rpc.responseMeta returns the invalid header %s: %j',
+    async (target, name, value) => {
+      const onExchange = vi.fn<NonNullable<GatewayOptions<typeof router, unknown>['onExchange']>>();
+      const { status } = await ask(
+        target,
+        { responseMeta: () => ({ headers: { [name]: value } }) },
+        {},
+        onExchange,
+      );
+      expect(status).toBe(500);
+      expect(onExchange.mock.calls).toMatchObject([[{ status: 500, error: expect.any(Error) }]]);
+    },
+  );
+
+  it('is not asked of what reaches no procedure over REST', async () => {
+    const responseMeta = vi.fn(() => ({}));
+    expect((await ask('/v1/nowhere', { responseMeta })).status).toBe(404);
+    expect(responseMeta).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,95 @@
+import type { z } from 'zod/v4';
+
+/** When an operation was deprecated, when it goes, and what replaces it. Headers and the document are made of this. */
+export interface Deprecation {
+  /** When it was deprecated: the `Deprecation` header (RFC 9745). */
+  readonly since: Date;
+  /** When it is removed: the `Sunset` header (RFC 8594). */
+  readonly sunset?: Date;
+  /** The REST path of what replaces it, without the base path: `Link: <…>; rel="successor-version"` (RFC 5829). */
+  readonly successor?: `/${string}`;
+  /** A page about the deprecation, as an absolute URL or an absolute path: `Link: <…>; rel="deprecation"`. */
+  readonly documentation?: string;
+}
+
+/** How a list goes on after a page. */
+export interface Pagination {
+  /**
+   * The query parameter that carries the cursor. A procedure that sets `reply.nextCursor` answers with
+   * `Link: <…>; rel="next"` (RFC 8288): the same query with this parameter set to the cursor.
+   */
+  readonly cursor: string;
+}
+
+/** A response header whose value follows from the output. */
+export interface ResponseHeader {
+  readonly description: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- typed once per router, which knows no procedure's output
+  readonly value: (output: any, context: { readonly basePath: string }) => string | number | undefined;
+}
+
+/**
+ * A procedure's REST metadata: trpc-to-openapi's vocabulary, and what it lacks. Whatever is said here is seen both in
+ * answers and in the OpenAPI document.
+ */
+// Spelled out: trpc-to-openapi's own types (3.3.0) import express, fastify, koa and next, which nobody has all of.
+export interface RestMeta {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** The path below the base path; `{name}` segments are parameters. */
+  readonly path: `/${string}`;
+  /** Whether there is a REST operation. Default: true. */
+  readonly enabled?: boolean;
+  /** The operation's name in the document. Default: the procedure's path. */
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly description?: string;
+  /** The names of the groups that the operation is in. */
+  readonly tags?: readonly string[];
+  /** Whether a credential is asked for, where the gateway has `authenticate`. Default: true. */
+  readonly protect?: boolean;
+  /** Whether the document says so. `deprecation` says so too, and more. */
+  readonly deprecated?: boolean;
+  /**
+   * The media types of a body: `application/json`, `application/x-www-form-urlencoded`, `multipart/form-data`. Default:
+   * `application/json`.
+   */
+  readonly contentTypes?: readonly string[];
+  /** Request headers that the document describes. They are not part of the input: `createContext` reads them. */
+  readonly requestHeaders?: z.ZodObject;
+  /** What the document says of a successful answer. */
+  readonly successDescription?: string;
+  /** The statuses of errors that the document lists, beyond those that follow from the rest; with a sentence for each. */
+  readonly errorResponses?: readonly number[] | Readonly<Record<number, string>>;
+  /**
+   * The status of a successful answer; of several, the first is the default and a procedure picks another with
+   * `reply.status`. Without it: 200, and 204 for an output of `void`. A 3xx is a redirect to `reply.redirect(url)`.
+   */
+  readonly successStatus?: number | readonly [number, ...number[]];
+  /**
+   * The media type of an answer of bytes. The output is then a `Uint8Array`, a `Blob`, a `ReadableStream` or an async
+   * iterable of `Uint8Array`s, and needs no schema. A `Blob` that knows its own type is answered with that.
+   */
+  readonly produces?: string;
+  /**
+   * What an event's data is, of a subscription, which is served as `text/event-stream`. Each event is checked against it;
+   * `tracked()` gives it an id, and an input named `lastEventId` takes the id that a client had last (`Last-Event-ID`).
+   */
+  readonly event?: z.ZodType;
+  /**
+   * Headers of a successful answer, by name; or, as in trpc-to-openapi, a zod object that describes those which the
+   * procedure sets with `reply.header`.
+   */
+  readonly responseHeaders?: Readonly<Record<string, ResponseHeader>> | z.ZodObject;
+  /**
+   * Whether clients may send an `Idempotency-Key` (IETF httpapi draft -07): `createContext` is given it, and the
+   * procedure sees to it that a repeat changes nothing.
+   */
+  readonly idempotencyKey?: boolean;
+  readonly deprecation?: Deprecation;
+  readonly pagination?: Pagination;
+}
+
+/** The metadata of a router: `initTRPC.meta<GatewayMeta>()`. */
+export interface GatewayMeta {
+  readonly openapi?: RestMeta;
+}

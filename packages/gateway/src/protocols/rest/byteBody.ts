@@ -1,0 +1,69 @@
+import type { BodyStream } from '../../http/http.ts';
+import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
+import type { Content } from './success.ts';
+
+/**
+ * Makes a body of what a procedure of bytes gave.
+ * @param contentType its media type, where it does not know its own
+ * @throws {TypeError} where it is no bytes
+ */
+export function byteBody(output: unknown, contentType: string): Content {
+  const headers = [['content-type', contentType]] as const;
+  if (output instanceof Uint8Array) return { headers, body: output };
+  if (output instanceof Blob) {
+    const own = output.type === '' ? headers : ([['content-type', output.type]] as const);
+    return { headers: own, body: pulled(output.stream()) };
+  }
+  if (output instanceof ReadableStream) return { headers, body: pulled(output) };
+  if (isAsyncIterable(output)) return { headers, body: checked(output) };
+  throw new TypeError(`It was to produce ${contentType}, and gave something else than bytes.`);
+}
+
+/** Something that gives bytes: a generator, or a stream of Node's, which holds a file until it is destroyed. */
+type Source = AsyncIterable<unknown> & { readonly destroy?: () => void };
+
+/** Bytes and nothing else: of a text nobody knows in which encoding it is meant. */
+function checked(source: Source): BodyStream {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = source[Symbol.asyncIterator]();
+      const stop = async () => {
+        // The iterator of a stream of Node's does nothing where it has not begun.
+        source.destroy?.();
+        await iterator.return?.();
+      };
+      return {
+        async next() {
+          const { done, value } = await iterator.next();
+          if (done) return { done, value: undefined };
+          if (value instanceof Uint8Array) return { done: false, value };
+          await stop();
+          throw new TypeError(`A stream of bytes gave a ${typeof value}.`);
+        },
+        async return(value) {
+          await stop();
+          return { done: true, value };
+        },
+      };
+    },
+  };
+}
+
+/** A stream whose `return` cancels it at once: its own iterator's would wait for the chunk that is pending. */
+function pulled(stream: ReadableStream<unknown>): BodyStream {
+  return checked({
+    [Symbol.asyncIterator]() {
+      const reader = stream.getReader();
+      return {
+        async next() {
+          const { done, value } = await reader.read();
+          return done ? { done, value: undefined } : { done, value };
+        },
+        async return(value) {
+          await reader.cancel();
+          return { done: true, value };
+        },
+      };
+    },
+  });
+}

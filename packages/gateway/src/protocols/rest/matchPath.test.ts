@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { percentDecode } from '../../http/percentDecode.ts';
+import { createPathMatcher } from './matchPath.ts';
+import { parsePathTemplate, type PathTemplate } from '../../openapi/pathTemplate.ts';
+
+const template = (path: string): PathTemplate => parsePathTemplate(path) ?? [];
+
+function matcherOf(paths: readonly string[]) {
+  const matcher = createPathMatcher<string>();
+  for (const path of paths) matcher.at(template(path), () => path);
+  return matcher;
+}
+
+describe('parsePathTemplate', () => {
+  it.each<[path: string, parsed: PathTemplate | undefined]>([
+    ['/pets', ['pets']],
+    ['/pets/{petId}', ['pets', { parameter: 'petId' }]],
+    ['/{a}/b/{c}', [{ parameter: 'a' }, 'b', { parameter: 'c' }]],
+    ['pets', undefined],
+    ['/pets/', undefined],
+    ['/pets//x', undefined],
+    ['/pets-{petId}', undefined],
+    ['/{}', undefined],
+    ['/{a}{b}', undefined],
+  ])('parsePathTemplate reads %s as %j', (path, parsed) => {
+    expect(parsePathTemplate(path)).toEqual(parsed);
+  });
+});
+
+/** Every template is tried on its own; of those that match, the one whose literals come first wins. */
+function naiveMatch(paths: readonly string[], path: string) {
+  const segments = path.slice(1).split('/').map(percentDecode);
+  const matching = paths.filter((candidate) => {
+    const parts = template(candidate);
+    return (
+      parts.length === segments.length &&
+      parts.every((part, index) =>
+        typeof part === 'string' ? part === segments[index] : segments[index] !== '',
+      )
+    );
+  });
+  const order = (candidate: string) =>
+    template(candidate)
+      .map((part) => (typeof part === 'string' ? 0 : 1))
+      .join('');
+  const [value] = matching.toSorted((a, b) => order(a).localeCompare(order(b)));
+  if (value === undefined) return undefined;
+  const parameters = template(value).flatMap((part, index) =>
+    typeof part === 'string' ? [] : [segments[index]],
+  );
+  return { value, parameters };
+}
+
+describe('createPathMatcher', () => {
+  it.each<[paths: readonly string[], path: string, match: unknown]>([
+    [['/a/{x}/b', '/{y}/{z}/c'], '/a/1/c', { value: '/{y}/{z}/c', parameters: ['a', '1'] }],
+    [['/a/{x}/b', '/{y}/{z}/c'], '/a/1/b', { value: '/a/{x}/b', parameters: ['1'] }],
+    [['/pets/{id}', '/pets/latest'], '/pets/latest', { value: '/pets/latest', parameters: [] }],
+    [['/pets/{id}'], '/pets/', undefined],
+    [['/pets/{id}'], '/pets/a%2Fb', { value: '/pets/{id}', parameters: ['a/b'] }],
+    [['/pets/{id}'], '/pets/%ff', { value: '/pets/{id}', parameters: [undefined] }],
+    [['/pets/{id}'], '/Pets/1', undefined],
+    [['/pets'], '/pets/1', undefined],
+    [['/pets'], '/', undefined],
+  ])('the path matcher of %j matches %s: %j', (paths, path, match) => {
+    expect(matcherOf(paths).match(path)).toEqual(match);
+  });
+
+  it('the path matcher gives two templates that match the same paths one value', () => {
+    const matcher = createPathMatcher<object>();
+    const made = matcher.at(template('/pets/{id}'), () => ({}));
+    expect(matcher.at(template('/pets/{name}'), () => ({}))).toBe(made);
+  });
+
+  it('the path matcher finds what a search through all templates finds', () => {
+    const part = fc.constantFrom('a', 'b', 'c', '{x}', '{x}');
+    const templates = fc
+      .array(fc.array(part, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 })
+      .map((list) => Array.from(new Set(list.map((parts) => `/${parts.join('/')}`))));
+    const segment = fc.constantFrom('a', 'b', 'c', 'd', '', '%61', 'a%2Fb', '%ff', 'A');
+    const path = fc.array(segment, { minLength: 1, maxLength: 5 }).map((parts) => `/${parts.join('/')}`);
+    fc.assert(
+      fc.property(templates, path, (paths, sent) => {
+        expect(matcherOf(paths).match(sent)).toEqual(naiveMatch(paths, sent));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import type { AnyTRPCRouter } from '@trpc/server';
+import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
+import type { HttpRequest } from '../../http/http.ts';
+
+/**
+ * The options of tRPC's own adapters, as they are there. `onError` is given our request; a batch may have 100 calls
+ * where `maxBatchSize` says nothing, and never more than `maxInFlight`.
+ */
+export type RpcOptions<Router extends AnyTRPCRouter> = Pick<
+  HTTPBaseHandlerOptions<Router, HttpRequest>,
+  'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
+>;
+
+/**
+ * WebSockets. The options of tRPC's own adapter are as they are there; `maxBatchSize` and `onError` are `RpcOptions`'.
+ */
+// Spelled out: the adapter's own types (@trpc/server 11.25) import those of `ws`, which nobody needs here.
+export interface SocketOptions {
+  /** Pings each client after so many milliseconds of quiet, and closes the socket if nothing comes then. Default: not. */
+  readonly keepAlive?: { enabled: boolean; pingMs?: number; pongWaitMs?: number };
+  /** Stops answering clients' pings. Meant for tests. */
+  readonly dangerouslyDisablePong?: boolean;
+  /** Encodes and decodes messages, for formats other than JSON. tRPC may change it in any release. */
+  readonly experimental_encoder?: {
+    encode(data: unknown): string | Uint8Array<ArrayBuffer>;
+    decode(data: string | ArrayBuffer | Uint8Array): unknown;
+  };
+  /**
+   * The largest message that is taken, in bytes. A larger one closes the socket with 1009; where it has more than 64 KiB,
+   * the connection ends without a close frame (1006). Each socket may hold as much of a message that it does not finish,
+   * and nothing sees it: 1,000 sockets hold 1,000 times as much. Default: 65536, or `maxBodyBytes` where that is less.
+   */
+  readonly maxMessageBytes?: number;
+  /**
+   * How many bytes a socket may hold, unread or unfinished, whose client has sent no credential yet; beyond it is closed
+   * (1008). uWebSockets.js cannot raise the limit of a socket that is open: one whose credential comes as connection
+   * parameters takes no larger message later either. Send larger calls over HTTP (`splitLink`), or the credential in the
+   * `Authorization` header of the request that opens the socket. Default: 65536.
+   */
+  readonly maxUnauthenticatedBytes?: number;
+  /**
+   * How many bytes may wait for a client that does not read, before its socket is closed (1013). Subscriptions that are
+   * iterables wait long before that. Default: 1048576.
+   */
+  readonly maxBufferedBytes?: number;
+  /** How many calls, subscriptions among them, one socket may run at once; one more closes it (1008). Default: 1000. */
+  readonly maxCallsPerSocket?: number;
+  /** How long a socket may take to send its credential as connection parameters, in milliseconds. Default: 5000. */
+  readonly credentialDeadlineMs?: number;
+  /** How many sockets may be about to do so at once; further ones are answered 503. Default: 1000. */
+  readonly maxWaiting?: number;
+  /**
+   * How many of them one client address (`trustProxy`; of IPv6 a /64) may have; further ones are answered 503, and those
+   * of other addresses are not. Default: 100, a tenth of `maxWaiting`, so that one address cannot take it all. Where all
+   * clients come from one address, as behind a proxy that `trustProxy` does not name, it still lets in some 1,000 sockets
+   * a second: each waits for a round trip and the look-up of its key.
+   */
+  readonly maxWaitingPerAddress?: number;
+}

@@ -1,0 +1,236 @@
+import { initTRPC, TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { observable } from '@trpc/server/observable';
+import fc from 'fast-check';
+import {
+  buildChain,
+  chainPlan,
+  type Chain,
+  type ChainPlan,
+} from '../../../procedures/testing/randomChain.ts';
+
+/** What a client does on a WebSocket: messages at random, to procedures that are made at random. */
+export interface SocketPlan {
+  readonly chains: readonly ChainPlan[];
+  readonly hasTransformer: boolean;
+  readonly context: object;
+  readonly steps: readonly Step[];
+}
+
+export interface Step {
+  readonly message: Message;
+  /** How long until the next comes: so soon that it is in the same packet, a turn of the event loop, or until all is quiet. */
+  readonly pause: 'none' | 'turn' | 'quiet';
+}
+
+export type Message =
+  | { readonly kind: 'calls'; readonly calls: readonly Call[]; readonly isBatch: boolean }
+  | { readonly kind: 'text'; readonly text: string; readonly isBinary: boolean };
+
+interface Call {
+  readonly id: unknown;
+  readonly jsonrpc: unknown;
+  readonly method: unknown;
+  readonly path: unknown;
+  readonly input: unknown;
+  readonly lastEventId: unknown;
+}
+
+export const maxBatchSize = 4;
+
+const oftenOf = (usual: readonly unknown[], rare: readonly unknown[]) =>
+  fc.oneof(
+    { weight: 12, arbitrary: fc.constantFrom(...usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...rare) },
+  );
+
+const chainNames = ['chain0', 'chain1', 'chain2'];
+const fixedQueries = [
+  'ready',
+  'nothing',
+  'keyed',
+  'iterable',
+  'observed',
+  'bigint',
+  'formatless',
+  'wordless',
+];
+const subscriptions = ['count', 'silent', 'failing'];
+
+const call: fc.Arbitrary<Call> = fc.record({
+  id: oftenOf([1, 2, 3, 'a', -0, 1.5], [null, undefined, true, {}, 1e300]),
+  jsonrpc: oftenOf([undefined, '2.0'], ['1.0', null, 2]),
+  path: oftenOf(
+    [...chainNames, ...chainNames, ...chainNames, ...fixedQueries, ...subscriptions],
+    ['nope', '__proto__', 'toString', '', 'later.hello', 5, undefined],
+  ),
+  // Mostly the procedure's own.
+  method: oftenOf(['own'], ['query', 'mutation', 'subscription', 'call', undefined]),
+  input: oftenOf(
+    [
+      { a: 1, b: 'b', more: [1] },
+      { a: 1, b: 'b' },
+    ],
+    [undefined, null, {}, 'text', [1], { a: 'wrong' }, { __proto__: null, toJSON: 1 }],
+  ),
+  lastEventId: fc.oneof(
+    { weight: 20, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.constantFrom('7', null, 7) },
+  ),
+});
+
+const stop: fc.Arbitrary<Call> = fc.record({
+  id: fc.constantFrom(1, 2, 3, 'a'),
+  jsonrpc: fc.constant(undefined),
+  method: fc.constant('subscription.stop'),
+  path: fc.constant('count'),
+  input: fc.constant(undefined),
+  lastEventId: fc.constant(undefined),
+});
+
+const callOrStop = fc.oneof({ weight: 12, arbitrary: call }, { weight: 1, arbitrary: stop });
+
+const anyMessage: fc.Arbitrary<Message> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constant('calls' as const),
+      calls: callOrStop.map((one) => [one]),
+      isBatch: fc.constant(false),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('calls' as const),
+      calls: fc.array(callOrStop, { maxLength: maxBatchSize + 1 }),
+      isBatch: fc.constant(true),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('text' as const),
+      text: fc.constantFrom(
+        '',
+        '{',
+        'null',
+        '5',
+        '"text"',
+        '[[]]',
+        '[null]',
+        '{}',
+        'PING',
+        'PONG',
+        '{"id":1}',
+        '{"id":1,"method":"query"}',
+        '{"id":1,"method":"query","params":[]}',
+        '{"id":1e999,"method":"query","params":{"path":"ready"}}',
+        ' {"params":{"path":"ready","path":"nothing"},"id":1,"id":2,"method":"query","more":{}} ',
+      ),
+      isBinary: fc.integer({ min: 0, max: 9 }).map((number) => number === 0),
+    }),
+  },
+);
+
+export const socketPlan: fc.Arbitrary<SocketPlan> = fc.record({
+  // tRPC does not build all of them.
+  chains: fc.array(
+    chainPlan.filter((plan) => buildChain(plan) !== undefined),
+    { minLength: chainNames.length, maxLength: chainNames.length },
+  ),
+  hasTransformer: fc.integer({ min: 0, max: 3 }).map((number) => number === 0),
+  context: fc.constantFrom({ user: 'ann', depth: 0 }, {}),
+  steps: fc.array(fc.record({ message: anyMessage, pause: fc.constantFrom('none', 'turn', 'quiet') }), {
+    minLength: 1,
+    maxLength: 8,
+  }),
+});
+
+/** A transformer that refuses what is not wrapped, and has no words for some errors. */
+const transformer = {
+  serialize(value: unknown) {
+    if ((value as { readonly message?: unknown } | undefined)?.message === 'Without words')
+      throw new Error('No words');
+    return { wrapped: value };
+  },
+  deserialize(value: unknown) {
+    if (typeof value !== 'object' || value === null || !('wrapped' in value)) throw new Error('Not wrapped');
+    return value.wrapped;
+  },
+};
+
+export interface Served {
+  readonly router: AnyTRPCRouter;
+  readonly chains: readonly Chain[];
+}
+
+/** The router of a plan. Whoever serves one has its own: parsers remember. */
+export function routerOf({ chains: plans, hasTransformer }: SocketPlan): Served {
+  const chains = plans.map((plan) => buildChain(plan) as Chain);
+  const t = initTRPC.create({
+    isDev: false,
+    ...(hasTransformer && { transformer }),
+    errorFormatter({ shape, error, path, type, input, ctx }) {
+      if (error.message === 'Without a form') throw new Error('The formatter failed');
+      return { ...shape, data: { ...shape.data, told: { path, type, input, ctx } } };
+    },
+  });
+  const { procedure } = t;
+  const fail = (text: string) => {
+    throw new TRPCError({ code: 'CONFLICT', message: text });
+  };
+  const router = t.router({
+    ...Object.fromEntries(chains.map((chain, index) => [`chain${index}`, chain.procedure])),
+    ready: procedure.query(() => 'ready'),
+    nothing: procedure.mutation(() => undefined),
+    keyed: procedure.query(() => ({ toJSON: (key: string) => `as ${key}` })),
+    iterable: procedure.query(async function* () {
+      yield 1;
+    }),
+    observed: procedure.mutation(() => observable(() => () => {})),
+    bigint: procedure.query(() => 1n),
+    formatless: procedure.query(() => fail('Without a form')),
+    wordless: procedure.query(async () => fail('Without words')),
+    count: procedure.subscription(async function* () {
+      yield 1;
+      yield 2;
+    }),
+    silent: procedure.subscription(async function* ({ signal }) {
+      await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+      yield 1;
+    }),
+    failing: procedure.subscription(async function* () {
+      yield 1;
+      fail('After the first');
+    }),
+  });
+  return { router, chains };
+}
+
+/** The bytes of a message. */
+export function bytesOf(message: Message, router: AnyTRPCRouter, hasTransformer: boolean): Buffer {
+  if (message.kind === 'text') return Buffer.from(message.text);
+  const procedures = router._def.procedures as Readonly<
+    Record<string, { readonly _def?: { readonly type: string } }>
+  >;
+  const parts = message.calls.map(({ id, jsonrpc, method, path, input, lastEventId }) => ({
+    id,
+    jsonrpc,
+    method: method === 'own' ? (procedures[String(path)]?._def?.type ?? 'query') : method,
+    params: {
+      path,
+      // One in the clear for a router that has none of it: malformed.
+      input: hasTransformer && input !== null ? { wrapped: input } : input,
+      lastEventId,
+    },
+  }));
+  return Buffer.from(JSON.stringify(message.isBatch ? parts : parts[0]));
+}
+
+export const isBatch = (message: Message): boolean => message.kind === 'calls' && message.isBatch;
+
+export const hasSubscription = (message: Message): boolean =>
+  message.kind === 'calls' &&
+  message.calls.some(
+    ({ path, method }) => subscriptions.includes(String(path)) || String(method).startsWith('subscription'),
+  );
