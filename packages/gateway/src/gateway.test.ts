@@ -4,7 +4,7 @@ import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { createGateway } from './gateway.ts';
 import { GatewayError } from './procedures/gatewayError.ts';
-import { headersOf } from './http/http.ts';
+import { headersOf } from './http/response.ts';
 import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 import type { Exchange } from './policies/exchange.ts';
 import type { GatewayOptions } from './options.ts';

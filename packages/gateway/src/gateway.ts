@@ -16,16 +16,9 @@ import { createSocketOrigins } from './policies/socketOrigins.ts';
 import { GatewayError } from './procedures/gatewayError.ts';
 import { logUnexpected } from './policies/errorLog.ts';
 import { createExchanges } from './policies/exchanges.ts';
-import {
-  type HttpRequest,
-  type HttpResponse,
-  type Handle,
-  type Refuse,
-  type Refuser,
-  type Service,
-  type Shed,
-  type Upgrade,
-} from './http/http.ts';
+import type { HttpRequest } from './http/request.ts';
+import type { HttpResponse } from './http/response.ts';
+import type { Handle, RejectHttp, Service, Shed, Upgrade } from './http/service.ts';
 import { isZod } from './procedures/isZod.ts';
 import { defaultBatchSize, limitsOf } from './policies/limits.ts';
 import type { Exchange } from './policies/exchange.ts';
@@ -43,7 +36,7 @@ import { createRpcWire } from './protocols/trpc/rpcWire.ts';
 import { createSocketWire } from './protocols/trpc/socketWire.ts';
 
 /** What `serve` takes, and what a service asks of its gateway. */
-export interface Gateway extends Required<Service>, Required<Refuser> {
+export interface Gateway extends Required<Service> {
   /** Every procedure of the router, lazy ones too, in its order. */
   readonly procedures: readonly ServedProcedure[];
   /** How many calls run now, on all faces. */
@@ -263,8 +256,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     return face === 'other' ? undefined : (exchange(request, face, () => refusal(face)) as HttpResponse);
   };
 
-  const refuse: Refuse = (request, { status, code, message }) => {
-    const refused = () => {
+  const rejectHttp: RejectHttp = (request, { status, code, message }) => {
+    const rejected = () => {
       const body = JSON.stringify(errorFormat.body({ code, message, status, issues: [], error: undefined }));
       const answer = new Answer(status, [['content-type', errorFormat.contentType]], body);
       if (status === 414) answer.limit = 'url-bytes';
@@ -272,14 +265,14 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       return answer;
     };
     // What is answered at once comes at once.
-    return exchange(request, faceOf(request.path), refused) as HttpResponse;
+    return exchange(request, faceOf(request.path), rejected) as HttpResponse;
   };
 
   return {
     handle,
     upgrade,
     shed,
-    refuse,
+    rejectHttp,
     maxBodyBytes: limits.maxBodyBytes,
     maxMessageBytes: options.sockets?.maxMessageBytes ?? Math.min(limits.maxBodyBytes, 65_536),
     maxUnauthenticatedBytes: options.sockets?.maxUnauthenticatedBytes ?? 65_536,

@@ -12,20 +12,10 @@ export type { DocumentOptions } from './openapi/documentOptions.ts';
 export type { Exchange } from './policies/exchange.ts';
 export type { GatewayOptions } from './options.ts';
 export type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
-export {
-  BodyTooLargeError,
-  headersOf,
-  type Header,
-  type BodyStream,
-  type HttpRequest,
-  type HttpResponse,
-  type WebSocketPeer,
-  type Handle,
-  type Service,
-  type SocketAcceptor,
-  type SocketHandler,
-  type Upgrade,
-} from './http/http.ts';
+export { BodyTooLargeError, type HttpRequest } from './http/request.ts';
+export { headersOf, type Header, type BodyStream, type HttpResponse } from './http/response.ts';
+export type { Handle, HttpRejection, RejectHttp, Service, Upgrade } from './http/service.ts';
+export type { WebSocketPeer, SocketAcceptor, SocketHandler } from './http/webSocket.ts';
 export { GatewayError } from './procedures/gatewayError.ts';
 export type { GatewayMeta, RestMeta, Deprecation, Pagination, ResponseHeader } from './procedures/meta.ts';
 export type { ServedProcedure } from './procedures/procedures.ts';

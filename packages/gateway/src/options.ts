@@ -1,5 +1,5 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
-import type { Handle } from './http/http.ts';
+import type { Handle } from './http/service.ts';
 import type { DocumentOptions } from './openapi/documentOptions.ts';
 import type { ErrorFormat } from './openapi/errorFormat.ts';
 import type { Authenticate } from './policies/authentication.ts';

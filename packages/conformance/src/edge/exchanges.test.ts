@@ -158,10 +158,10 @@ describe('what a metric can count of an exchange', () => {
   it('is told of what the host refuses, in the body of all errors', async () => {
     const { gateway, exchanges } = await startEdge();
     const request = { method: 'GET', path: '/v1/list', header: () => undefined } as unknown as Parameters<
-      typeof gateway.refuse
+      typeof gateway.rejectHttp
     >[0];
     const refusal = { status: 414, code: 'URI_TOO_LONG', message: 'The target is too long.' };
-    const answer = gateway.refuse(request, refusal);
+    const answer = gateway.rejectHttp(request, refusal);
     expect(JSON.parse(answer.body as string)).toEqual({
       code: 'URI_TOO_LONG',
       message: 'The target is too long.',

@@ -1,5 +1,5 @@
 import type { Limit } from './limit.ts';
-import type { HttpResponse, Header } from './http.ts';
+import type { HttpResponse, Header } from './response.ts';
 
 /** An unexpected error (5xx), and the procedure whose call it ended. */
 export interface FailedCall {

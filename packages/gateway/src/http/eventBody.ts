@@ -1,4 +1,4 @@
-import type { BodyStream } from './http.ts';
+import type { BodyStream } from './response.ts';
 
 const newline = 10;
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { vouch } from './http.ts';
+import { vouch } from './headers.ts';
 
 // What comes from outside goes into logs and back out in a header: printable, no separators, and short.
 const acceptable = /^[A-Za-z0-9._~:+/=-]{1,128}$/;

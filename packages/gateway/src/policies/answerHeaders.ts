@@ -1,5 +1,5 @@
 import { Answer } from '../http/answer.ts';
-import type { HttpResponse, Header } from '../http/http.ts';
+import type { HttpResponse, Header } from '../http/response.ts';
 import type { Exchange } from './exchange.ts';
 import type { Cors } from './cors.ts';
 

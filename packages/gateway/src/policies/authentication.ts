@@ -5,7 +5,7 @@ import type { Calls } from './calls.ts';
 import { CallScope } from './callScope.ts';
 import { codeInWords } from '../procedures/codeInWords.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
-import type { HttpRequest } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
 
 /** Why a request is not let in. */
 export class Refusal {

@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
 
 /** What calls that begin together share: the signal that they are given, and the time that they have. */
 export class CallScope {

@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import type { AnyTRPCProcedure } from '@trpc/server';
 import { LimitError } from '../procedures/limitError.ts';
-import { discardStream, isBodyStream, type HttpRequest } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
+import { discardStream, isBodyStream } from '../http/response.ts';
 import type { Limits } from './limits.ts';
 import { CallScope } from './callScope.ts';
 import type { Tracing } from './tracing.ts';

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { GatewayError } from '../procedures/gatewayError.ts';
-import type { HttpRequest } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
 
 const { IPv4, IPv6 } = ipaddr;
 

@@ -2,7 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
-import { headersOf } from '../http/http.ts';
+import { headersOf } from '../http/response.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
 import type { CorsOptions } from './cors.ts';

@@ -1,5 +1,7 @@
 import { GatewayError } from '../procedures/gatewayError.ts';
-import { token, type HttpRequest, type Header } from '../http/http.ts';
+import { token } from '../http/headers.ts';
+import type { HttpRequest } from '../http/request.ts';
+import type { Header } from '../http/response.ts';
 
 /** Which pages of other origins may call (WHATWG Fetch, "HTTP CORS protocol"). */
 export interface CorsOptions {

@@ -1,5 +1,5 @@
 import type { Authenticate } from './authentication.ts';
-import type { HttpRequest } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
 
 /**
  * Watches the credential of something that goes on: a WebSocket, a stream.

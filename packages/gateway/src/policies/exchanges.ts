@@ -4,13 +4,9 @@ import { performance } from 'node:perf_hooks';
 import { TRPCError } from '@trpc/server';
 import { Answer, type FailedCall } from '../http/answer.ts';
 import type { AnswerHeaders } from './answerHeaders.ts';
-import {
-  isBodyStream,
-  type BodyStream,
-  type HttpRequest,
-  type HttpResponse,
-  type SocketAcceptor,
-} from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
+import { isBodyStream, type BodyStream, type HttpResponse } from '../http/response.ts';
+import type { SocketAcceptor } from '../http/webSocket.ts';
 import type { Exchange } from './exchange.ts';
 import { pacedIterable } from '../http/pacedIterable.ts';
 import { requestId } from '../http/requestId.ts';

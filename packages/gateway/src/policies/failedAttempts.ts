@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { HttpRequest } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
 import { requirePositiveIntegers } from './limits.ts';
 import type { ClientAddress } from './clientAddress.ts';
 import { LimitError } from '../procedures/limitError.ts';

@@ -1,6 +1,6 @@
 import type { Admitted } from './authentication.ts';
 import type { Calls } from './calls.ts';
-import type { HttpRequest } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
 import type { Passage, RateLimit } from './rateLimit.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { someHeader, type HttpRequest } from '../http/http.ts';
+import { someHeader, type HttpRequest } from '../http/request.ts';
 
 // A structured-field string (RFC 8941 §3.3.3), as IETF httpapi-idempotency-key-header-07 has it, or the bare text that
 // most clients send. Visible ASCII: U+0021 to U+007E.

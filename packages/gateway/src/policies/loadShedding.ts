@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { MessageChannel } from 'node:worker_threads';
 import { Answer } from '../http/answer.ts';
-import type { HttpRequest } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
 import { LimitError } from '../procedures/limitError.ts';
 
 type Face = 'rest' | 'rpc';

@@ -1,5 +1,6 @@
 import type { Admitted } from './authentication.ts';
-import type { HttpRequest, Header } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
+import type { Header } from '../http/response.ts';
 import { requirePositiveIntegers } from './limits.ts';
 import type { ClientAddress } from './clientAddress.ts';
 import { LimitError } from '../procedures/limitError.ts';

@@ -2,7 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
-import { discardStream, headersOf, isBodyStream } from '../http/http.ts';
+import { discardStream, headersOf, isBodyStream } from '../http/response.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { GatewayOptions } from '../options.ts';
 import type { Reply } from '../procedures/reply.ts';

@@ -1,7 +1,7 @@
 import { getErrorShape, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
 import type { ResponseMeta, ResponseMetaFn } from '@trpc/server/http';
 import type { Answer } from '../http/answer.ts';
-import { isWritableHeader } from '../http/http.ts';
+import { isWritableHeader } from '../http/headers.ts';
 import type { ProcedureDefinition } from '../procedures/procedures.ts';
 import type { Reply } from '../procedures/reply.ts';
 

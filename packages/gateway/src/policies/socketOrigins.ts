@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
 
 /**
  * Whether a WebSocket may be opened: by any program, and by pages of these origins and of the server's own. Browsers ask

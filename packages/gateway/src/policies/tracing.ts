@@ -1,7 +1,7 @@
 import type { Span, TextMapGetter } from '@opentelemetry/api';
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import type { HttpRequest } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
 import { Failed } from '../procedures/failed.ts';
 
 /** Runs a call within a server span that is named by its operation, and goes on with the trace of its `traceparent`. */

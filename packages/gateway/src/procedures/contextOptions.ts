@@ -1,5 +1,5 @@
 import type { TRPCRequestInfo } from '@trpc/server/http';
-import type { HttpRequest } from '../http/http.ts';
+import type { HttpRequest } from '../http/request.ts';
 import type { Reply } from './reply.ts';
 
 /**

@@ -2,7 +2,7 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
-import { headersOf } from '../http/http.ts';
+import { headersOf } from '../http/response.ts';
 import type { GatewayMeta } from './meta.ts';
 import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
 

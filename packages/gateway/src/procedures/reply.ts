@@ -1,4 +1,5 @@
-import { isWritableHeader, type Header } from '../http/http.ts';
+import { isWritableHeader } from '../http/headers.ts';
+import type { Header } from '../http/response.ts';
 
 /**
  * What a procedure may say about its answer beyond its output. There is one per request, which `createContext` is given:

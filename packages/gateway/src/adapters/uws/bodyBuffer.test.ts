@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { BodyTooLargeError, type HttpRequest, type Handle } from '../../http/http.ts';
+import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import type { Handle } from '../../http/service.ts';
 import { dial, listen, ok, until } from './testing/dial.ts';
 
 const mebibyte = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { BodyTooLargeError } from '../../http/http.ts';
+import { BodyTooLargeError } from '../../http/request.ts';
 import { TurnCounter } from './turnCounter.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { HttpRequest, Handle } from '../../http/http.ts';
+import type { HttpRequest } from '../../http/request.ts';
+import type { Handle } from '../../http/service.ts';
 import { dial, get, listen, ok, until } from './testing/dial.ts';
 
 async function* twoBytes() {

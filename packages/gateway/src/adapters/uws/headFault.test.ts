@@ -39,7 +39,7 @@ describe('a request that is refused', () => {
   it('is worded by the service where it says how', async () => {
     const listening = await listen({
       handle: () => ok(),
-      refuse: ({ path }, { status, code }) => ({ status, headers: [], body: `${code} at ${path}` }),
+      rejectHttp: ({ path }, { status, code }) => ({ status, headers: [], body: `${code} at ${path}` }),
     });
     const { socket, text, closed } = await dial(listening);
     socket.write(head('Host: y\r\n', '/there'));

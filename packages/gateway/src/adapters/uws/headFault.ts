@@ -1,5 +1,6 @@
 // Hot path: every request runs through it.
-import { token, type Refusal } from '../../http/http.ts';
+import { token } from '../../http/headers.ts';
+import type { HttpRejection } from '../../http/service.ts';
 import type { RequestHead } from './requestHead.ts';
 
 export interface HeadLimits {
@@ -7,10 +8,10 @@ export interface HeadLimits {
   readonly maxHeaderBytes: number;
 }
 
-const refuse = (status: number, code: string, message: string): Refusal => ({ status, code, message });
-const badRequest = (message: string) => refuse(400, 'BAD_REQUEST', message);
+const reject = (status: number, code: string, message: string): HttpRejection => ({ status, code, message });
+const badRequest = (message: string) => reject(400, 'BAD_REQUEST', message);
 
-const refusals = {
+const rejections = {
   method: badRequest('The method is not a token of at most 64 bytes (RFC 9110 §9.1).'),
   target: badRequest(
     'The target holds a byte that a URI cannot have: percent-encode it (RFC 3986 §2), and leave the fragment out.',
@@ -20,7 +21,7 @@ const refusals = {
   both: badRequest('A request has Content-Length or Transfer-Encoding, never both (RFC 9112 §6.1).'),
   length: badRequest('Content-Length may be given once, and only in digits, 15 at most (RFC 9110 §8.6).'),
   control: badRequest('A header value holds a control character (RFC 9110 §5.5).'),
-  expectation: refuse(417, 'EXPECTATION_FAILED', 'The only expectation that can be met is 100-continue.'),
+  expectation: reject(417, 'EXPECTATION_FAILED', 'The only expectation that can be met is 100-continue.'),
 };
 
 /** Looked up first: a method is nearly always one of these. */
@@ -42,31 +43,31 @@ export function headFault(
   query: string,
   head: RequestHead,
   { maxUrlBytes, maxHeaderBytes }: HeadLimits,
-): Refusal | undefined {
+): HttpRejection | undefined {
   // A long one is 400, not 501 (RFC 9112 §3): no stranger makes the server count faults of its own.
-  if (!knownMethods.has(method) && (method.length > 64 || !token.test(method))) return refusals.method;
+  if (!knownMethods.has(method) && (method.length > 64 || !token.test(method))) return rejections.method;
   if (path.length + (query === '' ? 0 : query.length + 1) > maxUrlBytes) {
-    return refuse(414, 'URI_TOO_LONG', `The target may have ${maxUrlBytes} bytes.`);
+    return reject(414, 'URI_TOO_LONG', `The target may have ${maxUrlBytes} bytes.`);
   }
-  if (notOfTarget.test(path) || (query !== '' && notOfTarget.test(query))) return refusals.target;
+  if (notOfTarget.test(path) || (query !== '' && notOfTarget.test(query))) return rejections.target;
   if (head.bytes > maxHeaderBytes) {
-    return refuse(
+    return reject(
       431,
       'REQUEST_HEADER_FIELDS_TOO_LARGE',
       `The headers may have ${maxHeaderBytes} bytes together.`,
     );
   }
-  if (head.hosts !== 1) return refusals.host;
+  if (head.hosts !== 1) return rejections.host;
   if (head.host !== goodHost) {
-    if (!authority.test(head.host)) return refusals.host;
+    if (!authority.test(head.host)) return rejections.host;
     goodHost = head.host;
   }
   if (head.codings !== 0) {
-    if (head.lengths !== 0) return refusals.both;
-    if (head.codings !== 1 || !chunked.test(head.coding)) return refusals.coding;
+    if (head.lengths !== 0) return rejections.both;
+    if (head.codings !== 1 || !chunked.test(head.coding)) return rejections.coding;
   } else if (head.lengths !== 0 && (head.lengths !== 1 || !digits.test(head.length))) {
-    return refusals.length;
+    return rejections.length;
   }
-  if (head.hasControl) return refusals.control;
-  return head.expectation === '' ? undefined : refusals.expectation;
+  if (head.hasControl) return rejections.control;
+  return head.expectation === '' ? undefined : rejections.expectation;
 }

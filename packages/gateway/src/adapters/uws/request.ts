@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
-import type { HttpRequest, Refusal } from '../../http/http.ts';
+import type { HttpRequest } from '../../http/request.ts';
+import type { HttpRejection } from '../../http/service.ts';
 import { BodyBuffer, pastBytes, type Bytes } from './bodyBuffer.ts';
 import { headFault, type HeadLimits } from './headFault.ts';
 import { RequestHead } from './requestHead.ts';
@@ -33,7 +34,7 @@ export class UwsRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   /** Why the host refuses it; `undefined` where it is served. */
-  readonly fault: Refusal | undefined;
+  readonly fault: HttpRejection | undefined;
   readonly isChunked: boolean;
   /** Whether its connection must not serve another request, since its client said so or nobody knows where one begins. */
   readonly isLast: boolean;

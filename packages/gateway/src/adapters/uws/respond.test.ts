@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { HttpResponse } from '../../http/http.ts';
+import type { HttpResponse } from '../../http/response.ts';
 import { dial, get, listen, ok, until } from './testing/dial.ts';
 
 describe('a response that is streamed', () => {

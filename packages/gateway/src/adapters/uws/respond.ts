@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
-import { isBodyStream, type BodyStream, type HttpResponse } from '../../http/http.ts';
+import { isBodyStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
 import type { UwsRequest } from './request.ts';
 import { writeHead } from './responseHead.ts';
 

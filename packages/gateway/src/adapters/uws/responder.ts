@@ -1,13 +1,8 @@
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
-import {
-  type BodyStream,
-  type HttpResponse,
-  type Handle,
-  discardStream,
-  isBodyStream,
-} from '../../http/http.ts';
+import { type BodyStream, type HttpResponse, discardStream, isBodyStream } from '../../http/response.ts';
+import type { Handle } from '../../http/service.ts';
 import type { UwsRequest } from './request.ts';
-import { overloaded } from './refusals.ts';
+import { overloaded } from './rejections.ts';
 import {
   byteLength,
   isLarge,

@@ -1,7 +1,8 @@
 // Hot path: every response runs through it. Each call into uWebSockets.js costs about 0.15 µs, and a header was one: a
 // GET of one animal writes nine (`npm run bench`, case get: 0.65 → 0.68 of the bare server).
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
-import { isWritableHeader, type HttpResponse, type Header } from '../../http/http.ts';
+import { isWritableHeader } from '../../http/headers.ts';
+import type { HttpResponse, Header } from '../../http/response.ts';
 import { statusText } from '../../http/statusText.ts';
 
 /** Shared headers as they are written, the first one's name apart. */

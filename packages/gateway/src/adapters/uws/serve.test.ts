@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { createServer, connect } from 'node:net';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { BodyTooLargeError, type HttpRequest, type HttpResponse, type Handle } from '../../http/http.ts';
+import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import type { HttpResponse } from '../../http/response.ts';
+import type { Handle } from '../../http/service.ts';
 import { serve } from './serve.ts';
 import { dial, get, listen, ok, until } from './testing/dial.ts';
 

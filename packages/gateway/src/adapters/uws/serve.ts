@@ -6,10 +6,11 @@ import type {
   us_listen_socket,
   us_socket_context_t,
 } from 'uWebSockets.js';
-import type { Handle, Refuser, Service, SocketAcceptor } from '../../http/http.ts';
+import type { Handle, Service } from '../../http/service.ts';
+import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { ListenError } from './listenError.ts';
 import { loadUws } from './loadUws.ts';
-import { busy, plainRefusal, stopping } from './refusals.ts';
+import { busy, defaultRejection, stopping } from './rejections.ts';
 import { UwsRequest } from './request.ts';
 import { reservePort } from './reservePort.ts';
 import { writeResponse } from './respond.ts';
@@ -104,11 +105,11 @@ export async function serve(
     handle,
     upgrade,
     shed,
-    refuse = plainRefusal,
+    rejectHttp = defaultRejection,
     maxBodyBytes = 1_048_576,
     maxMessageBytes = 65_536,
     maxUnauthenticatedBytes = 65_536,
-  }: Service & Refuser,
+  }: Service,
   {
     host = '127.0.0.1',
     port = 0,
@@ -145,7 +146,7 @@ export async function serve(
     const request = new UwsRequest(res, req, limits);
     const { fault } = request;
     if (fault === undefined) return request;
-    responder.answer(res, request, () => refuse(request, fault));
+    responder.answer(res, request, () => rejectHttp(request, fault));
     return undefined;
   }
 

@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { HttpRequest, WebSocketPeer, Service, SocketHandler } from '../../http/http.ts';
+import type { HttpRequest } from '../../http/request.ts';
+import type { Service } from '../../http/service.ts';
+import type { WebSocketPeer, SocketHandler } from '../../http/webSocket.ts';
 import type { Listening } from './serve.ts';
 import { dial, listen, ok, until, type Dialled } from './testing/dial.ts';
 

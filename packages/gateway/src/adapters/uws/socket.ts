@@ -1,5 +1,5 @@
 import type { HttpRequest as NativeRequest, WebSocket, WebSocketBehavior } from 'uWebSockets.js';
-import type { WebSocketPeer, SocketAcceptor, SocketHandler, SocketLimit } from '../../http/http.ts';
+import type { WebSocketPeer, SocketAcceptor, SocketHandler, SocketLimit } from '../../http/webSocket.ts';
 import type { UwsRequest } from './request.ts';
 import type { UnsentBytes } from './unsentBytes.ts';
 

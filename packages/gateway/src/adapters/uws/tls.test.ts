@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { WebSocketPeer, SocketHandler } from '../../http/http.ts';
+import type { WebSocketPeer, SocketHandler } from '../../http/webSocket.ts';
 import { serve, type Listening } from './serve.ts';
 import { dial, get, listen, ok, until } from './testing/dial.ts';
 import { selfSigned } from '@petstore/testing/selfSigned';

@@ -1,4 +1,4 @@
-import { BodyTooLargeError, type HttpRequest } from '../http.ts';
+import { BodyTooLargeError, type HttpRequest } from '../request.ts';
 
 /** A request without a host: the same `handle`, in the process. */
 export function inProcessRequest(

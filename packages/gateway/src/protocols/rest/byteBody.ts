@@ -1,4 +1,4 @@
-import type { BodyStream } from '../../http/http.ts';
+import type { BodyStream } from '../../http/response.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import type { Content } from './success.ts';
 

@@ -3,7 +3,7 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../../http/answer.ts';
 import { codeInWords } from '../../procedures/codeInWords.ts';
 import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
-import type { Header } from '../../http/http.ts';
+import type { Header } from '../../http/response.ts';
 import type { ErrorFormat } from '../../openapi/errorFormat.ts';
 import { inWords, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
 

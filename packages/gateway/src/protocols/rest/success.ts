@@ -1,6 +1,6 @@
 import { Answer } from '../../http/answer.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
-import type { HttpResponse, Header } from '../../http/http.ts';
+import type { HttpResponse, Header } from '../../http/response.ts';
 import type { Reply } from '../../procedures/reply.ts';
 import { computedHeaders } from '../../openapi/computedHeaders.ts';
 import { deprecationHeaders, type LinkBase } from '../../openapi/deprecationHeaders.ts';

@@ -1,6 +1,6 @@
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { parseConnectionParamsFromString } from '@trpc/server/http';
-import type { HttpRequest } from '../../http/http.ts';
+import type { HttpRequest } from '../../http/request.ts';
 
 /** The credential in tRPC's connection parameters: `authorization`, in any case, as the header of that name has it. */
 export const authorizationOf = (parameters: TRPCRequestInfo['connectionParams']): string | undefined =>

@@ -1,5 +1,5 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import type { HttpRequest } from '../../http/http.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import { eventAnswer, type EventRouter } from './eventAnswer.ts';
 import { EventInputs } from './eventInputs.ts';
 import type { LineOptions } from './lineAnswer.ts';

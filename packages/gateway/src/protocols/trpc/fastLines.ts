@@ -1,6 +1,6 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import { after } from '../../http/after.ts';
-import type { Header } from '../../http/http.ts';
+import type { Header } from '../../http/response.ts';
 import { LineAnswer, type LineOptions, type LineRouter } from './lineAnswer.ts';
 import { plainCall } from './plainCall.ts';
 import {

@@ -1,5 +1,5 @@
 import { LimitError } from '../../procedures/limitError.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/http.ts';
+import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 
 /** Headers of which Node keeps the first where one is repeated, and so do the adapters that stand on it. */
 const singletons = new Set(

@@ -3,7 +3,7 @@
 import { LimitError } from '../../procedures/limitError.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import type { BodyStream } from '../../http/http.ts';
+import type { BodyStream } from '../../http/response.ts';
 import { isAllHere, isPlainObject, isPromise } from './lineValues.ts';
 
 export interface JsonLinesOptions {

@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
-import type { HttpRequest } from '../../http/http.ts';
+import type { HttpRequest } from '../../http/request.ts';
 
 /**
  * The options of tRPC's own adapters, as they are there. `onError` is given our request; a batch may have 100 calls

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HttpRequest } from '../../http/http.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import { plainCall } from './plainCall.ts';
 
 type Headers = readonly (readonly [name: string, value: string])[];

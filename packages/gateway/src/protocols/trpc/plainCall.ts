@@ -1,6 +1,6 @@
 // Hot path: every tRPC call over HTTP is looked at here. A URL, its search parameters and a `Headers` cost more than
 // the call they carry.
-import { someHeader, type HttpRequest } from '../../http/http.ts';
+import { someHeader, type HttpRequest } from '../../http/request.ts';
 
 /** A tRPC request as most are: a call or a batch of calls, as JSON, that is answered by JSON. */
 export interface PlainCall {

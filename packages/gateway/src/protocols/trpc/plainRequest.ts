@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { Answer } from '../../http/answer.ts';
 import type { Calls } from '../../policies/calls.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/http.ts';
+import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { Limits } from '../../policies/limits.ts';
 import type { RpcOptions } from './options.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';

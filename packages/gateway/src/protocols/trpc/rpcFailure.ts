@@ -2,7 +2,7 @@ import { getErrorShape, transformTRPCResponse, type AnyTRPCRouter, type TRPCErro
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../../http/answer.ts';
 import type { Refusal } from '../../policies/authentication.ts';
-import type { Header } from '../../http/http.ts';
+import type { Header } from '../../http/response.ts';
 import { CallFailures } from './callFailures.ts';
 
 /** Answers an error of the gateway's own over tRPC. */

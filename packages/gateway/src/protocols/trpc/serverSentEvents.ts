@@ -1,7 +1,7 @@
 // Hot path: tRPC's producer pulls each event through eight streams and generators, 20 µs (`npm run bench`, case events).
 import { isTrackedEnvelope } from '@trpc/server';
 import { boundedJson } from '../../policies/responseBytes.ts';
-import type { BodyStream } from '../../http/http.ts';
+import type { BodyStream } from '../../http/response.ts';
 import { isObject } from '../../http/isObject.ts';
 
 export interface ServerSentEventsOptions {

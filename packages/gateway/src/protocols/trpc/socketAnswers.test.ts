@@ -4,7 +4,8 @@ import { getWSConnectionHandler, type WSSHandlerOptions } from '@trpc/server/ada
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createGateway } from '../../gateway.ts';
-import type { HttpRequest, SocketAcceptor } from '../../http/http.ts';
+import type { HttpRequest } from '../../http/request.ts';
+import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { procedureDefinitions } from '../../procedures/procedures.ts';
 import { createSocketMessages } from './socketMessage.ts';
 import {

@@ -7,7 +7,7 @@ import type { Calls } from '../../policies/calls.ts';
 import { Failed } from '../../procedures/failed.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
-import type { HttpRequest } from '../../http/http.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import type { RpcOptions } from './options.ts';
 import type { SocketCalls } from './socketCalls.ts';

@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import type { Answer } from '../../http/answer.ts';
 import type { LimitError } from '../../procedures/limitError.ts';
-import type { HttpRequest } from '../../http/http.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import type { RpcOptions } from './options.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { CallFailures } from './callFailures.ts';

@@ -1,14 +1,12 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
-import type { HttpResponse, Handle, Refuser, Service } from '../../../http/http.ts';
+import type { HttpResponse } from '../../../http/response.ts';
+import type { Handle, Service } from '../../../http/service.ts';
 import { serve, type Listening, type ServeOptions } from '../serve.ts';
 
 /** Serves for the running test. */
-export async function listen(
-  service: (Service & Refuser) | Handle,
-  options?: ServeOptions,
-): Promise<Listening> {
+export async function listen(service: Service | Handle, options?: ServeOptions): Promise<Listening> {
   const listening = await serve(typeof service === 'function' ? { handle: service } : service, options);
   onTestFinished(async () => {
     await listening.close({ deadlineMs: 0 });

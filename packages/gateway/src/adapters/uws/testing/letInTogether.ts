@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SocketAcceptor } from '../../../http/http.ts';
+import type { SocketAcceptor } from '../../../http/webSocket.ts';
 import { serve } from '../serve.ts';
 
 const accept: SocketAcceptor = (socket) => ({

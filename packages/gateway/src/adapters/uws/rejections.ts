@@ -1,4 +1,5 @@
-import type { HttpResponse, Refuse } from '../../http/http.ts';
+import type { HttpResponse } from '../../http/response.ts';
+import type { RejectHttp } from '../../http/service.ts';
 import { requestId } from '../../http/requestId.ts';
 
 const contentType = ['content-type', 'application/json'] as const;
@@ -17,8 +18,8 @@ export const stopping: HttpResponse = unavailable('The server is stopping.');
 /** What is answered in place of a large answer while as much waits for clients that do not read as may. */
 export const overloaded: HttpResponse = unavailable('Too many answers wait to be read. Try again later.');
 
-/** How a refusal is worded where the service does not word it. */
-export const plainRefusal: Refuse = (_request, { status, code, message }) => ({
+/** Response to a rejected request where the service has no `rejectHttp`. */
+export const defaultRejection: RejectHttp = (_request, { status, code, message }) => ({
   status,
   headers: [contentType, ['x-request-id', requestId(undefined)]],
   body: JSON.stringify({ code, message, status }),
