@@ -19,6 +19,7 @@ COPY packages/contract/package.json packages/contract/
 COPY packages/core/package.json packages/core/
 COPY packages/gateway/package.json packages/gateway/
 COPY packages/testing/package.json packages/testing/
+COPY packages/typegen/package.json packages/typegen/
 COPY packages/types/package.json packages/types/
 # No scripts: the addons bring their binaries, and this image has the Node that one of them would fetch.
 RUN npm ci --ignore-scripts

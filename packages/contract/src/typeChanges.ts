@@ -63,7 +63,7 @@ export async function typeChanges(before: string, after: string): Promise<readon
   return changes;
 }
 
-/** A router's procedures by name, as `petstore-gateway types` writes them, with what they are. */
+/** A router's procedures by name, as `petstore-typegen` writes them, with what they are. */
 function proceduresOf(text: string): ReadonlyMap<string, string> {
   const found = text.matchAll(/^ {4}(\w+): (Query|Mutation|Subscription)Procedure</gm);
   return new Map([...found].map(([, name = '', kind = '']) => [name, kind.toLowerCase()]));

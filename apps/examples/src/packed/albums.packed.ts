@@ -12,6 +12,7 @@ beforeAll(async () => {
   packed = await pack();
   project = await newProject(packed, [
     '@petstore/gateway',
+    '@petstore/typegen',
     '@trpc/client',
     '@trpc/server',
     'superjson',
@@ -54,7 +55,7 @@ describe('a router of its own, served by the gateway as it is published', () => 
   });
 
   it('has types for clients, which compile without the router', async () => {
-    await project.run('petstore-gateway', 'types', '--router', 'router.ts', '--out', 'albumTypes.ts');
+    await project.run('petstore-typegen', '--router', 'router.ts', '--out', 'albumTypes.ts');
     await project.write({
       'client.ts': `
         import { createTRPCClient, httpBatchLink } from '@trpc/client';
@@ -71,8 +72,7 @@ describe('a router of its own, served by the gateway as it is published', () => 
     });
     await project.run('tsc');
     const check = project.run(
-      'petstore-gateway',
-      'types',
+      'petstore-typegen',
       '--router',
       'router.ts',
       '--out',

@@ -1,11 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { freePort } from '@petstore/testing/freePort';
 import { expect, test, vi } from 'vitest';
 import { curlLines, firstColumn, newSnippets, printedBy, readReadme } from './readme.ts';
 
 const readme = await readReadme('packages/gateway/README.md');
-const command = fileURLToPath(new URL('../../../../packages/gateway/src/types/main.ts', import.meta.url));
 const noCurl = spawnSync('curl', ['--version']).error !== undefined;
 if (noCurl) process.stderr.write('SKIPPED: curl lines of the gateway’s readme: this machine has no curl.\n');
 
@@ -142,25 +140,6 @@ test('the base path of the standalone adapter can be kept: /', async () => {
   });
   await start('plain.ts', port);
   expect(await (await fetch(`${origin}/ping`)).json()).toEqual({ result: { data: 'pong' } });
-});
-
-test('its commands write the types of the router, and find that they are what was written', async () => {
-  const { shell } = await written();
-  const lines =
-    readme
-      .blocks('sh')
-      .join('')
-      .match(/^npx -p @petstore\/gateway petstore-gateway .*$/gm) ?? [];
-  expect(lines).toHaveLength(2);
-  const run = (line: string) =>
-    shell(
-      line.replace(
-        'npx -p @petstore/gateway petstore-gateway',
-        `'${process.execPath}' --conditions=@petstore/source '${command}'`,
-      ),
-    );
-  for (const line of lines) await run(line);
-  expect(await shell('cat bookTypes.ts')).toContain('book: QueryProcedure<{ id: number }, Book>');
 });
 
 test('its tables have every field of REST metadata and every option, and no other', async () => {

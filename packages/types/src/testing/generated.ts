@@ -1,6 +1,6 @@
 import { appRouter } from '@petstore/core';
 import * as core from '@petstore/core';
-import { generateTypes } from '@petstore/gateway/types';
+import { generateTypes } from '@petstore/typegen';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,2 +1,2 @@
 export { generateTypes, type TypesOptions } from './generateTypes.ts';
-export { GatewayError } from '../procedures/gatewayError.ts';
+export { TypegenError } from './typegenError.ts';

@@ -2,7 +2,7 @@ import type { Side } from './optionality.ts';
 import { print } from './print.ts';
 import type { Place } from './spellSchema.ts';
 import { generic, type Alias, type Comment, type TypeNode } from './typeNode.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { TypegenError } from './typegenError.ts';
 import { definitionOf, metadataOf, type Schema } from './zodDefinition.ts';
 
 /** A type that is written down under a name of its own. */
@@ -157,12 +157,12 @@ function refuseClashes(types: readonly NamedType[]): void {
   const seen = new Set<string>();
   for (const { name } of types) {
     if (seen.has(name)) {
-      throw new GatewayError(
+      throw new TypegenError(
         `Two schemas would be the type ${name}: give one of them another id in its metadata.`,
       );
     }
     if (reserved.has(name) || name.startsWith('TRPC')) {
-      throw new GatewayError(
+      throw new TypegenError(
         `A schema would be the type ${name}, which means something else: give it another id in its metadata.`,
       );
     }

@@ -1,7 +1,7 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { GatewayMeta } from '../procedures/meta.ts';
+import type { GatewayMeta } from '@petstore/gateway/meta';
 import { generateTypes } from './generateTypes.ts';
 import * as example from './testing/exampleRouter.ts';
 
@@ -261,7 +261,7 @@ describe('what cannot be known ends with a sentence that names the procedure, th
     ],
   ])('%s', async (_, procedure, message) => {
     await expect(typesOf(procedure)).rejects.toThrow(
-      expect.objectContaining({ name: 'GatewayError', message }) as Error,
+      expect.objectContaining({ name: 'TypegenError', message }) as Error,
     );
   });
 

@@ -3,11 +3,11 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isZod } from '../procedures/isZod.ts';
+import { isZod } from './isZod.ts';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { TypegenError } from './typegenError.ts';
 
-export const usage = `Usage: petstore-gateway types --router FILE [options]
+export const usage = `Usage: petstore-typegen --router FILE [options]
 
 Writes the types of a tRPC router as TypeScript: flat, with doc comments, and without imports
 of anything but @trpc/server's types. Clients need neither the server's code nor zod.
@@ -28,21 +28,20 @@ export interface CommandResult {
   readonly code: number;
 }
 
-/** `petstore-gateway`, run with its arguments. */
+/** Runs `petstore-typegen` with its arguments. */
 export async function typesCommand(argv: readonly string[]): Promise<CommandResult> {
   try {
     return await run(argv);
   } catch (error) {
     if (isArgumentError(error)) return { stderr: `${error.message}\n\n${usage}`, code: 2 };
-    if (error instanceof GatewayError) return { stderr: `${error.message}\n`, code: 1 };
+    if (error instanceof TypegenError) return { stderr: `${error.message}\n`, code: 1 };
     throw error;
   }
 }
 
 async function run(argv: readonly string[]): Promise<CommandResult> {
-  const { values, positionals } = parseArgs({
+  const { values } = parseArgs({
     args: [...argv],
-    allowPositionals: true,
     options: {
       router: { type: 'string' },
       export: { type: 'string' },
@@ -54,9 +53,7 @@ async function run(argv: readonly string[]): Promise<CommandResult> {
   });
   const { router: file, out, check } = values;
   if (values.help) return { stdout: usage, code: 0 };
-  if (positionals.join(' ') !== 'types' || file === undefined || (check && out === undefined)) {
-    return { stderr: usage, code: 2 };
-  }
+  if (file === undefined || (check && out === undefined)) return { stderr: usage, code: 2 };
   const exports = await load(file);
   const text = await generateTypes(routerOf(exports, file, values.export), {
     exports,
@@ -79,7 +76,7 @@ async function write(file: string, text: string): Promise<void> {
     await writeFile(file, text);
   } catch (error) {
     const { message } = error as NodeJS.ErrnoException;
-    throw new GatewayError(`${file} cannot be written: ${message}. Name another file with --out.`, {
+    throw new TypegenError(`${file} cannot be written: ${message}. Name another file with --out.`, {
       cause: error,
     });
   }
@@ -96,7 +93,7 @@ async function load(file: string): Promise<Exports> {
       code === 'ERR_UNKNOWN_FILE_EXTENSION'
         ? 'This Node does not read TypeScript: use 22.18 or newer, or name the built file.'
         : message;
-    throw new GatewayError(`${file} cannot be loaded: ${remedy}`, { cause: error });
+    throw new TypegenError(`${file} cannot be loaded: ${remedy}`, { cause: error });
   }
 }
 
@@ -107,13 +104,13 @@ function routerOf(exports: Exports, file: string, name: string | undefined): Any
   const wanted = name === undefined ? routers : routers.filter(([exported]) => exported === name);
   const [only, another] = wanted;
   if (only === undefined) {
-    throw new GatewayError(
+    throw new TypegenError(
       `${file} exports no tRPC router${name === undefined ? '' : ` by the name ${name}`}.`,
     );
   }
   if (another !== undefined) {
     const names = routers.map(([exported]) => exported).join(', ');
-    throw new GatewayError(`${file} exports several routers: choose one of ${names} with --export.`);
+    throw new TypegenError(`${file} exports several routers: choose one of ${names} with --export.`);
   }
   return only[1];
 }
@@ -125,7 +122,7 @@ function errorShapeOf(
 ): Pick<TypesOptions, 'errorShape'> {
   if (name === undefined || name === 'default') return name === undefined ? {} : { errorShape: name };
   const errorShape = exports[name];
-  if (!isZod(errorShape)) throw new GatewayError(`${file} exports no zod schema by the name ${name}.`);
+  if (!isZod(errorShape)) throw new TypegenError(`${file} exports no zod schema by the name ${name}.`);
   return { errorShape };
 }
 

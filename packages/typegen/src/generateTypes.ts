@@ -1,12 +1,12 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
-import { isZod } from '../procedures/isZod.ts';
-import { procedureDefinitions, type ProcedureDefinition } from '../procedures/procedures.ts';
+import { isZod } from './isZod.ts';
+import { readProcedures, type Procedure } from './procedures.ts';
 import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
 import { routerTree, spellProcedure, type ProcedureTypes, type RouterTree } from './spellProcedure.ts';
 import { spellSchema, type SpellOptions } from './spellSchema.ts';
 import { word, type Comment, type TypeNode } from './typeNode.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { TypegenError } from './typegenError.ts';
 import { metadataOf, type Schema } from './zodDefinition.ts';
 
 export interface TypesOptions {
@@ -27,10 +27,10 @@ export interface TypesOptions {
  * A router's types as TypeScript source, flat: `AppRouter`, `RouterInputs`, `RouterOutputs`, and the entities by name,
  * with their doc comments. It imports nothing but types of `@trpc/server`. A client's types are those that it would
  * have of the router itself, context and metadata apart.
- * @throws {GatewayError} one sentence with procedure, field and remedy, where a type cannot be known
+ * @throws {TypegenError} one sentence with procedure, field and remedy, where a type cannot be known
  */
 export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions = {}): Promise<string> {
-  const definitions = await procedureDefinitions(router);
+  const definitions = await readProcedures(router);
   const { transformer, errorFormatter } = router._def._config;
   const unset = initTRPC.create()._config;
   const exported = Object.entries(options.exports ?? {}).filter((entry): entry is [string, Schema] =>
@@ -131,7 +131,7 @@ function printTree(tree: RouterTree, known: Procedures, indent: string): string 
     if (typeof leaf !== 'string') return `${inner}${propertyName(name)}: ${printTree(leaf, known, inner)};\n`;
     const types = known.procedures.get(leaf);
     if (types === undefined)
-      throw new GatewayError(`The procedure ${leaf} is not where the router says it is.`);
+      throw new TypegenError(`The procedure ${leaf} is not where the router says it is.`);
     const comment = printComment(known.comments.get(leaf) ?? {}, inner);
     const sides = `${print(types.input, inner)}, ${print(types.output, inner)}`;
     return `${comment}${inner}${propertyName(name)}: ${types.kind}Procedure<${sides}>;\n`;
@@ -150,13 +150,13 @@ function errorShapeOf(
     const options = { ...spelling, isJson: false };
     return spellSchema(stated, { owner: 'The error shape', path: 'it', side: 'output' }, options);
   }
-  throw new GatewayError(
+  throw new TypegenError(
     "The shape of the router's errors is not known: it has an errorFormatter. Say that it keeps tRPC's own shape (`default`), or name a zod schema of what it gives: errorShape, or --error-shape.",
   );
 }
 
 /** What REST metadata says of a procedure, for its doc comment. */
-function commentOf({ rest }: ProcedureDefinition, all: readonly ProcedureDefinition[]): Comment {
+function commentOf({ rest }: Procedure, all: readonly Procedure[]): Comment {
   if (rest === undefined) return {};
   const { summary, description, deprecated, deprecation } = rest;
   const text = description ?? summary;

@@ -14,7 +14,7 @@ import {
   type Member,
   type TypeNode,
 } from './typeNode.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { TypegenError } from './typegenError.ts';
 import {
   classOf,
   definitionOf,
@@ -57,7 +57,7 @@ type Kind<Type extends Definition['type']> = Extract<Definition, { readonly type
 /**
  * The type that `z.input` or `z.output` infers, of any zod 4 schema. Types that leave no trace at run time are spelled
  * as what they stand for: a brand as the type it brands, a TypeScript enum as its values.
- * @throws {GatewayError} where the type cannot be known at run time, unless the schema's metadata states it
+ * @throws {TypegenError} where the type cannot be known at run time, unless the schema's metadata states it
  */
 export function spellSchema(schema: Schema, place: Place, options: SpellOptions): TypeNode {
   if (place.isVerbatim) options.verbatim.add(schema);
@@ -280,7 +280,7 @@ function spellCustom(schema: Schema, place: Place): TypeNode {
 }
 
 function refuse({ owner, path }: Place, why: string, remedy = ''): never {
-  throw new GatewayError(
+  throw new TypegenError(
     `${owner}: the type of ${path} cannot be written down: ${why}.${remedy && ` ${remedy}.`}`,
   );
 }

@@ -1,10 +1,10 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
-import { isZod } from '../procedures/isZod.ts';
-import type { ProcedureDefinition } from '../procedures/procedures.ts';
+import { isZod } from './isZod.ts';
+import type { Procedure } from './procedures.ts';
 import { spellSchema, type Place, type SpellOptions } from './spellSchema.ts';
 import { contains, generic, word, type Member, type TypeNode } from './typeNode.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { TypegenError } from './typegenError.ts';
 import { definitionOf, type Schema } from './zodDefinition.ts';
 
 /** A procedure's type: its kind, what it takes and what it gives. */
@@ -16,9 +16,9 @@ export interface ProcedureTypes {
 
 /**
  * What a procedure's input and output schemas say of its type.
- * @throws {GatewayError} where a schema is missing, or cannot be spelled
+ * @throws {TypegenError} where a schema is missing, or cannot be spelled
  */
-export function spellProcedure(procedure: ProcedureDefinition, options: SpellOptions): ProcedureTypes {
+export function spellProcedure(procedure: Procedure, options: SpellOptions): ProcedureTypes {
   refuseOwnErrors(procedure);
   return {
     kind: ({ query: 'Query', mutation: 'Mutation', subscription: 'Subscription' } as const)[procedure.type],
@@ -27,12 +27,12 @@ export function spellProcedure(procedure: ProcedureDefinition, options: SpellOpt
   };
 }
 
-function spellInput({ path, inputs }: ProcedureDefinition, options: SpellOptions): TypeNode {
+function spellInput({ path, inputs }: Procedure, options: SpellOptions): TypeNode {
   const owner = `The procedure ${path}`;
   const types = inputs.map((parser) => {
     if (parser === octetInputParser) return word('OctetInput');
     if (isZod(parser)) return spellSchema(parser, { owner, path: 'input', side: 'input' }, options);
-    throw new GatewayError(`${owner}: the type of its input is not known: its parser is not a zod 4 schema.`);
+    throw new TypegenError(`${owner}: the type of its input is not known: its parser is not a zod 4 schema.`);
   });
   const [only = word('void')] = types;
   return types.length > 1 ? concatenated(types) : only;
@@ -51,22 +51,22 @@ function concatenated(types: readonly TypeNode[]): TypeNode {
   return { kind: 'object', members: [...members.values()] };
 }
 
-function spellOutput(procedure: ProcedureDefinition, options: SpellOptions): TypeNode {
+function spellOutput(procedure: Procedure, options: SpellOptions): TypeNode {
   const { path, type, output, rest } = procedure;
   const owner = `The procedure ${path}`;
   if (isZod(output)) return spellGiven(output, { owner, path: 'output', side: 'output' }, options);
   if (output !== undefined) {
-    throw new GatewayError(
+    throw new TypegenError(
       `${owner}: the type of its output is not known: its parser is not a zod 4 schema.`,
     );
   }
   if (type !== 'subscription') {
-    throw new GatewayError(
+    throw new TypegenError(
       `${owner}: what it gives is not known at run time. Give it an output schema: .output(…).`,
     );
   }
   if (rest?.event === undefined) {
-    throw new GatewayError(
+    throw new TypegenError(
       `${owner}: what its events are is not known at run time. Say it in its metadata: openapi.event, or .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).`,
     );
   }
@@ -104,7 +104,7 @@ function isChangedBySerialize(type: TypeNode): boolean {
 }
 
 /** Whether its events are `tracked()`: then, and only then, does a client send the last one's id back. */
-function resumes({ inputs }: ProcedureDefinition): boolean {
+function resumes({ inputs }: Procedure): boolean {
   return inputs.some((input) => isZod(input) && hasField(input, 'lastEventId'));
 }
 
@@ -115,10 +115,10 @@ function hasField(schema: Schema, name: string): boolean {
 }
 
 /** tRPC's builder marks the middlewares of `.errors()`; what they do to a procedure's type is in types alone. */
-function refuseOwnErrors({ path, procedure }: ProcedureDefinition): void {
+function refuseOwnErrors({ path, procedure }: Procedure): void {
   const { middlewares = [] } = procedure._def as { middlewares?: readonly { readonly _type?: string }[] };
   if (middlewares.some(({ _type }) => _type === 'errors')) {
-    throw new GatewayError(
+    throw new TypegenError(
       `The procedure ${path}: the shape of its errors is not known at run time. Format errors for the whole router: initTRPC.create({ errorFormatter }).`,
     );
   }

@@ -1,0 +1,36 @@
+import { fileURLToPath } from 'node:url';
+import { expect, test, vi } from 'vitest';
+import { newSnippets, readReadme } from './readme.ts';
+
+// A compiler and several processes, on a machine that may have no core to spare.
+vi.setConfig({ testTimeout: 180_000 });
+
+const command = fileURLToPath(new URL('../../../../packages/typegen/src/main.ts', import.meta.url));
+
+test('the commands in the readme of @petstore/typegen print and check the types, and its programs compile with them', async () => {
+  const readme = await readReadme('packages/typegen/README.md');
+  const programs = Object.fromEntries(
+    readme.blocks('ts').map((block) => [/^\/\/ (.*)$/m.exec(block)?.[1] ?? '', block]),
+  );
+  expect(Object.keys(programs)).toEqual(['router.ts', 'client.ts', 'generate.ts']);
+  const { write, compile, run, shell } = await newSnippets();
+  await write(programs);
+  const lines =
+    readme
+      .blocks('sh')
+      .join('')
+      .match(/^npx petstore-typegen .*$/gm) ?? [];
+  expect(lines).toHaveLength(2);
+  for (const line of lines) {
+    await shell(
+      line.replace(
+        'npx petstore-typegen',
+        `'${process.execPath}' --conditions=@petstore/source '${command}'`,
+      ),
+    );
+  }
+  const types = await shell('cat bookTypes.ts');
+  expect(types).toContain('book: QueryProcedure<{ id: number }, Book>');
+  await compile();
+  expect(await run('generate.ts')).toBe(`${types}\n`);
+});
