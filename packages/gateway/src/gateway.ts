@@ -24,7 +24,7 @@ import { defaultBatchSize, limitsOf } from './policies/limits.ts';
 import type { Exchange } from './policies/exchange.ts';
 import type { GatewayOptions } from './options.ts';
 import { procedureDefinitions, type ServedProcedure } from './procedures/procedures.ts';
-import { createRestResponseMeta } from './policies/responseMeta.ts';
+import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { apiErrors } from './openapi/errorFormat.ts';
 import { createFailure } from './protocols/rest/failure.ts';
 import type { StreamTimes } from './protocols/rest/restEvents.ts';

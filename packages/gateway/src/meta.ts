@@ -2,6 +2,7 @@
 // would not reach the declarations (TypeScript 7.0), and without `zod/v4` there is nothing that zod-openapi (5.4) adds to.
 /// <reference types="zod-openapi" preserve="true" />
 export { ApiError } from './openapi/apiError.ts';
+export { clientMessage } from './procedures/clientError.ts';
 
 export type { Deprecation, GatewayMeta, Pagination, ResponseHeader, RestMeta } from './procedures/meta.ts';
 export type { Reply } from './procedures/reply.ts';

@@ -3,7 +3,7 @@ import { isThenable } from '../http/after.ts';
 import { bearerCredential, challenge } from './bearer.ts';
 import type { Calls } from './calls.ts';
 import { CallScope } from './callScope.ts';
-import { codeInWords } from '../procedures/codeInWords.ts';
+import { clientError } from '../procedures/clientError.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
 import type { HttpRequest } from '../http/request.ts';
 
@@ -72,7 +72,7 @@ export function createAuthentication<Identity>(
     new TRPCError({ code: 'UNAUTHORIZED', message: 'The API key is not valid.' }),
     challenge(realm, false),
   );
-  const fail = (cause: unknown) => new Refusal(forClients(getTRPCErrorFromUnknown(cause)));
+  const fail = (cause: unknown) => new Refusal(clientError(getTRPCErrorFromUnknown(cause)));
 
   function refuse(request: HttpRequest, token: string, lookedUpAt?: number): Refusal {
     const tooMany = failedAttempts?.count(request, token, lookedUpAt);
@@ -103,9 +103,3 @@ export function createAuthentication<Identity>(
     }
   };
 }
-
-/** tRPC copies the text of a cause where none was given, which was not written for a client. */
-const forClients = (error: TRPCError): TRPCError =>
-  error.cause !== undefined && error.message === error.cause.message
-    ? new TRPCError({ code: error.code, message: codeInWords(error.code), cause: error.cause })
-    : error;

@@ -1,11 +1,11 @@
 import { TRPCError } from '@trpc/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { inputError, inWords, issuesOf } from './inputError.ts';
+import { inputError, formatIssues, issuesOf } from './inputError.ts';
 
 const badRequest = (cause: unknown) => new TRPCError({ code: 'BAD_REQUEST', cause });
 
-describe('inWords', () => {
+describe('formatIssues', () => {
   it.each([
     [20, ''],
     [21, '; and 1 more'],
@@ -13,7 +13,7 @@ describe('inWords', () => {
   ])('the message of %i issues names the first 20 and ends with "%s"', (count, rest) => {
     const issues = Array.from({ length: count }, (_, index) => ({ path: [index], message: 'is bad' }));
     const named = Array.from({ length: 20 }, (_, index) => `${index}: is bad`).join('; ');
-    expect(inWords(issues)).toBe(`${named}${rest}.`);
+    expect(formatIssues(issues)).toBe(`${named}${rest}.`);
   });
 
   it.each<[message: string, value: unknown, schema: z.ZodType]>([
@@ -24,10 +24,54 @@ describe('inWords', () => {
     ['a: must be one of "b", "c".', { a: 'd' }, z.object({ a: z.enum(['b', 'c']) })],
     ['input: must be at least 1.', 0, z.int().min(1)],
     ['a.1: must be at most 1.', { a: [0, 2] }, z.object({ a: z.array(z.int().max(1)) })],
+    ['a: is required.', {}, z.object({ a: z.date() })],
+    ['a: must be of the type boolean, not null.', { a: null }, z.object({ a: z.boolean() })],
+    ['a: must be of the type string, not array.', { a: [] }, z.object({ a: z.string() })],
+    [
+      'a: must be of the type number, not NaN.',
+      { a: 'x' },
+      z.object({ a: z.string().transform(Number).pipe(z.number()) }),
+    ],
+    ['a: must be one of "b|c", 5.', { a: 'd' }, z.object({ a: z.literal(['b|c', 5]) })],
+    ['a: Too small: expected string to have >=2 characters.', { a: '' }, z.object({ a: z.string().min(2) })],
+    ['a: Too big: expected number to be <5.', { a: 5 }, z.object({ a: z.number().lt(5) })],
     ['input: has to rhyme.', 'x', z.string().refine(() => false, { error: 'has to rhyme' })],
   ])('the message "%s" is made of what zod says of %j', (message, value, schema) => {
     const { error } = schema.safeParse(value);
-    expect(inWords(issuesOf(badRequest(error)))).toBe(message);
+    expect(formatIssues(issuesOf(badRequest(error)))).toBe(message);
+  });
+
+  const own = 'is written by its author';
+
+  it.each<[code: string, value: unknown, schema: z.ZodType]>([
+    ['invalid_type', 'x', z.int(own)],
+    ['invalid_type', undefined, z.int(own)],
+    ['invalid_type', 5.5, z.number().int(own)],
+    ['invalid_type', 'x', z.date({ error: () => own })],
+    ['invalid_value', 'x', z.enum(['a', 'b'], own)],
+    ['too_small', 0, z.int().min(1, own)],
+    ['too_big', 2, z.int().max(1, own)],
+  ])(
+    'a message that the author of a schema wrote stays in an issue %s of %j, in every locale',
+    (code, value, schema) => {
+      onTestFinished(() => void z.config(z.locales.en()));
+      for (const locale of [z.locales.en, z.locales.de]) {
+        z.config(locale());
+        const { error } = schema.safeParse(value);
+        expect(error?.issues).toMatchObject([{ code }]);
+        expect(formatIssues(issuesOf(badRequest(error)))).toBe(`input: ${own}.`);
+      }
+    },
+  );
+
+  it('messages of another locale stay as z.config has it', () => {
+    onTestFinished(() => void z.config(z.locales.en()));
+    z.config(z.locales.de());
+    const { error } = z.object({ a: z.string(), b: z.int().min(1) }).safeParse({ b: 0 });
+    expect(formatIssues(issuesOf(badRequest(error)))).toBe(
+      `${error?.issues.map(({ path, message }) => `${path.map(String).join('.')}: ${message}`).join('; ')}.`,
+    );
+    expect(formatIssues(issuesOf(badRequest(error)))).toContain('erwartet');
   });
 });
 

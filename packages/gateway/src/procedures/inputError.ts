@@ -1,24 +1,26 @@
 import { TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import english from 'zod/v4/locales/en.js';
 import { isZod } from './isZod.ts';
 
-/** One thing that is wrong with an input. */
+/** One problem of an input. */
 export interface InputIssue {
-  /** Where: empty for the input as a whole. */
+  /** The field; empty for the input as a whole. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
   /** zod's code, such as `invalid_type` or `too_small`. `undefined` for an issue of another library. */
   readonly code?: string | undefined;
-  /** What else zod says of it, by its code: `expected`, `minimum`, `format`, `values` and others. */
+  /** zod's further details, by code: `expected`, `minimum`, `format`, `values` and others. */
   readonly [detail: string]: unknown;
 }
 
-const mostIssues = 20;
+const maxIssues = 20;
 
-/** What the REST wire itself found wrong with an input, as the error a procedure's own schema would give. */
+/** Issues that the gateway itself found in an input, reported like those of a procedure's own schema. */
 class InputIssues extends Error {
   readonly issues: readonly InputIssue[];
   constructor(issues: readonly InputIssue[]) {
-    super(inWords(issues));
+    super(formatIssues(issues));
     this.issues = issues;
   }
 }
@@ -29,8 +31,8 @@ export function inputError(issues: readonly InputIssue[]): TRPCError {
 }
 
 /**
- * The issues behind an error: zod's and the wire's own whole; of any other Standard Schema library the path and the
- * message, since the rest may hold the input. They all keep them in `issues`.
+ * The issues behind an error: those of zod and of the gateway whole; of any other Standard Schema library the path and
+ * the message, since the rest may hold the input. They all keep them in `issues`.
  * @returns an empty list where the error is not about an input
  */
 export function issuesOf(error: TRPCError): readonly InputIssue[] {
@@ -50,34 +52,63 @@ function toIssue(issue: { path?: readonly unknown[]; message: string }): InputIs
   return { path: path as PropertyKey[], message: issue.message };
 }
 
-/** A sentence that names each field and what is wrong with it. */
-export function inWords(issues: readonly InputIssue[]): string {
-  const named = issues.slice(0, mostIssues).map(({ path, message }) => {
-    const field = path.length === 0 ? 'input' : path.map(String).join('.');
-    return `${field}: ${inOurWords(message)}`;
+/** A sentence that names each field and its problem. */
+export function formatIssues(issues: readonly InputIssue[]): string {
+  const named = issues.slice(0, maxIssues).map((issue) => {
+    const field = issue.path.length === 0 ? 'input' : issue.path.map(String).join('.');
+    return `${field}: ${issueMessage(issue)}`;
   });
   const rest = issues.length - named.length;
   return `${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
 }
 
-/** zod's messages, told as the wire tells its own; a message that somebody wrote is left as it is. */
-const wordings: readonly (readonly [RegExp, string | ((whole: string, ...parts: string[]) => string)])[] = [
-  [/^Invalid input: expected \w+, received undefined$/, 'is required'],
-  [/^Invalid input: expected int, received number$/, 'must be an integer'],
-  [/^Invalid input: expected date, received .+$/, 'must be a date-time (RFC 3339)'],
-  [/^Invalid input: expected (\w+), received (.+)$/, 'must be of the type $1, not $2'],
-  [
-    /^Invalid option: expected one of (.+)$/,
-    (_whole, options) => `must be one of ${options?.replaceAll('|', ', ')}`,
-  ],
-  [/^Too small: expected \w+ to be >=(.+)$/, 'must be at least $1'],
-  [/^Too big: expected \w+ to be <=(.+)$/, 'must be at most $1'],
-];
-
-function inOurWords(message: string): string {
-  // The two forms of `replace` are typed apart, and a table holds both.
-  for (const [pattern, words] of wordings) {
-    if (pattern.test(message)) return message.replace(pattern, words as string);
+/**
+ * The message of an issue. zod's English default is worded like the gateway's own messages; a message that the schema's
+ * author wrote, or that a locale configured by `z.config` made, stays.
+ */
+function issueMessage(issue: InputIssue): string {
+  const { code, expected, message, values, minimum, maximum } = issue;
+  if (code === 'invalid_type') {
+    const received = receivedKind(issue);
+    if (received === undefined) return message;
+    if (received === 'undefined') return 'is required';
+    if (expected === 'int' && received === 'number') return 'must be an integer';
+    if (expected === 'date') return 'must be a date-time (RFC 3339)';
+    return `must be of the type ${String(expected)}, not ${received}`;
+  }
+  if (englishMessage(issue) !== message) return message;
+  if (code === 'invalid_value' && Array.isArray(values) && values.length > 1) {
+    return `must be one of ${z.core.util.joinValues(values, ', ')}`;
+  }
+  const isNumeric = ['number', 'int', 'bigint', 'date'].includes(String(issue['origin']));
+  if (isNumeric && issue['inclusive'] === true && issue['exact'] !== true) {
+    if (code === 'too_small') return `must be at least ${String(minimum)}`;
+    if (code === 'too_big') return `must be at most ${String(maximum)}`;
   }
   return message;
 }
+
+const { localeError } = english();
+
+const englishMessage = (issue: object, input?: unknown) =>
+  localeError({ ...issue, input } as unknown as Parameters<typeof localeError>[0]);
+
+/** A value of each kind that zod's messages name as received: an issue does not carry the input. */
+const samples: readonly (readonly [kind: string, input: unknown])[] = [
+  ['undefined', undefined],
+  ['null', null],
+  ['string', ''],
+  ['number', 0],
+  ['boolean', false],
+  ['array', []],
+  ['object', {}],
+  ['bigint', 0n],
+  ['Date', new Date(0)],
+  ['NaN', NaN],
+  ['Infinity', Infinity],
+  ['-Infinity', -Infinity],
+];
+
+/** The kind of input that zod's default message names; `undefined` where the message is not zod's default. */
+const receivedKind = (issue: InputIssue): string | undefined =>
+  samples.find(([, input]) => englishMessage(issue, input) === issue.message)?.[0];

@@ -1,11 +1,11 @@
 import type { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../../http/answer.ts';
-import { codeInWords } from '../../procedures/codeInWords.ts';
+import { clientMessage, codeMessage } from '../../procedures/clientError.ts';
 import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
 import type { Header } from '../../http/response.ts';
 import type { ErrorFormat } from '../../openapi/errorFormat.ts';
-import { inWords, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
+import { formatIssues, issuesOf } from '../../procedures/inputError.ts';
 
 /** Answers an error over REST. */
 export type Failure = (error: TRPCError, headers?: readonly Header[]) => Answer;
@@ -24,7 +24,7 @@ export function createFailure(format: ErrorFormat): Failure {
     try {
       const told = format.body({
         code: error.code,
-        message: clientMessage(error, issues),
+        message: issues.length > 0 ? formatIssues(issues) : clientMessage(error),
         status,
         issues,
         error,
@@ -44,21 +44,10 @@ export function createFailure(format: ErrorFormat): Failure {
 /** An error format of the user's own that throws: the default one answers in its place. */
 function formatFailed(cause: unknown, headers: readonly Header[]): Answer {
   const code = 'INTERNAL_SERVER_ERROR';
-  const body = JSON.stringify({ code, message: codeInWords(code), status: 500 });
+  const body = JSON.stringify({ code, message: codeMessage(code), status: 500 });
   const answer = new Answer(500, [...headers], body, [['content-type', 'application/json']]);
   answer.error = cause;
   return answer;
 }
 
 const bigintsAsText = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
-
-/**
- * The text of an error that a client may see. tRPC copies the message of a cause into its error where none was given:
- * a driver's text, a path, a connection string. Only what somebody wrote for the client goes out.
- */
-function clientMessage(error: TRPCError, issues: readonly InputIssue[]): string {
-  if (issues.length > 0) return inWords(issues);
-  const isCopied = error.cause !== undefined && error.message === error.cause.message;
-  const isUnexpected = error.code === 'INTERNAL_SERVER_ERROR' && error.cause !== undefined;
-  return isCopied || isUnexpected ? codeInWords(error.code) : error.message;
-}

@@ -21,7 +21,7 @@ import { idempotencyKey } from '../../policies/idempotencyKey.ts';
 import type { Limits } from '../../policies/limits.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import { Reply } from '../../procedures/reply.ts';
-import type { RestResponseMeta } from '../../policies/responseMeta.ts';
+import type { RestResponseMeta } from './responseMeta.ts';
 import { byteBody } from './byteBody.ts';
 import { deprecationHeaders, type LinkBase } from '../../openapi/deprecationHeaders.ts';
 import type { Failure } from './failure.ts';

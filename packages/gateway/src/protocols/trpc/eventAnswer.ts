@@ -10,7 +10,7 @@ import type { Header } from '../../http/response.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import type { RpcOptions } from './options.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
-import { rpcHeaders } from '../../policies/responseMeta.ts';
+import { rpcHeaders } from './responseMeta.ts';
 import type { EventInputs } from './eventInputs.ts';
 import type { LineOptions } from './lineAnswer.ts';
 import { PlainInfo } from './plainInfo.ts';

@@ -9,7 +9,7 @@ import type { HttpRequest } from '../../http/request.ts';
 import type { Header } from '../../http/response.ts';
 import type { RpcOptions } from './options.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
-import { rpcHeaders } from '../../policies/responseMeta.ts';
+import { rpcHeaders } from './responseMeta.ts';
 import { JsonLines, type JsonLinesOptions, type LineOutcome } from './jsonLines.ts';
 import { LineInputs } from './lineInputs.ts';
 import type { PlainOptions } from './plainAnswer.ts';

@@ -20,7 +20,7 @@ import { isObject } from '../../http/isObject.ts';
 import type { RpcOptions } from './options.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import type { Reply } from '../../procedures/reply.ts';
-import { rpcHeaders, rpcStatus } from '../../policies/responseMeta.ts';
+import { rpcHeaders, rpcStatus } from './responseMeta.ts';
 import { CallFailures } from './callFailures.ts';
 import { PlainInfo } from './plainInfo.ts';
 import type { PlainInputs } from './plainInputs.ts';

@@ -31,7 +31,7 @@ import type { RpcOptions } from './options.ts';
 import { percentDecode } from '../../http/percentDecode.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { Reply } from '../../procedures/reply.ts';
-import { withReply } from '../../policies/responseMeta.ts';
+import { withReply } from './responseMeta.ts';
 import { CallFailures } from './callFailures.ts';
 import { calledThrough, withShallowInputs } from './calledThrough.ts';
 import { connectionAuthorization } from './connectionAuthorization.ts';

@@ -235,6 +235,25 @@ describe('rpc.responseMeta', () => {
     },
   );
 
+  it.each([
+    ['/v1/set', 0],
+    ['/v1/set', 99],
+    ['/v1/fail', 1000],
+    ['/v1/ticks', 200.5],
+    ['/v1/photo', NaN],
+  ])(
+    'GET %s is answered with 500 and reports an error where rpc.responseMeta returns the invalid status %d',
+    async (target, invalid) => {
+      const onExchange = vi.fn<NonNullable<GatewayOptions<typeof router, unknown>['onExchange']>>();
+      const { status } = await ask(target, { responseMeta: () => ({ status: invalid }) }, {}, onExchange);
+      expect(status).toBe(500);
+      const error = expect.objectContaining({
+        cause: expect.objectContaining({ message: expect.stringContaining('invalid status') }),
+      });
+      expect(onExchange.mock.calls).toMatchObject([[{ status: 500, error }]]);
+    },
+  );
+
   it('is not asked of what reaches no procedure over REST', async () => {
     const responseMeta = vi.fn(() => ({}));
     expect((await ask('/v1/nowhere', { responseMeta })).status).toBe(404);

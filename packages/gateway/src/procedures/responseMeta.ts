@@ -1,0 +1,18 @@
+import type { ResponseMeta } from '@trpc/server/http';
+
+/** Statuses of responses without a body (RFC 9110 §6.4.1). */
+export const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/** The headers that `responseMeta` returned, and whether each replaces others of its name: in tRPC a single string does. */
+export function* metaHeaders({
+  headers,
+}: ResponseMeta): Generator<[name: string, value: string, isReplacing: boolean]> {
+  if (headers instanceof Headers) {
+    for (const [name, value] of headers) yield [name, value, false];
+    return;
+  }
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (Array.isArray(value)) for (const one of value) yield [name.toLowerCase(), one, false];
+    else if (typeof value === 'string') yield [name.toLowerCase(), value, true];
+  }
+}

@@ -1,0 +1,71 @@
+import { getErrorShape, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
+import type { ResponseMetaFn } from '@trpc/server/http';
+import type { Answer } from '../../http/answer.ts';
+import { isWritableHeader } from '../../http/headers.ts';
+import type { ProcedureDefinition } from '../../procedures/procedures.ts';
+import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
+
+/** The outcome of a REST call: an output, an error, or a stream that begins. */
+interface RestOutcome {
+  readonly path: string;
+  /** `undefined` where the call failed before it was created. */
+  readonly ctx: unknown;
+  readonly output?: unknown;
+  readonly error?: TRPCError;
+  readonly isStream?: boolean;
+}
+
+/**
+ * Applies `rpc.responseMeta` to the response of a REST call. It throws what `responseMeta` throws.
+ * @throws {TypeError} for a status or a header that no adapter can write
+ */
+export type RestResponseMeta = (response: Answer, outcome: RestOutcome) => Answer;
+
+/** `responseMeta` gets over REST what tRPC passes to it, except for `info`, which is undefined. */
+export function createRestResponseMeta<Router extends AnyTRPCRouter>(
+  { _def: { _config: config } }: Router,
+  definitions: readonly ProcedureDefinition[],
+  responseMeta: ResponseMetaFn<Router>,
+): RestResponseMeta {
+  const types = new Map(definitions.map(({ path, type }) => [path, type]));
+  return (response, { path, ctx, output, error, isStream = false }) => {
+    const type = types.get(path) ?? 'unknown';
+    const result = error
+      ? { error: getErrorShape({ config, ctx: ctx as never, error, input: undefined, path, type }) }
+      : { result: { data: output } };
+    const meta = responseMeta({
+      ctx,
+      paths: [path],
+      info: undefined,
+      type,
+      data: isStream ? [] : [result],
+      errors: error ? [error] : [],
+      eagerGeneration: isStream,
+    });
+    // Checked here: an adapter would respond with 500 after the request record has another status.
+    const invalid = (what: string, remedy: string) =>
+      new TypeError(`rpc.responseMeta returned an invalid ${what} for procedure "${path}". ${remedy}`);
+    for (const [name, value, isReplacing] of metaHeaders(meta)) {
+      if (!isWritableHeader([name, value])) {
+        throw invalid(
+          `header ${JSON.stringify(name)}`,
+          'Return a valid name, a value without line breaks and NUL, and no Content-Length, Connection or Transfer-Encoding.',
+        );
+      }
+      if (isReplacing || name === 'content-type') {
+        const isOther = ([other]: readonly [string, string]) => other.toLowerCase() !== name;
+        response.sharedHeaders = response.sharedHeaders.filter(isOther);
+        response.headers = response.headers.filter(isOther);
+      }
+      response.headers.push([name, value]);
+    }
+    const { status } = meta;
+    if (status === undefined) return response;
+    if (!Number.isInteger(status) || status < 200 || status > 999) {
+      throw invalid(`status ${status}`, 'Return an integer from 200 to 599.');
+    }
+    response.status = status;
+    if (bodiless.has(status)) response.body = undefined;
+    return response;
+  };
+}
