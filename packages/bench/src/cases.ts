@@ -6,7 +6,7 @@ export const apiKey = 'a-key-to-measure-with';
 
 /** One request over HTTP, as text. */
 export interface CaseRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -88,6 +88,9 @@ function linesOf(size: number): string {
   return parts.map((part) => `${part}\n`).join('');
 }
 
+const rpcError = (path: string, httpStatus: number, code: string, number: number, message: string) =>
+  JSON.stringify({ error: { message, code: number, data: { code, httpStatus, path } } });
+
 const oneRequest = { kind: 'http', unit: 'requests', perRequest: 1 } as const;
 const rpcHeaders = { ...json, vary: rpcVary };
 
@@ -154,6 +157,45 @@ export const cases: readonly Case[] = [
       status: 404,
       headers: deprecated,
       body: '{"code":"NOT_FOUND","message":"There is no animal with this id.","status":404}',
+    },
+  },
+  {
+    ...oneRequest,
+    name: 'unknownMethod',
+    title: '405',
+    request: { ...get('/v1/pets/500'), method: 'DELETE' },
+    expected: {
+      status: 405,
+      headers: { ...json, allow: 'GET, HEAD, OPTIONS' },
+      body: '{"code":"METHOD_NOT_SUPPORTED","message":"This path takes GET, HEAD, OPTIONS.","status":405}',
+    },
+  },
+  {
+    ...oneRequest,
+    name: 'unknownProcedure',
+    title: 'tRPC 404, unknown procedure',
+    request: get(`/trpc/getAnimal?${inputOf({ petId: 500 })}`),
+    expected: {
+      status: 404,
+      headers: rpcHeaders,
+      body: rpcError('getAnimal', 404, 'NOT_FOUND', -32_004, 'No procedure found on path "getAnimal"'),
+    },
+  },
+  {
+    ...oneRequest,
+    name: 'wrongMethod',
+    title: 'tRPC 405, POST to a query',
+    request: post('/trpc/getPet', JSON.stringify({ petId: 500 })),
+    expected: {
+      status: 405,
+      headers: { ...rpcHeaders, allow: 'GET' },
+      body: rpcError(
+        'getPet',
+        405,
+        'METHOD_NOT_SUPPORTED',
+        -32_005,
+        'Unsupported POST-request to query procedure at path "getPet"',
+      ),
     },
   },
   {

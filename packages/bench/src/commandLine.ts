@@ -25,13 +25,13 @@ export interface BenchOptions {
 }
 
 /** What a quick run compares: the limit, ours, and the two peers that people come from. */
-const quickContenders = ['uws', 'gateway', 'fastify', 'trpc'];
+const quickContenders = ['minimal', 'gateway', 'gateway-middleware', 'fastify'];
 
 export const help = `npm run bench -- [options]
 
 Without options: throughput, start and memory, and latency, of every contender.
 
-  --quick                 under two minutes: throughput and start of ${quickContenders.join(', ')}
+  --quick                 throughput of ${quickContenders.join(', ')}: 7 rounds of 0.25 s
   --measure NAMES         of ${measurements.join(', ')}
   --cases NAMES           of ${cases.map(({ name }) => name).join(', ')}
   --contenders NAMES      of ${contenders.map(({ name }) => name).join(', ')}
@@ -68,20 +68,20 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
   if (values.help) return undefined;
   const { quick } = values;
   const all = contenders.map(({ name }) => name);
-  const seconds = positive('seconds', values.seconds, quick ? 0.3 : 2);
+  const seconds = positive('seconds', values.seconds, quick ? 0.25 : 2);
   const curves = values.curves === 'all' ? curveNames.join(',') : values.curves;
   return {
-    measurements: names(values.measure, measurements, quick ? ['throughput', 'start'] : measurements),
+    measurements: names(values.measure, measurements, quick ? ['throughput'] : measurements),
     curves: names(curves, curveNames, []),
     cases: names(
       values.cases,
       cases.map(({ name }) => name),
     ),
     contenders: names(values.contenders, all, quick ? quickContenders : all),
-    rounds: positive('rounds', values.rounds, quick ? 3 : 5),
+    rounds: positive('rounds', values.rounds, quick ? 7 : 5),
     seconds,
     // Of slow cases a short one compiles nothing yet.
-    warmUpSeconds: seconds * (quick ? 2 : 1),
+    warmUpSeconds: seconds * (quick ? 4 : 1),
     starts: quick ? 1 : 5,
     maxAnimals: positive('max-animals', values['max-animals'], quick ? 10_000 : 1_000_000),
     checkFloors: values.floors,

@@ -22,7 +22,7 @@ describe.skipIf(!isLinux)('every contender does the same work', () => {
           const found: Record<string, readonly string[]> = {};
           for (const subject of cases) {
             if (!(subject.name in contender.lacks)) {
-              found[subject.name] = await differences(process.port, subject);
+              found[subject.name] = await differences(process.port, subject, contender.headers);
             }
           }
           const served = cases.filter(({ name }) => !(name in contender.lacks));
@@ -39,7 +39,7 @@ describe.skipIf(!isLinux)('every contender does the same work', () => {
     { timeout: 60_000 },
     async () => {
       const statuses: Record<string, readonly number[]> = {};
-      const byHand = ['uws', 'uws-compiled', 'node', 'fastify', 'hono', 'gateway'];
+      const byHand = ['minimal', 'same-answer', 'same-answer-compiled', 'node', 'fastify', 'hono', 'gateway'];
       for (const contender of contenders.filter(({ name }) => byHand.includes(name))) {
         const process = await startContender(contender);
         const post = (body: string) =>

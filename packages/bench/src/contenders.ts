@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { findBun } from './findBun.ts';
+import { petStoreBundle } from './petStoreBundle.ts';
 
 /** A server that is measured: a process of its own. */
 export interface Contender {
@@ -10,6 +11,10 @@ export interface Contender {
   readonly runtime: 'node' | 'bun';
   readonly command: () => Promise<readonly [file: string, ...args: string[]]>;
   readonly environment: Readonly<Record<string, string>>;
+  /**
+   * Which headers its answers have: all those of the gateway, or, of those with minimal work, only `Content-Type`.
+   */
+  readonly headers: 'all' | 'minimal';
   /** The cases that it cannot serve, with the reason. */
   readonly lacks: Readonly<Record<string, string>>;
 }
@@ -22,8 +27,6 @@ export class UnavailableError extends Error {
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const source = '--conditions=@petstore/source';
 const petStoreSource = at('../../../apps/server/src/main.ts');
-/** What `npm start` runs. */
-const petStoreBundle = at('../../../apps/server/dist/main.js');
 
 const node =
   (file: string, ...before: string[]) =>
@@ -32,6 +35,10 @@ const bun = (file: string) => async (): Promise<[string, ...string[]]> => [await
 
 const lacking = (names: readonly string[], reason: string) =>
   Object.fromEntries(names.map((name) => [name, reason]));
+const otherErrors = lacking(
+  ['unknownMethod', 'unknownProcedure', 'wrongMethod'],
+  'it has error responses of its own',
+);
 const rpcCases = ['query', 'mutation', 'batch10', 'batch100', 'lines', 'socket', 'events'];
 
 /**
@@ -46,21 +53,33 @@ const gateway = node(petStoreSource, '--import', at('./contenders/gateway.ts'));
 /** Those that everything is compared over, the bare one first. */
 export const contenders: readonly Contender[] = [
   {
-    name: 'uws',
-    title: 'bare uWebSockets.js',
+    name: 'minimal',
+    title: 'minimal: uWebSockets.js by hand',
     store: 'memory',
     runtime: 'node',
-    command: node(at('./contenders/uws.ts')),
+    command: node(at('./contenders/minimal.ts')),
     environment: {},
+    headers: 'minimal',
     lacks: {},
   },
   {
-    name: 'uws-compiled',
-    title: 'bare uWebSockets.js, schemas compiled by hand',
+    name: 'same-answer',
+    title: 'same answer: all of our work by hand',
     store: 'memory',
     runtime: 'node',
-    command: node(at('./contenders/uws.ts')),
+    command: node(at('./contenders/sameAnswer.ts')),
+    environment: {},
+    headers: 'all',
+    lacks: {},
+  },
+  {
+    name: 'same-answer-compiled',
+    title: 'same answer, schemas compiled by hand',
+    store: 'memory',
+    runtime: 'node',
+    command: node(at('./contenders/sameAnswer.ts')),
     environment: { BENCH_SCHEMAS: 'compiled' },
+    headers: 'all',
     lacks: {},
   },
   {
@@ -70,6 +89,7 @@ export const contenders: readonly Contender[] = [
     runtime: 'node',
     command: gateway,
     environment: { ...unhurried, LOG_REQUESTS: 'errors' },
+    headers: 'all',
     lacks: {},
   },
   {
@@ -79,6 +99,7 @@ export const contenders: readonly Contender[] = [
     runtime: 'node',
     command: gateway,
     environment: { ...unhurried, LOG_REQUESTS: 'all' },
+    headers: 'all',
     lacks: {},
   },
   {
@@ -88,6 +109,7 @@ export const contenders: readonly Contender[] = [
     runtime: 'node',
     command: gateway,
     environment: { ...unhurried, LOG_REQUESTS: 'errors', BENCH_ROUTER: 'middleware' },
+    headers: 'all',
     lacks: {},
   },
   {
@@ -97,6 +119,7 @@ export const contenders: readonly Contender[] = [
     runtime: 'node',
     command: node(at('./contenders/nodeHttp.ts')),
     environment: {},
+    headers: 'minimal',
     lacks: lacking(['socket'], 'node:http has no WebSockets'),
   },
   {
@@ -106,7 +129,11 @@ export const contenders: readonly Contender[] = [
     runtime: 'node',
     command: node(at('./contenders/fastify.ts')),
     environment: {},
-    lacks: lacking(['socket'], 'its WebSockets are the package ws, as in the row of tRPC'),
+    headers: 'all',
+    lacks: {
+      ...lacking(['socket'], 'its WebSockets are the package ws, as in the row of tRPC'),
+      ...otherErrors,
+    },
   },
   {
     name: 'hono',
@@ -115,7 +142,8 @@ export const contenders: readonly Contender[] = [
     runtime: 'node',
     command: node(at('./contenders/hono.ts')),
     environment: {},
-    lacks: lacking(['socket'], 'tRPC has no WebSocket adapter for it'),
+    headers: 'all',
+    lacks: { ...lacking(['socket'], 'tRPC has no WebSocket adapter for it'), ...otherErrors },
   },
   {
     name: 'orpc',
@@ -124,7 +152,8 @@ export const contenders: readonly Contender[] = [
     runtime: 'node',
     command: node(at('./contenders/orpc.ts')),
     environment: {},
-    lacks: lacking(rpcCases, "oRPC speaks a protocol of its own, not tRPC's"),
+    headers: 'all',
+    lacks: { ...lacking(rpcCases, "oRPC speaks a protocol of its own, not tRPC's"), ...otherErrors },
   },
   {
     name: 'trpc',
@@ -133,7 +162,8 @@ export const contenders: readonly Contender[] = [
     runtime: 'node',
     command: node(at('./contenders/trpc.ts')),
     environment: {},
-    lacks: {},
+    headers: 'all',
+    lacks: otherErrors,
   },
   {
     name: 'bun',
@@ -142,7 +172,8 @@ export const contenders: readonly Contender[] = [
     runtime: 'bun',
     command: bun(at('./contenders/bun.ts')),
     environment: {},
-    lacks: lacking(['lines', 'socket', 'events'], 'not written by hand for Bun'),
+    headers: 'minimal',
+    lacks: lacking(['socket'], 'not written by hand for Bun'),
   },
   {
     name: 'elysia',
@@ -151,15 +182,17 @@ export const contenders: readonly Contender[] = [
     runtime: 'bun',
     command: bun(at('./contenders/elysia.ts')),
     environment: {},
-    lacks: lacking(rpcCases, 'Elysia has no tRPC adapter'),
+    headers: 'all',
+    lacks: { ...lacking(rpcCases, 'Elysia has no tRPC adapter'), ...otherErrors },
   },
   {
     name: 'server-embedded',
     title: 'npm start, embedded store',
     store: 'embedded',
     runtime: 'node',
-    command: async () => [process.execPath, petStoreBundle],
+    command: async () => [process.execPath, await petStoreBundle()],
     environment: { ...unhurried, LOG_REQUESTS: 'errors' },
+    headers: 'all',
     lacks: lacking(['events'], 'the pet store has no subscription'),
   },
   {
@@ -169,7 +202,7 @@ export const contenders: readonly Contender[] = [
     runtime: 'node',
     async command() {
       if (!process.env['MONGODB_URI']) throw new UnavailableError('MONGODB_URI is not set');
-      return [process.execPath, petStoreBundle];
+      return [process.execPath, await petStoreBundle()];
     },
     environment: {
       ...unhurried,
@@ -178,6 +211,7 @@ export const contenders: readonly Contender[] = [
       // A new one: the cases ask for animals by ids that begin at 1. It stays behind, for whoever wants to look at it.
       MONGODB_DB: `petstore-bench-${process.pid}`,
     },
+    headers: 'all',
     lacks: lacking(['events'], 'the pet store has no subscription'),
   },
 ];

@@ -155,7 +155,7 @@ async function startAll(options: BenchOptions, chosen: readonly Case[]) {
         blanks.push({ contender: contender.name, case: subject.name, reason });
         continue;
       }
-      for (const difference of await differences(server.port, subject)) {
+      for (const difference of await differences(server.port, subject, contender.headers)) {
         wrong.push(`${contender.name}, ${subject.name}: ${difference}`);
       }
     }

@@ -36,7 +36,7 @@ export interface Result {
 }
 
 /** Whom all others are compared with. */
-export const bare = 'uws';
+export const bare = 'minimal';
 
 /**
  * Measures every case with every contender, in rounds: whatever else the machine does falls on all of them alike. Of a

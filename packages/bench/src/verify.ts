@@ -1,5 +1,6 @@
 import { WebSocket } from 'ws';
 import { apiKey, type Case, type ExpectedAnswer } from './cases.ts';
+import type { Contender } from './contenders.ts';
 import { ask, type HttpAnswer } from './httpAnswer.ts';
 
 /** How long an answer may take, in milliseconds. */
@@ -8,22 +9,33 @@ const deadlineMs = 10_000;
 /**
  * What a contender answers otherwise than it must, one sentence each: nothing is compared that does not do the same.
  */
-export async function differences(port: number, subject: Case): Promise<readonly string[]> {
-  if (subject.kind === 'http') return answerDifferences(await ask(port, subject.request), subject.expected);
+export async function differences(
+  port: number,
+  subject: Case,
+  headers: Contender['headers'],
+): Promise<readonly string[]> {
+  if (subject.kind === 'http') {
+    return answerDifferences(await ask(port, subject.request), subject.expected, headers);
+  }
   const answer = await callOverSocket(port, subject.path, subject.message(7));
   return answer === subject.answer(7) ? [] : [`answers ${answer}, not ${subject.answer(7)}`];
 }
 
-function answerDifferences(answer: HttpAnswer, expected: ExpectedAnswer): string[] {
+function answerDifferences(
+  answer: HttpAnswer,
+  expected: ExpectedAnswer,
+  headers: Contender['headers'],
+): string[] {
   const found: string[] = [];
   if (answer.status !== expected.status) found.push(`status ${answer.status}, not ${expected.status}`);
   for (const [name, value] of Object.entries(expected.headers)) {
+    if (headers === 'minimal' && name !== 'content-type') continue;
     const got = answer.headers[name];
     if (got === undefined || comparable(got) !== comparable(value))
       found.push(`${name}: ${got}, not ${value}`);
   }
   for (const name of ['x-request-id', 'x-content-type-options', 'cache-control']) {
-    if (!answer.headers[name]) found.push(`no ${name}`);
+    if (headers === 'all' && !answer.headers[name]) found.push(`no ${name}`);
   }
   const body = comparable(answer.body);
   if (body !== comparable(expected.body)) found.push(`body ${excerpt(body, expected.body)}`);

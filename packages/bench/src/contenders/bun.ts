@@ -1,13 +1,12 @@
-import { Failure, malformed, nowhere, unauthorized } from '../petStore/failure.ts';
-import { challenge, deprecation, nosniff, noStore, requestId, rpcVary } from '../petStore/headers.ts';
-import { isAuthorized } from '../petStore/isAuthorized.ts';
-import { createPet, getPet, listPets, nextLink } from '../petStore/operations.ts';
-import { answerMutation, answerQuery } from '../petStore/rpc.ts';
+import { Failure, malformed, methodNotSupported, nowhere, unauthorized } from '../petStore/failure.ts';
+import { minimalOperations } from '../petStore/minimalOperations.ts';
+import { after, type MaybePromise } from '../petStore/resolvers.ts';
+import { handwrittenRpc, petEvents, type RpcAnswer } from '../petStore/rpc.ts';
 
-// Bun's own server and nothing else, written by hand for this service.
+// Bun's own server and nothing else, as minimal as `minimal.ts`.
 
 type BunRequest = Request & { readonly params: Readonly<Record<string, string>> };
-type Handler = (request: BunRequest) => Response | Promise<Response>;
+type Handler = (request: BunRequest) => MaybePromise<Response>;
 
 declare const Bun: {
   serve(options: {
@@ -19,50 +18,31 @@ declare const Bun: {
   }): unknown;
 };
 
-function answer(
-  status: number,
-  body: string,
-  id: string,
-  headers: readonly (readonly [string, string])[] = [],
-): Response {
-  return new Response(body, {
-    status,
-    headers: [
-      ['content-type', 'application/json'],
-      ['x-content-type-options', nosniff],
-      ['cache-control', noStore],
-      ['x-request-id', id],
-      ...headers,
-    ] as [string, string][],
-  });
-}
+const { getPet, listPets, createPet } = minimalOperations;
+const rpc = handwrittenRpc(minimalOperations);
+const authorization = `Bearer ${process.env['API_KEY']}`;
 
-const fail = (failure: Failure, id: string) =>
-  answer(
-    failure.status,
-    JSON.stringify(failure),
-    id,
-    failure === unauthorized ? [['www-authenticate', challenge]] : [],
-  );
+const respond = (status: number, body: string, type = 'application/json') =>
+  new Response(body, { status, headers: { 'content-type': type } });
 
-/** Calls a handler with the request's id once its credential is checked. */
+const resultResponse = (result: unknown, status = 200) =>
+  respond(result instanceof Failure ? result.status : status, JSON.stringify(result));
+
+const rpcResponse = ({ status, body }: RpcAnswer) => respond(status, body);
+
 const guarded =
-  (handler: (request: BunRequest, id: string) => Response | Promise<Response>): Handler =>
-  (request) => {
-    const id = requestId(request.headers.get('x-request-id'));
-    return isAuthorized(request.headers.get('authorization')) ? handler(request, id) : fail(unauthorized, id);
-  };
+  (handler: Handler): Handler =>
+  (request) =>
+    request.headers.get('authorization') === authorization ? handler(request) : resultResponse(unauthorized);
 
-/** An integer as strictly as the gateway reads one; what is none is left to the schema. */
-const integer = (text: string | null | undefined) =>
-  text === null || text === undefined ? undefined : /^-?\d+$/.test(text) ? Number(text) : text;
+const number = (text: string | null) => (text === null ? undefined : Number(text));
 
 const queryOf = ({ url }: Request) => {
   const at = url.indexOf('?');
   return at === -1 ? '' : url.slice(at + 1);
 };
 
-const rpcHeaders = [['vary', rpcVary]] as const;
+const pathOf = ({ params }: BunRequest) => params['path'] ?? '';
 
 Bun.serve({
   hostname: '127.0.0.1',
@@ -70,47 +50,38 @@ Bun.serve({
   development: false,
   routes: {
     '/v1/pets/:petId': {
-      GET: guarded((request, id) => {
-        const animal = getPet({ petId: integer(request.params['petId']) });
-        return answer(
-          animal instanceof Failure ? animal.status : 200,
-          JSON.stringify(animal),
-          id,
-          deprecation,
-        );
-      }),
+      GET: guarded(({ params }) =>
+        after(getPet({ petId: Number(params['petId']) }), (pet) => resultResponse(pet)),
+      ),
+      DELETE: guarded(() => resultResponse(methodNotSupported)),
     },
     '/v1/pets': {
-      GET: guarded((request, id) => {
+      GET: guarded((request) => {
         const parameters = new URLSearchParams(queryOf(request));
-        const input = {
-          limit: integer(parameters.get('limit')),
-          status: parameters.get('status') ?? undefined,
-          cursor: integer(parameters.get('cursor')),
-        };
-        const page = listPets(input);
-        if (page instanceof Failure) return fail(page, id);
-        const link = nextLink(input, page);
-        return answer(200, JSON.stringify(page.animals), id, link === undefined ? [] : [['link', link]]);
+        const limit = number(parameters.get('limit'));
+        const cursor = number(parameters.get('cursor'));
+        return after(listPets({ limit, cursor, status: parameters.get('status') ?? undefined }), (page) =>
+          resultResponse(page instanceof Failure ? page : page.animals),
+        );
       }),
-      POST: guarded(async (request, id) => {
+      POST: guarded(async (request) => {
         const input: unknown = await request.json().catch(() => malformed);
-        const animal = input === malformed ? malformed : await createPet(input);
-        return animal instanceof Failure
-          ? fail(animal, id)
-          : answer(201, JSON.stringify(animal), id, [['location', `/v1/pets/${animal.id}`]]);
+        return resultResponse(input === malformed ? malformed : await createPet(input), 201);
       }),
+    },
+    '/trpc/watchPets': {
+      GET: guarded((request) => respond(200, [...petEvents(queryOf(request))].join(''), 'text/event-stream')),
     },
     '/trpc/:path': {
-      GET: guarded((request, id) => {
-        const { status, body } = answerQuery(request.params['path'] ?? '', queryOf(request));
-        return answer(status, body, id, rpcHeaders);
-      }),
-      POST: guarded(async (request, id) => {
-        const { status, body } = await answerMutation(request.params['path'] ?? '', await request.text());
-        return answer(status, body, id, rpcHeaders);
-      }),
+      GET: guarded((request) =>
+        request.headers.get('trpc-accept') === 'application/jsonl'
+          ? after(rpc.queryLines(pathOf(request), queryOf(request)), (lines) => respond(200, lines))
+          : after(rpc.answerQuery(pathOf(request), queryOf(request)), rpcResponse),
+      ),
+      POST: guarded(async (request) =>
+        rpcResponse(await rpc.answerMutation(pathOf(request), await request.text())),
+      ),
     },
   },
-  fetch: guarded((_request, id) => fail(nowhere, id)),
+  fetch: guarded(() => resultResponse(nowhere)),
 });

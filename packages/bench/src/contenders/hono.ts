@@ -1,13 +1,13 @@
 import { serve } from '@hono/node-server';
-import { Animal, NewPet } from '@petstore/core';
+import { Animal, NewPet, type Page } from '@petstore/core';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import { type Context, Hono } from 'hono';
 import { validator } from 'hono/validator';
 import type { z } from 'zod';
-import { Failure, invalid, malformed, nowhere, unauthorized } from '../petStore/failure.ts';
+import { Failure, invalid, malformed, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
 import { challenge, deprecationByName, nosniff, noStore, requestId } from '../petStore/headers.ts';
 import { isAuthorized } from '../petStore/isAuthorized.ts';
-import { findPet, findPets, nextLink, store } from '../petStore/operations.ts';
+import { nextLink, store } from '../petStore/operations.ts';
 import { rpcContext } from '../petStore/rpcContext.ts';
 import { GetTexts, ListTexts } from '../petStore/schemas.ts';
 import { appRouter } from '../petStore/servedRouter.ts';
@@ -42,7 +42,7 @@ const checked = <Target extends 'param' | 'query' | 'json', Schema extends z.Zod
   });
 
 app.get('/v1/pets/:petId', checked('param', GetTexts), (c) => {
-  const animal = findPet(c.req.valid('param').petId);
+  const animal = (store.get(c.req.valid('param').petId) as Animal | undefined) ?? notFound;
   for (const [name, value] of Object.entries(deprecationByName)) {
     for (const each of [value].flat()) c.header(name, each, { append: true });
   }
@@ -51,7 +51,7 @@ app.get('/v1/pets/:petId', checked('param', GetTexts), (c) => {
 
 app.get('/v1/pets', checked('query', ListTexts), (c) => {
   const query = c.req.valid('query');
-  const page = findPets(query);
+  const page = store.list(query) as Page;
   const link = nextLink(query, page);
   if (link !== undefined) c.header('link', link);
   return c.json(page.animals);

@@ -66,7 +66,7 @@ export async function connectionsCurve(options: CurveOptions): Promise<Curve> {
   const curve = await growingRequest(
     {
       title: 'Connections, GET one',
-      contenders: named('uws', 'gateway'),
+      contenders: named('minimal', 'gateway'),
       sizes,
       request: oneAnimal,
       connections: (size) => size,
@@ -105,7 +105,7 @@ export const batchCurve = (options: CurveOptions): Promise<Curve> =>
   growingRequest(
     {
       title: 'Calls in a tRPC batch',
-      contenders: named('uws', 'gateway', 'trpc'),
+      contenders: named('minimal', 'gateway', 'trpc'),
       sizes: [1, 3, 10, 30, 100],
       request: (size) => batchOf(size).request,
       connections: () => 64,
@@ -118,7 +118,7 @@ export const bodyCurve = (options: CurveOptions): Promise<Curve> =>
   growingRequest(
     {
       title: 'Bytes of a POST’s body',
-      contenders: named('uws', 'gateway', 'fastify'),
+      contenders: named('minimal', 'gateway', 'fastify'),
       sizes: [100, 1_000, 10_000, 100_000, 1_000_000],
       request: (size) => {
         const body = { name: 'Rex', categoryId: 1, unknown: '' };

@@ -3,6 +3,8 @@ import type { Animal, ListQuery, Page } from '@petstore/core';
 import { z } from 'zod';
 import { type Failure, invalid, notFound } from './failure.ts';
 import { memoryStore } from './memoryStore.ts';
+import { resolver } from './resolvers.ts';
+import type { Operations } from './rpc.ts';
 import * as inputs from './schemas.ts';
 
 // The service by hand, for contenders that bring no validation of their own: input checked, store asked, output checked.
@@ -24,31 +26,34 @@ const schemas = {
 
 export const store = memoryStore();
 
-export function getPet(input: unknown): Animal | Failure {
-  const parsed = schemas.GetInput.safeParse(input);
-  return parsed.success ? findPet(parsed.data.petId) : invalid(parsed.error);
-}
-
-export function findPet(petId: number): Animal | Failure {
-  // The store in memory gives no promise.
+function findPet(petId: number): Animal | Failure {
+  // The store in memory returns no promise.
   const animal = store.get(petId) as Animal | undefined;
   return animal === undefined ? notFound : schemas.Animal.parse(animal);
 }
 
-export function listPets(input: unknown): Page | Failure {
-  const parsed = schemas.ListInput.safeParse(input);
-  return parsed.success ? findPets(parsed.data) : invalid(parsed.error);
-}
-
-export function findPets(query: ListQuery): Page {
+function findPets(query: ListQuery): Page {
   const { animals, hasNext } = store.list(query) as Page;
   return { animals: schemas.Pets.parse(animals), hasNext };
 }
 
-export async function createPet(input: unknown): Promise<Animal | Failure> {
-  const parsed = schemas.NewPet.safeParse(input);
-  return parsed.success ? schemas.Animal.parse(await store.create(parsed.data)) : invalid(parsed.error);
-}
+export const operations = {
+  getPet: resolver<unknown, Animal | Failure>((input) => {
+    const parsed = schemas.GetInput.safeParse(input);
+    return parsed.success ? findPet(parsed.data.petId) : invalid(parsed.error);
+  }),
+
+  listPets: resolver<unknown, Page | Failure>((input) => {
+    const parsed = schemas.ListInput.safeParse(input);
+    return parsed.success ? findPets(parsed.data) : invalid(parsed.error);
+  }),
+
+  createPet: resolver<unknown, Animal | Failure>((input) => {
+    const parsed = schemas.NewPet.safeParse(input);
+    if (!parsed.success) return invalid(parsed.error);
+    return store.create(parsed.data).then((animal) => schemas.Animal.parse(animal));
+  }),
+} satisfies Operations;
 
 /** The page after this one, as the value of `Link` (RFC 8288); `undefined` after the last. */
 export function nextLink(query: ListQuery | object, { animals, hasNext }: Page): string | undefined {

@@ -1,26 +1,17 @@
-import type { Animal } from '@petstore/core';
+import type { Animal, Page } from '@petstore/core';
 import { seededAnimals } from './animals.ts';
-import { Failure, nowhere } from './failure.ts';
-import { createPet, getPet, listPets } from './operations.ts';
+import { Failure } from './failure.ts';
+import { after, type MaybePromise } from './resolvers.ts';
 
-// tRPC's wire by hand, as far as the cases go, for contenders that have no adapter.
+// tRPC's wire format by hand, as far as the cases go, for contenders that have no adapter.
 
 type Outcome = Animal | Animal[] | Failure;
 
-/** Runs a procedure. The mutation alone gives a promise. */
-function call(path: string, input: unknown): Outcome | Promise<Outcome> {
-  if (path === 'getPet') return getPet(input);
-  if (path === 'createPet') return createPet(input);
-  if (path !== 'listPets') return nowhere;
-  const page = listPets(input);
-  return page instanceof Failure ? page : page.animals;
-}
-
-/** The envelope of one outcome. */
-function envelope(path: string, outcome: Outcome): string {
-  if (!(outcome instanceof Failure)) return `{"result":{"data":${JSON.stringify(outcome)}}}`;
-  const { message, rpcCode: code, code: name, status: httpStatus } = outcome;
-  return JSON.stringify({ error: { message, code, data: { code: name, httpStatus, path } } });
+/** The pet store's operations. Each validates its own input. */
+export interface Operations {
+  readonly getPet: (input: unknown) => MaybePromise<Animal | Failure>;
+  readonly listPets: (input: unknown) => MaybePromise<Page | Failure>;
+  readonly createPet: (input: unknown) => MaybePromise<Animal | Failure>;
 }
 
 export interface RpcAnswer {
@@ -28,47 +19,73 @@ export interface RpcAnswer {
   readonly body: string;
 }
 
-/** Answers `GET /trpc/<path>`: one query, or with `batch=1` several, all at hand at once. */
-export function answerQuery(path: string, query: string): RpcAnswer {
-  const input = inputOf(query);
-  if (!isBatch(query)) {
-    const outcome = queried(path, input);
-    return { status: statusOf(outcome), body: envelope(path, outcome) };
+export interface HandwrittenRpc {
+  /** Answers `GET /trpc/<path>`: one query, or several with `batch=1`. */
+  answerQuery(path: string, query: string): MaybePromise<RpcAnswer>;
+  /** Answers `POST /trpc/<path>` with one mutation. */
+  answerMutation(path: string, body: string): MaybePromise<RpcAnswer>;
+  /** Answers a batch of queries with JSON lines (`trpc-accept: application/jsonl`): a head, then each outcome in parts. */
+  queryLines(path: string, query: string): MaybePromise<string>;
+  /** Answers one call that came as a WebSocket message. */
+  answerMessage(message: string): MaybePromise<string>;
+}
+
+const rpcFailure = (code: string, status: number, message: string, rpcCode: number) =>
+  new Failure(code, status, message, rpcCode);
+
+export function handwrittenRpc({ getPet, listPets, createPet }: Operations): HandwrittenRpc {
+  const listed = (page: Page | Failure) => (page instanceof Failure ? page : page.animals);
+
+  function query(path: string, input: unknown): MaybePromise<Outcome> {
+    if (path === 'getPet') return getPet(input);
+    if (path === 'listPets') return after(listPets(input), listed);
+    return rpcFailure('NOT_FOUND', 404, `No procedure found on path "${path}"`, -32_004);
   }
-  const outcomes = batch(path, input);
-  const statuses = new Set(outcomes.map(({ outcome }) => statusOf(outcome)));
-  const [status = 200] = statuses;
+
+  function mutate(path: string, input: unknown): MaybePromise<Outcome> {
+    if (path === 'createPet') return createPet(input);
+    const message = `Unsupported POST-request to query procedure at path "${path}"`;
+    return rpcFailure('METHOD_NOT_SUPPORTED', 405, message, -32_005);
+  }
+
+  function queryAll(names: readonly string[], text: string): MaybePromise<Outcome[]> {
+    const inputs = inputOf(text) as Readonly<Record<string, unknown>>;
+    const outcomes = names.map((name, index) => query(name, inputs[index]));
+    return outcomes.some((outcome) => outcome instanceof Promise)
+      ? Promise.all(outcomes as Promise<Outcome>[])
+      : (outcomes as Outcome[]);
+  }
+
   return {
-    status: statuses.size > 1 ? 207 : status,
-    body: `[${outcomes.map(({ name, outcome }) => envelope(name, outcome)).join(',')}]`,
+    answerQuery(path, text) {
+      if (!text.startsWith('batch=1&')) {
+        return after(query(path, inputOf(text)), (outcome) => single(path, outcome));
+      }
+      const names = path.split(',');
+      return after(queryAll(names, text), (outcomes) => ({
+        status: commonStatus(outcomes),
+        body: `[${outcomes.map((outcome, index) => envelope(names[index] ?? '', outcome)).join(',')}]`,
+      }));
+    },
+    answerMutation: (path, body) => after(mutate(path, JSON.parse(body)), (outcome) => single(path, outcome)),
+    queryLines: (path, text) => after(queryAll(path.split(','), text), lines),
+    answerMessage(message) {
+      const { id, params } = JSON.parse(message) as {
+        readonly id: number;
+        readonly params: { readonly path: string; readonly input: unknown };
+      };
+      return after(query(params.path, params.input), (outcome) =>
+        outcome instanceof Failure
+          ? `{"id":${id},${envelope(params.path, outcome).slice(1)}`
+          : `{"id":${id},"result":{"type":"data","data":${JSON.stringify(outcome)}}}`,
+      );
+    },
   };
-}
-
-/** Answers `POST /trpc/<path>` with one mutation. */
-export async function answerMutation(path: string, body: string): Promise<RpcAnswer> {
-  const outcome = await call(path, JSON.parse(body));
-  return { status: statusOf(outcome), body: envelope(path, outcome) };
-}
-
-/** A batch of queries as JSON lines (`trpc-accept: application/jsonl`): a head, then each outcome in parts. */
-export function* queryLines(path: string, query: string): Generator<string, void> {
-  const outcomes = batch(path, inputOf(query));
-  const { length } = outcomes;
-  yield `{${outcomes.map((_, index) => `"${index}":[[0],[null,0,${index}]]`).join(',')}}\n`;
-  for (let index = 0; index < length; index++) {
-    yield `[${index},0,[[{"result":0}],["result",0,${length + index}]]]\n`;
-  }
-  for (let index = length; index < 2 * length; index++) {
-    yield `[${index},0,[[{"data":0}],["data",0,${length + index}]]]\n`;
-  }
-  for (const [index, { outcome }] of outcomes.entries()) {
-    yield `[${2 * length + index},0,[[${JSON.stringify(outcome)}]]]\n`;
-  }
 }
 
 const animals = seededAnimals();
 
-/** The subscription of the streamed case as server-sent events. */
+/** The subscription of the case `events` as server-sent events. */
 export function* petEvents(query: string): Generator<string, void> {
   const { count } = inputOf(query) as { readonly count: number };
   yield 'event: connected\ndata: {}\n\n\n';
@@ -76,39 +93,38 @@ export function* petEvents(query: string): Generator<string, void> {
   yield 'event: return\ndata: \n\n\n';
 }
 
-/** Answers one call that came as a WebSocket's message; a mutation alone gives a promise. */
-export function answerMessage(message: string): string | Promise<string> {
-  const { id, params } = JSON.parse(message) as {
-    readonly id: number;
-    readonly params: { readonly path: string; readonly input: unknown };
-  };
-  const write = (outcome: Outcome) =>
-    outcome instanceof Failure
-      ? `{"id":${id},${envelope(params.path, outcome).slice(1)}`
-      : `{"id":${id},"result":{"type":"data","data":${JSON.stringify(outcome)}}}`;
-  const outcome = call(params.path, params.input);
-  return outcome instanceof Promise ? outcome.then(write) : write(outcome);
+const single = (path: string, outcome: Outcome): RpcAnswer => ({
+  status: statusOf(outcome),
+  body: envelope(path, outcome),
+});
+
+function envelope(path: string, outcome: Outcome): string {
+  if (!(outcome instanceof Failure)) return `{"result":{"data":${JSON.stringify(outcome)}}}`;
+  const { message, rpcCode: code, code: name, status: httpStatus } = outcome;
+  return JSON.stringify({ error: { message, code, data: { code: name, httpStatus, path } } });
 }
 
-interface NamedOutcome {
-  readonly name: string;
-  readonly outcome: Outcome;
+function lines(outcomes: readonly Outcome[]): string {
+  const { length } = outcomes;
+  let head = '';
+  let results = '';
+  let data = '';
+  let values = '';
+  for (let index = 0; index < length; index++) {
+    head += `${index === 0 ? '{' : ','}"${index}":[[0],[null,0,${index}]]`;
+    results += `[${index},0,[[{"result":0}],["result",0,${length + index}]]]\n`;
+    data += `[${length + index},0,[[{"data":0}],["data",0,${2 * length + index}]]]\n`;
+    values += `[${2 * length + index},0,[[${JSON.stringify(outcomes[index])}]]]\n`;
+  }
+  return `${head}}\n${results}${data}${values}`;
 }
 
-function batch(path: string, inputs: unknown): NamedOutcome[] {
-  return path.split(',').map((name, index) => ({
-    name,
-    outcome: queried(name, (inputs as Readonly<Record<string, unknown>>)[index]),
-  }));
-}
+const statusOf = (outcome: Outcome | undefined) => (outcome instanceof Failure ? outcome.status : 200);
 
-function queried(path: string, input: unknown): Outcome {
-  const outcome = call(path, input);
-  return outcome instanceof Promise ? nowhere : outcome;
+function commonStatus(outcomes: readonly Outcome[]): number {
+  const first = statusOf(outcomes[0]);
+  return outcomes.every((outcome) => statusOf(outcome) === first) ? first : 207;
 }
-
-const statusOf = (outcome: Outcome) => (outcome instanceof Failure ? outcome.status : 200);
-const isBatch = (query: string) => query.startsWith('batch=1&');
 
 /** The query's `input`, which comes last. */
 function inputOf(query: string): unknown {

@@ -37,9 +37,9 @@ function throughputTables(report: Report): readonly string[] {
   );
   if (ratios.length > 0) {
     tables.push(
-      'Ratio to the bare server, by processor time (± half the span of the rounds):',
+      'Ratio to `minimal`, by processor time (± half the span of the rounds):',
       table(head, ratios),
-      'A second, of one core:',
+      'A second of processor time:',
       table(
         head,
         rows(true, ({ perCore }) => whole(perCore)),

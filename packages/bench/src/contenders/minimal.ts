@@ -1,0 +1,129 @@
+import { STATUS_CODES } from 'node:http';
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { Failure, malformed, methodNotSupported, nowhere, unauthorized } from '../petStore/failure.ts';
+import { minimalOperations } from '../petStore/minimalOperations.ts';
+import type { MaybePromise } from '../petStore/resolvers.ts';
+import { handwrittenRpc, petEvents, type RpcAnswer } from '../petStore/rpc.ts';
+
+// The limit: uWebSockets.js and nothing else, as anyone writes it. The key is compared with one string, an answer has a
+// content-type, and nothing is hashed, numbered, logged, limited or checked besides.
+
+// Read once, when the addon loads: a batch of 100 queries is longer than the 4,096 bytes it would take.
+process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = '16384';
+const { App } = await import('uWebSockets.js');
+
+const { getPet, listPets, createPet } = minimalOperations;
+const rpc = handwrittenRpc(minimalOperations);
+const authorization = `Bearer ${process.env['API_KEY']}`;
+
+function send(res: HttpResponse, status: number, body: string, type = 'application/json'): void {
+  if (status !== 200) res.writeStatus(`${status} ${STATUS_CODES[status]}`);
+  res.writeHeader('content-type', type).end(body);
+}
+
+const sendResult = (res: HttpResponse, result: unknown, status = 200) =>
+  send(res, result instanceof Failure ? result.status : status, JSON.stringify(result));
+
+const sendRpc = (res: HttpResponse, { status, body }: RpcAnswer) => send(res, status, body);
+
+/** Sends a result: at once, or when its promise is resolved, unless the client has gone. */
+function when<Value>(res: HttpResponse, result: MaybePromise<Value>, write: (value: Value) => void): void {
+  if (!(result instanceof Promise)) return write(result);
+  let isAborted = false;
+  res.onAborted(() => {
+    isAborted = true;
+  });
+  void result.then((value) => {
+    if (!isAborted) res.cork(() => write(value));
+  });
+}
+
+function readBody(res: HttpResponse, use: (body: string) => void): void {
+  let body = Buffer.alloc(0);
+  res.onAborted(() => {});
+  res.onData((chunk, isLast) => {
+    body = Buffer.concat([body, Buffer.from(chunk)]);
+    if (!isLast) return;
+    try {
+      use(body.toString());
+    } catch {
+      sendResult(res, malformed);
+    }
+  });
+}
+
+const guarded =
+  (handler: (res: HttpResponse, req: HttpRequest) => void) => (res: HttpResponse, req: HttpRequest) =>
+    req.getHeader('authorization') === authorization ? handler(res, req) : sendResult(res, unauthorized);
+
+const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+
+const app = App()
+  .get(
+    '/v1/pets/:petId',
+    guarded((res, req) => {
+      when(res, getPet({ petId: Number(req.getParameter(0)) }), (pet) => sendResult(res, pet));
+    }),
+  )
+  .get(
+    '/v1/pets',
+    guarded((res, req) => {
+      const limit = number(req.getQuery('limit'));
+      const cursor = number(req.getQuery('cursor'));
+      when(res, listPets({ limit, cursor, status: req.getQuery('status') }), (page) =>
+        sendResult(res, page instanceof Failure ? page : page.animals),
+      );
+    }),
+  )
+  .post(
+    '/v1/pets',
+    guarded((res) =>
+      readBody(res, (body) => when(res, createPet(JSON.parse(body)), (pet) => sendResult(res, pet, 201))),
+    ),
+  )
+  .get(
+    '/trpc/watchPets',
+    guarded((res, req) => send(res, 200, [...petEvents(req.getQuery())].join(''), 'text/event-stream')),
+  )
+  .get(
+    '/trpc/:path',
+    guarded((res, req) => {
+      const path = req.getParameter(0) ?? '';
+      if (req.getHeader('trpc-accept') === 'application/jsonl')
+        when(res, rpc.queryLines(path, req.getQuery()), (lines) => send(res, 200, lines));
+      else when(res, rpc.answerQuery(path, req.getQuery()), (answer) => sendRpc(res, answer));
+    }),
+  )
+  .post(
+    '/trpc/:path',
+    guarded((res, req) => {
+      const path = req.getParameter(0) ?? '';
+      readBody(res, (body) => when(res, rpc.answerMutation(path, body), (answer) => sendRpc(res, answer)));
+    }),
+  )
+  .ws('/trpc', {
+    upgrade: (res, req, context) => {
+      if (req.getHeader('authorization') !== authorization) return sendResult(res, unauthorized);
+      const [key, protocol, extensions] = ['key', 'protocol', 'extensions'].map((name) =>
+        req.getHeader(`sec-websocket-${name}`),
+      );
+      res.upgrade({}, key ?? '', protocol ?? '', extensions ?? '', context);
+    },
+    message: (socket, message) => {
+      const answer = rpc.answerMessage(Buffer.from(message).toString());
+      if (typeof answer === 'string') socket.send(answer);
+      else void answer.then((text) => socket.send(text)).catch(() => {});
+    },
+  })
+  .any(
+    '/v1/pets/:petId',
+    guarded((res) => sendResult(res, methodNotSupported)),
+  )
+  .any(
+    '/*',
+    guarded((res) => sendResult(res, nowhere)),
+  );
+
+app.listen('127.0.0.1', Number(process.env['PORT']), (socket) => {
+  if (!socket) throw new Error('The port cannot be had.');
+});
