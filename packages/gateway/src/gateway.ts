@@ -27,7 +27,7 @@ import { procedureDefinitions, type ServedProcedure } from './procedures/procedu
 import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { apiErrors } from './openapi/errorFormat.ts';
 import { createFailure } from './protocols/rest/failure.ts';
-import type { StreamTimes } from './protocols/rest/restEvents.ts';
+import type { EventStreamTimes } from './http/serverSentEvents.ts';
 import { createRestWire } from './protocols/rest/restWire.ts';
 import type { OpenApiDocument } from './openapi/documentOptions.ts';
 import { createRoutes, type Route } from './openapi/route.ts';
@@ -288,7 +288,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 const anyMethod = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /** How long a stream of events may be quiet, and last: as the router's own `sse` has it for tRPC. */
-function streamTimes({ _def: { _config } }: AnyTRPCRouter): StreamTimes {
+function streamTimes({ _def: { _config } }: AnyTRPCRouter): EventStreamTimes {
   const { ping: { enabled = false, intervalMs = 1000 } = {}, maxDurationMs } = _config.sse ?? {};
   const isPinging = enabled && intervalMs > 0 && intervalMs !== Infinity;
   return { pingMs: isPinging ? intervalMs : undefined, maxDurationMs };

@@ -14,12 +14,13 @@ import { CallScope } from '../../policies/callScope.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
 import type { Gate } from '../../policies/gate.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { EventBody } from '../../http/eventBody.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import { discardStream, isBodyStream } from '../../http/response.ts';
+import { ServerSentEvents, type EventStreamTimes } from '../../http/serverSentEvents.ts';
 import { idempotencyKey } from '../../policies/idempotencyKey.ts';
 import type { Limits } from '../../policies/limits.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
+import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
 import { Reply } from '../../procedures/reply.ts';
 import type { RestResponseMeta } from './responseMeta.ts';
 import { byteBody } from './byteBody.ts';
@@ -28,14 +29,14 @@ import type { Failure } from './failure.ts';
 import { createPathMatcher, type PathMatch } from './matchPath.ts';
 import { mediaType } from './mediaType.ts';
 import { readInput, type RawBody, type RawInput } from './readInput.ts';
-import { restEvents, type StreamTimes } from './restEvents.ts';
+import { awaitFirst, eventsOf, ping, RestEventFormat } from './restEvents.ts';
 import type { BodyShape, Route } from '../../openapi/route.ts';
 import { type Content, createSuccess, type Success } from './success.ts';
 
 /** Answers one request below the REST base path. It never throws and never rejects. */
 export type RestWire = (request: HttpRequest, requestId: string) => Answer | Promise<Answer>;
 
-export interface RestWireOptions<Identity> extends StreamTimes {
+export interface RestWireOptions<Identity> extends EventStreamTimes {
   readonly routes: readonly Route[];
   readonly base: LinkBase;
   /** The length of the base path, which `request.path` starts with. */
@@ -60,6 +61,8 @@ interface Resource {
 interface Operation {
   readonly route: Route;
   readonly success: Success;
+  /** Checks an event of a subscription. */
+  readonly parseEvent: ((event: unknown) => unknown) | undefined;
   /** The headers that 2xx and 404 carry alike. */
   readonly deprecation: readonly [string, string][];
 }
@@ -250,7 +253,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
         );
       }
       const pending = output instanceof Promise ? calls.wait<unknown>(scope, output) : output;
-      return stream(route, scope, token, pending, succeed).catch(onFailure);
+      return stream(operation, scope, token, pending, succeed).catch(onFailure);
     } catch (cause) {
       return onFailure(cause);
     }
@@ -258,7 +261,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
 
   /** Answers with bytes or events. */
   async function stream(
-    { output: given }: Route,
+    { route, parseEvent }: Operation,
     scope: CallScope,
     token: string | undefined,
     pending: unknown,
@@ -270,30 +273,36 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     let content: Content | undefined;
     let answer: Answer | undefined;
     try {
-      if (given.kind !== 'events') {
-        if (given.kind === 'bytes') content = byteBody(output, given.contentType);
+      if (parseEvent === undefined) {
+        if (route.output.kind === 'bytes') content = byteBody(output, route.output.contentType);
         return succeed(output, content);
       }
-      const events = await restEvents(output, {
-        schema: given.schema,
+      const { events, hasBegun } = await awaitFirst(eventsOf(output, scope.signal));
+      const format = new RestEventFormat({
+        // uWebSockets.js sends the head with the first bytes of the body.
+        start: hasBegun ? '' : ping,
+        parse: parseEvent,
         maxEventBytes: limits.maxResponseBytes,
-        abort: scope,
-        pingMs: options.pingMs,
-        maxDurationMs: options.maxDurationMs,
-        onError(cause) {
+        reportError(cause) {
           const { body, error, limit } = failure(cause);
           if (answer) Object.assign(answer, { error, limit });
           // Errors are answered with JSON text.
           return body as string;
         },
       });
-      const watched = (onRevoked: () => void) => options.watch(token, scope.request, onRevoked);
-      content = { headers: eventHeaders, body: new EventBody(events, 'sse', watched) };
+      const body = new ServerSentEvents(events, format, {
+        pingMs: options.pingMs,
+        maxDurationMs: options.maxDurationMs,
+        watch: (onRevoked) => options.watch(token, scope.request, onRevoked),
+        abort: () => scope.abort(),
+      });
+      content = { headers: eventHeaders, body };
       answer = succeed(undefined, content);
       return answer;
     } catch (cause) {
-      // It was begun, and nobody will take it.
+      // The stream has begun, and is not sent.
       if (isBodyStream(content?.body)) void discardStream(content.body);
+      else if (parseEvent) scope.abort();
       throw cause;
     }
   }
@@ -328,10 +337,12 @@ function createMatcher({ routes, base, limits }: Pick<RestWireOptions<never>, 'r
   const matcher = createPathMatcher<Resource>();
   for (const route of routes) {
     const { method, deprecation } = route.rest;
+    const { output } = route;
     const { operations } = matcher.at(route.template, newResource);
     operations.set(method, {
       route,
       success: createSuccess(route, base, limits.maxResponseBytes),
+      parseEvent: output.kind === 'events' ? parseFunction(output.schema as Parser) : undefined,
       deprecation: deprecationHeaders(deprecation, base),
     });
   }

@@ -8,13 +8,14 @@ import { Failed } from '../../procedures/failed.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Header } from '../../http/response.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
+import { ServerSentEvents, type EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { RpcOptions } from './options.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { rpcHeaders } from './responseMeta.ts';
 import type { EventInputs } from './eventInputs.ts';
 import type { LineOptions } from './lineAnswer.ts';
 import { PlainInfo } from './plainInfo.ts';
-import { ServerSentEvents, type ServerSentEventsOptions } from './serverSentEvents.ts';
+import { RpcEventFormat, type RpcEventFormatOptions } from './rpcEventFormat.ts';
 import { StreamReport } from './streamReport.ts';
 
 /** What all answers of a router share. */
@@ -22,10 +23,7 @@ export interface EventRouter<Router extends AnyTRPCRouter> {
   readonly config: Router['_def']['_config'];
   readonly calls: Calls;
   readonly onError: RpcOptions<Router>['onError'];
-  readonly events: Pick<
-    ServerSentEventsOptions,
-    'serialize' | 'client' | 'pingMs' | 'maxDurationMs' | 'maxEventBytes'
-  >;
+  readonly events: RpcEventFormatOptions & EventStreamTimes;
 }
 
 /** Calls a subscription, and answers by its events as `resolveResponse` (@trpc/server 11.25) does, to the byte. */
@@ -66,16 +64,15 @@ export function eventAnswer<Router extends AnyTRPCRouter>(
   function answer(iterable: AsyncIterable<unknown>): Answer {
     // Before anything is waited for.
     scope.follow();
-    const body = new ServerSentEvents(iterable, {
-      ...events,
-      lastEventId,
-      fail,
+    const body = new ServerSentEvents(iterable, new RpcEventFormat(events, lastEventId, fail), {
+      pingMs: events.pingMs,
+      maxDurationMs: events.maxDurationMs,
       watch: options.watch,
       abort: () => scope.abort(),
     });
     // Nobody is there to be told, and nothing failed but the connection.
     if (request.isAborted) {
-      body.cut();
+      body.end();
       return new Answer(499, []);
     }
     const made = new Answer(200, rpcHeaders(options.reply).slice(), body, eventHeaders);

@@ -1,0 +1,254 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { ServerSentEvents, type EventFormat, type EventStreamOptions } from './serverSentEvents.ts';
+
+const start = 'start\n\n';
+const end = 'end\n\n';
+const ping = 'ping\n\n';
+
+/** A stream of these events, and what became of it. */
+function streamOf(
+  events: AsyncIterable<unknown>,
+  options: Partial<EventStreamOptions> = {},
+  format: Partial<EventFormat> = {},
+) {
+  const seen = { aborted: 0, watched: 0, revoke: () => {} };
+  const written: EventFormat = {
+    start,
+    end,
+    ping,
+    event: (value) => `data: ${String(value)}\n\n`,
+    error: (cause) => `error: ${String(cause)}\n\n`,
+    ...format,
+  };
+  const body = new ServerSentEvents(events, written, {
+    pingMs: undefined,
+    maxDurationMs: undefined,
+    watch: (onRevoked) => {
+      seen.watched += 1;
+      seen.revoke = onRevoked;
+      return () => (seen.watched -= 1);
+    },
+    abort: () => (seen.aborted += 1),
+    ...options,
+  });
+  const iterator = body[Symbol.asyncIterator]();
+  const next = async () => {
+    const { value } = await iterator.next();
+    return value && Buffer.from(value).toString();
+  };
+  return { body, iterator, next, seen };
+}
+
+/** The same event without end, with how many were requested. */
+function always(event: unknown, wait?: () => Promise<unknown>) {
+  const seen = { requested: 0, returned: 0 };
+  const events = {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        seen.requested += 1;
+        await wait?.();
+        return { done: false as const, value: event };
+      },
+      return: async () => {
+        seen.returned += 1;
+        return { done: true as const, value: undefined };
+      },
+    }),
+  };
+  return { events, seen };
+}
+
+async function* values(...given: readonly unknown[]) {
+  yield* given;
+}
+
+const throwing = (error: Error) => () => {
+  throw error;
+};
+
+describe('a stream of server-sent events', () => {
+  it('sends the events at hand together, between its start and its end', async () => {
+    const { next, seen } = streamOf(values(1, 2));
+    expect(await next()).toBe(`${start}data: 1\n\ndata: 2\n\n${end}`);
+    expect(await next()).toBeUndefined();
+    expect(await next()).toBeUndefined();
+    expect(seen).toMatchObject({ aborted: 0, watched: 0 });
+  });
+
+  it('requests no more than 16 KiB of events, and one, before they are taken', async () => {
+    const { events, seen } = always('x'.repeat(1000));
+    const { next } = streamOf(events);
+    expect((await next())?.length).toBeLessThan(16_384 + 1100);
+    await sleep(5);
+    expect(seen.requested).toBe(17);
+    const large = always('x'.repeat(20_000));
+    await streamOf(large.events).next();
+    await sleep(5);
+    expect(large.seen.requested).toBe(1);
+  });
+
+  it('requests one event at a time, and sends each as soon as it comes', async () => {
+    const { events, seen } = always(1, () => sleep(5));
+    const { next } = streamOf(events);
+    expect(await next()).toBe(start);
+    expect(await next()).toBe('data: 1\n\n');
+    await sleep(30);
+    expect(seen.requested).toBe(2);
+  });
+
+  it('does not block the event loop, however fast its events come and are taken', async () => {
+    const { next } = streamOf(always('x'.repeat(100)).events);
+    const loop = { turns: 0 };
+    const timer = setInterval(() => (loop.turns += 1), 1);
+    for (let taken = 0; loop.turns === 0 && taken < 10_000; taken += 1) await next();
+    clearInterval(timer);
+    expect(loop.turns).toBe(1);
+  });
+
+  it.each(['end', 'return', 'revoke'] as const)(
+    'returns the iterator and aborts the subscription on %s',
+    async (how) => {
+      const { events, seen: source } = always(1, () => sleep(5));
+      const { body, iterator, next, seen } = streamOf(events);
+      await next();
+      const pending = next();
+      if (how === 'return') await iterator.return?.();
+      else if (how === 'revoke') seen.revoke();
+      else body.end();
+      expect(await pending).toBeUndefined();
+      await sleep(10);
+      expect(await next()).toBeUndefined();
+      body.end();
+      expect(source).toEqual({ requested: 1, returned: 1 });
+      expect(seen).toMatchObject({ aborted: 1, watched: 0 });
+    },
+  );
+
+  it('sends nothing after its end, whatever comes then', async () => {
+    const event = Promise.withResolvers<string>();
+    const { body, next } = streamOf(always(1).events, {}, { event: () => event.promise });
+    expect(await next()).toBe(start);
+    body.end();
+    event.resolve('late\n\n');
+    await sleep(5);
+    expect(await next()).toBeUndefined();
+  });
+
+  it('ends after its maximum duration, and not before', async () => {
+    const { events, seen: source } = always(1, () => sleep(1000));
+    const since = performance.now();
+    const { next, seen } = streamOf(events, { maxDurationMs: 40 });
+    expect(await next()).toBe(start);
+    expect(await next()).toBeUndefined();
+    expect(performance.now() - since).toBeGreaterThan(38);
+    expect([source.returned, seen.aborted]).toEqual([1, 1]);
+  });
+
+  it('pings while there is no event, and no sooner', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const event = Promise.withResolvers<void>();
+    const { next } = streamOf(always(1, () => event.promise).events, { pingMs: 20 });
+    expect(await next()).toBe(start);
+    for (let times = 0; times < 2; times += 1) {
+      const received: unknown[] = [];
+      const piece = next().then((text) => received.push(text));
+      await vi.advanceTimersByTimeAsync(19);
+      expect(received).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      await piece;
+      expect(received).toEqual([ping]);
+    }
+    event.resolve();
+    expect(await next()).toContain('data: 1\n\n');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('sends an event for which a ping is due in the same turn', async () => {
+    const large = 'x'.repeat(20_000);
+    const source = (async function* () {
+      for (let at = 0; at < 3; at += 1) {
+        await sleep(10);
+        yield large;
+      }
+    })();
+    const { next } = streamOf(source, { pingMs: 10 });
+    const received: string[] = [];
+    for (let text = await next(); text !== undefined; text = await next()) received.push(text);
+    const event = `data: ${large}\n\n`;
+    expect(received.filter((text) => text !== ping)).toEqual([start, event, event, event, end]);
+  });
+
+  it('waits for an event that is written asynchronously', async () => {
+    const event = async (value: unknown) => {
+      await sleep(5);
+      return `data: ${String(value)}\n\n`;
+    };
+    const { next } = streamOf(values(1, 2), {}, { start: '', event });
+    expect([await next(), await next(), await next()]).toEqual([
+      'data: 1\n\n',
+      `data: 2\n\n${end}`,
+      undefined,
+    ]);
+  });
+
+  it.each([
+    ['throws', throwing(new Error('not written'))],
+    ['rejects', async () => throwing(new Error('not written'))()],
+  ])('ends with an error where writing an event %s, and returns the iterator', async (_how, event) => {
+    const { events, seen } = always(1);
+    const { next } = streamOf(events, {}, { event });
+    expect(await next()).toBe(`${start}error: Error: not written\n\n`);
+    expect(await next()).toBeUndefined();
+    expect(seen).toEqual({ requested: 1, returned: 1 });
+  });
+
+  const error = `${start}error: Error: no\n\n`;
+  it.each([
+    ['rejects', async () => throwing(new Error('no'))(), error],
+    ['throws', throwing(new Error('no')), error],
+    [
+      'returns no result object',
+      async () => undefined,
+      error.replace('Error: no', 'TypeError: The iterator returned no result object.'),
+    ],
+    ['returns no promise', () => ({ done: true }), `${start}${end}`],
+  ])('whose iterator %s ends in order, and does not return it', async (_what, step, expected) => {
+    const seen = { returned: 0 };
+    const iterator = {
+      next: step as () => Promise<never>,
+      return: async () => {
+        seen.returned += 1;
+        return { done: true as const, value: undefined };
+      },
+    };
+    const { next } = streamOf({ [Symbol.asyncIterator]: () => iterator });
+    expect([await next(), await next()]).toEqual([expected, undefined]);
+    expect(seen.returned).toBe(0);
+  });
+
+  it('whose iterable has no iterator ends with that error', async () => {
+    const { next } = streamOf({ [Symbol.asyncIterator]: throwing(new Error('no')) });
+    expect([await next(), await next()]).toEqual([error, undefined]);
+  });
+
+  it('ends without an event where its format writes none for an error', async () => {
+    const source = always(1, async () => throwing(new Error('no'))());
+    const { next } = streamOf(source.events, {}, { error: () => '' });
+    expect([await next(), await next()]).toEqual([start, undefined]);
+  });
+
+  it('fails in a turn of its own, behind what was at hand, where its format throws at an error', async () => {
+    const { next, seen } = streamOf(
+      always(1).events,
+      {},
+      { event: throwing(new Error('no')), error: throwing(new Error('the formatter')) },
+    );
+    expect(await next()).toBe(start);
+    let isSameTurn = true;
+    setImmediate(() => (isSameTurn = false));
+    await expect(next()).rejects.toThrow('the formatter');
+    expect([isSameTurn, seen.watched]).toEqual([false, 0]);
+  });
+});

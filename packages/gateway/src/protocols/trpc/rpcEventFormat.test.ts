@@ -1,0 +1,104 @@
+import { tracked } from '@trpc/server';
+// Not public: the producer whose bytes these are.
+import { sseStreamProducer } from '@trpc/server/unstable-core-do-not-import';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ServerSentEvents } from '../../http/serverSentEvents.ts';
+import { RpcEventFormat } from './rpcEventFormat.ts';
+
+type Step =
+  | { readonly value: unknown; readonly id?: string | undefined }
+  | { readonly error: Error }
+  | { readonly wait: true };
+
+/** A subscription of these steps. */
+async function* subscription(steps: readonly Step[]) {
+  for (const step of steps) {
+    if ('wait' in step) await new Promise(setImmediate);
+    else if ('error' in step) throw step.error;
+    else yield step.id === undefined ? step.value : tracked(step.id, step.value);
+  }
+}
+
+/** All bytes of a stream, as text, or what it failed with. */
+async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of stream) pieces.push(piece);
+  } catch (cause) {
+    return `${Buffer.concat(pieces).toString()}FAILED ${String(cause)}`;
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+const shape = (cause: unknown) => ({ message: String(cause), at: new Date(0) });
+const abort = Object.assign(new Error('gone'), { name: 'AbortError' });
+
+const value = fc.oneof(
+  fc.jsonValue(),
+  fc.constantFrom<unknown>(undefined, new Date(5), new Map([[1, 2]]), 'ü 🐶 \u2028\n', 1n, () => 1),
+);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ value }) },
+  { weight: 4, arbitrary: fc.record({ value, id: fc.constantFrom('1', 'n-é-7') }) },
+  { weight: 3, arbitrary: fc.constant({ wait: true as const }) },
+  { weight: 1, arbitrary: fc.constantFrom(new Error('broke'), abort).map((error) => ({ error })) },
+);
+
+describe('the events of a subscription', () => {
+  it.each([
+    ['JSON', (data: unknown) => data],
+    ['a transformer', (data: unknown) => ({ json: data, type: typeof data })],
+  ])('have the bytes of tRPC’s own producer: %s', async (_name, serialize) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 12 }),
+        fc.constantFrom(null, '', '4', 'n-é-7', 'a\nb'),
+        fc.constantFrom({}, { reconnectAfterInactivityMs: 10_000 }),
+        async (steps, lastEventId, client) => {
+          const official = sseStreamProducer({
+            data: subscription(steps),
+            serialize,
+            client,
+            lastEventId,
+            formatError: ({ error }) => shape((error as Error).cause ?? error),
+          });
+          const format = new RpcEventFormat(
+            { serialize, client: JSON.stringify(client), maxEventBytes: 100_000 },
+            lastEventId,
+            shape,
+          );
+          const events = new ServerSentEvents(subscription(steps), format, {
+            pingMs: undefined,
+            maxDurationMs: undefined,
+            watch: () => () => {},
+            abort: () => {},
+          });
+          expect(await textOf(events)).toBe(await textOf(official));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('end with the error where one of them is too large', async () => {
+    const seen: unknown[] = [];
+    const format = new RpcEventFormat(
+      { serialize: (data) => data, client: '{}', maxEventBytes: 10 },
+      null,
+      (cause) => {
+        seen.push(cause);
+        return 'too large';
+      },
+    );
+    const events = new ServerSentEvents(
+      subscription([{ value: 'short' }, { value: 'x'.repeat(11) }, { value: 1 }]),
+      format,
+      { pingMs: undefined, maxDurationMs: undefined, watch: () => () => {}, abort: () => {} },
+    );
+    expect(await textOf(events)).toBe(
+      'event: connected\ndata: {}\n\n\ndata: "short"\n\n\nevent: serialized-error\ndata: "too large"\n\n\n',
+    );
+    expect(seen).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE', limit: 'response-bytes' }]);
+  });
+});
