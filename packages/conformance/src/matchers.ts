@@ -1,5 +1,12 @@
 import { expect } from 'vitest';
-import type { Answer } from './client.ts';
+import type { ApiError } from '@petstore/core';
+import type { ReceivedAnswer } from './answerFaults.ts';
+
+/** What the matchers read of an answer. */
+interface Answer extends ReceivedAnswer {
+  readonly body: Buffer;
+  error(): ApiError;
+}
 
 /** The `code` that each status carries: the wire contract, "code values". */
 const CODES = {

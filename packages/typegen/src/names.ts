@@ -1,6 +1,6 @@
 import type { Side } from './optionality.ts';
 import { print } from './print.ts';
-import type { Place } from './spellSchema.ts';
+import type { Place } from './place.ts';
 import { generic, type Alias, type Comment, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
 import { definitionOf, metadataOf, type Schema } from './zodDefinition.ts';

@@ -1,6 +1,7 @@
 import { enumValues, literalType } from './literalType.ts';
 import type { Names } from './names.ts';
 import { isOptional, type Side } from './optionality.ts';
+import type { Place } from './place.ts';
 import { schemaComment } from './schemaComment.ts';
 import {
   asReadonly,
@@ -25,17 +26,6 @@ import {
   type Definition,
   type Schema,
 } from './zodDefinition.ts';
-
-/** Where a schema is spelled. */
-export interface Place {
-  /** What is spelled, for messages: `The procedure pets.list`. */
-  readonly owner: string;
-  /** The way to the schema, for messages: `input.filter.tags[]`. */
-  readonly path: string;
-  readonly side: Side;
-  /** Whether it is a part of a schema in `SpellOptions.verbatim`. */
-  readonly isVerbatim?: boolean;
-}
 
 export interface SpellOptions {
   readonly names: Names;

@@ -1,36 +1,18 @@
 import { resolve } from 'node:path';
 import type { CallOptions, CloseOptions, Store } from '../store.ts';
-import type { StoreError } from '../storeError.ts';
 import { openAnimals } from './animals.ts';
 import { closed, toReadError, toStoreError } from './errors.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { openKeys } from './keys.ts';
 import { type DataFolder, openDataFolder } from './open.ts';
+import type { EmbeddedStoreOptions } from './options.ts';
 import { openReservations } from './reservations.ts';
 
 export { type Backup, backupFolder, type BackupOptions } from './backup.ts';
 export { type TableReport, type VerifiedTable, verifiedTables, verifyFolder } from './verify.ts';
 export { checkFolder } from './dataFolder.ts';
+export type { EmbeddedStoreOptions } from './options.ts';
 export { openEmbeddedTransfer } from './transfer.ts';
-
-export interface EmbeddedStoreOptions {
-  /** The folder that holds the data. It is made, with mode 0700, where it is missing. */
-  readonly dataDir: string;
-  /** Whether a folder without a store gets one. Default: true. */
-  readonly create?: boolean;
-  /**
-   * How many idempotency keys one caller may use within a day. Default: 100,000. They are counted by the hour, so a key
-   * counts for up to 25 hours.
-   */
-  readonly maxReservations?: number | undefined;
-  /**
-   * Called once, with a StoreError `fatal`, when this process can no longer use the folder: LMDB reported a fatal error,
-   * or a file of the folder was removed or replaced. It is found at the next call, and within half a second without
-   * one. Every call fails with that error from then on, so the process should log it and end. It must not throw:
-   * a timer may call it, and what it throws is an uncaught exception.
-   */
-  readonly onFatal?: ((error: StoreError) => void) | undefined;
-}
 
 /**
  * The store in a folder of this machine, on LMDB. Several processes of the machine may share the folder: what one of

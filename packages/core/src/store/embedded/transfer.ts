@@ -8,7 +8,7 @@ import { openAnimals } from './animals.ts';
 import { openCounter } from './counter.ts';
 import { toReadError, toStoreError } from './errors.ts';
 import { createGroupCommit } from './groupCommit.ts';
-import type { EmbeddedStoreOptions } from './index.ts';
+import type { EmbeddedStoreOptions } from './options.ts';
 import { openKeys } from './keys.ts';
 import { openDataFolder } from './open.ts';
 import { openReservations } from './reservations.ts';

@@ -1,36 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CloseOptions, Reservation, Store } from '../store.ts';
+import type { CloseOptions, Store } from '../store.ts';
 import { animalOf, openAnimals } from './animals.ts';
 import { openCounter } from './counter.ts';
 import { type Place, storeError } from './errors.ts';
 import { openKeys } from './keys.ts';
 import { type Collections, openDatabase } from './open.ts';
 import type { Operation, Operations, RunOptions } from './operation.ts';
+import type { MongodbStoreOptions } from './options.ts';
 import { openReservations } from './reservations.ts';
 
+export type { MongodbStoreOptions } from './options.ts';
 export { openMongodbTransfer } from './transfer.ts';
-
-export interface MongodbStoreOptions {
-  /** `mongodb://` or `mongodb+srv://`, with credentials where the deployment asks for them. */
-  readonly uri: string;
-  /** Default: `petstore`. */
-  readonly database?: string | undefined;
-  /** Whether a database without a store gets one. Default: true. Without it no collection and no index is made. */
-  readonly create?: boolean | undefined;
-  /** The bound of every operation, in milliseconds. Default: 5000. */
-  readonly operationTimeoutMs?: number | undefined;
-  /** Connections to each server of the deployment. Default: 32. */
-  readonly maxPoolSize?: number | undefined;
-  /** How many operations may wait for a connection; one more fails as `unavailable` at once. Default: 1024. */
-  readonly maxWaiting?: number | undefined;
-  /**
-   * How many idempotency keys one caller may use within a day. Default: 100,000. A process counts them in the database
-   * once a minute, so a caller that writes through several processes, or at once, may get more.
-   */
-  readonly maxReservations?: number | undefined;
-  /** For tests alone: a create that must happen once waits for it between its reservation and its write. */
-  readonly afterReservation?: ((reservation: Reservation) => Promise<void>) | undefined;
-}
 
 /**
  * The store in a MongoDB database: for any number of processes on any number of machines. Ids are unique and ascend

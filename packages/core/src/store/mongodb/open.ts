@@ -3,7 +3,7 @@ import { type Collection, type Db, MongoClient, MongoServerError, MongoServerSel
 import { StoreError } from '../storeError.ts';
 import { raiseCounter } from './counter.ts';
 import { type Place, storeError, toStoreError } from './errors.ts';
-import type { MongodbStoreOptions } from './index.ts';
+import type { MongodbStoreOptions } from './options.ts';
 import { type CommandCall, createOperations, type Operations } from './operation.ts';
 import type { AnimalRow, CounterRow, KeyRow, ReservationRow } from './rows.ts';
 

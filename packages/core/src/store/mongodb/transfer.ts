@@ -11,7 +11,7 @@ import {
 import { checkedAnimal } from './animals.ts';
 import { greatestId } from './counter.ts';
 import { storeError } from './errors.ts';
-import type { MongodbStoreOptions } from './index.ts';
+import type { MongodbStoreOptions } from './options.ts';
 import { openKeys } from './keys.ts';
 import { type Collections, openDatabase } from './open.ts';
 import type { Operation } from './operation.ts';

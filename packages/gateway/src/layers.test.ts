@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+const source = fileURLToPath(new URL('.', import.meta.url));
+const repository = join(source, '../../..');
+
+/** What the files of a folder may import besides their own folder. `.` has the entry points. */
+const layers: Readonly<Record<string, readonly string[]>> = {
+  http: [],
+  procedures: ['http'],
+  policies: ['http', 'procedures'],
+  openapi: ['http', 'procedures', 'policies'],
+  protocols: ['http', 'procedures', 'policies', 'openapi'],
+  'protocols/rest': ['http', 'procedures', 'policies', 'openapi', 'protocols'],
+  'protocols/trpc': ['http', 'procedures', 'policies', 'openapi', 'protocols'],
+  adapters: ['http'],
+  'adapters/uws': ['http', 'adapters'],
+  '.': ['http', 'procedures', 'policies', 'openapi', 'protocols', 'protocols/rest', 'protocols/trpc'],
+};
+
+const folders = readdirSync(source, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !join(entry.parentPath, entry.name).includes('testing'))
+  .map((entry) => relative(source, join(entry.parentPath, entry.name)));
+
+/** Files that are shipped, relative to `src`. */
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
+  (file) => file.endsWith('.ts') && !/\.test(-d)?\.ts$|(^|\/)testing\//.test(file),
+);
+
+/** The files of `src` that a file imports by value or by type, relative to `src`. */
+function importsOf(file: string): readonly string[] {
+  const text = readFileSync(join(source, file), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
+  const imports = text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g);
+  return [...imports].map(([, path = '']) => normalize(join(dirname(file), path)));
+}
+
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+
+/** Cycles of files that are being rewritten. */
+const known = new Set([
+  'procedures/procedureCall.ts -> procedures/fastCall.ts -> procedures/procedureCall.ts',
+  'protocols/trpc/socketWire.ts -> protocols/trpc/socketConnection.ts -> protocols/trpc/socketWire.ts',
+  'adapters/uws/socket.ts -> adapters/uws/unsentBytes.ts -> adapters/uws/socket.ts',
+]);
+
+describe('packages/gateway/src', () => {
+  it('has a layer for each of its folders', () => {
+    expect(folders.filter((folder) => layers[folder] === undefined)).toEqual([]);
+    expect(Object.keys(layers).filter((layer) => layer !== '.' && !folders.includes(layer))).toEqual([]);
+  });
+
+  it('imports only down its layers and from no sibling, types included', () => {
+    const isAllowed = (from: string, to: string) => from === to || layers[from]?.includes(to);
+    const wrong = [...imports].flatMap(([file, targets]) =>
+      targets
+        .filter((target) => !isAllowed(dirname(file), dirname(target)))
+        .map((target) => `${file} imports ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no import cycles, types included', () => {
+    expect(cycles(imports).filter((cycle) => !known.has(cycle))).toEqual([]);
+  });
+
+  it('has a lint rule in each folder that rejects exactly what the layers forbid', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'layers-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const write = (path: string, text: string) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    };
+    const seeded = 'packages/gateway/src';
+    const expected = Object.entries(layers).flatMap(([from, allowed]) => {
+      const targets = Object.keys(layers).filter((to) => to !== from);
+      const lines = targets.map((to) => {
+        const target = join(to, to === '.' ? 'gateway.ts' : 'seeded.ts');
+        const path = relative(from, target);
+        return `export type * from '${path.startsWith('.') ? path : `./${path}`}';\n`;
+      });
+      write(join(seeded, from, 'seeded.ts'), lines.join(''));
+      return targets.flatMap((to, line) =>
+        allowed.includes(to) || (from === '.' && to === '.') ? [] : [`${from} -> ${to} (line ${line + 1})`],
+      );
+    });
+    write('.oxlintrc.json', readFileSync(join(repository, '.oxlintrc.json'), 'utf8'));
+    const { diagnostics } = JSON.parse(lint(folder)) as {
+      readonly diagnostics: readonly {
+        readonly code: string;
+        readonly filename: string;
+        readonly labels: readonly { readonly span: { readonly line: number } }[];
+      }[];
+    };
+    const rejected = diagnostics
+      .filter(({ code }) => code === 'eslint(no-restricted-imports)')
+      .map(({ filename, labels: [label] }) => {
+        const from = relative(seeded, dirname(filename)) || '.';
+        const line = label?.span.line ?? 0;
+        return `${from} -> ${Object.keys(layers).filter((to) => to !== from)[line - 1]} (line ${line})`;
+      });
+    expect(rejected.toSorted()).toEqual(expected.toSorted());
+  });
+});
+
+/** What oxlint prints of a folder that it finds faults in. */
+function lint(folder: string): string {
+  try {
+    return execFileSync(join(repository, 'node_modules/.bin/oxlint'), ['--format=json'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+  } catch (error) {
+    return (error as { readonly stdout: string }).stdout;
+  }
+}
+
+/** Every cycle that a walk over the imports closes, as `a.ts -> b.ts -> a.ts`. */
+function cycles(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const found: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    const start = path.indexOf(file);
+    if (start !== -1) found.push([...path.slice(start), file].join(' -> '));
+    if (start !== -1 || done.has(file)) return;
+    for (const target of graph.get(file) ?? []) visit(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of graph.keys()) visit(file, []);
+  return found;
+}
