@@ -20,6 +20,9 @@ export interface ExpectedAnswer {
   readonly body: string;
 }
 
+/** What a contender is asked in place of a case's request, in a protocol of its own. */
+export type OwnRequest = Pick<HttpCase, 'request' | 'expected'>;
+
 interface HttpCase {
   readonly kind: 'http';
   readonly request: CaseRequest;
@@ -90,6 +93,27 @@ function linesOf(size: number): string {
 
 const rpcError = (path: string, httpStatus: number, code: string, number: number, message: string) =>
   JSON.stringify({ error: { message, code: number, data: { code, httpStatus, path } } });
+
+/** Ten calls in a batch of oRPC's own: in one response, or streamed as server-sent events. */
+function orpcBatch(mode: 'buffered' | 'streaming'): OwnRequest {
+  const ids = Array.from({ length: 10 }, (_, index) => index + 1);
+  const calls = ids.map((petId) => ({ url: 'http://localhost/rpc/getPet', body: { json: { petId } } }));
+  const request = post('/rpc/__batch__', JSON.stringify(calls));
+  const outcomes = ids.map((id, index) =>
+    JSON.stringify({ index, status: 200, body: { json: seededAnimal(id) } }),
+  );
+  const answer =
+    mode === 'buffered'
+      ? { headers: json, body: `[${outcomes.join(',')}]` }
+      : {
+          headers: { 'content-type': 'text/event-stream' },
+          body: `: \n\n${outcomes.map((outcome) => `event: message\ndata: ${outcome}\n\n`).join('')}`,
+        };
+  return {
+    request: { ...request, headers: { ...request.headers, 'x-orpc-batch': mode } },
+    expected: { status: 207, ...answer },
+  };
+}
 
 const oneRequest = { kind: 'http', unit: 'requests', perRequest: 1 } as const;
 const rpcHeaders = { ...json, vary: rpcVary };
@@ -256,3 +280,16 @@ export const cases: readonly Case[] = [
     },
   },
 ];
+
+const orpcCall = (name: string, input: object, output: string): OwnRequest => ({
+  request: post(`/rpc/${name}`, JSON.stringify({ json: input })),
+  expected: { status: 200, headers: json, body: `{"json":${output}}` },
+});
+
+/** The calls in oRPC's own protocol, as its client sends them. */
+export const orpcRequests: Readonly<Record<string, OwnRequest>> = {
+  query: orpcCall('getPet', { petId: 500 }, JSON.stringify(seededAnimal(500))),
+  mutation: orpcCall('createPet', JSON.parse(newPet) as object, createdPet),
+  batch10: orpcBatch('buffered'),
+  lines: orpcBatch('streaming'),
+};

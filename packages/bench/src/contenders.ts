@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { type Case, type OwnRequest, orpcRequests } from './cases.ts';
 import { findBun } from './findBun.ts';
 import { petStoreBundle } from './petStoreBundle.ts';
 
@@ -11,12 +12,21 @@ export interface Contender {
   readonly runtime: 'node' | 'bun';
   readonly command: () => Promise<readonly [file: string, ...args: string[]]>;
   readonly environment: Readonly<Record<string, string>>;
-  /**
-   * Which headers its answers have: all those of the gateway, or, of those with minimal work, only `Content-Type`.
-   */
+  /** Which headers its responses have: all those of the gateway, or, of those with minimal work, only `Content-Type`. */
   readonly headers: 'all' | 'minimal';
+  /** The only cases that it is measured in. Default: all. */
+  readonly cases?: readonly string[];
+  /** The cases that it serves in a protocol of its own. */
+  readonly own?: Readonly<Record<string, OwnRequest>>;
   /** The cases that it cannot serve, with the reason. */
   readonly lacks: Readonly<Record<string, string>>;
+}
+
+/** A case as a contender serves it: `undefined` where it is not measured in that case. */
+export function caseOf({ cases, lacks, own }: Contender, subject: Case): Case | undefined {
+  const { name } = subject;
+  if (name in lacks || (cases !== undefined && !cases.includes(name))) return undefined;
+  return own?.[name] ? { ...subject, ...own[name] } : subject;
 }
 
 /** What cannot be measured on this machine; the message says why. */
@@ -35,11 +45,9 @@ const bun = (file: string) => async (): Promise<[string, ...string[]]> => [await
 
 const lacking = (names: readonly string[], reason: string) =>
   Object.fromEntries(names.map((name) => [name, reason]));
-const otherErrors = lacking(
-  ['unknownMethod', 'unknownProcedure', 'wrongMethod'],
-  'it has error responses of its own',
-);
 const rpcCases = ['query', 'mutation', 'batch10', 'batch100', 'lines', 'socket', 'events'];
+const rpcErrors = ['unknownProcedure', 'wrongMethod'];
+const no405 = lacking(['unknownMethod'], 'it answers 404');
 
 /**
  * It is asked for all that it can do, by clients who all wait: by default it would refuse some of them (`npm run test:load`).
@@ -50,28 +58,50 @@ const unhurried = { MAX_QUEUE_MS: '60000' };
 /** The pet store's process over the store in memory. */
 const gateway = node(petStoreSource, '--import', at('./contenders/gateway.ts'));
 
-/** Those that everything is compared over, the bare one first. */
-export const contenders: readonly Contender[] = [
+/** The cases in which resolvers that are async, and the middleware, make a difference. */
+const styledCases = ['get', 'list20', 'create', 'query', 'batch10', 'lines'];
+
+/** A contender, and the same with async resolvers, and with async resolvers behind a middleware (`petStore/resolvers.ts`). */
+const inEachStyle = (contender: Contender): readonly Contender[] => [
+  contender,
   {
+    ...contender,
+    name: `${contender.name}-async`,
+    title: `${contender.title}, async`,
+    environment: { ...contender.environment, BENCH_RESOLVERS: 'async' },
+    cases: styledCases,
+  },
+  {
+    ...contender,
+    name: `${contender.name}-middleware`,
+    title: `${contender.title}, async + middleware`,
+    environment: { ...contender.environment, BENCH_RESOLVERS: 'middleware' },
+    cases: styledCases,
+  },
+];
+
+/** All that are measured, `minimal` first, which all others are compared with. */
+export const contenders: readonly Contender[] = [
+  ...inEachStyle({
     name: 'minimal',
-    title: 'minimal: uWebSockets.js by hand',
+    title: 'minimal',
     store: 'memory',
     runtime: 'node',
     command: node(at('./contenders/minimal.ts')),
     environment: {},
     headers: 'minimal',
     lacks: {},
-  },
-  {
+  }),
+  ...inEachStyle({
     name: 'same-answer',
-    title: 'same answer: all of our work by hand',
+    title: 'same answer',
     store: 'memory',
     runtime: 'node',
     command: node(at('./contenders/sameAnswer.ts')),
     environment: {},
     headers: 'all',
     lacks: {},
-  },
+  }),
   {
     name: 'same-answer-compiled',
     title: 'same answer, schemas compiled by hand',
@@ -82,7 +112,7 @@ export const contenders: readonly Contender[] = [
     headers: 'all',
     lacks: {},
   },
-  {
+  ...inEachStyle({
     name: 'gateway',
     title: 'this gateway',
     store: 'memory',
@@ -91,7 +121,7 @@ export const contenders: readonly Contender[] = [
     environment: { ...unhurried, LOG_REQUESTS: 'errors' },
     headers: 'all',
     lacks: {},
-  },
+  }),
   {
     name: 'gateway-log-all',
     title: 'this gateway, LOG_REQUESTS=all',
@@ -102,89 +132,82 @@ export const contenders: readonly Contender[] = [
     headers: 'all',
     lacks: {},
   },
-  {
-    name: 'gateway-middleware',
-    title: 'this gateway, procedures with a middleware',
-    store: 'memory',
-    runtime: 'node',
-    command: gateway,
-    environment: { ...unhurried, LOG_REQUESTS: 'errors', BENCH_ROUTER: 'middleware' },
-    headers: 'all',
-    lacks: {},
-  },
-  {
+  ...inEachStyle({
     name: 'node',
-    title: 'bare node:http',
+    title: 'node:http by hand',
     store: 'memory',
     runtime: 'node',
     command: node(at('./contenders/nodeHttp.ts')),
     environment: {},
     headers: 'minimal',
     lacks: lacking(['socket'], 'node:http has no WebSockets'),
-  },
-  {
+  }),
+  ...inEachStyle({
     name: 'fastify',
-    title: 'fastify 5, tRPC by its plugin',
+    title: 'Fastify, tRPC by its plugin',
     store: 'memory',
     runtime: 'node',
     command: node(at('./contenders/fastify.ts')),
     environment: {},
-    headers: 'all',
-    lacks: {
-      ...lacking(['socket'], 'its WebSockets are the package ws, as in the row of tRPC'),
-      ...otherErrors,
-    },
-  },
-  {
+    headers: 'minimal',
+    lacks: { ...lacking(['socket'], 'its WebSockets are the package ws, as in the row of tRPC'), ...no405 },
+  }),
+  ...inEachStyle({
     name: 'hono',
-    title: 'hono on Node, tRPC by its fetch adapter',
+    title: 'Hono on Node, tRPC by its fetch adapter',
     store: 'memory',
     runtime: 'node',
     command: node(at('./contenders/hono.ts')),
     environment: {},
-    headers: 'all',
-    lacks: { ...lacking(['socket'], 'tRPC has no WebSocket adapter for it'), ...otherErrors },
-  },
-  {
+    headers: 'minimal',
+    lacks: { ...lacking(['socket'], 'tRPC has no WebSocket adapter for it'), ...no405 },
+  }),
+  ...inEachStyle({
     name: 'orpc',
-    title: 'oRPC on Node',
+    title: 'oRPC on Node, RPC in its own protocol',
     store: 'memory',
     runtime: 'node',
     command: node(at('./contenders/orpc.ts')),
     environment: {},
-    headers: 'all',
-    lacks: { ...lacking(rpcCases, "oRPC speaks a protocol of its own, not tRPC's"), ...otherErrors },
-  },
-  {
+    headers: 'minimal',
+    own: orpcRequests,
+    lacks: {
+      ...lacking(['socket', 'events'], 'not written for oRPC'),
+      ...lacking(['batch100'], 'its batches are of at most 10'),
+      ...lacking(rpcErrors, 'it has error responses of its own'),
+      ...no405,
+    },
+  }),
+  ...inEachStyle({
     name: 'trpc',
     title: 'tRPC standalone + trpc-to-openapi',
     store: 'memory',
     runtime: 'node',
     command: node(at('./contenders/trpc.ts')),
     environment: {},
-    headers: 'all',
-    lacks: otherErrors,
-  },
-  {
+    headers: 'minimal',
+    lacks: no405,
+  }),
+  ...inEachStyle({
     name: 'bun',
-    title: 'bare Bun',
+    title: 'Bun by hand',
     store: 'memory',
     runtime: 'bun',
     command: bun(at('./contenders/bun.ts')),
     environment: {},
     headers: 'minimal',
     lacks: lacking(['socket'], 'not written by hand for Bun'),
-  },
-  {
+  }),
+  ...inEachStyle({
     name: 'elysia',
     title: 'Elysia on Bun',
     store: 'memory',
     runtime: 'bun',
     command: bun(at('./contenders/elysia.ts')),
     environment: {},
-    headers: 'all',
-    lacks: { ...lacking(rpcCases, 'Elysia has no tRPC adapter'), ...otherErrors },
-  },
+    headers: 'minimal',
+    lacks: { ...lacking([...rpcCases, ...rpcErrors], 'Elysia has no tRPC adapter'), ...no405 },
+  }),
   {
     name: 'server-embedded',
     title: 'npm start, embedded store',

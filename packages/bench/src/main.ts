@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Case, cases } from './cases.ts';
 import { type BenchOptions, type CurveName, help, readCommandLine } from './commandLine.ts';
 import { startContender } from './contenderProcess.ts';
-import { contenders, UnavailableError } from './contenders.ts';
+import { caseOf, contenders, UnavailableError } from './contenders.ts';
 import { checkCores } from './cores.ts';
 import { animalsCurve } from './curves/animals.ts';
 import { type Curve, type CurveOptions, curveTable } from './curves/curve.ts';
@@ -82,7 +82,7 @@ async function runBench(options: BenchOptions): Promise<void> {
     }
     if (options.measurements.includes('latency')) {
       const subject = chosen.find(({ kind }) => kind === 'http');
-      for (const runner of runners) {
+      for (const runner of runners.filter(({ contender }) => contender.cases === undefined)) {
         if (subject === undefined || subject.name in runner.contender.lacks) continue;
         progress(`latency: ${runner.contender.name}`);
         latencies.push(...(await latency(runner, subject, 5)));
@@ -95,7 +95,9 @@ async function runBench(options: BenchOptions): Promise<void> {
   if (options.measurements.includes('start')) {
     // Of ours, the bundle that `npm start` runs: rows on the store in memory run the sources.
     const ours = contenders.filter(({ name }) => name === 'server-embedded');
-    const peers = runners.map(({ contender }) => contender).filter(({ name }) => !isOurs(name));
+    const peers = runners
+      .map(({ contender }) => contender)
+      .filter(({ name, cases: only }) => !isOurs(name) && only === undefined);
     for (const contender of [...ours, ...peers]) {
       progress(`start and memory: ${contender.name}`);
       const subject = chosen.find(({ name }) => !(name in contender.lacks));
@@ -151,11 +153,13 @@ async function startAll(options: BenchOptions, chosen: readonly Case[]) {
   for (const { contender, process: server } of runners) {
     for (const subject of chosen) {
       const reason = contender.lacks[subject.name];
-      if (reason !== undefined) {
+      if (reason !== undefined && contender.cases === undefined) {
         blanks.push({ contender: contender.name, case: subject.name, reason });
         continue;
       }
-      for (const difference of await differences(server.port, subject, contender.headers)) {
+      const own = caseOf(contender, subject);
+      if (own === undefined) continue;
+      for (const difference of await differences(server.port, own, contender.headers)) {
         wrong.push(`${contender.name}, ${subject.name}: ${difference}`);
       }
     }

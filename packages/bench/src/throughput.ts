@@ -1,5 +1,5 @@
 import type { Case } from './cases.ts';
-import type { Contender } from './contenders.ts';
+import { caseOf, type Contender } from './contenders.ts';
 import type { ContenderProcess } from './contenderProcess.ts';
 import { measure, type Measurement } from './measure.ts';
 import { median, spread } from './statistics.ts';
@@ -50,13 +50,16 @@ export async function throughput(
   const measured = new Map<string, Measurement[]>();
   for (let round = -1; round < rounds; round++) {
     for (const subject of cases) {
-      const able = runners.filter(({ contender }) => !(subject.name in contender.lacks));
+      const able = runners.flatMap(({ contender, process }) => {
+        const own = caseOf(contender, subject);
+        return own ? [{ contender, process, own }] : [];
+      });
       // Each round begins with another contender.
       const turn = Math.max(round, 0) % Math.max(able.length, 1);
-      for (const { contender, process } of [...able.slice(turn), ...able.slice(0, turn)]) {
+      for (const { contender, process, own } of [...able.slice(turn), ...able.slice(0, turn)]) {
         const name = key(subject.name, contender.name);
         onProgress(round < 0 ? `warm-up: ${name}` : `round ${round + 1} of ${rounds}: ${name}`);
-        const measurement = await measure(process, subject, round < 0 ? warmUpSeconds : seconds).catch(
+        const measurement = await measure(process, own, round < 0 ? warmUpSeconds : seconds).catch(
           (cause: unknown) => {
             throw new Error(`${contender.name} failed at ${subject.name}: ${String(cause)}`, { cause });
           },

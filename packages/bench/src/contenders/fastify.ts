@@ -1,89 +1,106 @@
-import { NewPet, Pets, Animal, type ListQuery } from '@petstore/core';
 import { fastifyTRPCPlugin, type FastifyTRPCPluginOptions } from '@trpc/server/adapters/fastify';
-import { fastify, type FastifyReply } from 'fastify';
-import type { z } from 'zod';
-import { Failure, invalid, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
-import { challenge, deprecationByName, nosniff, noStore, requestId } from '../petStore/headers.ts';
-import { isAuthorized } from '../petStore/isAuthorized.ts';
-import { nextLink, store } from '../petStore/operations.ts';
+import type { Animal, NewPet, Page } from '@petstore/core';
+import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
+import { Failure, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
+import { store } from '../petStore/operations.ts';
+import {
+  after,
+  findUser,
+  hasMiddleware,
+  isAsync,
+  type MaybePromise,
+  type User,
+} from '../petStore/resolvers.ts';
 import { rpcContext } from '../petStore/rpcContext.ts';
-import { GetTexts, ListTexts } from '../petStore/schemas.ts';
 import { appRouter } from '../petStore/servedRouter.ts';
 
-// fastify 5 with zod as its validator and serializer, and tRPC's own plugin for it.
+// fastify 5 with its own validator and serializer (JSON Schema), and tRPC's own plugin for it.
 
-const server = fastify({
-  logger: false,
-  routerOptions: { maxParamLength: 10_000 },
-  genReqId: (request) => requestId(request.headers['x-request-id'] as string | undefined),
-});
+declare module 'fastify' {
+  interface FastifyRequest {
+    user: User | null;
+  }
+}
 
-server.setValidatorCompiler<z.ZodType>(({ schema }) => (data) => {
-  const { success, data: value, error } = schema.safeParse(data);
-  return success ? { value } : { error };
-});
-server.setSerializerCompiler<z.ZodType>(
-  ({ schema }) =>
-    (data) =>
-      JSON.stringify(schema.parse(data)),
-);
-
-const fail = (reply: FastifyReply, failure: Failure) => {
-  // Not the serializer of the answer that did not come about.
-  void reply.code(failure.status).header('content-type', 'application/json').serializer(JSON.stringify);
-  return reply.send(failure);
+const status = { type: 'string', enum: ['available', 'pending', 'sold'] };
+const newPet = {
+  type: 'object',
+  required: ['name', 'categoryId'],
+  properties: { name: { type: 'string', maxLength: 1000 }, categoryId: { type: 'integer' }, status },
+};
+const animal = {
+  type: 'object',
+  required: ['id', 'name', 'categoryId'],
+  properties: { id: { type: 'integer' }, ...newPet.properties },
+};
+const getParameters = {
+  type: 'object',
+  required: ['petId'],
+  properties: { petId: { type: 'integer' } },
+};
+const listParameters = {
+  type: 'object',
+  properties: {
+    limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+    status,
+    cursor: { type: 'integer' },
+  },
 };
 
-server.addHook('onRequest', async (request, reply) => {
-  void reply
-    .header('x-request-id', request.id)
-    .header('x-content-type-options', nosniff)
-    .header('cache-control', noStore);
-  if (isAuthorized(request.headers.authorization)) return;
-  void reply.header('www-authenticate', challenge);
-  await fail(reply, unauthorized);
+/** A handler: a sync one sends its result, an async one returns it. */
+const handler = (resolve: (request: FastifyRequest, reply: FastifyReply) => MaybePromise<unknown>) =>
+  isAsync
+    ? async (request: FastifyRequest, reply: FastifyReply) => await resolve(request, reply)
+    : (request: FastifyRequest, reply: FastifyReply) => {
+        void after(resolve(request, reply), (result) => reply.send(result));
+      };
+
+const server = fastify({ logger: false, routerOptions: { maxParamLength: 10_000 } });
+const authorization = `Bearer ${process.env['API_KEY']}`;
+
+server.addHook('onRequest', (request, reply, done) => {
+  if (request.headers.authorization === authorization) done();
+  else void reply.code(401).send(unauthorized);
 });
-server.setNotFoundHandler((_request, reply) => fail(reply, nowhere));
-server.setErrorHandler<Error & { readonly issues?: z.core.$ZodIssue[] }>((error, _request, reply) =>
-  fail(
-    reply,
-    error.issues
-      ? invalid({ issues: error.issues })
-      : new Failure('BAD_REQUEST', 400, error.message, -32_600),
-  ),
+server.setNotFoundHandler((_request, reply) => reply.code(404).send(nowhere));
+server.setErrorHandler<Error>((error, _request, reply) =>
+  reply.code(400).send(new Failure('BAD_REQUEST', 400, error.message, -32_600)),
 );
 
-server.get(
-  '/v1/pets/:petId',
-  { schema: { params: GetTexts, response: { 200: Animal } } },
-  async (request, reply) => {
-    const animal = await store.get((request.params as z.output<typeof GetTexts>).petId);
-    void reply.headers(deprecationByName);
-    if (animal === undefined) return fail(reply, notFound);
-    // fastify adds a charset to what it takes for JSON itself.
-    void reply.header('content-type', 'application/json');
-    return animal;
+await server.register(
+  async (rest) => {
+    if (hasMiddleware) {
+      rest.decorateRequest('user', null);
+      rest.addHook('preHandler', async (request) => {
+        request.user = await findUser();
+      });
+    }
+    rest.get(
+      '/pets/:petId',
+      { schema: { params: getParameters, response: { 200: animal } } },
+      handler(({ params }, reply) => {
+        const found = store.get((params as { petId: number }).petId) as Animal | undefined;
+        if (found !== undefined) return found;
+        void reply.code(404);
+        return notFound;
+      }),
+    );
+    rest.get(
+      '/pets',
+      { schema: { querystring: listParameters, response: { 200: { type: 'array', items: animal } } } },
+      handler(({ query }) => (store.list(query as Parameters<typeof store.list>[0]) as Page).animals),
+    );
+    rest.post(
+      '/pets',
+      { schema: { body: newPet, response: { 201: animal } } },
+      handler(({ body }, reply) => {
+        void reply.code(201);
+        return store.create(body as NewPet);
+      }),
+    );
   },
+  { prefix: '/v1' },
 );
-
-server.get(
-  '/v1/pets',
-  { schema: { querystring: ListTexts, response: { 200: Pets } } },
-  async (request, reply) => {
-    const query = request.query as ListQuery;
-    const page = await store.list(query);
-    const link = nextLink(query, page);
-    if (link !== undefined) void reply.header('link', link);
-    void reply.header('content-type', 'application/json');
-    return page.animals;
-  },
-);
-
-server.post('/v1/pets', { schema: { body: NewPet, response: { 201: Animal } } }, async (request, reply) => {
-  const animal = await store.create(request.body as NewPet);
-  void reply.code(201).header('location', `/v1/pets/${animal.id}`).header('content-type', 'application/json');
-  return animal;
-});
 
 await server.register(fastifyTRPCPlugin, {
   prefix: '/trpc',

@@ -1,34 +1,31 @@
 import { serve } from '@hono/node-server';
-import { Animal, NewPet, type Page } from '@petstore/core';
+import { type Animal, NewPet, type Page } from '@petstore/core';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { validator } from 'hono/validator';
 import type { z } from 'zod';
-import { Failure, invalid, malformed, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
-import { challenge, deprecationByName, nosniff, noStore, requestId } from '../petStore/headers.ts';
-import { isAuthorized } from '../petStore/isAuthorized.ts';
-import { nextLink, store } from '../petStore/operations.ts';
+import { invalid, malformed, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
+import { store } from '../petStore/operations.ts';
+import { findUser, hasMiddleware, isAsync, type User } from '../petStore/resolvers.ts';
 import { rpcContext } from '../petStore/rpcContext.ts';
 import { GetTexts, ListTexts } from '../petStore/schemas.ts';
 import { appRouter } from '../petStore/servedRouter.ts';
 
 // Hono on Node, with its validator over zod, and tRPC's own fetch adapter.
 
-const app = new Hono<{ Variables: { id: string } }>();
+const app = new Hono<{ Variables: { user: User } }>();
+const authorization = `Bearer ${process.env['API_KEY']}`;
 
-const fail = (c: Context, failure: Failure) =>
-  c.body(JSON.stringify(failure), failure.status as 400, { 'content-type': 'application/json' });
+app.use((c, next) =>
+  c.req.header('authorization') === authorization ? next() : Promise.resolve(c.json(unauthorized, 401)),
+);
 
-app.use(async (c, next) => {
-  const id = requestId(c.req.header('x-request-id'));
-  c.set('id', id);
-  c.header('x-request-id', id);
-  c.header('x-content-type-options', nosniff);
-  c.header('cache-control', noStore);
-  if (isAuthorized(c.req.header('authorization'))) return next();
-  c.header('www-authenticate', challenge);
-  return fail(c, unauthorized);
-});
+if (hasMiddleware) {
+  app.use('/v1/*', async (c, next) => {
+    c.set('user', await findUser());
+    await next();
+  });
+}
 
 /** Checks a part of the request with a schema, as `@hono/zod-validator` does. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- `c.req.valid(target)` is typed by it
@@ -38,44 +35,34 @@ const checked = <Target extends 'param' | 'query' | 'json', Schema extends z.Zod
 ) =>
   validator(target, (value, c) => {
     const { success, data, error } = schema.safeParse(value);
-    return success ? data : fail(c, invalid(error));
+    return success ? data : c.json(invalid(error), 400);
   });
 
-app.get('/v1/pets/:petId', checked('param', GetTexts), (c) => {
-  const animal = (store.get(c.req.valid('param').petId) as Animal | undefined) ?? notFound;
-  for (const [name, value] of Object.entries(deprecationByName)) {
-    for (const each of [value].flat()) c.header(name, each, { append: true });
-  }
-  return animal instanceof Failure ? fail(c, animal) : c.json(animal);
-});
+const getParameters = checked('param', GetTexts);
+const listParameters = checked('query', ListTexts);
 
-app.get('/v1/pets', checked('query', ListTexts), (c) => {
-  const query = c.req.valid('query');
-  const page = store.list(query) as Page;
-  const link = nextLink(query, page);
-  if (link !== undefined) c.header('link', link);
-  return c.json(page.animals);
-});
+if (isAsync) {
+  app.get('/v1/pets/:petId', getParameters, async (c) => {
+    const animal = await store.get(c.req.valid('param').petId);
+    return animal === undefined ? c.json(notFound, 404) : c.json(animal);
+  });
+  app.get('/v1/pets', listParameters, async (c) => c.json((await store.list(c.req.valid('query'))).animals));
+} else {
+  app.get('/v1/pets/:petId', getParameters, (c) => {
+    const animal = store.get(c.req.valid('param').petId) as Animal | undefined;
+    return animal === undefined ? c.json(notFound, 404) : c.json(animal);
+  });
+  app.get('/v1/pets', listParameters, (c) => c.json((store.list(c.req.valid('query')) as Page).animals));
+}
 
-app.post('/v1/pets', checked('json', NewPet), async (c) => {
-  const animal = Animal.parse(await store.create(c.req.valid('json')));
-  c.header('location', `/v1/pets/${animal.id}`);
-  return c.json(animal, 201);
-});
+app.post('/v1/pets', checked('json', NewPet), async (c) =>
+  c.json(await store.create(c.req.valid('json')), 201),
+);
 
 app.all('/trpc/*', (c) =>
-  fetchRequestHandler({
-    endpoint: '/trpc',
-    req: c.req.raw,
-    router: appRouter,
-    createContext: rpcContext,
-    // Hono leaves a response alone that it did not make.
-    responseMeta: () => ({
-      headers: { 'x-request-id': c.get('id'), 'x-content-type-options': nosniff, 'cache-control': noStore },
-    }),
-  }),
+  fetchRequestHandler({ endpoint: '/trpc', req: c.req.raw, router: appRouter, createContext: rpcContext }),
 );
-app.notFound((c) => fail(c, nowhere));
-app.onError((_error, c) => fail(c, malformed));
+app.notFound((c) => c.json(nowhere, 404));
+app.onError((_error, c) => c.json(malformed, 400));
 
 serve({ fetch: app.fetch, hostname: '127.0.0.1', port: Number(process.env['PORT']) });

@@ -1,68 +1,65 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { OpenAPIHandler } from '@orpc/openapi/node';
 import { ORPCError, os } from '@orpc/server';
-import { Animal, NewPet, Pets } from '@petstore/core';
+import { RPCHandler } from '@orpc/server/node';
+import { BatchHandlerPlugin } from '@orpc/server/plugins';
+import { Animal, NewPet, type Page, Pets } from '@petstore/core';
 import { nowhere, unauthorized } from '../petStore/failure.ts';
-import { challenge, deprecationByName, nosniff, noStore, requestId } from '../petStore/headers.ts';
-import { isAuthorized } from '../petStore/isAuthorized.ts';
-import { nextLink, store } from '../petStore/operations.ts';
-import { GetTexts, ListTexts } from '../petStore/schemas.ts';
+import { store } from '../petStore/operations.ts';
+import { after, findUser, hasMiddleware, resolver } from '../petStore/resolvers.ts';
+import { GetInput, GetTexts, ListInput, ListTexts } from '../petStore/schemas.ts';
 
-// oRPC on Node, its procedures served by its own OpenAPI handler.
+// oRPC on Node: REST by its OpenAPI handler, and calls in its own protocol by its RPC handler.
 
-const procedure = os.$context<{ readonly res: ServerResponse }>();
+const base = hasMiddleware ? os.use(async ({ next }) => next({ context: { user: await findUser() } })) : os;
 
-const router = {
-  getPet: procedure
-    .route({ method: 'GET', path: '/pets/{petId}' })
-    .input(GetTexts)
-    .output(Animal)
-    .handler(async ({ input, context: { res } }) => {
-      const animal = await store.get(input.petId);
-      for (const [name, value] of Object.entries(deprecationByName)) res.setHeader(name, value);
-      if (animal === undefined)
-        throw new ORPCError('NOT_FOUND', { message: 'There is no animal with this id.' });
-      return animal;
-    }),
-  listPets: procedure
-    .route({ method: 'GET', path: '/pets' })
-    .input(ListTexts)
-    .output(Pets)
-    .handler(async ({ input, context: { res } }) => {
-      const page = await store.list(input);
-      const link = nextLink(input, page);
-      if (link !== undefined) res.setHeader('link', link);
-      return page.animals;
-    }),
-  createPet: procedure
-    .route({ method: 'POST', path: '/pets', successStatus: 201 })
-    .input(NewPet)
-    .output(Animal)
-    .handler(async ({ input, context: { res } }) => {
-      const animal = await store.create(input);
-      res.setHeader('location', `/v1/pets/${animal.id}`);
-      return animal;
-    }),
+const found = (animal: Animal | undefined): Animal => {
+  if (animal === undefined) throw new ORPCError('NOT_FOUND', { message: 'There is no animal with this id.' });
+  return animal;
 };
+const get = resolver(({ input }: { readonly input: { readonly petId: number } }) =>
+  after(store.get(input.petId) as Animal | undefined, found),
+);
+const list = resolver(
+  ({ input }: { readonly input: Parameters<typeof store.list>[0] }) => (store.list(input) as Page).animals,
+);
+const createPet = base
+  .route({ method: 'POST', path: '/pets', successStatus: 201 })
+  .input(NewPet)
+  .output(Animal)
+  .handler(resolver(({ input }) => store.create(input)));
 
-const handler = new OpenAPIHandler(router, {
-  customErrorResponseBodyEncoder: ({ code, message, status }) => ({ code, message, status }),
-});
+const rest = new OpenAPIHandler(
+  {
+    getPet: base.route({ method: 'GET', path: '/pets/{petId}' }).input(GetTexts).output(Animal).handler(get),
+    listPets: base.route({ method: 'GET', path: '/pets' }).input(ListTexts).output(Pets).handler(list),
+    createPet,
+  },
+  { customErrorResponseBodyEncoder: ({ code, message, status }) => ({ code, message, status }) },
+);
+const rpc = new RPCHandler(
+  {
+    getPet: base.input(GetInput).output(Animal).handler(get),
+    listPets: base.input(ListInput).output(Pets).handler(list),
+    createPet,
+  },
+  { plugins: [new BatchHandlerPlugin()] },
+);
 
-const fail = (res: ServerResponse, { status }: { readonly status: number }, body: string) =>
-  res.writeHead(status, { 'content-type': 'application/json' }).end(body);
+const authorization = `Bearer ${process.env['API_KEY']}`;
+
+const fail = (res: ServerResponse, failure: { readonly status: number }) =>
+  res.writeHead(failure.status, { 'content-type': 'application/json' }).end(JSON.stringify(failure));
 
 createServer((req, res) => {
-  const { headers } = req;
-  res.setHeader('x-request-id', requestId(headers['x-request-id'] as string | undefined));
-  res.setHeader('x-content-type-options', nosniff);
-  res.setHeader('cache-control', noStore);
-  if (!isAuthorized(headers.authorization)) {
-    res.setHeader('www-authenticate', challenge);
-    fail(res, unauthorized, JSON.stringify(unauthorized));
+  if (req.headers.authorization !== authorization) {
+    fail(res, unauthorized);
     return;
   }
-  void handler.handle(req, res, { prefix: '/v1', context: { res } }).then(({ matched }) => {
-    if (!matched) fail(res, nowhere, JSON.stringify(nowhere));
+  const handled = req.url?.startsWith('/rpc/')
+    ? rpc.handle(req, res, { prefix: '/rpc' })
+    : rest.handle(req, res, { prefix: '/v1' });
+  void handled.then(({ matched }) => {
+    if (!matched) fail(res, nowhere);
   });
 }).listen(Number(process.env['PORT']), '127.0.0.1');

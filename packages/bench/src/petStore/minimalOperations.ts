@@ -1,7 +1,7 @@
 import type { Animal, ListQuery, NewPet, Page } from '@petstore/core';
 import { Failure, notFound } from './failure.ts';
 import { memoryStore } from './memoryStore.ts';
-import { resolver } from './resolvers.ts';
+import { protectedResolver } from './resolvers.ts';
 import type { Operations } from './rpc.ts';
 
 // The service as one writes it by hand: what is read is checked by hand, and what the store returns is not checked.
@@ -12,14 +12,14 @@ const statuses = new Set<unknown>(['available', 'pending', 'sold', undefined]);
 const invalid = (message: string) => new Failure('BAD_REQUEST', 400, message, -32_600);
 
 export const minimalOperations = {
-  getPet: resolver<unknown, Animal | Failure>((input) => {
+  getPet: protectedResolver<unknown, Animal | Failure>((input) => {
     const { petId } = input as { petId: number };
     if (!Number.isInteger(petId)) return invalid('petId: must be an integer');
     // The store in memory returns no promise here, nor below.
     return (store.get(petId) as Animal | undefined) ?? notFound;
   }),
 
-  listPets: resolver<unknown, Page | Failure>((input) => {
+  listPets: protectedResolver<unknown, Page | Failure>((input) => {
     const { limit = 20, cursor, status } = (input ?? {}) as Partial<ListQuery>;
     if (!Number.isInteger(limit) || limit < 1 || limit > 100) return invalid('limit: must be 1 to 100');
     if (cursor !== undefined && !Number.isInteger(cursor)) return invalid('cursor: must be an integer');
@@ -27,7 +27,7 @@ export const minimalOperations = {
     return store.list({ limit, cursor, status });
   }),
 
-  createPet: resolver<unknown, Animal | Failure>((input) => {
+  createPet: protectedResolver<unknown, Animal | Failure>((input) => {
     const { name, categoryId, status } = (input ?? {}) as Partial<NewPet>;
     if (typeof name !== 'string' || name.length > 1000) return invalid('name: must be a string');
     if (!Number.isInteger(categoryId)) return invalid('categoryId: must be an integer');

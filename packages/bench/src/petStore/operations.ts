@@ -3,7 +3,7 @@ import type { Animal, ListQuery, Page } from '@petstore/core';
 import { z } from 'zod';
 import { type Failure, invalid, notFound } from './failure.ts';
 import { memoryStore } from './memoryStore.ts';
-import { resolver } from './resolvers.ts';
+import { protectedResolver } from './resolvers.ts';
 import type { Operations } from './rpc.ts';
 import * as inputs from './schemas.ts';
 
@@ -38,17 +38,17 @@ function findPets(query: ListQuery): Page {
 }
 
 export const operations = {
-  getPet: resolver<unknown, Animal | Failure>((input) => {
+  getPet: protectedResolver<unknown, Animal | Failure>((input) => {
     const parsed = schemas.GetInput.safeParse(input);
     return parsed.success ? findPet(parsed.data.petId) : invalid(parsed.error);
   }),
 
-  listPets: resolver<unknown, Page | Failure>((input) => {
+  listPets: protectedResolver<unknown, Page | Failure>((input) => {
     const parsed = schemas.ListInput.safeParse(input);
     return parsed.success ? findPets(parsed.data) : invalid(parsed.error);
   }),
 
-  createPet: resolver<unknown, Animal | Failure>((input) => {
+  createPet: protectedResolver<unknown, Animal | Failure>((input) => {
     const parsed = schemas.NewPet.safeParse(input);
     if (!parsed.success) return invalid(parsed.error);
     return store.create(parsed.data).then((animal) => schemas.Animal.parse(animal));

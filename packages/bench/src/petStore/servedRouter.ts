@@ -3,7 +3,8 @@ import type { GatewayMeta } from '@petstore/gateway';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { seededAnimals } from './animals.ts';
-import { middlewareRouter } from './middlewareRouter.ts';
+import { asyncRouter } from './asyncRouter.ts';
+import { isAsync } from './resolvers.ts';
 
 const { mergeRouters, procedure, router } = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const animals = seededAnimals();
@@ -27,8 +28,5 @@ const others = Object.fromEntries(
   ]),
 );
 
-/** What serves a tRPC router here serves this: the pet store's own procedures, or the same with a middleware, and the stream. */
-export const appRouter = mergeRouters(
-  process.env['BENCH_ROUTER'] === 'middleware' ? middlewareRouter : petStore,
-  router({ watchPets, ...others }),
-);
+/** What serves a tRPC router here serves this: the pet store's own procedures, or the same with async resolvers, and the stream. */
+export const appRouter = mergeRouters(isAsync ? asyncRouter : petStore, router({ watchPets, ...others }));

@@ -2,18 +2,21 @@ import { Animal, appRouter, type Context, NewPet, PetId, Pets } from '@petstore/
 import type { GatewayMeta } from '@petstore/gateway';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import { findUser, hasMiddleware } from './resolvers.ts';
 import { ListInput } from './schemas.ts';
 
 const { procedure, router } = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
 
-/** What many routers have at the root of every procedure: a middleware that adds to the context. */
-const named = procedure.use(({ next, path }) => next({ ctx: { operation: path } }));
+/** What many routers have at the root of every procedure: an async middleware that adds to the context. */
+const protectedProcedure = procedure.use(async ({ next }) => next({ ctx: { user: await findUser() } }));
+
+const base = hasMiddleware ? protectedProcedure : (procedure as unknown as typeof protectedProcedure);
 
 const metaOf = ({ _def: { meta } }: { readonly _def: { readonly meta: unknown } }) => meta as GatewayMeta;
 
-/** The pet store's procedures, as a router with a middleware has them. */
-export const middlewareRouter = router({
-  listPets: named
+/** The pet store's procedures with async resolvers, behind a middleware where this process has one. */
+export const asyncRouter = router({
+  listPets: base
     .meta(metaOf(appRouter.listPets))
     .input(ListInput)
     .output(Pets)
@@ -22,12 +25,12 @@ export const middlewareRouter = router({
       if (hasNext) reply.nextCursor = animals.at(-1)?.id;
       return animals;
     }),
-  createPet: named
+  createPet: base
     .meta(metaOf(appRouter.createPet))
     .input(NewPet)
     .output(Animal)
-    .mutation(({ ctx: { store }, input }) => store.create(input)),
-  getPet: named
+    .mutation(async ({ ctx: { store }, input }) => await store.create(input)),
+  getPet: base
     .meta(metaOf(appRouter.getPet))
     .input(z.object({ petId: PetId }))
     .output(Animal)
