@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { defineConfig } from 'vitest/config';
+
+// Stryker copies the repository to a sandbox whose node_modules are links: the packages' names must lead to the copy, or no
+// mutant would be run.
+const packages = new URL('packages/', import.meta.url);
+const alias = readdirSync(packages).flatMap((folder) => {
+  const base = new URL(`${folder}/`, packages);
+  const { name, exports = {} } = JSON.parse(readFileSync(new URL('package.json', base), 'utf8')) as {
+    readonly name: string;
+    readonly exports?: Readonly<Record<string, string | { readonly '@petstore/source': string }>>;
+  };
+  return Object.entries(exports).flatMap(([path, target]) =>
+    typeof target === 'string'
+      ? []
+      : [
+          {
+            find: new RegExp(`^${name}${path.slice(1)}$`),
+            replacement: new URL(target['@petstore/source'], base).pathname,
+          },
+        ],
+  );
+});
+
+// Stryker runs the tests in worker threads, where what `loadUws` sets does not reach uWebSockets.js.
+process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= '49152';
+
+export default defineConfig({
+  resolve: { alias, conditions: ['node', 'import', 'module', 'default'] },
+  test: {
+    include: [
+      'packages/gateway/src/{http,openapi,policies,procedures,protocols}/**/*.test.ts',
+      'packages/gateway/src/gateway.test.ts',
+      'packages/conformance/src/{anyRouter,differential,edge,parity}/**/*.test.ts',
+      'packages/conformance/src/rpcClients/differences.test.ts',
+    ],
+    exclude: [
+      // They start processes, or set what only a process can set: the time zone.
+      'packages/conformance/src/edge/tracing.test.ts',
+      'packages/gateway/src/openapi/operationDescription.test.ts',
+    ],
+    // The same values in each run, so that a mutant does not live by chance in one and die in another.
+    env: { TEST_SEED: '1' },
+    setupFiles: ['./vitest.setup.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+  },
+});
