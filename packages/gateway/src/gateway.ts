@@ -1,161 +1,148 @@
 import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import type { z } from 'zod';
-import { Answer, type FailedCall } from './http/answer.ts';
-import { createAuthentication } from './policies/authentication.ts';
-import { Calls } from './policies/calls.ts';
-import { loadTracing } from './policies/tracing.ts';
-import { createCredentialWatch } from './policies/credentialWatch.ts';
-import { createAnswerHeaders } from './policies/answerHeaders.ts';
-import { createClientAddress } from './policies/clientAddress.ts';
-import { createCors, type DescribedHeaders } from './policies/cors.ts';
-import { createFailedAttempts } from './policies/failedAttempts.ts';
-import { createGate } from './policies/gate.ts';
-import { createLoadShedding } from './policies/loadShedding.ts';
-import { createRateLimit } from './policies/rateLimit.ts';
-import { createSocketOrigins } from './policies/socketOrigins.ts';
-import { GatewayError } from './procedures/gatewayError.ts';
-import { logUnexpected } from './policies/errorLog.ts';
-import { createExchanges } from './policies/exchanges.ts';
+import type { MaybePromise } from './http/after.ts';
+import { Answer } from './http/answer.ts';
 import type { HttpRequest } from './http/request.ts';
+import { requestId } from './http/requestId.ts';
 import type { HttpResponse } from './http/response.ts';
-import type { Handle, RejectHttp, Service, Shed, Upgrade } from './http/service.ts';
-import { isZod } from './procedures/isZod.ts';
-import { defaultBatchSize, limitsOf } from './policies/limits.ts';
-import type { Exchange } from './policies/exchange.ts';
-import type { GatewayOptions } from './options.ts';
-import { procedureDefinitions, type ServedProcedure } from './procedures/procedures.ts';
-import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
-import { apiErrors } from './openapi/errorFormat.ts';
-import { createFailure } from './protocols/rest/failure.ts';
-import type { EventStreamTimes } from './http/serverSentEvents.ts';
-import { createRestWire } from './protocols/rest/restWire.ts';
+import type { Handle, RejectHttp, Service, Upgrade } from './http/service.ts';
 import type { OpenApiDocument } from './openapi/documentOptions.ts';
+import { apiErrors } from './openapi/errorFormat.ts';
 import { createRoutes, type Route } from './openapi/route.ts';
-import { createRpcFailure, json } from './protocols/trpc/rpcFailure.ts';
+import type { GatewayOptions } from './options.ts';
+import { authenticationPolicy } from './policies/authentication.ts';
+import { Calls } from './policies/calls.ts';
+import { createClientAddress } from './policies/clientAddress.ts';
+import { concurrencyPolicy } from './policies/concurrency.ts';
+import { corsPolicy, type DescribedHeaders } from './policies/cors.ts';
+import { createCredentialWatch } from './policies/credentialWatch.ts';
+import { createFailedAttempts } from './policies/failedAttempts.ts';
+import { defaultBatchSize, limitsOf } from './policies/limits.ts';
+import { loadSheddingPolicy } from './policies/loadShedding.ts';
+import { admit, type Policy, type Target } from './policies/policy.ts';
+import { createRateLimit } from './policies/rateLimit.ts';
+import { Recorder } from './policies/requestRecord.ts';
+import { RequestScope, type ProtocolName } from './policies/requestScope.ts';
+import { securityHeadersPolicy } from './policies/securityHeaders.ts';
+import { createSocketOrigins } from './policies/socketOrigins.ts';
+import { loadTracing } from './policies/tracing.ts';
+import { GatewayError } from './procedures/gatewayError.ts';
+import { isZod } from './procedures/isZod.ts';
+import { procedureDefinitions, type ServedProcedure } from './procedures/procedures.ts';
+import type { Protocol } from './protocols/protocol.ts';
+import { createFailure } from './protocols/rest/failure.ts';
+import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
+import { createRestWire } from './protocols/rest/restWire.ts';
+import { createRpcFailure } from './protocols/trpc/rpcFailure.ts';
 import { createRpcWire } from './protocols/trpc/rpcWire.ts';
 import { createSocketWire } from './protocols/trpc/socketWire.ts';
 
-/** What `serve` takes, and what a service asks of its gateway. */
-export interface Gateway extends Required<Service> {
-  /** Every procedure of the router, lazy ones too, in its order. */
+/** What `serve` takes, and what a service needs of its gateway. */
+export interface Gateway extends Service {
+  readonly upgrade: Upgrade;
+  readonly rejectHttp: RejectHttp;
+  /** Every procedure of the router, in its order, those of lazy routers too. */
   readonly procedures: readonly ServedProcedure[];
-  /** How many calls run now, on all faces. */
+  /** How many calls run now, on all protocols. */
   readonly callsInFlight: () => number;
-  /** How many tokens are remembered as not good: none without `failedAttempts`. */
+  /** How many invalid tokens are remembered; 0 without `failedAttempts`. */
   readonly refusedTokens: () => number;
-  /** Tells every WebSocket client to connect anew, as tRPC's adapter does: before a deploy, say. */
+  /** Tells every WebSocket client to reconnect, as tRPC's adapter does: before a deploy, say. */
   readonly broadcastReconnect: () => void;
   /** The OpenAPI 3.1 document of the procedures that carry REST metadata. It is made at the first call. */
   readonly document: () => Promise<OpenApiDocument>;
 }
 
-type Face = Exchange['face'];
-
 /**
- * Derives routes, conversions and documents once, and gives what a host needs to serve the router. The user's schemas
- * are read and never changed. Serve it with `serve` of `@petstore/gateway/uws`. Unexpected errors are reported to
- * `onExchange`; where it is not given they are written to stderr. On the tRPC face a router's own `errorFormatter` and `isDev`
- * decide what a client sees of such an error: set `isDev: false` and replace the messages of causes.
- * @throws {GatewayError} one line for each procedure that cannot be served: its name, why, and the remedy
+ * Derives everything that follows from a router and its metadata once, and returns what an adapter serves, such as
+ * `serve` of `@petstore/gateway/uws`. The router and its schemas are never changed. Unexpected errors are reported to
+ * `onExchange`, or without it written to stderr. Over tRPC the router's own `errorFormatter` and `isDev` decide what a
+ * client sees of an error: set `isDev: false`, and use `clientMessage` of `@petstore/gateway/meta`.
+ * @throws {GatewayError} one line for each procedure that cannot be served: its name, why, and the fix
  */
 export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   options: GatewayOptions<Router, Identity>,
 ): Promise<Gateway> {
-  requireSlashes(options);
-  const restBasePath = withoutSlash(options.restBasePath ?? '/v1');
-  const rpcBasePath = withoutSlash(options.rpcBasePath ?? '/trpc');
-  const { documentPath = '/openapi.json', errorFormat = apiErrors } = options;
-  const tell = (told: Exchange, failedCalls?: readonly FailedCall[]) => {
-    try {
-      if (options.onExchange) options.onExchange(told);
-      else if (told.face !== 'rpc' || !options.rpc?.onError) logUnexpected(told, failedCalls);
-    } catch {
-      // The log itself has failed: there is nobody to tell, and the request is answered all the same.
-    }
-  };
-  const limits = limitsOf(options);
-  const isProtected = options.authenticate !== undefined;
+  const { authenticate, errorFormat = apiErrors, router } = options;
+  const { documentPath, restBasePath, rpcBasePath } = pathsOf(options);
   const origin = publicOrigin(options.publicUrl, restBasePath);
-  const definitions = await procedureDefinitions(options.router);
-  if (options.routes && documentPath in options.routes) {
-    throw new GatewayError(
-      `"${documentPath}" is the document's path and one of routes: give one of them another path.`,
-    );
-  }
-  if (restBasePath === rpcBasePath) {
-    throw new GatewayError(
-      `REST and tRPC are both served below "${restBasePath}": give one of them another base path.`,
-    );
-  }
-  const pagePaths = new Set([...Object.keys(options.routes ?? {}), documentPath]);
-  const routes = createRoutes(
-    definitions,
-    restBasePath,
-    (path) => pagePaths.has(path) || isBelow(path, rpcBasePath),
-  );
-  const clientAddress = createClientAddress(options.trustProxy ?? []);
-  const failedAttempts =
-    options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
-  const calls = new Calls(limits, await loadTracing());
-  const authentication = createAuthentication(
-    options.authenticate,
-    options.realm ?? 'api',
-    calls,
-    failedAttempts,
-  );
-  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
-  const gate = createGate(calls, rateLimit);
-  const cors = options.cors && createCors(options.cors, describedHeaders(routes));
+  const limits = limitsOf(options);
+  const isProtected = authenticate !== undefined;
   const rpc = {
     ...options.rpc,
     maxBatchSize: Math.min(options.rpc?.maxBatchSize ?? defaultBatchSize, limits.maxInFlight),
   };
-  const watch = createCredentialWatch(options.authenticate);
-  const failure = createFailure(errorFormat);
-  const rpcFailure = createRpcFailure(options.router);
-  const loadShedding = createLoadShedding(limits.maxQueueMs, {
-    rest: failure,
-    rpc: (error) => rpcFailure(error, [json]),
-  });
 
-  const restWire = createRestWire({
+  const definitions = await procedureDefinitions(router);
+  const pages = new Map<string, Handle>(Object.entries(options.routes ?? {}));
+  pages.set(documentPath, async () => ({
+    status: 200,
+    headers: [['content-type', 'application/json']],
+    body: await (documentText ??= document().then((value) => JSON.stringify(value))),
+  }));
+  const routes = createRoutes(
+    definitions,
+    restBasePath,
+    (path) => pages.has(path) || isBelow(path, rpcBasePath),
+  );
+
+  const calls = new Calls(limits, await loadTracing());
+  const clientAddress = createClientAddress(options.trustProxy ?? []);
+  const failedAttempts =
+    options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
+  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
+  const watch = createCredentialWatch(authenticate);
+
+  // What happens to a request, in this order. Each call's own place in `calls`, its deadline and its trace come after.
+  const policies: readonly Policy<Identity>[] = [
+    ...(limits.maxQueueMs < Infinity ? [loadSheddingPolicy(limits.maxQueueMs)] : []),
+    ...(authenticate
+      ? [authenticationPolicy({ authenticate, realm: options.realm ?? 'api', calls, failedAttempts })]
+      : []),
+    concurrencyPolicy(calls),
+    ...(rateLimit ? [rateLimit] : []),
+    securityHeadersPolicy(isProtected),
+    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(routes))] : []),
+  ];
+  const arriving = policies.filter((policy) => policy.arrive);
+  const admitting = policies.filter((policy) => policy.admit);
+  const completing = policies.filter((policy) => policy.complete);
+  const recorder = new Recorder(options.onExchange, options.rpc?.onError === undefined);
+
+  const failure = createFailure(errorFormat);
+  const rpcFailure = createRpcFailure(router);
+  const rest = createRestWire({
     routes,
     base: { origin, rest: `${origin}${restBasePath}` },
     basePathLength: restBasePath.length,
     limits,
     calls,
-    gate,
-    authentication,
     watch,
     createContext: options.createContext,
     failure,
-    responseMeta: rpc.responseMeta && createRestResponseMeta(options.router, definitions, rpc.responseMeta),
-    ...streamTimes(options.router),
+    responseMeta: rpc.responseMeta && createRestResponseMeta(router, definitions, rpc.responseMeta),
+    ...streamTimes(router),
   });
-  const rpcWire = createRpcWire({
-    router: options.router,
+  const trpc = createRpcWire({
+    router,
     basePath: rpcBasePath,
     rpc,
     limits,
     calls,
-    gate,
     definitions,
-    authentication,
     watch,
-    publicProcedures: pathsOf(routes.filter(({ isPublic }) => isPublic)),
-    subscriptions: new Set(definitions.flatMap(({ path, type }) => (type === 'subscription' ? [path] : []))),
+    publicProcedures: procedurePaths(routes.filter(({ isPublic }) => isPublic)),
+    idempotentProcedures: procedurePaths(routes.filter((route) => route.rest.idempotencyKey)),
     fail: rpcFailure,
-    idempotentProcedures: pathsOf(routes.filter(({ rest }) => rest.idempotencyKey)),
     createContext: options.createContext,
   });
-
-  const socketWire = createSocketWire({
-    router: options.router,
+  const sockets = createSocketWire({
+    router,
     definitions,
     rpc,
     limits,
     calls,
-    gate,
+    admit: (scope, target) => admit(admitting, scope, target),
     rateLimit,
     allowsOrigin: createSocketOrigins(
       options.cors?.origins ?? [],
@@ -165,18 +152,18 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     failedAttempts,
     sockets: options.sockets ?? {},
     isProtected,
-    authentication,
     watch,
     createContext: options.createContext,
-    tell,
+    tell: (record) => recorder.emit(record),
     fail: rpcFailure,
   });
 
   let made: Promise<OpenApiDocument> | undefined;
+  let documentText: Promise<string> | undefined;
   const document = () =>
-    // The generator costs about 20 MB and 200 ms to load (trpc-to-openapi 3.3.0): only who asks for it pays.
+    // Loaded at the first use: the generator takes about 20 MB and 200 ms (trpc-to-openapi 3.3.0).
     (made ??= import('./openapi/document.ts').then(({ createDocument }) =>
-      createDocument(options.router, {
+      createDocument(router, {
         routes,
         document: options.document,
         server: `${origin}${restBasePath}`,
@@ -188,90 +175,140 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       }),
     ));
 
-  let documentText: Promise<string> | undefined;
-  const pages = new Map<string, Handle>(Object.entries(options.routes ?? {}));
-  pages.set(documentPath, async () => ({
-    status: 200,
-    headers: [['content-type', 'application/json']],
-    body: await (documentText ??= document().then((value) => JSON.stringify(value))),
-  }));
-
-  const nowhere = () =>
-    failure(new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' }));
-
-  const exchange = createExchanges({
-    tell,
-    complete: createAnswerHeaders(cors, isProtected),
-    failure,
-    hasCors: cors !== undefined,
-  });
-
-  function dispatch(request: HttpRequest, face: Face, id: string): HttpResponse | Promise<HttpResponse> {
-    if (face === 'rest') return restWire(request, id);
-    if (face === 'rpc') return rpcWire(request, id);
-    const page = pages.get(request.path);
-    if (page === undefined) return nowhere();
-    const allow = 'GET, HEAD, OPTIONS';
-    if (request.method === 'OPTIONS') return new Answer(204, [['allow', allow]]);
-    return request.method === 'GET' || request.method === 'HEAD'
-      ? page(request)
-      : failure(new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` }), [
-          ['allow', allow],
-        ]);
-  }
-
   const hasPageBelow = (base: string) => [...pages.keys()].some((page) => isBelow(page, base));
   const hasRpcPages = hasPageBelow(rpcBasePath);
   const hasRestPages = hasPageBelow(restBasePath);
 
-  /** Pages are looked up last: it costs a hash of the path, and there is hardly ever one below a base path. */
-  function faceOf(path: string): Face {
+  /** Pages are looked up last: that hashes the path, and there is hardly ever one below a base path. */
+  function protocolOf(path: string): ProtocolName {
     if (isBelow(path, rpcBasePath)) return hasRpcPages && pages.has(path) ? 'other' : 'rpc';
     if (isBelow(path, restBasePath)) return hasRestPages && pages.has(path) ? 'other' : 'rest';
     return 'other';
   }
 
+  function scopeOf(request: HttpRequest, protocol: ProtocolName): RequestScope<Identity> {
+    const startedAt = recorder.isComplete ? (request.seenAt ?? performance.now()) : 0;
+    return new RequestScope(request, protocol, requestId(request.header('x-request-id')), startedAt);
+  }
+
   const handle: Handle = (request) => {
-    const face = faceOf(request.path);
-    return exchange(request, face, (id) => {
-      const answer = dispatch(request, face, id);
-      if (answer instanceof Promise || answer.status !== 404 || !cors?.isPreflight(request)) return answer;
-      // A browser asks no further where this fails, and keeps from its page what was missing (WHATWG Fetch §4.8).
-      return new Answer(204, [...cors.headers(request.header('origin'), anyMethod)]);
+    const scope = scopeOf(request, protocolOf(request.path));
+    return answered(scope, () => {
+      if (scope.protocol === 'rest') return serve(rest, scope);
+      return scope.protocol === 'rpc' ? serve(trpc, scope) : servePage(request);
     });
   };
 
-  const upgrade: Upgrade = (request) =>
-    // RFC 6455 §4.1
-    request.method === 'GET' && faceOf(request.path) === 'rpc'
-      ? exchange(request, 'rpc', (id) => socketWire.upgrade(request, id))
-      : undefined;
+  /** Policies, then the protocol. */
+  function serve<Named extends Target>(
+    protocol: Protocol<Identity, Named>,
+    scope: RequestScope<Identity>,
+  ): MaybePromise<Answer> {
+    const target = protocol.target(scope.request);
+    if (scope.request.method === 'OPTIONS') return protocol.options(scope.request, target);
+    const rejection = admit(admitting, scope, target);
+    if (rejection === undefined) return protocol.respond(scope, target);
+    return rejection instanceof Promise
+      ? rejection.then((error) => (error ? protocol.reject(error) : protocol.respond(scope, target)))
+      : protocol.reject(rejection);
+  }
 
-  const shed: Shed = (request) => {
-    const refusal = loadShedding(request);
-    // A preflight costs what its refusal would, and a page that fails at it is not told why.
-    if (refusal === undefined || request.method === 'OPTIONS') return undefined;
-    const face = faceOf(request.path);
-    // What is answered at once comes at once.
-    return face === 'other' ? undefined : (exchange(request, face, () => refusal(face)) as HttpResponse);
+  function servePage(request: HttpRequest): MaybePromise<HttpResponse> {
+    const page = pages.get(request.path);
+    if (page === undefined) {
+      return failure(new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' }));
+    }
+    const allow = 'GET, HEAD, OPTIONS';
+    if (request.method === 'OPTIONS') return new Answer(204, [['allow', allow]]);
+    if (request.method === 'GET' || request.method === 'HEAD') return page(request);
+    const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
+    return failure(error, [['allow', allow]]);
+  }
+
+  /** Completes and reports what a request is answered with; an error of our own is answered with 500. */
+  function answered(
+    scope: RequestScope<Identity>,
+    respond: () => MaybePromise<HttpResponse>,
+  ): MaybePromise<HttpResponse> {
+    try {
+      const response = respond();
+      return response instanceof Promise
+        ? response.then(
+            (settled) => completed(scope, settled),
+            (error: unknown) => rescued(scope, error),
+          )
+        : completed(scope, response);
+    } catch (error) {
+      return rescued(scope, error);
+    }
+  }
+
+  function completed(scope: RequestScope<Identity>, response: HttpResponse): HttpResponse {
+    try {
+      const answer = response instanceof Answer ? response : Answer.of(response);
+      if (scope.headers) for (const header of scope.headers) answer.headers.push(header);
+      for (const policy of completing) policy.complete?.(scope, answer);
+      answer.headers.push(['x-request-id', scope.requestId]);
+      recorder.response(scope, answer);
+      return answer;
+    } catch (error) {
+      return rescued(scope, error);
+    }
+  }
+
+  function rescued(scope: RequestScope<Identity>, cause: unknown): HttpResponse {
+    const answer = failure(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }));
+    answer.error = cause;
+    for (const policy of completing) policy.complete?.(scope, answer);
+    answer.headers.push(['x-request-id', scope.requestId]);
+    recorder.response(scope, answer);
+    return answer;
+  }
+
+  const upgrade: Upgrade = (request) => {
+    // RFC 6455 §4.1
+    if (request.method !== 'GET' || protocolOf(request.path) !== 'rpc') return undefined;
+    const scope = scopeOf(request, 'rpc');
+    const decided = (decision: Awaited<ReturnType<typeof sockets.upgrade>>) => {
+      if (typeof decision !== 'function') return completed(scope, decision);
+      recorder.upgrade(scope);
+      return decision;
+    };
+    try {
+      const decision = sockets.upgrade(scope);
+      return decision instanceof Promise
+        ? decision.then(decided, (error: unknown) => rescued(scope, error))
+        : decided(decision);
+    } catch (error) {
+      return rescued(scope, error);
+    }
+  };
+
+  const shed = (request: HttpRequest): HttpResponse | undefined => {
+    for (const policy of arriving) {
+      const error = policy.arrive?.(request);
+      // A preflight costs what its rejection would, and a page whose preflight fails does not see why.
+      if (error === undefined || request.method === 'OPTIONS') continue;
+      const protocol = protocolOf(request.path);
+      if (protocol === 'other') return undefined;
+      const rejection = protocol === 'rest' ? rest.reject(error) : trpc.reject(error);
+      return completed(scopeOf(request, protocol), rejection);
+    }
+    return undefined;
   };
 
   const rejectHttp: RejectHttp = (request, { status, code, message }) => {
-    const rejected = () => {
-      const body = JSON.stringify(errorFormat.body({ code, message, status, issues: [], error: undefined }));
-      const answer = new Answer(status, [['content-type', errorFormat.contentType]], body);
-      if (status === 414) answer.limit = 'url-bytes';
-      if (status === 431) answer.limit = 'header-bytes';
-      return answer;
-    };
-    // What is answered at once comes at once.
-    return exchange(request, faceOf(request.path), rejected) as HttpResponse;
+    const scope = scopeOf(request, protocolOf(request.path));
+    const body = JSON.stringify(errorFormat.body({ code, message, status, issues: [], error: undefined }));
+    if (status === 414) scope.limit = 'url-bytes';
+    if (status === 431) scope.limit = 'header-bytes';
+    return completed(scope, new Answer(status, [['content-type', errorFormat.contentType]], body));
   };
 
   return {
     handle,
     upgrade,
-    shed,
+    ...(arriving.length > 0 && { shed }),
     rejectHttp,
     maxBodyBytes: limits.maxBodyBytes,
     maxMessageBytes: options.sockets?.maxMessageBytes ?? Math.min(limits.maxBodyBytes, 65_536),
@@ -279,22 +316,19 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     procedures: definitions.map(({ path, type, way }) => ({ path, type, way })),
     callsInFlight: () => calls.inFlight,
     refusedTokens: () => failedAttempts?.known() ?? 0,
-    broadcastReconnect: socketWire.broadcastReconnect,
+    broadcastReconnect: sockets.broadcastReconnect,
     document,
   };
 }
 
-/** What a page may ask of a path where there is nothing, to be told so. */
-const anyMethod = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
-
 /** How long a stream of events may be quiet, and last: as the router's own `sse` has it for tRPC. */
-function streamTimes({ _def: { _config } }: AnyTRPCRouter): EventStreamTimes {
+function streamTimes({ _def: { _config } }: AnyTRPCRouter) {
   const { ping: { enabled = false, intervalMs = 1000 } = {}, maxDurationMs } = _config.sse ?? {};
   const isPinging = enabled && intervalMs > 0 && intervalMs !== Infinity;
   return { pingMs: isPinging ? intervalMs : undefined, maxDurationMs };
 }
 
-/** The headers that metadata describes, of requests and of answers. */
+/** The headers that metadata describes, of requests and of responses. */
 function describedHeaders(routes: readonly Route[]): DescribedHeaders {
   const names = (headers: object = {}) =>
     Object.keys(isZod(headers) ? (headers as z.ZodObject).shape : headers);
@@ -304,7 +338,8 @@ function describedHeaders(routes: readonly Route[]): DescribedHeaders {
   };
 }
 
-const pathsOf = (routes: readonly Route[]) => new Set(routes.map(({ procedurePath }) => procedurePath));
+const procedurePaths = (routes: readonly Route[]) =>
+  new Set(routes.map(({ procedurePath }) => procedurePath));
 
 const isBelow = (path: string, base: string) =>
   path.startsWith(base) && (path.length === base.length || path[base.length] === '/');
@@ -312,17 +347,17 @@ const isBelow = (path: string, base: string) =>
 /** A base path without the slash at its end: `/` is `''`. */
 const withoutSlash = (path: string) => path.replace(/\/+$/, '');
 
-/** The types ask for them; plain JavaScript has none, and everything would be 404. */
-function requireSlashes(
-  options: Pick<
-    GatewayOptions<AnyTRPCRouter, never>,
-    'restBasePath' | 'rpcBasePath' | 'documentPath' | 'routes'
-  >,
-): void {
-  const { restBasePath, rpcBasePath, documentPath, routes = {} } = options;
+type PathOptions = Pick<
+  GatewayOptions<AnyTRPCRouter, never>,
+  'restBasePath' | 'rpcBasePath' | 'documentPath' | 'routes'
+>;
+
+/** @throws {GatewayError} for a path without a slash in front, which plain JavaScript can give, and for two things at one path */
+function pathsOf(options: PathOptions) {
+  const { routes = {}, documentPath = '/openapi.json' } = options;
   const paths: readonly (readonly [name: string, path: string | undefined])[] = [
-    ['restBasePath', restBasePath],
-    ['rpcBasePath', rpcBasePath],
+    ['restBasePath', options.restBasePath],
+    ['rpcBasePath', options.rpcBasePath],
     ['documentPath', documentPath],
     ...Object.keys(routes).map((path) => ['A path of routes', path] as const),
   ];
@@ -330,6 +365,19 @@ function requireSlashes(
     if (path === undefined || path.startsWith('/')) continue;
     throw new GatewayError(`${name} is "${path}": it must start with a slash, such as "/${path}".`);
   }
+  const restBasePath = withoutSlash(options.restBasePath ?? '/v1');
+  const rpcBasePath = withoutSlash(options.rpcBasePath ?? '/trpc');
+  if (documentPath in routes) {
+    throw new GatewayError(
+      `"${documentPath}" is the document's path and one of routes: give one of them another path.`,
+    );
+  }
+  if (restBasePath === rpcBasePath) {
+    throw new GatewayError(
+      `REST and tRPC are both served below "${restBasePath}": give one of them another base path.`,
+    );
+  }
+  return { documentPath, restBasePath, rpcBasePath };
 }
 
 function publicOrigin(publicUrl: string | undefined, restBasePath: string): string {

@@ -14,6 +14,6 @@ it('has just these public names: one more is a decision', () => {
     'problemDetails',
     'trpcToOpenApiErrors',
   ]);
-  expect(Object.keys(meta)).toEqual(['ApiError']);
+  expect(Object.keys(meta)).toEqual(['ApiError', 'clientMessage']);
   expect(Object.keys(uws).toSorted()).toEqual(['CertificateError', 'ListenError', 'reservePort', 'serve']);
 });

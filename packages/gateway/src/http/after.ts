@@ -1,3 +1,5 @@
+export type MaybePromise<T> = T | Promise<T>;
+
 /**
  * Goes on with a value that may have to be waited for, without a promise where it is there already: most calls on the
  * embedded store never wait, and a promise hop is a large part of what such a call costs.

@@ -26,8 +26,6 @@ export class Answer implements HttpResponse {
   failedCalls: readonly FailedCall[] = noFailedCalls;
   /** The limit that was met. */
   limit: Limit | undefined = undefined;
-  /** Whether nobody's credential had a part in it, so that it is for everybody alike. */
-  isAnonymous = false;
 
   constructor(
     status: number,
@@ -41,6 +39,16 @@ export class Answer implements HttpResponse {
     this.body = body;
   }
 
+  /** The value of the first header of this name, in lower case. */
+  header(name: string): string | undefined {
+    for (let at = 0; at < this.headers.length; at += 1) {
+      const header = this.headers[at] as Header;
+      // By length first: that decides for nearly all.
+      if (header[0].length === name.length && header[0].toLowerCase() === name) return header[1];
+    }
+    return this.sharedHeaders.length === 0 ? undefined : sharedHeader(this.sharedHeaders, name);
+  }
+
   /** Another's response: it stays as it is. */
   static of({ status, headers, body, sharedHeaders }: HttpResponse): Answer {
     return new Answer(status, [...headers], body, sharedHeaders);
@@ -49,3 +57,15 @@ export class Answer implements HttpResponse {
 
 const none: readonly Header[] = [];
 const noFailedCalls: readonly FailedCall[] = [];
+
+/** Shared headers by name, looked up once for all responses that share them. */
+const byName = new WeakMap<readonly Header[], ReadonlyMap<string, string>>();
+
+function sharedHeader(headers: readonly Header[], name: string): string | undefined {
+  let values = byName.get(headers);
+  if (values === undefined) {
+    values = new Map(headers.map(([header, value]) => [header.toLowerCase(), value]));
+    byName.set(headers, values);
+  }
+  return values.get(name);
+}

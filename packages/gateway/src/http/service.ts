@@ -19,7 +19,7 @@ export type Upgrade = (
  * Rejects a request that has waited too long in its socket; `undefined` where it is to be handled. Adapters with sockets
  * call it before `handle`. It never throws.
  */
-export type Shed = (request: HttpRequest) => HttpResponse | undefined;
+type Shed = (request: HttpRequest) => HttpResponse | undefined;
 
 /** Why an adapter rejects a malformed request itself, before `handle`. */
 export interface HttpRejection {

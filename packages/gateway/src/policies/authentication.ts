@@ -1,105 +1,119 @@
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { isThenable } from '../http/after.ts';
+import type { HttpRequest } from '../http/request.ts';
+import { clientError } from '../procedures/clientError.ts';
+import { Failed } from '../procedures/failed.ts';
 import { bearerCredential, challenge } from './bearer.ts';
 import type { Calls } from './calls.ts';
 import { CallScope } from './callScope.ts';
-import { clientError } from '../procedures/clientError.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
-import type { HttpRequest } from '../http/request.ts';
+import type { Policy, Target } from './policy.ts';
+import type { RequestScope } from './requestScope.ts';
 
-/** Why a request is not let in. */
-export class Refusal {
-  readonly error: TRPCError;
-  /** `WWW-Authenticate`, with a 401. */
-  readonly challenge: string | undefined;
-
-  constructor(error: TRPCError, challengeValue?: string) {
-    this.error = error;
-    this.challenge = challengeValue;
-  }
-}
-
-/** Who is let in; with the token, where one was asked for: a credential may be revoked while what it began goes on. */
-export interface Admitted<Identity> {
-  readonly identity: Identity | undefined;
-  readonly token: string | undefined;
-}
-
-/** What stands for nobody. */
+/** Falsy values with which `authenticate` rejects a token. */
 export type Nobody = null | undefined | false;
 
-/** Whose token it is; nobody's, where it is not good, or not any more. It throws where that cannot be told. */
+/** Returns whose token it is, or a falsy value for an invalid or revoked one. It throws where that cannot be decided. */
 export type Authenticate<Identity> = (
   token: string,
   request: HttpRequest,
 ) => Identity | Nobody | PromiseLike<Identity | Nobody>;
 
-export type Admission<Identity> = Admitted<Identity> | Refusal;
+export interface AuthenticationOptions<Identity> {
+  readonly authenticate: Authenticate<Identity>;
+  /** The realm of `WWW-Authenticate`. */
+  readonly realm: string;
+  readonly calls: Calls;
+  readonly failedAttempts: FailedAttempts | undefined;
+}
+
+/** Why a credential is rejected, and the `WWW-Authenticate` header of a 401. */
+interface AuthFailure {
+  readonly error: TRPCError;
+  readonly challenge?: string;
+}
 
 /**
- * Checks the credential of a request, once, before anything else of it is looked at. It never throws.
- * @param authorization where the credential is not in the header of that name
+ * Checks the bearer token (RFC 6750) of a request, once. A look-up that waits counts as a call, and has as much time.
+ * A public operation is served without a good credential, as anonymous.
  */
-export type Authentication<Identity> = (
-  request: HttpRequest,
-  authorization?: string,
-) => Admission<Identity> | Promise<Admission<Identity>>;
-
-/** Who is let in where no credential is asked for. */
-export const anybody: Admitted<never> = { identity: undefined, token: undefined };
-
-/**
- * Bearer authentication (RFC 6750) by `authenticate`; without it everybody is let in. While it is waited for it counts as
- * a call, and may take as long as one.
- * @param failedAttempts where those of one address are limited
- */
-export function createAuthentication<Identity>(
-  authenticate: Authenticate<Identity> | undefined,
-  realm: string,
-  calls: Calls,
-  failedAttempts?: FailedAttempts,
-): Authentication<Identity> {
-  if (authenticate === undefined) return () => anybody;
-
-  const missing = new Refusal(
-    new TRPCError({
+export function authenticationPolicy<Identity>({
+  authenticate,
+  realm,
+  calls,
+  failedAttempts,
+}: AuthenticationOptions<Identity>): Policy<Identity> {
+  const missing: AuthFailure = {
+    error: new TRPCError({
       code: 'UNAUTHORIZED',
       message: 'A credential is required: send "Authorization: Bearer <API key>".',
     }),
-    challenge(realm, true),
-  );
-  const invalid = new Refusal(
-    new TRPCError({ code: 'UNAUTHORIZED', message: 'The API key is not valid.' }),
-    challenge(realm, false),
-  );
-  const fail = (cause: unknown) => new Refusal(clientError(getTRPCErrorFromUnknown(cause)));
+    challenge: challenge(realm, true),
+  };
+  const invalid: AuthFailure = {
+    error: new TRPCError({ code: 'UNAUTHORIZED', message: 'The API key is not valid.' }),
+    challenge: challenge(realm, false),
+  };
 
-  function refuse(request: HttpRequest, token: string, lookedUpAt?: number): Refusal {
-    const tooMany = failedAttempts?.count(request, token, lookedUpAt);
-    return tooMany === undefined ? invalid : new Refusal(tooMany);
+  function reject(
+    scope: RequestScope<Identity>,
+    { isPublic }: Target,
+    failure: AuthFailure,
+  ): TRPCError | undefined {
+    if (isPublic) {
+      scope.isAnonymous = true;
+      return undefined;
+    }
+    if (failure.challenge !== undefined) scope.addHeader('www-authenticate', failure.challenge);
+    return failure.error;
   }
 
-  return (request, authorization = request.header('authorization')) => {
-    const credential = bearerCredential(authorization);
-    if (credential === 'missing') return missing;
-    if (credential === 'malformed') return invalid;
-    const { token } = credential;
-    // No look-up begins that could not be waited for.
-    const overload = calls.refusal(1);
-    if (overload) return new Refusal(overload);
-    if (failedAttempts?.isKnown(token)) return refuse(request, token);
-    try {
-      const identity = authenticate(token, request);
-      // What a look-up gives for nobody is not always undefined: null, false, '' and 0 let nobody in either.
-      if (!isThenable<Identity | Nobody>(identity))
-        return identity ? { identity, token } : refuse(request, token);
-      // Only what was waited for is worth to be remembered.
-      const lookedUpAt = performance.now();
-      return calls
-        .wait(new CallScope(request), Promise.resolve(identity))
-        .then((found) => (found ? { identity: found, token } : refuse(request, token, lookedUpAt)), fail);
-    } catch (cause) {
-      return fail(cause);
-    }
+  function rejectToken(
+    scope: RequestScope<Identity>,
+    target: Target,
+    token: string,
+    lookedUpAt?: number,
+  ): TRPCError | undefined {
+    const tooMany = failedAttempts?.count(scope.request, token, lookedUpAt);
+    return reject(scope, target, tooMany === undefined ? invalid : { error: tooMany });
+  }
+
+  return {
+    admit(scope, target) {
+      const { request } = scope;
+      const credential = bearerCredential(target.authorization ?? request.header('authorization'));
+      if (credential === 'missing') return reject(scope, target, missing);
+      if (credential === 'malformed') return reject(scope, target, invalid);
+      const { token } = credential;
+      // A look-up that cannot be waited for does not begin.
+      const overload = calls.refusal(1);
+      if (overload) return reject(scope, target, { error: overload });
+      if (failedAttempts?.isKnown(token)) return rejectToken(scope, target, token);
+      try {
+        const found = authenticate(token, request);
+        if (!isThenable<Identity | Nobody>(found)) return decide(found);
+        const lookedUpAt = performance.now();
+        return new Promise((resolve) => {
+          // A scope of its own: the call has all of its time afterwards.
+          calls.wait(found, new CallScope(request), (outcome) => {
+            resolve(
+              outcome instanceof Failed
+                ? reject(scope, target, { error: clientError(outcome.error) })
+                : decide(outcome as Identity | Nobody, lookedUpAt),
+            );
+          });
+        });
+      } catch (cause) {
+        return reject(scope, target, { error: clientError(getTRPCErrorFromUnknown(cause)) });
+      }
+
+      function decide(identity: Identity | Nobody, lookedUpAt?: number): TRPCError | undefined {
+        // '' and 0 reject a token too.
+        if (!identity) return rejectToken(scope, target, token, lookedUpAt);
+        scope.identity = identity;
+        scope.token = token;
+        return undefined;
+      }
+    },
   };
 }

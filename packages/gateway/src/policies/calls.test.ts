@@ -9,7 +9,7 @@ it('each of two calls that wait is ended at its own deadline, not at the next lo
   const calls = new Calls(limitsOf({ callTimeoutMs: 600 }), undefined);
   const ended: string[] = [];
   const wait = (name: string) =>
-    calls.wait(new CallScope(inProcessRequest('GET', '/')), new Promise<never>(() => {})).catch(() => {
+    calls.waitPromise(new CallScope(inProcessRequest('GET', '/')), new Promise<never>(() => {})).catch(() => {
       ended.push(name);
     });
   const first = wait('first');

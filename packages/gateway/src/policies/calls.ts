@@ -1,9 +1,11 @@
 import { performance } from 'node:perf_hooks';
-import type { AnyTRPCProcedure } from '@trpc/server';
+import { getTRPCErrorFromUnknown, type AnyTRPCProcedure } from '@trpc/server';
 import { LimitError } from '../procedures/limitError.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { discardStream, isBodyStream } from '../http/response.ts';
 import type { Limits } from './limits.ts';
+import { Failed } from '../procedures/failed.ts';
+import type { ProcedureDefinition } from '../procedures/procedures.ts';
 import { CallScope } from './callScope.ts';
 import type { Tracing } from './tracing.ts';
 
@@ -12,6 +14,16 @@ export type ProcedureOptions = Parameters<AnyTRPCProcedure>[0] & {
   readonly path: string;
   readonly signal: AbortSignal;
 };
+
+/** Takes the outcomes of calls: an output, or `Failed`. It may be called while the call is being started. */
+export interface OutcomeReceiver {
+  settle(index: number, outcome: unknown): void;
+}
+
+/** Where calls read their inputs. */
+export interface RawInputs {
+  read(index: number): unknown;
+}
 
 /** One that is waited for. */
 class Waiting {
@@ -54,16 +66,64 @@ export class Calls {
   }
 
   /**
+   * Starts a call. Its outcome goes to `receiver.settle(index, outcome)` exactly once, within this function where nothing
+   * waits: the output, or what it failed with. Too many calls in flight and a passed deadline are failures too. It never
+   * throws.
+   */
+  start(
+    procedure: ProcedureDefinition,
+    ctx: unknown,
+    inputs: RawInputs,
+    index: number,
+    scope: CallScope,
+    receiver: OutcomeReceiver,
+  ): void {
+    const rejection = this.refusal(1);
+    if (rejection) {
+      receiver.settle(index, new Failed(rejection));
+      return;
+    }
+    const run = () => procedure.call(ctx, () => inputs.read(index), scope.signal, index);
+    const outcome = this.#tracing === undefined ? run() : this.#tracing(procedure.path, scope.request, run);
+    if (outcome instanceof Promise) this.#pend(outcome, scope, receiver, index);
+    else receiver.settle(index, outcome);
+  }
+
+  /** Waits for what calls need first, such as a context, until the scope's deadline. Meanwhile it counts as a call. */
+  wait(pending: PromiseLike<unknown>, scope: CallScope, onOutcome: (outcome: unknown) => void): void {
+    this.#pend(pending, scope, { settle: (_index, outcome) => onOutcome(outcome) }, 0);
+  }
+
+  #pend(pending: PromiseLike<unknown>, scope: CallScope, receiver: OutcomeReceiver, index: number): void {
+    const settle = (outcome: unknown) => {
+      this.#waiting.delete(waiting);
+      receiver.settle(index, outcome);
+    };
+    const waiting = new Waiting(scope, (error) => settle(new Failed(error)));
+    this.#add(waiting);
+    pending.then(
+      (outcome) => {
+        if (!waiting.isOverdue) settle(outcome);
+        // A stream that nobody will take.
+        else if (isBodyStream(outcome)) void discardStream(outcome);
+      },
+      (cause: unknown) => {
+        if (!waiting.isOverdue) settle(new Failed(getTRPCErrorFromUnknown(cause)));
+      },
+    );
+  }
+
+  /**
    * Runs a call until it gives its output, or its begun stream: at once where nothing in it is waited for.
    * @throws {LimitError} `in-flight`, `call-timeout`: thrown, or rejected with
    */
   run<T>(path: string, scope: CallScope, start: () => T | Promise<T>): T | Promise<T> {
     const output = this.begin(path, scope, start);
-    return output instanceof Promise ? this.wait(scope, output) : output;
+    return output instanceof Promise ? this.waitPromise(scope, output) : output;
   }
 
   /**
-   * Begins a call, whose output, where it is not there at once, is to be waited for by `wait`.
+   * Begins a call, whose output, where it is not there at once, is to be waited for by `waitPromise`.
    * @throws {LimitError} `in-flight`
    */
   begin<T>(path: string, scope: CallScope, start: () => T | Promise<T>): T | Promise<T> {
@@ -76,7 +136,7 @@ export class Calls {
    * Waits, until the deadline of its scope, for a call or for what it needs first; meanwhile it counts as one that runs.
    * @throws {LimitError} `call-timeout`
    */
-  wait<T>(scope: CallScope, pending: Promise<T>): Promise<T> {
+  waitPromise<T>(scope: CallScope, pending: Promise<T>): Promise<T> {
     return this.waitFor(scope, pending, itself, rethrow);
   }
 

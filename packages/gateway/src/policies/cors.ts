@@ -2,6 +2,7 @@ import { GatewayError } from '../procedures/gatewayError.ts';
 import { token } from '../http/headers.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Header } from '../http/response.ts';
+import type { Policy } from './policy.ts';
 
 /** Which pages of other origins may call (WHATWG Fetch, "HTTP CORS protocol"). */
 export interface CorsOptions {
@@ -23,13 +24,6 @@ export interface CorsOptions {
   readonly maxAgeSeconds?: number;
 }
 
-export interface Cors {
-  /** What an answer says of it; `allow`: the methods of the path, where it is an answer to `OPTIONS`. */
-  headers(origin: string | undefined, allow: string | undefined): readonly Header[];
-  /** Whether a page that may call asks by it whether it may. */
-  isPreflight(request: HttpRequest): boolean;
-}
-
 /** The headers that a router's metadata describes. */
 export interface DescribedHeaders {
   readonly request: readonly string[];
@@ -43,10 +37,10 @@ const alwaysAllowed = 'Authorization, Content-Type, Idempotency-Key, trpc-accept
 const vary = ['vary', 'Origin'] as const;
 
 /** @throws {GatewayError} for an invalid origin or header name */
-export function createCors(
+export function corsPolicy(
   { origins, credentials = false, allowHeaders = [], exposeHeaders = [], maxAgeSeconds = 7200 }: CorsOptions,
   described: DescribedHeaders,
-): Cors {
+): Policy<unknown> {
   requireNames('allowHeaders', allowHeaders);
   requireNames('exposeHeaders', exposeHeaders);
   const allowed = eachOnce(alwaysAllowed, described.request, allowHeaders);
@@ -66,25 +60,50 @@ export function createCors(
     ['access-control-max-age', String(maxAgeSeconds)],
   ];
 
+  function headers(origin: string | undefined, allow: string | undefined): readonly Header[] {
+    // Also without an origin: the response to the next page would differ.
+    if (origin === undefined || !known.has(origin)) return [vary];
+    return [
+      ['access-control-allow-origin', origin],
+      ...withCredentials,
+      ...(allow === undefined
+        ? ([['access-control-expose-headers', exposed]] as const)
+        : ([['access-control-allow-methods', allow], ...toPreflights] as const)),
+      vary,
+    ];
+  }
+
   return {
-    headers(origin, allow) {
-      // Also where no origin is named: the answer to the next page would differ.
-      if (origin === undefined || !known.has(origin)) return [vary];
-      return [
-        ['access-control-allow-origin', origin],
-        ...withCredentials,
-        ...(allow === undefined
-          ? ([['access-control-expose-headers', exposed]] as const)
-          : ([['access-control-allow-methods', allow], ...toPreflights] as const)),
-        vary,
-      ];
+    complete({ request }, response) {
+      const origin = request.header('origin');
+      if (request.method !== 'OPTIONS') {
+        if (response.header('access-control-allow-origin') !== undefined) return;
+        for (const header of headers(origin, undefined)) response.headers.push(header);
+        return;
+      }
+      if (response.status === 404 && isPreflight(request)) {
+        // A browser goes no further where the preflight fails, and hides the 404 from its page (WHATWG Fetch §4.8).
+        response.status = 204;
+        response.headers = [];
+        response.sharedHeaders = [];
+        response.body = undefined;
+        for (const header of headers(origin, anyMethod)) response.headers.push(header);
+        return;
+      }
+      for (const header of headers(origin, response.header('allow'))) response.headers.push(header);
     },
-    isPreflight: (request) =>
-      request.method === 'OPTIONS' &&
-      request.header('access-control-request-method') !== undefined &&
-      known.has(request.header('origin') ?? ''),
   };
+
+  function isPreflight(request: HttpRequest): boolean {
+    return (
+      request.header('access-control-request-method') !== undefined &&
+      known.has(request.header('origin') ?? '')
+    );
+  }
 }
+
+/** The methods that a page may use at a path where there is nothing, so that it sees the 404. */
+const anyMethod = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /** A list of header names, whose case does not matter. */
 function eachOnce(always: string, ...others: readonly (readonly string[])[]): string {

@@ -1,14 +1,8 @@
 // Hot path: every request runs through it.
 import { performance } from 'node:perf_hooks';
 import { MessageChannel } from 'node:worker_threads';
-import { Answer } from '../http/answer.ts';
-import type { HttpRequest } from '../http/request.ts';
 import { LimitError } from '../procedures/limitError.ts';
-
-type Face = 'rest' | 'rpc';
-
-/** Whether the request that is being read has waited too long: what words its refusal; `undefined` where it has not. */
-export type LoadShedding = (request: HttpRequest) => ((face: Face) => Answer) | undefined;
+import type { Policy } from './policy.ts';
 
 /** How often the queue is measured while requests come, in milliseconds. A message costs 1 µs. */
 const everyMs = 10;
@@ -67,44 +61,29 @@ class QueueProbe {
 }
 
 /**
- * Refuses what has waited longer than `maxQueueMs` to be read, where that has been so for half a second: a queue that
- * stands, and not one burst, which is served whole.
- *
- * It is decided before the credential is looked at, and the refusals are made once for all: at 120% of what a server can
- * do, goodput stays at 90% only if a refusal costs less than a third of an answer.
- * @param maxQueueMs `Infinity`: nothing is refused
- * @param failures how each face words an error
+ * Rejects requests that have waited longer than `maxQueueMs` to be read, once requests have done so for half a second: a
+ * standing queue, and not one burst, which is served whole. It decides before anything else, since at 120% of a server's
+ * capacity goodput stays at 90% only if a rejection costs less than a third of a response.
+ * @param maxQueueMs finite
  */
-export function createLoadShedding(
-  maxQueueMs: number,
-  failures: Readonly<Record<Face, (error: LimitError) => Answer>>,
-): LoadShedding {
-  if (maxQueueMs === Infinity) return () => undefined;
+export function loadSheddingPolicy(maxQueueMs: number): Policy<unknown> {
   let queue: QueueProbe | undefined;
-  const refusals: Partial<Record<Face, Answer>> = {};
-
-  function refuse(face: Face): Answer {
-    const refusal = (refusals[face] ??= failures[face](
-      new LimitError('queue-time', {
-        code: 'SERVICE_UNAVAILABLE',
-        message: 'The server is asked for more than it can answer. Try again later.',
-        retryAfterSeconds: 1,
-      }),
-    ));
-    const answer = Answer.of(refusal);
-    answer.limit = refusal.limit;
-    return answer;
-  }
-
-  return (request) => {
-    const now = request.seenAt ?? performance.now();
-    // Not before a host asks: an in-process client needs none.
-    queue ??= new QueueProbe(maxQueueMs);
-    if (!queue.isUnderWay) {
-      if (now - queue.sentAt >= everyMs) queue.send(now);
-      return undefined;
-    }
-    const isLate = now - queue.sentAt > maxQueueMs && now - queue.tooLongSince > standsMs;
-    return isLate ? refuse : undefined;
+  return {
+    arrive(request) {
+      const now = request.seenAt ?? performance.now();
+      // Made when an adapter asks first: in-process clients need none.
+      queue ??= new QueueProbe(maxQueueMs);
+      if (!queue.isUnderWay) {
+        if (now - queue.sentAt >= everyMs) queue.send(now);
+        return undefined;
+      }
+      return now - queue.sentAt > maxQueueMs && now - queue.tooLongSince > standsMs ? overloaded : undefined;
+    },
   };
 }
+
+const overloaded = new LimitError('queue-time', {
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'The server is asked for more than it can answer. Try again later.',
+  retryAfterSeconds: 1,
+});

@@ -1,18 +1,12 @@
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { after, isThenable } from '../../http/after.ts';
 import { Answer } from '../../http/answer.ts';
-import {
-  anybody,
-  Refusal,
-  type Admission,
-  type Admitted,
-  type Authentication,
-} from '../../policies/authentication.ts';
 import type { Calls } from '../../policies/calls.ts';
 import { Failed } from '../../procedures/failed.ts';
-import { CallScope } from '../../policies/callScope.ts';
+import type { CallScope } from '../../policies/callScope.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
-import type { Gate } from '../../policies/gate.ts';
+import type { Target } from '../../policies/policy.ts';
+import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import { discardStream, isBodyStream } from '../../http/response.ts';
@@ -21,7 +15,7 @@ import { idempotencyKey } from '../../policies/idempotencyKey.ts';
 import type { Limits } from '../../policies/limits.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
-import { Reply } from '../../procedures/reply.ts';
+import type { Protocol } from '../protocol.ts';
 import type { RestResponseMeta } from './responseMeta.ts';
 import { byteBody } from './byteBody.ts';
 import { deprecationHeaders, type LinkBase } from '../../openapi/deprecationHeaders.ts';
@@ -33,8 +27,11 @@ import { awaitFirst, eventsOf, ping, RestEventFormat } from './restEvents.ts';
 import type { BodyShape, Route } from '../../openapi/route.ts';
 import { type Content, createSuccess, type Success } from './success.ts';
 
-/** Answers one request below the REST base path. It never throws and never rejects. */
-export type RestWire = (request: HttpRequest, requestId: string) => Answer | Promise<Answer>;
+/** What a REST request names. */
+export interface RestTarget extends Target {
+  readonly match: PathMatch<Resource> | undefined;
+  readonly operation: Operation | undefined;
+}
 
 export interface RestWireOptions<Identity> extends EventStreamTimes {
   readonly routes: readonly Route[];
@@ -43,8 +40,6 @@ export interface RestWireOptions<Identity> extends EventStreamTimes {
   readonly basePathLength: number;
   readonly limits: Limits;
   readonly calls: Calls;
-  readonly gate: Gate<Identity>;
-  readonly authentication: Authentication<Identity>;
   readonly watch: CredentialWatch;
   readonly createContext: (options: ContextOptions<Identity>) => unknown;
   readonly failure: Failure;
@@ -68,11 +63,11 @@ interface Operation {
 }
 
 /**
- * The REST face of a router. What is wrong with a request is looked for in this order, and the first finding is the
- * answer: credential (401), path (404), method (405), media type (415), size (413), input (400).
+ * The REST protocol of a router. A request is checked in this order, and the first problem is the response: credential
+ * (401), path (404), method (405), media type (415), size (413), input (400).
  */
-export function createRestWire<Identity>(options: RestWireOptions<Identity>): RestWire {
-  const { authentication, calls, createContext, failure, gate, limits, responseMeta } = options;
+export function createRestWire<Identity>(options: RestWireOptions<Identity>): Protocol<Identity, RestTarget> {
+  const { calls, createContext, failure, limits, responseMeta } = options;
   const matcher = createMatcher(options);
 
   const fail = (code: TRPCError['code'], message: string, headers?: [string, string][]) =>
@@ -80,55 +75,24 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
 
   const nowhere = () => fail('NOT_FOUND', 'There is no operation at this path.');
 
-  const refuse = ({ error, challenge }: Refusal) =>
-    failure(error, challenge === undefined ? [] : [['www-authenticate', challenge]]);
-
-  return (request, requestId) => {
-    const path = request.path.slice(options.basePathLength);
-    const match = matcher.match(path);
-    const operation = match?.value.operations.get(request.method === 'HEAD' ? 'GET' : request.method);
-
-    // A browser's preflight cannot carry a credential.
-    if (request.method === 'OPTIONS') {
-      return match ? new Answer(204, [['allow', match.value.allow]]) : nowhere();
-    }
-    const admission = authentication(request);
-    return admission instanceof Promise
-      ? admission.then((given) => admit(given, match, operation, request, requestId))
-      : admit(admission, match, operation, request, requestId);
+  return {
+    target(request) {
+      const match = matcher.match(request.path.slice(options.basePathLength));
+      const operation = match?.value.operations.get(request.method === 'HEAD' ? 'GET' : request.method);
+      return { match, operation, calls: 1, isPublic: operation?.route.isPublic === true };
+    },
+    options: (_request, { match }) => (match ? new Answer(204, [['allow', match.value.allow]]) : nowhere()),
+    respond: (scope, { match, operation }) => respond(match, operation, scope),
+    reject: (error) => failure(error),
   };
-
-  function admit(
-    admission: Admission<Identity>,
-    match: PathMatch<Resource> | undefined,
-    operation: Operation | undefined,
-    request: HttpRequest,
-    requestId: string,
-  ): Answer | Promise<Answer> {
-    const isOpen = admission instanceof Refusal && operation?.route.isPublic === true;
-    if (admission instanceof Refusal && !isOpen) return refuse(admission);
-    const admitted = admission instanceof Refusal ? anybody : admission;
-    const { refusal, headers } = gate(request, admitted, 1);
-    if (refusal) return failure(refusal, headers);
-    const answer = respond(match, operation, request, requestId, admitted);
-    return headers.length === 0 && !isOpen
-      ? answer
-      : after(answer, (given: Answer) => {
-          for (const header of headers) given.headers.push(header);
-          given.isAnonymous = isOpen;
-          return given;
-        });
-  }
 
   function respond(
     match: PathMatch<Resource> | undefined,
     operation: Operation | undefined,
-    request: HttpRequest,
-    requestId: string,
-    admitted: Admitted<Identity>,
+    scope: RequestScope<Identity>,
   ): Answer | Promise<Answer> {
     if (match === undefined) return nowhere();
-    if (operation !== undefined) return serve(operation, match, request, requestId, admitted);
+    if (operation !== undefined) return serve(operation, match, scope);
     const { allow } = match.value;
     return fail('METHOD_NOT_SUPPORTED', `This path takes ${allow}.`, [['allow', allow]]);
   }
@@ -136,17 +100,16 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
   function serve(
     operation: Operation,
     match: PathMatch<Resource>,
-    request: HttpRequest,
-    requestId: string,
-    admitted: Admitted<Identity>,
+    scope: RequestScope<Identity>,
   ): Answer | Promise<Answer> {
     const { parameters } = match;
+    const { request } = scope;
     const { query } = request;
     const { body } = operation.route;
     if (body === undefined) {
       const lastEventId =
         operation.route.output.kind === 'events' ? request.header('last-event-id') : undefined;
-      return call(operation, request, requestId, admitted, { parameters, query, body, lastEventId });
+      return call(operation, scope, { parameters, query, body, lastEventId });
     }
 
     const contentType = request.header('content-type');
@@ -154,7 +117,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
       // A body that may be left out has no type then. Whether it was left out shows when it ends: it may be chunked.
       return withBody(request, (bytes) =>
         bytes.byteLength === 0
-          ? call(operation, request, requestId, admitted, { parameters, query, body: undefined })
+          ? call(operation, scope, { parameters, query, body: undefined })
           : unsupported(body),
       );
     }
@@ -168,11 +131,11 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
     }
     return withBody(request, (bytes) =>
       bytes.byteLength === 0 && !body.required
-        ? call(operation, request, requestId, admitted, { parameters, query, body: undefined })
+        ? call(operation, scope, { parameters, query, body: undefined })
         : after(rawBody(media.essence, contentType ?? '', bytes), (raw) =>
             raw === undefined
               ? fail('BAD_REQUEST', 'The body is not valid multipart/form-data.')
-              : call(operation, request, requestId, admitted, { parameters, query, body: raw }),
+              : call(operation, scope, { parameters, query, body: raw }),
           ),
     );
   }
@@ -192,14 +155,11 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
 
   function call(
     operation: Operation,
-    request: HttpRequest,
-    requestId: string,
-    { identity, token }: Admitted<Identity>,
+    scope: RequestScope<Identity>,
     raw: RawInput,
   ): Answer | Promise<Answer> {
     const { route, success } = operation;
-    const reply = new Reply();
-    const scope = new CallScope(request);
+    const { identity, reply, request, requestId, token } = scope;
     const input = () => readInput(route, raw, limits);
     let ctx: unknown;
     const begin = () => {
@@ -252,7 +212,7 @@ export function createRestWire<Identity>(options: RestWireOptions<Identity>): Re
           onFailure,
         );
       }
-      const pending = output instanceof Promise ? calls.wait<unknown>(scope, output) : output;
+      const pending = output instanceof Promise ? calls.waitPromise<unknown>(scope, output) : output;
       return stream(operation, scope, token, pending, succeed).catch(onFailure);
     } catch (cause) {
       return onFailure(cause);

@@ -100,7 +100,7 @@ export function eventAnswer<Router extends AnyTRPCRouter>(
     return failed(cause);
   }
   if (!isThenable(made)) return call(made);
-  return calls.wait(new CallScope(request), Promise.resolve(made)).then(call, failed);
+  return calls.waitPromise(new CallScope(request), Promise.resolve(made)).then(call, failed);
 }
 
 const eventHeaders: readonly Header[] = [

@@ -75,7 +75,7 @@ export class LineAnswer<Router extends AnyTRPCRouter> {
     }
     if (!isThenable(made)) return this.#run(made);
     // A scope of its own: each line has all of its time.
-    return this.#router.calls.wait(new CallScope(this.#request), Promise.resolve(made)).then(
+    return this.#router.calls.waitPromise(new CallScope(this.#request), Promise.resolve(made)).then(
       (context) => this.#run(context),
       (cause: unknown) => this.#refuse(cause),
     );

@@ -91,7 +91,7 @@ export class PlainAnswer<Router extends AnyTRPCRouter> {
       return this.#refuse(cause);
     }
     if (isThenable(made)) {
-      return this.#router.calls.wait(this.#scope, Promise.resolve(made)).then(
+      return this.#router.calls.waitPromise(this.#scope, Promise.resolve(made)).then(
         (context) => {
           this.#context = context;
           return this.#run();

@@ -1,7 +1,6 @@
 import { getErrorShape, transformTRPCResponse, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../../http/answer.ts';
-import type { Refusal } from '../../policies/authentication.ts';
 import type { Header } from '../../http/response.ts';
 import { CallFailures } from './callFailures.ts';
 
@@ -33,7 +32,3 @@ export function createRpcFailure(router: AnyTRPCRouter): RpcFailure {
 }
 
 export const json: Header = ['content-type', 'application/json'];
-
-/** Answers who is not let in. */
-export const refuse = (fail: RpcFailure, { error, challenge }: Refusal): Answer =>
-  fail(error, challenge === undefined ? [json] : [json, ['www-authenticate', challenge]]);

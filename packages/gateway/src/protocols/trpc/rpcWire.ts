@@ -5,19 +5,12 @@ import {
   type inferRouterContext,
 } from '@trpc/server';
 import { resolveResponse, type TRPCRequestInfo } from '@trpc/server/http';
-import { after } from '../../http/after.ts';
 import { Answer } from '../../http/answer.ts';
-import {
-  anybody,
-  Refusal,
-  type Admission,
-  type Admitted,
-  type Authentication,
-} from '../../policies/authentication.ts';
 import type { Calls } from '../../policies/calls.ts';
 import { CallScope } from '../../policies/callScope.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
-import type { Gate } from '../../policies/gate.ts';
+import type { Target } from '../../policies/policy.ts';
+import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { answerTooLarge, batchTooLarge, boundedJson, ResponseBytes } from '../../policies/responseBytes.ts';
 import { refuseLongQuery } from '../../policies/queryParameters.ts';
@@ -30,7 +23,7 @@ import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import type { RpcOptions } from './options.ts';
 import { percentDecode } from '../../http/percentDecode.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
-import { Reply } from '../../procedures/reply.ts';
+import type { Protocol } from '../protocol.ts';
 import { withReply } from './responseMeta.ts';
 import { CallFailures } from './callFailures.ts';
 import { calledThrough, withShallowInputs } from './calledThrough.ts';
@@ -41,10 +34,13 @@ import { createFastRpc } from './fastRpc.ts';
 import { fetchRequest } from './fetchRequest.ts';
 import type { LineOptions } from './lineAnswer.ts';
 import type { PlainRequest } from './plainRequest.ts';
-import { json, refuse, type RpcFailure } from './rpcFailure.ts';
+import { json, type RpcFailure } from './rpcFailure.ts';
 
-/** Answers one request below the tRPC base path. It never throws and never rejects. */
-export type RpcWire = (request: HttpRequest, requestId: string) => Answer | Promise<Answer>;
+/** What a tRPC request names. */
+export interface RpcTarget extends Target {
+  readonly paths: readonly string[];
+  readonly plain: PlainRequest<LineOptions> | undefined;
+}
 
 export interface RpcWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly router: Router;
@@ -53,14 +49,10 @@ export interface RpcWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly rpc: RpcOptions<Router> & { readonly maxBatchSize: number };
   readonly limits: Limits;
   readonly calls: Calls;
-  readonly gate: Gate<Identity>;
   readonly definitions: readonly ProcedureDefinition[];
-  readonly authentication: Authentication<Identity>;
   readonly watch: CredentialWatch;
   /** The procedures that need no credential. */
   readonly publicProcedures: ReadonlySet<string>;
-  /** The procedures that are subscriptions. */
-  readonly subscriptions: ReadonlySet<string>;
   /** The procedures that take an `Idempotency-Key`. */
   readonly idempotentProcedures: ReadonlySet<string>;
   readonly createContext: (
@@ -75,45 +67,37 @@ export interface RpcWireOptions<Router extends AnyTRPCRouter, Identity> {
  */
 export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
   options: RpcWireOptions<Router, Identity>,
-): RpcWire {
-  const { basePath, authentication, calls, fail, gate, limits, publicProcedures, subscriptions } = options;
+): Protocol<Identity, RpcTarget> {
+  const { basePath, calls, definitions, fail, limits, publicProcedures } = options;
   const { maxBatchSize } = options.rpc;
   const router = withShallowInputs(options.router, limits.maxJsonDepth);
   const procedures: Readonly<Record<string, unknown>> = router._def.procedures;
+  const subscriptions = new Set(
+    definitions.flatMap(({ path, type }) => (type === 'subscription' ? [path] : [])),
+  );
   const fastRpc = createFastRpc({ ...options, router });
   const fastLines = createFastLines({ ...options, router });
   const fastEvents = createFastEvents({ ...options, router });
 
-  return (request, requestId) => {
-    if (request.method === 'OPTIONS') return new Answer(204, [allow]);
-    const admission = authentication(request, authorization(request));
-    return admission instanceof Promise
-      ? admission.then((given) => admit(request, requestId, given))
-      : admit(request, requestId, admission);
+  return {
+    target(request) {
+      const plain = fastRpc?.(request) ?? fastLines?.(request) ?? fastEvents?.(request);
+      const paths = plain?.paths ?? pathsOf(request);
+      const inQuery = connectionAuthorization(request);
+      return {
+        plain,
+        paths,
+        // A batch that is rejected as too large makes no calls.
+        calls: paths.length > maxBatchSize ? 1 : Math.max(1, paths.length),
+        isPublic: publicProcedures.size > 0 && areOf(paths, publicProcedures),
+        // The credential that an `EventSource` has in its query.
+        authorization: inQuery !== undefined && areOf(paths, subscriptions) ? inQuery : undefined,
+      };
+    },
+    options: () => new Answer(204, [allow]),
+    respond,
+    reject: (error) => fail(error, [json]),
   };
-
-  function admit(
-    request: HttpRequest,
-    requestId: string,
-    admission: Admission<Identity>,
-  ): Answer | Promise<Answer> {
-    const isRefused = admission instanceof Refusal;
-    if (isRefused && publicProcedures.size === 0) return refuse(fail, admission);
-    const plain = fastRpc?.(request) ?? fastLines?.(request) ?? fastEvents?.(request);
-    const paths = plain?.paths ?? pathsOf(request);
-    if (!isRefused) return pass(request, requestId, admission, paths, plain);
-    if (!areOf(paths, publicProcedures)) return refuse(fail, admission);
-    return after(pass(request, requestId, anybody, paths, plain), (answer: Answer) => {
-      answer.isAnonymous = true;
-      return answer;
-    });
-  }
-
-  /** The credential that an `EventSource` has in its query; `undefined` where the header decides. */
-  function authorization(request: HttpRequest): string | undefined {
-    const inQuery = connectionAuthorization(request);
-    return inQuery !== undefined && areOf(pathsOf(request), subscriptions) ? inQuery : undefined;
-  }
 
   function pathsOf(request: HttpRequest): readonly string[] {
     return procedurePaths(request, basePath, router._def._config.pathSeparator);
@@ -123,33 +107,24 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     return paths.length > 0 && paths.every((path) => known.has(path));
   }
 
-  function pass(
-    request: HttpRequest,
-    requestId: string,
-    admitted: Admitted<Identity>,
-    paths: readonly string[],
-    plain: PlainRequest<LineOptions> | undefined,
-  ): Answer | Promise<Answer> {
-    // A batch that tRPC will refuse as too large makes no calls.
-    const isTooLarge = paths.length > maxBatchSize;
-    const { refusal, headers } = gate(request, admitted, isTooLarge ? 1 : Math.max(1, paths.length));
-    if (refusal) return fail(refusal, [json, ...headers]);
+  function respond(scope: RequestScope<Identity>, { paths, plain }: RpcTarget): Answer | Promise<Answer> {
+    const { request } = scope;
     if (plain === undefined) {
       // uWebSockets.js hands methods over as they came, and `new Request` takes `post` for POST and throws at TRACE.
       if (!methods.has(request.method)) {
         const message = `This path takes ${allow[1]}.`;
-        return fail(new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message }), [json, allow, ...headers]);
+        return fail(new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message }), [json, allow]);
       }
-      return resolve(request, requestId, admitted).then((answer) => {
+      return resolve(scope).then((answer) => {
         const known = paths.filter((path) => Object.hasOwn(procedures, path));
-        if (isTooLarge && answer.status === 400) answer.limit ??= 'batch-size';
-        return counted(answer, headers, known, paths.length);
+        if (paths.length > maxBatchSize && answer.status === 400) answer.limit ??= 'batch-size';
+        return counted(answer, known, paths.length);
       });
     }
-    const given = call(request, requestId, admitted, plain);
+    const given = call(scope, plain);
     return given instanceof Promise
-      ? given.then((answer) => counted(answer, headers, paths, paths.length))
-      : counted(given, headers, paths, paths.length);
+      ? given.then((answer) => counted(answer, paths, paths.length))
+      : counted(given, paths, paths.length);
   }
 
   /** @throws {TRPCError} `BAD_REQUEST` for a batch: its calls would share one key */
@@ -170,12 +145,9 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
 
   /** Most calls are plain; the rest is for `resolveResponse`. */
   function call(
-    request: HttpRequest,
-    requestId: string,
-    { identity, token }: Admitted<Identity>,
+    { identity, reply, request, requestId, token }: RequestScope<Identity>,
     plain: PlainRequest<LineOptions>,
   ): Answer | Promise<Answer> {
-    const reply = new Reply();
     try {
       refuseLongQuery(request.query, limits.maxQueryParameters);
       const answer = plain.answer({
@@ -207,12 +179,13 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
     return error instanceof LimitError ? fail(error, [json]) : fail(error);
   }
 
-  async function resolve(
-    request: HttpRequest,
-    requestId: string,
-    { identity, token }: Admitted<Identity>,
-  ): Promise<Answer> {
-    const reply = new Reply();
+  async function resolve({
+    identity,
+    reply,
+    request,
+    requestId,
+    token,
+  }: RequestScope<Identity>): Promise<Answer> {
     let isBatch = false;
     let isLines = false;
     let operation: string | undefined;
@@ -276,7 +249,7 @@ export function createRpcWire<Router extends AnyTRPCRouter, Identity>(
             idempotencyKey: callKey(request, info, paths),
             info,
           });
-          return calls.wait(contextScope, Promise.resolve(context));
+          return calls.waitPromise(contextScope, Promise.resolve(context));
         },
         onError(failure) {
           failures.add(failure.error, failure.path);
@@ -303,14 +276,8 @@ const allow: Header = ['allow', 'GET, POST, HEAD, OPTIONS'];
 /** Those that tRPC is asked about: they are case-sensitive (RFC 9110 §9.1). */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** An answer with what the gate says of it, and which procedures it is of. */
-function counted(
-  answer: Answer,
-  headers: readonly Header[],
-  procedures: readonly string[],
-  calls: number,
-): Answer {
-  for (let at = 0; at < headers.length; at += 1) answer.headers.push(headers[at] as Header);
+/** An answer, and which procedures it is of. */
+function counted(answer: Answer, procedures: readonly string[], calls: number): Answer {
   answer.procedures = procedures;
   answer.calls = calls;
   return answer;

@@ -2,12 +2,11 @@ import { EventEmitter } from 'node:events';
 import { TRPCError, type AnyTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
 import { getWSConnectionHandler, jsonEncoder, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
 import type { TRPCRequestInfo } from '@trpc/server/http';
-import { Refusal, type Admission, type Admitted } from '../../policies/authentication.ts';
 import type { ProcedureOptions } from '../../policies/calls.ts';
 import { CallScope } from '../../policies/callScope.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
+import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import type { HttpRequest } from '../../http/request.ts';
 import type { WebSocketPeer, SocketHandler, SocketLimit } from '../../http/webSocket.ts';
 import { Reply } from '../../procedures/reply.ts';
 import { authorizationOf, sendsParameters } from './connectionAuthorization.ts';
@@ -16,17 +15,16 @@ import { SocketCalls, type EndedCall } from './socketCalls.ts';
 import { socketExchange } from './socketExchange.ts';
 import { keepAlive } from './socketKeepAlive.ts';
 import type { SocketMessages } from './socketMessage.ts';
-import type { SocketWireOptions } from './socketWire.ts';
+import { socketTarget, type SocketWireOptions } from './socketWire.ts';
 
 export interface SocketConnectionOptions<Router extends AnyTRPCRouter, Identity> extends SocketWireOptions<
   Router,
   Identity
 > {
-  /** What opened the socket. */
-  readonly request: HttpRequest;
-  readonly requestId: string;
-  /** `undefined`: the credential comes with the first message. */
-  readonly admitted: Admitted<Identity> | undefined;
+  /** The request that opened the socket. */
+  readonly scope: RequestScope<Identity>;
+  /** Whether the policies have admitted that; else the credential comes with the first message. */
+  readonly isAdmitted: boolean;
   /** Called once where that was waited for: it was judged, or the socket was closed. */
   readonly onJudged: () => void;
   /** Reads what needs none of tRPC's own handler; `undefined` where all messages do. */
@@ -95,7 +93,8 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   socket: WebSocketPeer,
   options: SocketConnectionOptions<Router, Identity>,
 ): SocketConnection {
-  const { admitted, rateLimit, request, requestId, rpc, sockets } = options;
+  const { isAdmitted, rateLimit, rpc, scope, sockets } = options;
+  const { request, requestId } = scope;
   const {
     credentialDeadlineMs = 5000,
     maxBufferedBytes = 1_048_576,
@@ -125,7 +124,8 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   let isBeyondLimit = false;
   let isDraining = false;
   let refusal: TRPCError | undefined;
-  let caller: Admitted<Identity> | undefined = admitted;
+  /** Whether the caller is known. */
+  let isKnown = isAdmitted;
   let endWatch = () => {};
   let whenEnded = () => {};
   let waiting: (() => void)[] = [];
@@ -149,7 +149,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
 
   /** Whether the client reads what it is sent. Its socket is closed where not. */
   function isRead(): boolean {
-    if (socket.bufferedBytes <= (caller ? maxBufferedBytes : maxUnauthenticatedBytes)) return true;
+    if (socket.bufferedBytes <= (isKnown ? maxBufferedBytes : maxUnauthenticatedBytes)) return true;
     if (client.readyState === open) reportLimit('unsent-bytes');
     close(tryAgainLater, 'What is sent is not read.');
     return false;
@@ -168,7 +168,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   }
 
   /** Counts a call, or a message. */
-  const charge = () => caller && rateLimit?.(request, caller, 1).refusal;
+  const charge = () => (isKnown ? rateLimit?.count(scope, 1) : undefined);
 
   const calls = new SocketCalls({
     admit() {
@@ -210,7 +210,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   let judged = () => {};
   /** Ends the wait for the credential. The time that its look-up may take is limited for itself. */
   let credentialCame = () => {};
-  if (admitted === undefined) {
+  if (!isAdmitted) {
     const deadline = setTimeout(() => {
       options.failedAttempts?.countSilent(request);
       close(policyViolation, 'No credential came in time.');
@@ -230,12 +230,6 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     judged = () => {};
   }
 
-  /** Why a socket is not let in. One whose credential came with its request has passed the gate with that. */
-  function refusalOf(admission: Admission<Identity>): TRPCError | undefined {
-    if (admission instanceof Refusal) return admission.error;
-    return admitted ? undefined : options.gate(request, admission, 1).refusal;
-  }
-
   function takeHeld() {
     const taken = held ?? [];
     held = undefined;
@@ -243,13 +237,16 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
   }
 
   async function createContext({ info }: { readonly info: TRPCRequestInfo }): Promise<unknown> {
-    const admission =
-      admitted ?? (await options.authentication(request, authorizationOf(info.connectionParams)));
+    if (!isAdmitted) {
+      refusal = await options.admit(scope, {
+        ...socketTarget,
+        authorization: authorizationOf(info.connectionParams),
+      });
+    }
     judged();
-    refusal = refusalOf(admission);
-    if (admission instanceof Refusal || refusal) throw refusal;
-    caller = admission;
-    const { identity, token } = admission;
+    if (refusal) throw refusal;
+    isKnown = true;
+    const { identity, token } = scope;
     if (client.readyState === open) {
       endWatch = options.watch(token, request, () =>
         close(policyViolation, 'The credential is not valid any more.'),
@@ -266,7 +263,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
         idempotencyKey: undefined,
         info,
       });
-      context = await options.calls.wait(new CallScope(request), Promise.resolve(made));
+      context = await options.calls.waitPromise(new CallScope(request), Promise.resolve(made));
     } catch (cause) {
       hasNoContext = true;
       for (const { data, isBinary } of takeHeld()) read(data, isBinary, false);
@@ -382,7 +379,7 @@ export function openConnection<Router extends AnyTRPCRouter, Identity>(
     },
     async closed(isInOrder = false) {
       // The host bounds those that it closes itself.
-      if (isInOrder && !caller && client.readyState === open) judgeLate();
+      if (isInOrder && !isKnown && client.readyState === open) judgeLate();
       else judged();
       client.readyState = closed;
       held = undefined;

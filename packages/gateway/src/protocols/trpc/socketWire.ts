@@ -1,20 +1,14 @@
 import { TRPCError, type AnyTRPCRouter, type inferRouterContext } from '@trpc/server';
-import { after } from '../../http/after.ts';
-import {
-  Refusal,
-  type Admission,
-  type Admitted,
-  type Authentication,
-} from '../../policies/authentication.ts';
+import { after, type MaybePromise } from '../../http/after.ts';
 import type { Calls } from '../../policies/calls.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
 import type { ClientAddress } from '../../policies/clientAddress.ts';
 import type { FailedAttempts } from '../../policies/failedAttempts.ts';
-import type { Gate } from '../../policies/gate.ts';
+import type { Target } from '../../policies/policy.ts';
+import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { SocketOrigins } from '../../policies/socketOrigins.ts';
-import type { HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { WebSocketPeer, SocketAcceptor } from '../../http/webSocket.ts';
 import type { Limits } from '../../policies/limits.ts';
@@ -23,7 +17,7 @@ import type { Exchange } from '../../policies/exchange.ts';
 import type { RpcOptions, SocketOptions } from './options.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { sendsParameters } from './connectionAuthorization.ts';
-import { json, refuse, type RpcFailure } from './rpcFailure.ts';
+import { json, type RpcFailure } from './rpcFailure.ts';
 import type { openConnection, SocketConnection } from './socketConnection.ts';
 import { createSocketMessages } from './socketMessage.ts';
 
@@ -33,7 +27,8 @@ export interface SocketWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly rpc: RpcOptions<Router> & { readonly maxBatchSize: number };
   readonly limits: Limits;
   readonly calls: Calls;
-  readonly gate: Gate<Identity>;
+  /** Decides on a request, or on the credential of a socket, by the policies. */
+  readonly admit: (scope: RequestScope<Identity>, target: Target) => MaybePromise<TRPCError | undefined>;
   readonly rateLimit: RateLimit<Identity> | undefined;
   readonly allowsOrigin: SocketOrigins;
   readonly clientAddress: ClientAddress;
@@ -41,7 +36,6 @@ export interface SocketWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly sockets: SocketOptions;
   /** Whether a credential is asked for. */
   readonly isProtected: boolean;
-  readonly authentication: Authentication<Identity>;
   readonly watch: CredentialWatch;
   readonly createContext: (
     options: ContextOptions<Identity>,
@@ -52,11 +46,10 @@ export interface SocketWireOptions<Router extends AnyTRPCRouter, Identity> {
   readonly fail: RpcFailure;
 }
 
-export interface SocketWire {
+export interface SocketWire<Identity> {
   /** Decides on a request for a WebSocket at the tRPC base path. It never throws and never rejects. */
   upgrade(
-    request: HttpRequest,
-    requestId: string,
+    scope: RequestScope<Identity>,
   ): SocketAcceptor | HttpResponse | Promise<SocketAcceptor | HttpResponse>;
   /** Tells every client to connect anew. */
   readonly broadcastReconnect: () => void;
@@ -69,9 +62,8 @@ export interface SocketWire {
  */
 export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
   options: SocketWireOptions<Router, Identity>,
-): SocketWire {
-  const { authentication, allowsOrigin, clientAddress, fail, failedAttempts, gate, isProtected, sockets } =
-    options;
+): SocketWire<Identity> {
+  const { admit, allowsOrigin, clientAddress, fail, failedAttempts, isProtected, sockets } = options;
   const messages = sockets.experimental_encoder
     ? undefined
     : createSocketMessages(options.router, options.definitions, options.rpc.maxBatchSize);
@@ -83,19 +75,17 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
   const load = async () => (loaded = (await import('./socketConnection.ts')).openConnection);
 
   const acceptor = (
-    request: HttpRequest,
-    requestId: string,
-    admitted: Admitted<Identity> | undefined,
+    scope: RequestScope<Identity>,
+    isAdmitted: boolean,
   ): SocketAcceptor | Promise<SocketAcceptor> =>
     after(loaded ?? load(), (open): SocketAcceptor => {
       const accept = (socket: WebSocketPeer) => {
-        const address = clientAddress(request);
-        if (admitted === undefined) waiting.add(address);
+        const address = clientAddress(scope.request);
+        if (!isAdmitted) waiting.add(address);
         const connection = open(socket, {
           ...options,
-          request,
-          requestId,
-          admitted,
+          scope,
+          isAdmitted,
           messages,
           onJudged: () => waiting.delete(address),
           onClosed: () => connections.delete(connection),
@@ -103,11 +93,12 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
         connections.add(connection);
         return connection;
       };
-      return Object.assign(accept, { isUnauthenticated: admitted === undefined });
+      return Object.assign(accept, { isUnauthenticated: !isAdmitted });
     });
 
   return {
-    upgrade(request, requestId) {
+    upgrade(scope) {
+      const { request } = scope;
       if (request.header('sec-websocket-version') !== '13') {
         // RFC 6455 §4.4, RFC 9110 §15.5.22
         const headers = [
@@ -125,15 +116,10 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
       const address = clientAddress(request);
       if (isProtected && request.header('authorization') === undefined && sendsParameters(request)) {
         const refusal = failedAttempts?.silentRefusal(request) ?? waiting.refusal(address);
-        return refusal ? fail(refusal, [json]) : acceptor(request, requestId, undefined);
+        return refusal ? fail(refusal, [json]) : acceptor(scope, false);
       }
-      return after(
-        authentication(request),
-        (admission: Admission<Identity>): HttpResponse | SocketAcceptor | Promise<SocketAcceptor> => {
-          if (admission instanceof Refusal) return refuse(fail, admission);
-          const { refusal, headers } = gate(request, admission, 1);
-          return refusal ? fail(refusal, [json, ...headers]) : acceptor(request, requestId, admission);
-        },
+      return after(admit(scope, socketTarget), (error) =>
+        error ? fail(error, [json]) : acceptor(scope, true),
       );
     },
     broadcastReconnect() {
@@ -141,6 +127,9 @@ export function createSocketWire<Router extends AnyTRPCRouter, Identity>(
     },
   };
 }
+
+/** What a request for a WebSocket names: nothing yet. It counts as a call. */
+export const socketTarget: Target = { calls: 1, isPublic: false };
 
 /** Counts the sockets that are open and have sent no credential yet. */
 class WaitingSockets {

@@ -1,0 +1,46 @@
+import type { TRPCError } from '@trpc/server';
+import type { MaybePromise } from '../http/after.ts';
+import type { Answer } from '../http/answer.ts';
+import type { HttpRequest } from '../http/request.ts';
+import type { LimitError } from '../procedures/limitError.ts';
+import type { RequestScope } from './requestScope.ts';
+
+/** What a protocol reads of a request before any policy looks at it. */
+export interface Target {
+  /** The number of calls in the request, at least 1. */
+  readonly calls: number;
+  /** Whether all its procedures are served without a credential (`protect: false`). */
+  readonly isPublic: boolean;
+  /** A credential outside the `Authorization` header, in that header's format. */
+  readonly authorization?: string | undefined;
+}
+
+/** A rule for requests of every protocol. `gateway.ts` holds the one ordered list of them. */
+export interface Policy<Identity> {
+  /** Rejects a request before its body has come and before `admit`; only adapters with sockets ask. It never throws. */
+  readonly arrive?: (request: HttpRequest) => LimitError | undefined;
+  /**
+   * Decides before anything else of a request is read: `undefined` admits it, an error is its response.
+   * It never throws and never rejects.
+   */
+  readonly admit?: (scope: RequestScope<Identity>, target: Target) => MaybePromise<TRPCError | undefined>;
+  /** Completes a response, such as by headers. It never throws. */
+  readonly complete?: (scope: RequestScope<Identity>, response: Answer) => void;
+}
+
+/** Asks the policies in their order, up to the first that rejects the request. */
+export function admit<Identity>(
+  policies: readonly Policy<Identity>[],
+  scope: RequestScope<Identity>,
+  target: Target,
+  from = 0,
+): MaybePromise<TRPCError | undefined> {
+  for (let at = from; at < policies.length; at += 1) {
+    const rejection = policies[at]?.admit?.(scope, target);
+    if (rejection instanceof Promise) {
+      return rejection.then((error) => error ?? admit(policies, scope, target, at + 1));
+    }
+    if (rejection !== undefined) return rejection;
+  }
+  return undefined;
+}

@@ -1,0 +1,107 @@
+// Hot path: every response runs through it. The globals `Buffer` and `performance` are getters of 50 ns each.
+import { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import type { Answer } from '../http/answer.ts';
+import { pacedIterable } from '../http/pacedIterable.ts';
+import { isBodyStream, type BodyStream, type HttpResponse } from '../http/response.ts';
+import { logUnexpected } from './errorLog.ts';
+import type { Exchange } from './exchange.ts';
+import type { RequestScope } from './requestScope.ts';
+
+/** Reports requests when their responses are complete, to `onExchange` or, unexpected errors alone, to stderr. */
+export class Recorder {
+  readonly #listener: ((record: Exchange) => void) | undefined;
+  readonly #logsRpcErrors: boolean;
+
+  /** @param logsRpcErrors whether tRPC's errors are written to stderr where there is no listener */
+  constructor(listener: ((record: Exchange) => void) | undefined, logsRpcErrors: boolean) {
+    this.#listener = listener;
+    this.#logsRpcErrors = logsRpcErrors;
+  }
+
+  /** Whether every request is reported, and not only those that failed unexpectedly. */
+  get isComplete(): boolean {
+    return this.#listener !== undefined;
+  }
+
+  /** Reports a response; of a stream, once it has ended. The stream that is to be sent is the one in the response. */
+  response(scope: RequestScope, response: Answer): void {
+    const { body } = response;
+    if (isBodyStream(body)) {
+      const iterable = pacedIterable(
+        body,
+        () => undefined,
+        (cause) => {
+          takeFrom(scope, response);
+          scope.error ??= cause;
+          this.#report(scope, response, true);
+        },
+      );
+      response.body = body.end ? { ...iterable, end: () => body.end?.() } : iterable;
+      return;
+    }
+    takeFrom(scope, response);
+    this.#report(scope, response, false);
+  }
+
+  /** Reports that a WebSocket was opened. */
+  upgrade(scope: RequestScope): void {
+    this.#report(scope, undefined, false);
+  }
+
+  /** Reports a record that is complete, such as of a call on a WebSocket. */
+  emit(record: Exchange, failedCalls: RequestScope['failedCalls'] = []): void {
+    try {
+      if (this.#listener) this.#listener(record);
+      else if (this.#logsRpcErrors || record.face !== 'rpc') logUnexpected(record, failedCalls);
+    } catch {
+      // The log itself has failed. The request is answered all the same.
+    }
+  }
+
+  #report(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): void {
+    if (this.#listener === undefined && scope.error === undefined) return;
+    this.emit(recordOf(scope, response, isStream), scope.failedCalls);
+  }
+}
+
+/** What a response says of its calls. */
+function takeFrom(scope: RequestScope, response: Answer): void {
+  scope.operation = response.operation ?? scope.operation;
+  scope.procedures = response.procedures ?? scope.procedures;
+  if (response.calls !== 1) scope.calls = response.calls;
+  scope.error = response.error ?? scope.error;
+  if (response.failedCalls.length > 0) scope.failedCalls = response.failedCalls;
+  scope.limit = response.limit ?? scope.limit;
+}
+
+/**
+ * The record of a request, for logs and metrics: plain data without a body.
+ * @param response `undefined` where a WebSocket was opened: 101 (RFC 6455 §4.2.2)
+ */
+function recordOf(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): Exchange {
+  const { operation, protocol, request } = scope;
+  const { method, path } = request;
+  return {
+    requestId: scope.requestId,
+    method,
+    path,
+    face: protocol,
+    operation,
+    procedures: scope.procedures ?? (operation === undefined ? [] : [operation]),
+    calls: response === undefined || protocol === 'other' || method === 'OPTIONS' ? 0 : scope.calls,
+    status: response?.status ?? 101,
+    isStream,
+    durationMs: performance.now() - scope.startedAt,
+    bytesIn: request.receivedBytes,
+    bytesOut: method === 'HEAD' ? 0 : bytesOf(response?.body),
+    limit: scope.limit,
+    error: scope.error,
+  };
+}
+
+function bytesOf(body: string | Uint8Array | BodyStream | undefined): number | undefined {
+  if (body === undefined) return 0;
+  if (typeof body === 'string') return Buffer.byteLength(body);
+  return body instanceof Uint8Array ? body.byteLength : undefined;
+}
