@@ -8,7 +8,7 @@ import type { HttpResponse } from './http/response.ts';
 import type { Handle, RejectHttp, Service, Upgrade } from './http/service.ts';
 import type { OpenApiDocument } from './openapi/documentOptions.ts';
 import { apiErrors } from './openapi/errorFormat.ts';
-import { createRoutes, type Route } from './openapi/route.ts';
+import { createOperations, type Operation } from './openapi/operation.ts';
 import type { GatewayOptions } from './options.ts';
 import { authenticationPolicy } from './policies/authentication.ts';
 import { Calls } from './policies/calls.ts';
@@ -30,9 +30,9 @@ import { GatewayError } from './procedures/gatewayError.ts';
 import { isZod } from './procedures/isZod.ts';
 import { procedureDefinitions, type ServedProcedure } from './procedures/procedures.ts';
 import type { Protocol } from './protocols/protocol.ts';
-import { createFailure } from './protocols/rest/failure.ts';
+import { createErrorResponse } from './protocols/rest/errorResponse.ts';
 import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
-import { createRestWire } from './protocols/rest/restWire.ts';
+import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRpcFailure } from './protocols/trpc/rpcFailure.ts';
 import { createRpcWire } from './protocols/trpc/rpcWire.ts';
 import { createSocketWire } from './protocols/trpc/socketWire.ts';
@@ -80,11 +80,12 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     headers: [['content-type', 'application/json']],
     body: await (documentText ??= document().then((value) => JSON.stringify(value))),
   }));
-  const routes = createRoutes(
-    definitions,
-    restBasePath,
-    (path) => pages.has(path) || isBelow(path, rpcBasePath),
-  );
+  const links = { origin, rest: `${origin}${restBasePath}` };
+  const operations = createOperations(definitions, {
+    basePath: restBasePath,
+    links,
+    isTaken: (path) => pages.has(path) || isBelow(path, rpcBasePath),
+  });
 
   const calls = new Calls(limits, await loadTracing());
   const clientAddress = createClientAddress(options.trustProxy ?? []);
@@ -102,24 +103,24 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     concurrencyPolicy(calls),
     ...(rateLimit ? [rateLimit] : []),
     securityHeadersPolicy(isProtected),
-    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(routes))] : []),
+    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations))] : []),
   ];
   const arriving = policies.filter((policy) => policy.arrive);
   const admitting = policies.filter((policy) => policy.admit);
   const completing = policies.filter((policy) => policy.complete);
   const recorder = new Recorder(options.onExchange, options.rpc?.onError === undefined);
 
-  const failure = createFailure(errorFormat);
+  const errorResponse = createErrorResponse(errorFormat);
   const rpcFailure = createRpcFailure(router);
-  const rest = createRestWire({
-    routes,
-    base: { origin, rest: `${origin}${restBasePath}` },
+  const rest = createRestProtocol({
+    operations,
+    links,
     basePathLength: restBasePath.length,
     limits,
     calls,
     watch,
     createContext: options.createContext,
-    failure,
+    errorResponse,
     responseMeta: rpc.responseMeta && createRestResponseMeta(router, definitions, rpc.responseMeta),
     ...streamTimes(router),
   });
@@ -131,8 +132,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     calls,
     definitions,
     watch,
-    publicProcedures: procedurePaths(routes.filter(({ isPublic }) => isPublic)),
-    idempotentProcedures: procedurePaths(routes.filter((route) => route.rest.idempotencyKey)),
+    publicProcedures: procedurePaths(operations.filter(({ isPublic }) => isPublic)),
+    idempotentProcedures: procedurePaths(operations.filter((operation) => operation.rest.idempotencyKey)),
     fail: rpcFailure,
     createContext: options.createContext,
   });
@@ -164,7 +165,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     // Loaded at the first use: the generator takes about 20 MB and 200 ms (trpc-to-openapi 3.3.0).
     (made ??= import('./openapi/document.ts').then(({ createDocument }) =>
       createDocument(router, {
-        routes,
+        operations,
         document: options.document,
         server: `${origin}${restBasePath}`,
         isProtected,
@@ -216,13 +217,13 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   function servePage(request: HttpRequest): MaybePromise<HttpResponse> {
     const page = pages.get(request.path);
     if (page === undefined) {
-      return failure(new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' }));
+      return errorResponse(new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' }));
     }
     const allow = 'GET, HEAD, OPTIONS';
     if (request.method === 'OPTIONS') return new Answer(204, [['allow', allow]]);
     if (request.method === 'GET' || request.method === 'HEAD') return page(request);
     const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
-    return failure(error, [['allow', allow]]);
+    return errorResponse(error, [['allow', allow]]);
   }
 
   /** Completes and reports what a request is answered with; an error of our own is answered with 500. */
@@ -257,7 +258,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   }
 
   function rescued(scope: RequestScope<Identity>, cause: unknown): HttpResponse {
-    const answer = failure(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }));
+    const answer = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }));
     answer.error = cause;
     for (const policy of completing) policy.complete?.(scope, answer);
     answer.headers.push(['x-request-id', scope.requestId]);
@@ -329,17 +330,17 @@ function streamTimes({ _def: { _config } }: AnyTRPCRouter) {
 }
 
 /** The headers that metadata describes, of requests and of responses. */
-function describedHeaders(routes: readonly Route[]): DescribedHeaders {
+function describedHeaders(operations: readonly Operation[]): DescribedHeaders {
   const names = (headers: object = {}) =>
     Object.keys(isZod(headers) ? (headers as z.ZodObject).shape : headers);
   return {
-    request: routes.flatMap(({ rest }) => names(rest.requestHeaders)),
-    response: routes.flatMap(({ rest }) => names(rest.responseHeaders)),
+    request: operations.flatMap(({ rest }) => names(rest.requestHeaders)),
+    response: operations.flatMap(({ rest }) => names(rest.responseHeaders)),
   };
 }
 
-const procedurePaths = (routes: readonly Route[]) =>
-  new Set(routes.map(({ procedurePath }) => procedurePath));
+const procedurePaths = (operations: readonly Operation[]) =>
+  new Set(operations.map(({ procedure }) => procedure.path));
 
 const isBelow = (path: string, base: string) =>
   path.startsWith(base) && (path.length === base.length || path[base.length] === '/');

@@ -1,7 +1,7 @@
 // So that a schema's `.meta()` knows what it may say of the document: `override`, `param` and others. `import type {}`
 // would not reach the declarations (TypeScript 7.0), and without `zod/v4` there is nothing that zod-openapi (5.4) adds to.
 /// <reference types="zod-openapi" preserve="true" />
-export { ApiError } from './openapi/apiError.ts';
+export { ApiError } from './openapi/errorFormat.ts';
 export { clientMessage } from './procedures/clientError.ts';
 
 export type { Deprecation, GatewayMeta, Pagination, ResponseHeader, RestMeta } from './procedures/meta.ts';

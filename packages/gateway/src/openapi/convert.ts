@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isExact } from '../http/exactNumber.ts';
+import { innermost, maxDepth } from './zodSchema.ts';
 
 /** What a converter gives for a text that its schema's type cannot be written as. */
 export const refused: unique symbol = Symbol('refused');
@@ -22,6 +23,13 @@ type TypeIssue = { readonly code: string } & Readonly<Record<string, unknown>>;
 /** A converter for a schema, and whether its parameter may be repeated (an array). */
 export interface ParameterConverter extends Converter {
   readonly repeated: boolean;
+}
+
+/** A property of the input that is sent as text: in the path, in the query, or as a form's field. */
+export interface Parameter {
+  readonly name: string;
+  readonly schema: z.core.$ZodType;
+  readonly converter: ParameterConverter;
 }
 
 /** Why a schema has no converter, in words that follow the parameter's name. */
@@ -147,40 +155,30 @@ function union(options: readonly Converter[]): Converter {
 
 const areEqualDates = (values: readonly unknown[]) => values.every((value) => value instanceof Date);
 
-/** zod's schemas as they describe themselves; the union of every definition is the package's own. */
-type Schema = z.core.$ZodTypes;
-
 /**
  * The converter of a schema's own type, strict: nothing is trimmed, rounded or guessed. The schema itself is not
  * changed; it checks the value afterwards.
  * @throws {NotConvertible} where a text cannot be converted without guessing
  */
-export function parameterConverter(schema: z.core.$ZodType, depth = 0): ParameterConverter {
-  if (depth > 50) throw new NotConvertible('contains itself, which a URL cannot carry');
-  const { def } = (schema as Schema)._zod;
-  switch (def.type) {
-    case 'array':
-      return { ...scalarConverter(def.element), repeated: true };
-    case 'set':
-      throw new NotConvertible('is a set; use an array');
-    default: {
-      const inner = unwrap(schema);
-      return inner === undefined
-        ? { ...scalarConverter(schema), repeated: false }
-        : parameterConverter(inner, depth + 1);
-    }
-  }
+export function parameterConverter(schema: z.core.$ZodType): ParameterConverter {
+  const def = innermost(schema)?._zod.def;
+  if (def?.type === 'set') throw new NotConvertible('is a set; use an array');
+  const isArray = def?.type === 'array';
+  return { ...scalarConverter(isArray ? def.element : schema), repeated: isArray };
 }
 
 function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
-  if (depth > 50) throw new NotConvertible('contains itself, which a URL cannot carry');
-  const { def } = (schema as Schema)._zod;
+  const inner = innermost(schema);
+  if (inner === undefined || depth > maxDepth) {
+    throw new NotConvertible('contains itself, which a URL cannot carry');
+  }
+  const { def } = inner._zod;
   switch (def.type) {
     case 'string':
     case 'template_literal':
       return text;
     case 'number':
-      return isInteger(schema) ? integer : number;
+      return isInteger(def) ? integer : number;
     case 'bigint':
       return bigint;
     case 'boolean':
@@ -210,45 +208,16 @@ function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
     case 'array':
     case 'tuple':
       throw new NotConvertible('is an array within an array, which a URL cannot carry');
-    default: {
-      const inner = unwrap(schema);
-      if (inner !== undefined) return scalarConverter(inner, depth + 1);
+    default:
       throw new NotConvertible(
         `is of the kind "${def.type}", which a text cannot be converted to without guessing`,
       );
-    }
-  }
-}
-
-/** What a wrapper takes in: `z.optional(x)` takes what `x` takes. `undefined` for what wraps nothing. */
-export function unwrap(schema: z.core.$ZodType): z.core.$ZodType | undefined {
-  const { def } = (schema as Schema)._zod;
-  switch (def.type) {
-    case 'optional':
-    case 'nullable':
-    case 'default':
-    case 'prefault':
-    case 'catch':
-    case 'readonly':
-    case 'nonoptional':
-    case 'success':
-    case 'promise':
-      return def.innerType;
-    case 'lazy':
-      // Not `getter`, which may make another schema each time: zod keeps the first.
-      return (schema as z.core.$ZodLazy)._zod.innerType;
-    case 'pipe':
-      return (def.in as Schema)._zod.def.type === 'transform' ? undefined : def.in;
-    default:
-      return undefined;
   }
 }
 
 // z.int() says so in its definition; z.number().int() and .multipleOf(1) in their checks. zod's classes have `isInt`, the
 // ones of zod/mini have not.
-function isInteger(schema: z.core.$ZodType): boolean {
-  const { def } = (schema as Schema)._zod;
-  if (def.type !== 'number') return false;
+function isInteger(def: z.core.$ZodNumberDef): boolean {
   const checks = [def, ...(def.checks ?? []).map((check) => check._zod.def)];
   return checks.some(
     (check) =>

@@ -1,18 +1,19 @@
+import type { Header } from '../http/response.ts';
 import type { Deprecation } from '../procedures/meta.ts';
 
-/** Where links of answers point: what stands in front of every absolute path. */
+/** The prefixes of links in responses. */
 export interface LinkBase {
-  /** The public origin, with a path where a proxy has one; `''` where links are paths of this server. */
+  /** The public origin, with the path of a proxy if any; `''` for links that are paths of this server. */
   readonly origin: string;
   /** The origin and the REST base path. */
   readonly rest: string;
 }
 
-/** The headers that say an operation is deprecated: RFC 9745, RFC 8594, RFC 5829. */
-export function deprecationHeaders(deprecation: Deprecation | undefined, base: LinkBase): [string, string][] {
+/** The headers of a deprecated operation: RFC 9745, RFC 8594, RFC 5829. */
+export function deprecationHeaders(deprecation: Deprecation | undefined, base: LinkBase): readonly Header[] {
   if (deprecation === undefined) return [];
   const { since, sunset, successor, documentation } = deprecation;
-  const headers: [string, string][] = [['deprecation', `@${Math.floor(since.getTime() / 1000)}`]];
+  const headers: Header[] = [['deprecation', `@${Math.floor(since.getTime() / 1000)}`]];
   if (sunset !== undefined) headers.push(['sunset', sunset.toUTCString()]);
   if (successor !== undefined) headers.push(['link', `<${base.rest}${successor}>; rel="successor-version"`]);
   if (documentation !== undefined) {

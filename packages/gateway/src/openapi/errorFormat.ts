@@ -1,6 +1,5 @@
 import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { ApiError } from './apiError.ts';
 import { statusText } from '../http/statusText.ts';
 import type { InputIssue } from '../procedures/inputError.ts';
 
@@ -28,6 +27,16 @@ export interface ErrorFormat {
   readonly schema: z.ZodType;
   readonly body: (error: RestError) => object;
 }
+
+/** The body of every REST error by default: `pet-store-interface.md`, "Error". */
+export const ApiError = z
+  .object({
+    code: z.string().meta({ description: 'Machine-readable error code.', examples: ['NOT_FOUND'] }),
+    message: z.string().meta({ description: 'Human-readable description.' }),
+    status: z.int().min(400).max(599).meta({ description: 'The HTTP status code.' }),
+  })
+  .meta({ id: 'Error', description: 'What went wrong.' });
+export type ApiError = z.output<typeof ApiError>;
 
 /** `{ code, message, status }`: the default. */
 export const apiErrors: ErrorFormat = {

@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { isObject } from '../http/isObject.ts';
-import { dateOf, unwrap } from './convert.ts';
+import { dateOf } from './convert.ts';
+import { inspectJson } from './jsonable.ts';
+import { unwrap } from './zodSchema.ts';
 
 type Schema = z.core.$ZodTypes;
 
-/** Results by schema and value: schemas that contain themselves in several branches reach a value by many paths. */
+/** Results by schema and value: a recursive schema may reach a value by many paths. */
 type Memo = Map<z.core.$ZodType, Map<unknown, unknown>>;
 
 /**
- * Replaces the date-times (RFC 3339) of a JSON value by dates, wherever the schema takes a date: JSON has none. Any other
- * value is left as it is, for the schema to reject. What changes is copied.
+ * Replaces date-times (RFC 3339) in a JSON value by dates, wherever the schema takes a date. Any other value is left as it
+ * is, for the schema to reject. Values that change are copied.
  */
 export function readDates(schema: z.core.$ZodType, value: unknown, memo: Memo = new Map()): unknown {
   // A number, `true` or `null` holds no date, whatever the schema.
@@ -60,11 +62,11 @@ function readMembers(
   for (const name of Object.keys(value)) {
     const schema = schemaOf(name);
     const member = value[name];
-    const made = schema ? readDates(schema, member, memo) : member;
-    if (made === member) continue;
-    // The copy has a member `__proto__` of its own where the value has, as JSON.parse makes it: it is set like any other.
+    const result = schema ? readDates(schema, member, memo) : member;
+    if (result === member) continue;
+    // `__proto__` is a member of the copy too, as JSON.parse makes it: it is set like any other.
     if (read === value) read = { ...value };
-    read[name] = made;
+    read[name] = result;
   }
   return read;
 }
@@ -114,43 +116,12 @@ function accepts(schema: z.core.$ZodType, value: unknown): boolean {
 
 const known = new WeakMap<z.core.$ZodType, boolean>();
 
-/** Whether a schema takes a date, itself or somewhere within. */
-export function hasDate(schema: z.core.$ZodType): boolean {
+/** Whether an input schema takes a date, itself or somewhere within. */
+function hasDate(schema: z.core.$ZodType): boolean {
   let found = known.get(schema);
   if (found === undefined) {
-    found = reachesDate(schema, new Set());
+    found = inspectJson(schema, 'input').dates.size > 0;
     known.set(schema, found);
   }
   return found;
-}
-
-function reachesDate(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): boolean {
-  // A schema may contain itself.
-  if (seen.has(schema)) return false;
-  seen.add(schema);
-  return (
-    (schema as Schema)._zod.def.type === 'date' || inputParts(schema).some((part) => reachesDate(part, seen))
-  );
-}
-
-function inputParts(schema: z.core.$ZodType): readonly z.core.$ZodType[] {
-  const { def } = (schema as Schema)._zod;
-  switch (def.type) {
-    case 'object':
-      return [...Object.values(def.shape), ...(def.catchall ? [def.catchall] : [])];
-    case 'record':
-      return [def.valueType];
-    case 'array':
-      return [def.element];
-    case 'tuple':
-      return [...def.items, ...(def.rest ? [def.rest] : [])];
-    case 'intersection':
-      return [def.left, def.right];
-    case 'union':
-      return def.options;
-    default: {
-      const inner = unwrap(schema);
-      return inner ? [inner] : [];
-    }
-  }
 }

@@ -2,32 +2,42 @@ import { z } from 'zod';
 
 type Schema = z.core.$ZodTypes;
 
+/** What a conversion of a schema to JSON Schema shows. */
+interface JsonInspection {
+  /** Why JSON cannot carry the schema, in words that follow the procedure's name. */
+  readonly problem: string | undefined;
+  /** Every `z.date()` within the schema, itself included. */
+  readonly dates: ReadonlySet<z.core.$ZodType>;
+}
+
 /**
- * What stands against carrying a schema in JSON, or against describing it in the document, in words that follow the
- * procedure's name; `undefined` where nothing does. An input that no JSON text can satisfy, or an output that
- * `JSON.stringify` throws on, would else only fail once somebody calls it.
+ * Finds what JSON cannot carry, or the document cannot describe. An input that no JSON text can satisfy, or an output that
+ * `JSON.stringify` throws on, would otherwise fail when it is called.
  */
-export function unjsonable(schema: z.core.$ZodType, side: 'input' | 'output'): string | undefined {
-  const found: { readonly place: string; readonly reason: string }[] = [];
+export function inspectJson(schema: z.core.$ZodType, side: 'input' | 'output'): JsonInspection {
+  const problems: { readonly place: string; readonly reason: string }[] = [];
   const described = new Set<string>();
+  const dates = new Set<z.core.$ZodType>();
   z.toJSONSchema(schema, {
     io: side,
     unrepresentable({ zodSchema, path }) {
       const reason = reasonAgainst(zodSchema);
-      if (reason !== undefined) found.push({ place: fieldName(path), reason });
+      if (reason !== undefined) problems.push({ place: fieldName(path), reason });
       return {};
     },
     override({ zodSchema, path }) {
-      // It has a JSON schema, a text's, since OpenAPI describes the parts of a form so.
-      if (zodSchema._zod.def.type === 'file') {
+      const { type } = zodSchema._zod.def;
+      if (type === 'date') dates.add(zodSchema);
+      // A file has a JSON schema, that of a string, since OpenAPI describes the parts of a form so.
+      if (type === 'file') {
         const reason = 'is a file, which JSON has not: multipart/form-data alone can carry it';
-        found.push({ place: fieldName(path), reason });
+        problems.push({ place: fieldName(path), reason });
       }
       if (z.globalRegistry.get(zodSchema)?.['override'] !== undefined) described.add(fieldName(path));
     },
   });
-  const first = found.find(({ place }) => !described.has(place));
-  return first && `${first.place} ${first.reason}`;
+  const first = problems.find(({ place }) => !described.has(place));
+  return { problem: first && `${first.place} ${first.reason}`, dates };
 }
 
 function reasonAgainst(schema: Schema): string | undefined {

@@ -2,35 +2,59 @@ import { getTRPCErrorFromUnknown, isTrackedEnvelope, type TRPCError } from '@trp
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { after } from '../../http/after.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import type { EventFormat } from '../../http/serverSentEvents.ts';
+import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
+import type { CallScope } from '../../policies/callScope.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
+import type { Content } from './restOperation.ts';
 
-export interface RestEventFormatOptions {
-  /** Comes before all events: a ping, where the response must begin without one. */
-  readonly start: string;
+export interface EventContentOptions extends Omit<EventStreamOptions, 'abort'> {
   /** Checks an event against the schema of the operation. */
   readonly parse: (event: unknown) => unknown;
+  /** Aborted when the stream ends before its iterator does. */
+  readonly scope: CallScope;
   /** The largest event, in bytes; the stream ends with an error in place of a larger one. */
   readonly maxEventBytes: number;
   /** Reports an error. @returns the body of its response */
   readonly reportError: (error: TRPCError) => string;
 }
 
-/** Keeps a stream alive: a comment. */
-export const ping = ':\n\n';
-
 /**
- * A subscription as server-sent events over REST: `data` is JSON, `id` is a tracked event's. The last event is `end`, or
- * `error` with the body of the error.
+ * The output of a subscription as server-sent events.
+ * @throws what the subscription fails with before its first event, where that comes soon
  */
-export class RestEventFormat implements EventFormat {
+export async function eventContent(output: unknown, options: EventContentOptions): Promise<Content> {
+  const { scope } = options;
+  try {
+    const { events, hasBegun } = await awaitFirst(eventsOf(output, scope.signal));
+    // uWebSockets.js sends the head with the first bytes of the body.
+    const format = new RestEventFormat(hasBegun ? '' : ping, options);
+    const body = new ServerSentEvents(events, format, { ...options, abort: () => scope.abort() });
+    return { headers: eventHeaders, body };
+  } catch (cause) {
+    scope.abort();
+    throw cause;
+  }
+}
+
+/** As tRPC's: proxies must pass events on as they come. */
+const eventHeaders: Content['headers'] = [
+  ['content-type', 'text/event-stream'],
+  ['cache-control', 'no-cache, no-transform'],
+  ['x-accel-buffering', 'no'],
+];
+
+/** Keeps a stream alive: a comment. */
+const ping = ':\n\n';
+
+/** `data` is JSON, `id` is a tracked event's. The last event is `end`, or `error` with the body of the error. */
+class RestEventFormat implements EventFormat {
   readonly start: string;
   readonly end = 'event: end\ndata: \n\n';
   readonly ping = ping;
-  readonly #options: RestEventFormatOptions;
+  readonly #options: EventContentOptions;
 
-  constructor(options: RestEventFormatOptions) {
-    this.start = options.start;
+  constructor(start: string, options: EventContentOptions) {
+    this.start = start;
     this.#options = options;
   }
 
@@ -49,7 +73,7 @@ export class RestEventFormat implements EventFormat {
 }
 
 /** The output of a subscription as an async iterable. */
-export function eventsOf(output: unknown, signal: AbortSignal): AsyncIterable<unknown> {
+function eventsOf(output: unknown, signal: AbortSignal): AsyncIterable<unknown> {
   if (isObservable(output)) return observableToAsyncIterable(output, signal);
   if (isAsyncIterable(output)) return output;
   throw new Error('The subscription returned neither an async iterable nor an observable.');
@@ -63,7 +87,7 @@ const graceMs = 250;
  * @returns the events, the first among them, and whether that has come
  * @throws what the subscription fails with meanwhile
  */
-export async function awaitFirst(
+async function awaitFirst(
   events: AsyncIterable<unknown>,
 ): Promise<{ readonly events: AsyncIterable<unknown>; readonly hasBegun: boolean }> {
   const iterator = events[Symbol.asyncIterator]();

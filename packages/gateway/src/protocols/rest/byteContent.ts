@@ -1,13 +1,13 @@
 import type { BodyStream } from '../../http/response.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import type { Content } from './success.ts';
+import type { Content } from './restOperation.ts';
 
 /**
- * Makes a body of what a procedure of bytes gave.
- * @param contentType its media type, where it does not know its own
- * @throws {TypeError} where it is no bytes
+ * The body of an output of bytes.
+ * @param contentType its media type, where it does not have its own
+ * @throws {TypeError} for an output that is not bytes
  */
-export function byteBody(output: unknown, contentType: string): Content {
+export function byteContent(output: unknown, contentType: string): Content {
   const headers = [['content-type', contentType]] as const;
   if (output instanceof Uint8Array) return { headers, body: output };
   if (output instanceof Blob) {
@@ -19,16 +19,16 @@ export function byteBody(output: unknown, contentType: string): Content {
   throw new TypeError(`It was to produce ${contentType}, and gave something else than bytes.`);
 }
 
-/** Something that gives bytes: a generator, or a stream of Node's, which holds a file until it is destroyed. */
+/** A generator, or a stream of Node's, which holds a file until it is destroyed. */
 type Source = AsyncIterable<unknown> & { readonly destroy?: () => void };
 
-/** Bytes and nothing else: of a text nobody knows in which encoding it is meant. */
+/** Only bytes: a text has no known encoding. */
 function checked(source: Source): BodyStream {
   return {
     [Symbol.asyncIterator]() {
       const iterator = source[Symbol.asyncIterator]();
       const stop = async () => {
-        // The iterator of a stream of Node's does nothing where it has not begun.
+        // The iterator of a stream of Node's does nothing before it has begun.
         source.destroy?.();
         await iterator.return?.();
       };

@@ -1,0 +1,180 @@
+import { isZod } from '../procedures/isZod.ts';
+import type { oas31, ZodOpenApiContentObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import { statusText } from '../http/statusText.ts';
+import type { Limits } from '../policies/limits.ts';
+import type { ErrorFormat } from './errorFormat.ts';
+import type { Operation } from './operation.ts';
+import type { OperationOutput } from './operationOutput.ts';
+
+/** What all operations of a service have in common. */
+export interface DocumentedService {
+  /** Whether operations require a credential, unless they are public. */
+  readonly isProtected: boolean;
+  readonly isRateLimited: boolean;
+  /** Whether the number of bad credentials of one client address is limited. */
+  readonly limitsAttempts: boolean;
+  readonly limits: Limits;
+  readonly errorFormat: ErrorFormat;
+}
+
+type Headers = Record<string, oas31.HeaderObject>;
+
+export const documentedResponses = (
+  operation: Operation,
+  service: DocumentedService,
+): ZodOpenApiResponsesObject => ({
+  ...successResponses(operation, service),
+  ...errorResponses(operation, service),
+});
+
+function successResponses(operation: Operation, service: DocumentedService): ZodOpenApiResponsesObject {
+  const { computedHeaders, output, rest, statuses } = operation;
+  const headers: Headers = {
+    ...requestId,
+    ...(service.isRateLimited && rateLimit),
+    ...deprecationHeaders(operation, rest.pagination !== undefined),
+  };
+  for (const [name, { description }] of computedHeaders) headers[name] = header(description);
+  if (isZod(rest.responseHeaders)) {
+    for (const [name, schema] of Object.entries(rest.responseHeaders.shape)) {
+      headers[name] = header(schema.description ?? name);
+    }
+  }
+  if (rest.idempotencyKey) {
+    headers['Idempotent-Replayed'] = header('`true` where an earlier request did it.');
+  }
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const isRedirect = status >= 300 && status <= 399;
+      const text = output.kind === 'events' ? eventsDescription : statusText(status);
+      return [
+        String(status),
+        {
+          description: rest.successDescription ?? text,
+          headers: isRedirect ? { ...headers, Location: required('Where to go.') } : headers,
+          ...(status !== 204 && !isRedirect && { content: content(output) }),
+        },
+      ];
+    }),
+  );
+}
+
+function content(output: OperationOutput): ZodOpenApiContentObject {
+  if (output.kind === 'json') return { 'application/json': { schema: output.schema } };
+  // Bytes that are not encoded have no schema (OpenAPI 3.1 §4.8.14.3).
+  if (output.kind === 'bytes') return { [output.contentType]: {} };
+  // OpenAPI 3.1 cannot describe the items of a stream: by custom the schema is that of an event's data.
+  return { 'text/event-stream': { schema: output.schema } };
+}
+
+const eventsDescription =
+  'Server-sent events (WHATWG HTML §9.2): `data` is JSON of this schema, `id` is there where an event has one. At the ' +
+  'end comes `event: end`; where it fails, in its place, `event: error` with the body of the error.';
+
+function errorResponses(operation: Operation, service: DocumentedService): ZodOpenApiResponsesObject {
+  const { contentType, schema } = service.errorFormat;
+  return Object.fromEntries(
+    [...errorDescriptions(operation, service)]
+      .toSorted(([a], [b]) => a - b)
+      .map(([status, description]) => [
+        String(status),
+        {
+          description,
+          headers: {
+            ...requestId,
+            ...errorHeaders[status],
+            ...(status === 429 && service.isRateLimited && rateLimit),
+            ...(status === 404 && deprecationHeaders(operation, false)),
+          },
+          content: { [contentType]: { schema } },
+        },
+      ]),
+  );
+}
+
+function errorDescriptions(
+  { body, isPublic, pathParameters, queryParameters, rest }: Operation,
+  { isProtected, isRateLimited, limits, limitsAttempts }: DocumentedService,
+): ReadonlyMap<number, string> {
+  const hasCredential = isProtected && !isPublic;
+  const isAttemptLimited = limitsAttempts && hasCredential;
+  const rows: readonly (readonly [status: number, applies: unknown, description: string])[] = [
+    [
+      400,
+      pathParameters.length + queryParameters.size > 0 || body,
+      'The input is not valid; the message names each field.',
+    ],
+    [401, hasCredential, 'The credential is missing or not valid.'],
+    [
+      404,
+      pathParameters.some(({ converter }) => converter.integer),
+      'There is nothing with this identifier.',
+    ],
+    [413, body, 'The body is too large.'],
+    [415, body, `The body is not ${body?.contentTypes.join(' or ')}.`],
+    [422, rest.idempotencyKey, 'The Idempotency-Key was used with another input.'],
+    [
+      429,
+      isRateLimited || isAttemptLimited,
+      [
+        ...(isRateLimited ? ['More calls came than the rate limit allows.'] : []),
+        ...(isAttemptLimited ? ['Too many credentials that are not valid came from this address.'] : []),
+      ].join(' '),
+    ],
+    [500, true, 'The service failed.'],
+    [503, limits.maxInFlight !== Infinity, 'The service runs as many calls as it may.'],
+    [504, limits.callTimeoutMs !== Infinity, 'The call took too long: whether it had an effect is unknown.'],
+  ];
+  const descriptions = new Map(
+    rows.flatMap(([status, applies, description]) => (applies ? [[status, description] as const] : [])),
+  );
+  const { errorResponses: own = [] } = rest;
+  const named = Array.isArray(own)
+    ? own.map((status) => [status, statusText(status)] as const)
+    : Object.entries(own);
+  for (const [status, description] of named) descriptions.set(Number(status), description);
+  return descriptions;
+}
+
+const header = (description: string): oas31.HeaderObject => ({ description, schema: { type: 'string' } });
+const required = (description: string): oas31.HeaderObject => ({
+  description,
+  required: true,
+  schema: { type: 'string' },
+});
+
+const requestId: Headers = { 'X-Request-Id': required('Names this request in the logs.') };
+
+/** IETF draft-ietf-httpapi-ratelimit-headers-10. Not in a 429 for bad credentials, which belong to no caller. */
+const rateLimit: Headers = {
+  RateLimit: header('How many calls are left (`r`), and in how many seconds all are again (`t`).'),
+  'RateLimit-Policy': header('How many calls may be made (`q`) in how many seconds (`w`).'),
+};
+
+const retryAfter: Headers = {
+  'Retry-After': {
+    description: 'Seconds to wait before trying again.',
+    required: true,
+    schema: { type: 'integer' },
+  },
+};
+
+const errorHeaders: Readonly<Record<number, Headers>> = {
+  401: { 'WWW-Authenticate': required('How to authenticate (RFC 6750).') },
+  429: retryAfter,
+  503: retryAfter,
+};
+
+/** Headers of 2xx and 404 about the future of the operation, and about the next page of a list. */
+function deprecationHeaders({ rest: { deprecation } }: Operation, isList: boolean): Headers {
+  const links = [
+    isList && '`rel="next"` where a further page exists (RFC 8288).',
+    deprecation?.successor && '`rel="successor-version"`: what replaces this operation (RFC 5829).',
+    deprecation?.documentation && '`rel="deprecation"`: a page about its end (RFC 9745).',
+  ].filter((link) => typeof link === 'string');
+  return {
+    ...(links.length > 0 && { Link: header(links.join(' ')) }),
+    ...(deprecation && { Deprecation: required('When this operation was deprecated (RFC 9745).') }),
+    ...(deprecation?.sunset && { Sunset: required('When this operation is removed (RFC 8594).') }),
+  };
+}

@@ -1,0 +1,76 @@
+import type { z } from 'zod';
+import type { RestMeta } from '../procedures/meta.ts';
+import type { Parameter } from './convert.ts';
+import { inspectJson } from './jsonable.ts';
+import { innermost, isOptional, type Shape } from './zodSchema.ts';
+
+/** What a body carries: the properties that are not in the path. */
+export interface OperationBody {
+  readonly contentTypes: readonly string[];
+  readonly shape: Shape;
+  /** The properties that hold dates, which JSON carries as text. */
+  readonly dates: readonly string[];
+  /** Whether a property is required. Where none is, the body may be left out. */
+  readonly required: boolean;
+  /** The text fields of a form; empty where no form is accepted. */
+  readonly fields: ReadonlyMap<string, Parameter>;
+  /** The files of a `multipart/form-data` body, and whether each may be repeated. */
+  readonly files: ReadonlyMap<string, { readonly repeated: boolean }>;
+}
+
+const json = 'application/json';
+const form = 'application/x-www-form-urlencoded';
+const multipart = 'multipart/form-data';
+const supported = [json, form, multipart];
+
+/**
+ * @param parameter creates the text field of a property
+ * @returns `undefined` where there are no properties, or a string that says why the body cannot be served
+ */
+export function operationBody(
+  shape: Shape,
+  isInputOptional: boolean,
+  { contentTypes = [json] }: RestMeta,
+  parameter: (name: string) => Parameter,
+): OperationBody | string | undefined {
+  if (contentTypes.length === 0) {
+    return `its contentTypes is an empty list; name at least one of ${supported.join(', ')}, or leave it out (${json})`;
+  }
+  const properties = Object.entries(shape);
+  if (properties.length === 0) return undefined;
+  const unsupported = contentTypes.find((type) => !supported.includes(type));
+  if (unsupported !== undefined) {
+    return `its content type ${unsupported} is not one of ${supported.join(', ')}`;
+  }
+  const dates: string[] = [];
+  if (contentTypes.includes(json)) {
+    for (const [name, schema] of properties) {
+      const inspection = inspectJson(schema, 'input');
+      if (inspection.problem !== undefined) return `in its body, "${name}": ${inspection.problem}`;
+      if (inspection.dates.size > 0) dates.push(name);
+    }
+  }
+  // Where one of the types cannot carry files, a file is a text field, whose converter rejects it with the reason.
+  const files = contentTypes.every((type) => type === multipart) ? fileFields(properties) : new Map();
+  const isForm = contentTypes.some((type) => type !== json);
+  const texts = isForm ? Object.keys(shape).filter((name) => !files.has(name)) : [];
+  return {
+    contentTypes,
+    shape,
+    dates,
+    required: !isInputOptional && properties.some(([, schema]) => !isOptional(schema, 'input')),
+    fields: new Map(texts.map((name) => [name, parameter(name)])),
+    files,
+  };
+}
+
+/** The properties that are files (`z.file()`), or arrays of files. */
+function fileFields(properties: readonly (readonly [name: string, schema: z.core.$ZodType])[]) {
+  const files = new Map<string, { readonly repeated: boolean }>();
+  for (const [name, schema] of properties) {
+    const def = innermost(schema)?._zod.def;
+    const isFiles = def?.type === 'array' && innermost(def.element)?._zod.def.type === 'file';
+    if (isFiles || def?.type === 'file') files.set(name, { repeated: isFiles });
+  }
+  return files;
+}

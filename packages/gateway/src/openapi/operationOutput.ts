@@ -1,0 +1,52 @@
+import type { z } from 'zod';
+import { isZod } from '../procedures/isZod.ts';
+import type { RestMeta } from '../procedures/meta.ts';
+import type { ProcedureDefinition } from '../procedures/procedures.ts';
+import { inspectJson } from './jsonable.ts';
+import { isOptional } from './zodSchema.ts';
+
+/** How an output becomes a body. */
+export type OperationOutput =
+  | { readonly kind: 'json'; readonly schema: z.core.$ZodType }
+  | { readonly kind: 'bytes'; readonly contentType: string }
+  /** A subscription. */
+  | { readonly kind: 'events'; readonly schema: z.ZodType };
+
+/** @returns a string that says why the output cannot be served */
+export function operationOutput(
+  { type, output }: ProcedureDefinition,
+  { produces, event, method, successStatus }: RestMeta,
+): OperationOutput | string {
+  if (type === 'subscription') {
+    if (method !== 'GET') return `it is a subscription, so its method must be GET, not ${method}`;
+    if (!isZod(event)) {
+      return 'it is a subscription: say in its metadata what an event is, event: z.object(…)';
+    }
+    const { problem } = inspectJson(event, 'output');
+    return problem === undefined ? { kind: 'events', schema: event } : `in its event, ${problem}`;
+  }
+  if (event !== undefined) return `its metadata has an event, but it is a ${type}, not a subscription`;
+  if (produces !== undefined) {
+    // oxlint-disable-next-line no-control-regex -- these are the characters that a header must not have
+    return /^[^\s/]+\/[^\x00-\x1f]+$/.test(produces)
+      ? { kind: 'bytes', contentType: produces }
+      : `it produces ${JSON.stringify(produces)}, which is not a media type`;
+  }
+  if (!isZod(output)) {
+    return 'it has no zod output, so the document could not say what it answers; add .output(…), or produces for bytes';
+  }
+  if ([successStatus].flat()[0] === 200 && isEmpty(output)) {
+    return 'its output is nothing and its successStatus 200; leave the status out (204)';
+  }
+  const { problem } = inspectJson(output, 'output');
+  return problem === undefined ? { kind: 'json', schema: output } : `in its output, ${problem}`;
+}
+
+export function successStatuses({ successStatus }: RestMeta, output: OperationOutput): readonly number[] {
+  if (successStatus !== undefined) return [successStatus].flat();
+  if (output.kind !== 'json') return [200];
+  if (isEmpty(output.schema)) return [204];
+  return isOptional(output.schema, 'output') ? [200, 204] : [200];
+}
+
+const isEmpty = (schema: z.core.$ZodType) => ['void', 'undefined'].includes(schema._zod.def.type);

@@ -1,0 +1,317 @@
+// Hot path: every REST request runs through it.
+import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { isThenable, type MaybePromise } from '../../http/after.ts';
+import { Answer } from '../../http/answer.ts';
+import { BodyTooLargeError } from '../../http/request.ts';
+import { discardStream, isBodyStream } from '../../http/response.ts';
+import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
+import type { LinkBase } from '../../openapi/deprecationHeaders.ts';
+import type { Operation } from '../../openapi/operation.ts';
+import type { Calls, OutcomeReceiver, RawInputs } from '../../policies/calls.ts';
+import type { CredentialWatch } from '../../policies/credentialWatch.ts';
+import { idempotencyKey } from '../../policies/idempotencyKey.ts';
+import type { Limits } from '../../policies/limits.ts';
+import type { Target } from '../../policies/policy.ts';
+import type { RequestScope } from '../../policies/requestScope.ts';
+import type { ContextOptions } from '../../procedures/contextOptions.ts';
+import { Failed } from '../../procedures/failed.ts';
+import { LimitError } from '../../procedures/limitError.ts';
+import type { Protocol } from '../protocol.ts';
+import { byteContent } from './byteContent.ts';
+import type { ErrorResponse } from './errorResponse.ts';
+import { formFields, type FormFields } from './formFields.ts';
+import { createPathMatcher, type PathMatch } from './matchPath.ts';
+import { bodyType, rawBody, unsupportedType, type RawBody } from './readBody.ts';
+import { readInput, type RawInput } from './readInput.ts';
+import type { RestResponseMeta } from './responseMeta.ts';
+import { eventContent } from './restEvents.ts';
+import { RestOperation, type Content } from './restOperation.ts';
+
+export interface RestProtocolOptions<Identity> extends EventStreamTimes {
+  readonly operations: readonly Operation[];
+  readonly links: LinkBase;
+  /** The length of the base path, which `request.path` starts with. */
+  readonly basePathLength: number;
+  readonly limits: Limits;
+  readonly calls: Calls;
+  readonly watch: CredentialWatch;
+  readonly createContext: (options: ContextOptions<Identity>) => unknown;
+  readonly errorResponse: ErrorResponse;
+  readonly responseMeta: RestResponseMeta | undefined;
+}
+
+/** The resource and the operation that a request names. */
+export interface RestTarget extends Target {
+  readonly match: PathMatch<Resource> | undefined;
+  readonly operation: RestOperation | undefined;
+}
+
+/** The operations of one path. */
+class Resource {
+  readonly operations = new Map<string, RestOperation>();
+
+  /** The value of `Allow`. */
+  get allow(): string {
+    const methods = [...this.operations.keys()];
+    return [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(
+      ', ',
+    );
+  }
+}
+
+/**
+ * The REST protocol of a router. A request is checked in this order, and the first problem is the response: path (404),
+ * method (405), media type (415), size (413), input (400).
+ */
+export function createRestProtocol<Identity>(
+  options: RestProtocolOptions<Identity>,
+): Protocol<Identity, RestTarget> {
+  const { basePathLength, errorResponse, limits, links, operations } = options;
+  const matcher = createPathMatcher<Resource>();
+  for (const operation of operations) {
+    const resource = matcher.at(operation.template, () => new Resource());
+    const served = new RestOperation(operation, links, limits.maxResponseBytes);
+    resource.operations.set(operation.rest.method, served);
+  }
+  // Created once: its stack costs more than a GET.
+  const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no operation at this path.' });
+
+  return {
+    target({ method, path }) {
+      const match = matcher.match(path.slice(basePathLength));
+      const operation = match?.value.operations.get(method === 'HEAD' ? 'GET' : method);
+      return { calls: 1, isPublic: operation?.operation.isPublic === true, match, operation };
+    },
+    options: (_request, { match }) =>
+      match ? new Answer(204, [['allow', match.value.allow]]) : errorResponse(notFound),
+    respond(scope, { match, operation }) {
+      if (match === undefined) return errorResponse(notFound);
+      if (operation) return new RestCall(options, operation, match.parameters, scope).respond();
+      const { allow } = match.value;
+      const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
+      return errorResponse(error, [['allow', allow]]);
+    },
+    reject: (error) => errorResponse(error),
+  };
+}
+
+/**
+ * One request, from its body to its response: its methods run from top to bottom. There is no promise where nothing waits,
+ * and no closure.
+ */
+class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
+  readonly #options: RestProtocolOptions<Identity>;
+  readonly #served: RestOperation;
+  readonly #scope: RequestScope<Identity>;
+  readonly parameters: readonly (string | undefined)[];
+  readonly query: string;
+  body: RawBody | undefined = undefined;
+  #queryFields: FormFields | undefined = undefined;
+  #ctx: unknown = undefined;
+  #response: Answer | undefined = undefined;
+  /** Resolves the promise of the response, where the caller waits for it. */
+  #resolve: ((response: Answer) => void) | undefined = undefined;
+
+  constructor(
+    options: RestProtocolOptions<Identity>,
+    served: RestOperation,
+    parameters: readonly (string | undefined)[],
+    scope: RequestScope<Identity>,
+  ) {
+    this.#options = options;
+    this.#served = served;
+    this.#scope = scope;
+    this.parameters = parameters;
+    this.query = scope.request.query;
+  }
+
+  get queryFields(): FormFields {
+    return (this.#queryFields ??= formFields(this.query, this.#served.operation.queryParameters));
+  }
+
+  get lastEventId(): string | undefined {
+    return this.#served.parseEvent && this.#scope.request.header('last-event-id');
+  }
+
+  respond(): MaybePromise<Answer> {
+    this.#readBody();
+    return (
+      this.#response ??
+      new Promise((resolve) => {
+        this.#resolve = resolve;
+      })
+    );
+  }
+
+  #readBody(): void {
+    const { body } = this.#served.operation;
+    if (body === undefined) return this.#createContext();
+    const { request } = this.#scope;
+    const { maxBodyBytes } = this.#options.limits;
+    let type: string | undefined;
+    try {
+      type = bodyType(request, body);
+    } catch (cause) {
+      return this.#reject(cause);
+    }
+    const bytes = request.bodyNow?.(maxBodyBytes);
+    if (bytes) return this.#takeBody(type, bytes);
+    request.body(maxBodyBytes).then(
+      (received) => this.#takeBody(type, received),
+      (cause: unknown) => this.#reject(bodyError(cause)),
+    );
+  }
+
+  #takeBody(type: string | undefined, bytes: Uint8Array<ArrayBuffer>): void {
+    const { body } = this.#served.operation;
+    // An empty body is one that was left out.
+    if (body === undefined || (bytes.byteLength === 0 && !body.required)) return this.#createContext();
+    if (type === undefined) return this.#reject(unsupportedType(body));
+    const raw = rawBody(this.#scope.request, type, bytes);
+    if (!(raw instanceof Promise)) {
+      this.body = raw;
+      return this.#createContext();
+    }
+    raw.then(
+      (form) => {
+        this.body = form;
+        this.#createContext();
+      },
+      (cause: unknown) => this.#reject(cause),
+    );
+  }
+
+  #createContext(): void {
+    const { calls, createContext } = this.#options;
+    const { identity, reply, request, requestId } = this.#scope;
+    const { output, rest } = this.#served.operation;
+    const rejection = calls.refusal(1);
+    if (rejection) return this.#fail(rejection);
+    // A stream goes on after its call: its signal must abort when the client disconnects.
+    if (output.kind !== 'json') this.#scope.follow();
+    let context: unknown;
+    try {
+      context = createContext({
+        request,
+        identity,
+        reply,
+        requestId,
+        idempotencyKey: rest.idempotencyKey ? idempotencyKey(request) : undefined,
+        info: undefined,
+      });
+    } catch (cause) {
+      return this.#fail(cause);
+    }
+    if (!isThenable(context)) return this.#call(context);
+    calls.wait(context, this.#scope, (outcome) => {
+      if (outcome instanceof Failed) this.#fail(outcome.error);
+      else this.#call(outcome);
+    });
+  }
+
+  #call(ctx: unknown): void {
+    this.#ctx = ctx;
+    this.#options.calls.start(this.#served.operation.procedure, ctx, this, 0, this.#scope, this);
+  }
+
+  /** Reads the input, once the procedure asks for it: middlewares run before. */
+  read(): unknown {
+    return readInput(this.#served.operation, this, this.#options.limits);
+  }
+
+  settle(_index: number, outcome: unknown): void {
+    if (outcome instanceof Failed) return this.#fail(outcome.error);
+    const { output } = this.#served.operation;
+    const { parseEvent } = this.#served;
+    if (parseEvent) {
+      this.#streamEvents(outcome, parseEvent).catch((cause: unknown) => this.#fail(cause));
+    } else if (output.kind === 'bytes') {
+      this.#streamBytes(outcome, output.contentType);
+    } else {
+      this.#succeed(outcome);
+    }
+  }
+
+  #streamBytes(output: unknown, contentType: string): void {
+    try {
+      this.#succeed(output, byteContent(output, contentType));
+    } catch (cause) {
+      this.#fail(cause);
+    }
+  }
+
+  async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
+    const { errorResponse, limits, maxDurationMs, pingMs, watch } = this.#options;
+    const { request, token } = this.#scope;
+    const content = await eventContent(output, {
+      parse,
+      scope: this.#scope,
+      maxEventBytes: limits.maxResponseBytes,
+      pingMs,
+      maxDurationMs,
+      watch: (onRevoked) => watch(token, request, onRevoked),
+      reportError: (cause) => {
+        const { body, error, limit } = errorResponse(cause);
+        if (this.#response) Object.assign(this.#response, { error, limit });
+        // Errors have a JSON text as their body.
+        return body as string;
+      },
+    });
+    this.#succeed(undefined, content);
+  }
+
+  /** Encodes the output of the call, or begins the stream of its body. */
+  #succeed(output: unknown, content?: Content): void {
+    const { responseMeta } = this.#options;
+    const { path } = this.#served.operation.procedure;
+    try {
+      let response = this.#served.successResponse(output, this.#scope.reply, this, content);
+      if (responseMeta) {
+        const isStream = content !== undefined;
+        response = responseMeta(response, { path, ctx: this.#ctx, output, isStream });
+      }
+      response.operation = path;
+      this.#respond(response);
+    } catch (cause) {
+      if (isBodyStream(content?.body)) void discardStream(content.body);
+      this.#fail(cause);
+    }
+  }
+
+  /** Responds with the error of the call. */
+  #fail(cause: unknown): void {
+    const { errorResponse, responseMeta } = this.#options;
+    const { deprecation, procedure } = this.#served.operation;
+    const { isAborted } = this.#scope.request;
+    // The error of a call whose client disconnected is not one of the service.
+    const error = isAborted ? clientClosed(cause) : getTRPCErrorFromUnknown(cause);
+    let response = errorResponse(error, error.code === 'NOT_FOUND' ? deprecation : []);
+    if (responseMeta && !isAborted) {
+      try {
+        response = responseMeta(response, { path: procedure.path, ctx: this.#ctx, error });
+      } catch (metaError) {
+        response = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: metaError }));
+      }
+    }
+    response.operation = procedure.path;
+    this.#respond(response);
+  }
+
+  /** Responds with an error of a request that is no call. */
+  #reject(cause: unknown): void {
+    this.#respond(this.#options.errorResponse(getTRPCErrorFromUnknown(cause)));
+  }
+
+  #respond(response: Answer): void {
+    this.#response = response;
+    this.#resolve?.(response);
+  }
+}
+
+const bodyError = (cause: unknown): TRPCError =>
+  cause instanceof BodyTooLargeError
+    ? new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message })
+    : clientClosed(cause);
+
+const clientClosed = (cause: unknown) =>
+  new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });
