@@ -3,8 +3,8 @@ import { isZod } from './isZod.ts';
 import { readProcedures, type Procedure } from './procedures.ts';
 import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
-import { routerTree, spellProcedure, type ProcedureTypes, type RouterTree } from './spellProcedure.ts';
-import { spellSchema, type SpellOptions } from './spellSchema.ts';
+import { routerTree, procedureToTypes, type ProcedureTypes, type RouterTree } from './procedureToTypes.ts';
+import { schemaToType, type TypeOptions } from './schemaToType.ts';
 import { word, type Comment, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
 import { metadataOf, type Schema } from './zodDefinition.ts';
@@ -38,20 +38,20 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
   );
   const isJson = transformer === unset.transformer;
   const verbatim = new Set<Schema>();
-  const spellAll = () => {
+  const typesOfAll = () => {
     const names = createNames(new Map(exported.map(([name, schema]) => [schema, name])));
-    const spelling: SpellOptions = { names, isJson, verbatim };
-    const procedures = new Map(definitions.map((each) => [each.path, spellProcedure(each, spelling)]));
+    const typeOptions: TypeOptions = { names, isJson, verbatim };
+    const procedures = new Map(definitions.map((each) => [each.path, procedureToTypes(each, typeOptions)]));
     for (const [name, schema] of exported) {
       if (metadataOf(schema).id === undefined || names.isUsed(schema)) continue;
-      spellSchema(schema, { owner: `The schema ${name}`, path: 'it', side: 'output' }, spelling);
+      schemaToType(schema, { owner: `The schema ${name}`, path: 'it', side: 'output' }, typeOptions);
     }
-    const errorShape = errorShapeOf(options.errorShape, errorFormatter === unset.errorFormatter, spelling);
+    const errorShape = errorShapeOf(options.errorShape, errorFormatter === unset.errorFormatter, typeOptions);
     return { procedures, errorShape, types: names.types() };
   };
-  let spelled = spellAll();
-  for (let known = 0; known < verbatim.size; spelled = spellAll()) known = verbatim.size;
-  const { procedures, errorShape, types } = spelled;
+  let all = typesOfAll();
+  for (let known = 0; known < verbatim.size; all = typesOfAll()) known = verbatim.size;
+  const { procedures, errorShape, types } = all;
   const comments = new Map(definitions.map((each) => [each.path, commentOf(each, definitions)]));
 
   const record = printTree(routerTree(router), { procedures, comments }, '  ');
@@ -142,13 +142,13 @@ function printTree(tree: RouterTree, known: Procedures, indent: string): string 
 function errorShapeOf(
   stated: TypesOptions['errorShape'],
   isUnformatted: boolean,
-  spelling: SpellOptions,
+  typeOptions: TypeOptions,
 ): TypeNode {
   if (isUnformatted || stated === 'default') return word('TRPCDefaultErrorShape');
   if (stated !== undefined) {
     // tRPC does not serialize the type of an error.
-    const options = { ...spelling, isJson: false };
-    return spellSchema(stated, { owner: 'The error shape', path: 'it', side: 'output' }, options);
+    const options = { ...typeOptions, isJson: false };
+    return schemaToType(stated, { owner: 'The error shape', path: 'it', side: 'output' }, options);
   }
   throw new TypegenError(
     "The shape of the router's errors is not known: it has an errorFormatter. Say that it keeps tRPC's own shape (`default`), or name a zod schema of what it gives: errorShape, or --error-shape.",

@@ -14,11 +14,11 @@ interface NamedType {
 
 /** Which schemas have names. */
 export interface Names {
-  /** The type of a schema: a reference where it has a name or is recursive, else what `spell` gives. */
-  readonly alias: (schema: Schema, place: Place, spell: () => TypeNode) => TypeNode;
-  /** Whether a schema has been asked for that has a name. */
+  /** The type of a schema: a reference where it has a name or is recursive, else what `toType` returns. */
+  readonly alias: (schema: Schema, place: Place, toType: () => TypeNode) => TypeNode;
+  /** Whether a type mentions the schema by its name. */
   readonly isUsed: (schema: Schema) => boolean;
-  /** All that got a name, in the order of their first use. To be asked when all is spelled. */
+  /** All that got a name, in the order of their first use. Call it when every type is made. */
   readonly types: () => readonly NamedType[];
 }
 
@@ -91,7 +91,7 @@ export function createNames(exported: ReadonlyMap<Schema, string>): Names {
   };
 
   return {
-    alias(schema, place, spell) {
+    alias(schema, place, toType) {
       const { side } = place;
       const { id } = metadataOf(schema);
       const name = id !== undefined && id in globalThis ? (exported.get(schema) ?? id) : id;
@@ -99,7 +99,7 @@ export function createNames(exported: ReadonlyMap<Schema, string>): Names {
       if (entity) {
         if (entity.forms[side] === undefined) {
           const form: { body?: TypeNode } = (entity.forms[side] = {});
-          form.body = spell();
+          form.body = toType();
         }
         return reference(entity, side);
       }
@@ -110,7 +110,7 @@ export function createNames(exported: ReadonlyMap<Schema, string>): Names {
         return reference(recursive, side);
       }
       open[side].set(schema, place);
-      const body = spell();
+      const body = toType();
       open[side].delete(schema);
       const form = entities.get(schema)?.forms[side];
       if (form === undefined) return body;

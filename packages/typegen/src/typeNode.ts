@@ -47,7 +47,7 @@ export interface Alias {
   readonly name: () => string;
   /** Whether it is an object type for sure, whatever its body will be. */
   readonly isObject: boolean;
-  /** `undefined` while it is being spelled. */
+  /** `undefined` while it is being made. */
   readonly body: () => TypeNode | undefined;
 }
 
@@ -110,7 +110,7 @@ function sameMembers(one: TypeNode & { readonly kind: 'union' }, other: TypeNode
   );
 }
 
-/** zod's `MakeReadonly` of a type; `undefined` where that cannot be spelled. */
+/** zod's `MakeReadonly` of a type; `undefined` where that cannot be printed. */
 export function asReadonly(type: TypeNode): TypeNode | undefined {
   switch (type.kind) {
     case 'word':

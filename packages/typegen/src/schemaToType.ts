@@ -27,7 +27,7 @@ import {
   type Schema,
 } from './zodDefinition.ts';
 
-export interface SpellOptions {
+export interface TypeOptions {
   readonly names: Names;
   /**
    * Whether outputs go through JSON, which has no `undefined`: an optional field of an output is absent, then, and its
@@ -37,7 +37,7 @@ export interface SpellOptions {
   /**
    * The schemas that keep their `undefined` nevertheless, with all their parts: what `Serialize` makes of intersections,
    * index signatures and readonly arrays depends on whether all around them is JSON, and so on the client's
-   * `exactOptionalPropertyTypes`. Spelling adds to them; all has to be spelled anew until there are no more.
+   * `exactOptionalPropertyTypes`. Making a type adds to them: make all types again until there are no more.
    */
   readonly verbatim: Set<Schema>;
 }
@@ -45,24 +45,26 @@ export interface SpellOptions {
 type Kind<Type extends Definition['type']> = Extract<Definition, { readonly type: Type }>;
 
 /**
- * The type that `z.input` or `z.output` infers, of any zod 4 schema. Types that leave no trace at run time are spelled
+ * The type that `z.input` or `z.output` infers, of any zod 4 schema. Types that leave no trace at run time are printed
  * as what they stand for: a brand as the type it brands, a TypeScript enum as its values.
  * @throws {TypegenError} where the type cannot be known at run time, unless the schema's metadata states it
  */
-export function spellSchema(schema: Schema, place: Place, options: SpellOptions): TypeNode {
+export function schemaToType(schema: Schema, place: Place, options: TypeOptions): TypeNode {
   if (place.isVerbatim) options.verbatim.add(schema);
   const isVerbatim = options.verbatim.has(schema);
-  return options.names.alias(schema, place, () => spellBody(schema, { ...place, isVerbatim }, options));
+  return options.names.alias(schema, place, () =>
+    definitionToType(schema, { ...place, isVerbatim }, options),
+  );
 }
 
-function spellBody(schema: Schema, place: Place, options: SpellOptions): TypeNode {
+function definitionToType(schema: Schema, place: Place, options: TypeOptions): TypeNode {
   const { typescript } = metadataOf(schema);
   if (typescript !== undefined) return { kind: 'stated', text: typescript };
   const definition = definitionOf(schema);
   const { side } = place;
   const isInput = side === 'input';
-  const spell: Spell = (inner, step = '') =>
-    spellSchema(inner, { ...place, path: `${place.path}${step}` }, options);
+  const toType: ToType = (inner, step = '') =>
+    schemaToType(inner, { ...place, path: `${place.path}${step}` }, options);
   switch (definition.type) {
     case 'string':
     case 'number':
@@ -91,62 +93,62 @@ function spellBody(schema: Schema, place: Place, options: SpellOptions): TypeNod
       return {
         kind: 'template',
         parts: definition.parts.map((part) =>
-          isSchema(part) ? templatePart(spell(part, '${}')) : String(part ?? (part === null ? null : '')),
+          isSchema(part) ? templatePart(toType(part, '${}')) : String(part ?? (part === null ? null : '')),
         ),
       };
     case 'array':
-      return { kind: 'array', element: spell(definition.element, '[]') };
+      return { kind: 'array', element: toType(definition.element, '[]') };
     case 'set':
-      return generic('Set', spell(definition.valueType, '[]'));
+      return generic('Set', toType(definition.valueType, '[]'));
     case 'map':
-      return generic('Map', spell(definition.keyType, '.key'), spell(definition.valueType, '[]'));
+      return generic('Map', toType(definition.keyType, '.key'), toType(definition.valueType, '[]'));
     case 'tuple':
-      return spellTuple(definition, side, spell);
+      return tupleToType(definition, side, toType);
     case 'object':
-      return spellObject(definition, place, options, spell);
+      return objectToType(definition, place, options, toType);
     case 'record':
-      return spellRecord(definition, side, spell);
+      return recordToType(definition, side, toType);
     case 'union':
-      return union(...definition.options.map((option) => spell(option)));
+      return union(...definition.options.map((option) => toType(option)));
     case 'intersection':
       return {
         kind: 'intersection',
-        members: [spell(definition.left), spell(definition.right)],
+        members: [toType(definition.left), toType(definition.right)],
       };
     case 'optional':
       return isExactOptional(schema)
-        ? spell(definition.innerType)
-        : union(spell(definition.innerType), undefinedType);
+        ? toType(definition.innerType)
+        : union(toType(definition.innerType), undefinedType);
     case 'nullable':
-      return union(spell(definition.innerType), word('null'));
+      return union(toType(definition.innerType), word('null'));
     case 'default':
       return isInput
-        ? union(spell(definition.innerType), undefinedType)
-        : withoutUndefined(spell(definition.innerType));
+        ? union(toType(definition.innerType), undefinedType)
+        : withoutUndefined(toType(definition.innerType));
     case 'prefault':
-      return isInput ? union(spell(definition.innerType), undefinedType) : spell(definition.innerType);
+      return isInput ? union(toType(definition.innerType), undefinedType) : toType(definition.innerType);
     case 'nonoptional':
-      return withoutUndefined(spell(definition.innerType));
+      return withoutUndefined(toType(definition.innerType));
     case 'success':
-      return isInput ? spell(definition.innerType) : word('boolean');
+      return isInput ? toType(definition.innerType) : word('boolean');
     case 'catch':
-      return spell(definition.innerType);
+      return toType(definition.innerType);
     case 'readonly':
       return (
-        asReadonly(spell(definition.innerType)) ??
+        asReadonly(toType(definition.innerType)) ??
         refuse(place, 'there is no name for what .readonly() makes of it', 'Leave .readonly() out')
       );
     case 'lazy':
-      return spell(lazyTarget(schema));
+      return toType(lazyTarget(schema));
     case 'pipe':
-      if (!isInput) return spell(definition.out);
-      return isPreprocess(schema) ? unknownType : spell(definition.in);
+      if (!isInput) return toType(definition.out);
+      return isPreprocess(schema) ? unknownType : toType(definition.in);
     case 'promise': {
-      const promise = generic('Promise', spell(definition.innerType));
-      return isInput ? union(spell(definition.innerType), promise) : promise;
+      const promise = generic('Promise', toType(definition.innerType));
+      return isInput ? union(toType(definition.innerType), promise) : promise;
     }
     case 'function':
-      return spellFunction(definition, place, options);
+      return functionToType(definition, place, options);
     case 'transform':
       return refuse(
         place,
@@ -154,7 +156,7 @@ function spellBody(schema: Schema, place: Place, options: SpellOptions): TypeNod
         'Say it: .pipe(schema) after it',
       );
     case 'custom':
-      return spellCustom(schema, place);
+      return customToType(schema, place);
     default:
       return refuse(
         place,
@@ -163,19 +165,19 @@ function spellBody(schema: Schema, place: Place, options: SpellOptions): TypeNod
   }
 }
 
-type Spell = (inner: Schema, step?: string) => TypeNode;
+type ToType = (inner: Schema, step?: string) => TypeNode;
 
-function spellObject(
+function objectToType(
   { shape, catchall }: Kind<'object'>,
   { side, isVerbatim = false }: Place,
-  { isJson }: SpellOptions,
-  spell: Spell,
+  { isJson }: TypeOptions,
+  toType: ToType,
 ): TypeNode {
-  const rest = catchall && definitionOf(catchall).type !== 'never' ? spell(catchall, '[]') : undefined;
+  const rest = catchall && definitionOf(catchall).type !== 'never' ? toType(catchall, '[]') : undefined;
   const members = Object.entries(shape).map(([name, field]): Member => ({
     name,
     optional: isOptional(field, side),
-    type: spell(field, `.${name}`),
+    type: toType(field, `.${name}`),
     comment: schemaComment(field),
   }));
   if (rest === undefined) {
@@ -203,18 +205,18 @@ const record = (key: TypeNode, value: TypeNode): TypeNode => ({
   optional: false,
 });
 
-function spellTuple({ items, rest }: Kind<'tuple'>, side: Side, spell: Spell): TypeNode {
+function tupleToType({ items, rest }: Kind<'tuple'>, side: Side, toType: ToType): TypeNode {
   const lastRequired = items.findLastIndex((item) => !isOptional(item, side));
   return {
     kind: 'tuple',
-    items: items.map((item, at) => ({ type: spell(item, `[${at}]`), optional: at > lastRequired })),
-    rest: rest ? spell(rest, '[]') : undefined,
+    items: items.map((item, at) => ({ type: toType(item, `[${at}]`), optional: at > lastRequired })),
+    rest: rest ? toType(rest, '[]') : undefined,
   };
 }
 
-function spellRecord({ keyType, valueType, partial }: Kind<'record'>, side: Side, spell: Spell): TypeNode {
-  const key = spell(keyType, '.key');
-  const value = spell(valueType, '[]');
+function recordToType({ keyType, valueType, partial }: Kind<'record'>, side: Side, toType: ToType): TypeNode {
+  const key = toType(keyType, '.key');
+  const value = toType(valueType, '[]');
   // A type that mentions itself so is written by hand: with an index signature, as zod's own of z.json() is.
   const isRecursive = value.kind === 'reference' && value.to.body() === undefined;
   if (isRecursive && definitionOf(valueType).type === 'lazy' && definitionOf(keyType).type === 'string') {
@@ -239,7 +241,7 @@ function isPropertyKey(schema: Schema): boolean {
   return definition.type === 'enum' || definition.type === 'template_literal';
 }
 
-function spellFunction(definition: Kind<'function'>, place: Place, options: SpellOptions): TypeNode {
+function functionToType(definition: Kind<'function'>, place: Place, options: TypeOptions): TypeNode {
   const input = definition.input as Schema;
   const inputDefinition = definitionOf(input);
   // z.function() without an input: zod's type takes it for one that nobody may call with arguments.
@@ -251,12 +253,12 @@ function spellFunction(definition: Kind<'function'>, place: Place, options: Spel
     kind: 'function',
     arguments: isUnset
       ? { kind: 'array', element: word('never') }
-      : spellSchema(input, { ...place, path: `${place.path}.arguments`, side: argumentsSide }, options),
-    result: spellSchema(definition.output, { ...place, path: `${place.path}.result` }, options),
+      : schemaToType(input, { ...place, path: `${place.path}.arguments`, side: argumentsSide }, options),
+    result: schemaToType(definition.output, { ...place, path: `${place.path}.result` }, options),
   };
 }
 
-function spellCustom(schema: Schema, place: Place): TypeNode {
+function customToType(schema: Schema, place: Place): TypeNode {
   const { name } = classOf(schema) ?? {};
   const isGlobal = name !== undefined && Reflect.get(globalThis, name) === classOf(schema);
   if (isGlobal) return { kind: 'generic', name: 'InstanceType', arguments: [word(`typeof ${name}`)] };

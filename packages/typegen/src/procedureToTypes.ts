@@ -3,7 +3,7 @@ import { octetInputParser } from '@trpc/server/http';
 import { isZod } from './isZod.ts';
 import type { Procedure } from './procedures.ts';
 import type { Place } from './place.ts';
-import { spellSchema, type SpellOptions } from './spellSchema.ts';
+import { schemaToType, type TypeOptions } from './schemaToType.ts';
 import { contains, generic, word, type Member, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
 import { definitionOf, type Schema } from './zodDefinition.ts';
@@ -17,22 +17,22 @@ export interface ProcedureTypes {
 
 /**
  * What a procedure's input and output schemas say of its type.
- * @throws {TypegenError} where a schema is missing, or cannot be spelled
+ * @throws {TypegenError} where a schema is missing, or has no type that can be known
  */
-export function spellProcedure(procedure: Procedure, options: SpellOptions): ProcedureTypes {
+export function procedureToTypes(procedure: Procedure, options: TypeOptions): ProcedureTypes {
   refuseOwnErrors(procedure);
   return {
     kind: ({ query: 'Query', mutation: 'Mutation', subscription: 'Subscription' } as const)[procedure.type],
-    input: spellInput(procedure, options),
-    output: spellOutput(procedure, options),
+    input: inputToType(procedure, options),
+    output: outputToType(procedure, options),
   };
 }
 
-function spellInput({ path, inputs }: Procedure, options: SpellOptions): TypeNode {
+function inputToType({ path, inputs }: Procedure, options: TypeOptions): TypeNode {
   const owner = `The procedure ${path}`;
   const types = inputs.map((parser) => {
     if (parser === octetInputParser) return word('OctetInput');
-    if (isZod(parser)) return spellSchema(parser, { owner, path: 'input', side: 'input' }, options);
+    if (isZod(parser)) return schemaToType(parser, { owner, path: 'input', side: 'input' }, options);
     throw new TypegenError(`${owner}: the type of its input is not known: its parser is not a zod 4 schema.`);
   });
   const [only = word('void')] = types;
@@ -52,10 +52,10 @@ function concatenated(types: readonly TypeNode[]): TypeNode {
   return { kind: 'object', members: [...members.values()] };
 }
 
-function spellOutput(procedure: Procedure, options: SpellOptions): TypeNode {
+function outputToType(procedure: Procedure, options: TypeOptions): TypeNode {
   const { path, type, output, rest } = procedure;
   const owner = `The procedure ${path}`;
-  if (isZod(output)) return spellGiven(output, { owner, path: 'output', side: 'output' }, options);
+  if (isZod(output)) return resultToType(output, { owner, path: 'output', side: 'output' }, options);
   if (output !== undefined) {
     throw new TypegenError(
       `${owner}: the type of its output is not known: its parser is not a zod 4 schema.`,
@@ -71,7 +71,7 @@ function spellOutput(procedure: Procedure, options: SpellOptions): TypeNode {
       `${owner}: what its events are is not known at run time. Say it in its metadata: openapi.event, or .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).`,
     );
   }
-  const event = spellGiven(rest.event, { owner, path: 'event', side: 'output' }, options);
+  const event = resultToType(rest.event, { owner, path: 'event', side: 'output' }, options);
   const yielded: TypeNode = resumes(procedure)
     ? {
         kind: 'object',
@@ -84,8 +84,8 @@ function spellOutput(procedure: Procedure, options: SpellOptions): TypeNode {
   return generic('AsyncIterable', yielded, word('void'));
 }
 
-function spellGiven(schema: Schema, place: Place, options: SpellOptions): TypeNode {
-  const type = spellSchema(schema, place, options);
+function resultToType(schema: Schema, place: Place, options: TypeOptions): TypeNode {
+  const type = schemaToType(schema, place, options);
   if (contains(type, isChangedBySerialize)) options.verbatim.add(schema);
   return type;
 }
