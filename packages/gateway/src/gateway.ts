@@ -35,7 +35,7 @@ import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRpcFailure } from './protocols/trpc/rpcFailure.ts';
 import { createRpcWire } from './protocols/trpc/rpcWire.ts';
-import { createSocketWire } from './protocols/trpc/socketWire.ts';
+import { createWebSockets } from './protocols/trpc/webSockets.ts';
 
 /** What `serve` takes, and what a service needs of its gateway. */
 export interface Gateway extends Service {
@@ -137,7 +137,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     fail: rpcFailure,
     createContext: options.createContext,
   });
-  const sockets = createSocketWire({
+  const sockets = createWebSockets({
     router,
     definitions,
     rpc,

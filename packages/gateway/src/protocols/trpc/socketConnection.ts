@@ -1,51 +1,72 @@
-import { EventEmitter } from 'node:events';
-import { TRPCError, type AnyTRPCProcedure, type AnyTRPCRouter } from '@trpc/server';
-import { getWSConnectionHandler, jsonEncoder, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
-import type { TRPCRequestInfo } from '@trpc/server/http';
-import type { ProcedureOptions } from '../../policies/calls.ts';
+import type { Buffer } from 'node:buffer';
+import { performance } from 'node:perf_hooks';
+import {
+  getTRPCErrorFromUnknown,
+  TRPCError,
+  type AnyTRPCRouter,
+  type inferRouterContext,
+} from '@trpc/server';
+import { getHTTPStatusCodeFromError, type TRPCRequestInfo } from '@trpc/server/http';
+import { isThenable, type MaybePromise } from '../../http/after.ts';
+import type { SocketHandler, SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
+import type { Calls } from '../../policies/calls.ts';
 import { CallScope } from '../../policies/callScope.ts';
-import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
+import type { CredentialWatch } from '../../policies/credentialWatch.ts';
+import type { Exchange } from '../../policies/exchange.ts';
+import type { FailedAttempts } from '../../policies/failedAttempts.ts';
+import type { Target } from '../../policies/policy.ts';
+import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
+import type { ContextOptions } from '../../procedures/contextOptions.ts';
+import { Failed } from '../../procedures/failed.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import type { WebSocketPeer, SocketHandler, SocketLimit } from '../../http/webSocket.ts';
+import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { Reply } from '../../procedures/reply.ts';
 import { authorizationOf, sendsParameters } from './connectionAuthorization.ts';
-import { SocketAnswers } from './socketAnswers.ts';
-import { SocketCalls, type EndedCall } from './socketCalls.ts';
-import { socketExchange } from './socketExchange.ts';
-import { keepAlive } from './socketKeepAlive.ts';
-import type { SocketMessages } from './socketMessage.ts';
-import { socketTarget, type SocketWireOptions } from './socketWire.ts';
+import type { SocketOptions } from './options.ts';
+import { SocketCalls, type SocketCall } from './socketCalls.ts';
+import { noCall, SocketMessages, type FrameReceiver, type SocketFormat } from './socketMessages.ts';
 
-export interface SocketConnectionOptions<Router extends AnyTRPCRouter, Identity> extends SocketWireOptions<
-  Router,
-  Identity
-> {
+/** What the sockets of a gateway share. */
+export interface SharedBySockets<Router extends AnyTRPCRouter, Identity> {
+  readonly format: SocketFormat;
+  readonly procedures: ReadonlyMap<string, ProcedureDefinition>;
+  readonly maxJsonDepth: number;
+  readonly sockets: SocketOptions;
+  readonly calls: Calls;
+  /** Decides on a request, or on the credential of a socket, by the policies. */
+  readonly admit: (scope: RequestScope<Identity>, target: Target) => MaybePromise<TRPCError | undefined>;
+  readonly rateLimit: RateLimit<Identity> | undefined;
+  readonly failedAttempts: FailedAttempts | undefined;
+  readonly watch: CredentialWatch;
+  readonly createContext: (
+    options: ContextOptions<Identity>,
+  ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
+  /** Reports each call, and each malformed message. It does not throw. */
+  readonly tell: (record: Exchange) => void;
+}
+
+interface SocketConnectionOptions<Router extends AnyTRPCRouter, Identity> {
+  readonly shared: SharedBySockets<Router, Identity>;
   /** The request that opened the socket. */
   readonly scope: RequestScope<Identity>;
-  /** Whether the policies have admitted that; else the credential comes with the first message. */
+  /** Whether the policies have admitted it; else the credential comes with the first message. */
   readonly isAdmitted: boolean;
-  /** Called once where that was waited for: it was judged, or the socket was closed. */
-  readonly onJudged: () => void;
-  /** Reads what needs none of tRPC's own handler; `undefined` where all messages do. */
-  readonly messages: SocketMessages | undefined;
+  /** Called once where the credential was awaited: it has been checked, or the socket is closed. */
+  readonly onChecked: () => void;
   readonly onClosed: () => void;
 }
 
-export interface SocketConnection extends SocketHandler {
-  /** Tells the client to connect anew. */
-  sendReconnect(): void;
-}
+/** What a request for a WebSocket names: nothing yet. It counts as a call. */
+export const socketTarget: Target = { calls: 1, isPublic: false };
 
-/** Why a socket is closed (RFC 6455 §7.4.1; 1013 is in IANA's registry). */
+type ConnectionParams = TRPCRequestInfo['connectionParams'];
+
+/** Close codes (RFC 6455 §7.4.1; 1013 is in IANA's registry). */
 const goingAway = 1001;
 const policyViolation = 1008;
 const internalError = 1011;
 const tryAgainLater = 1013;
-
-/** What either side may say at any time (`keepAlive`). */
-const isHeartbeat = (data: Buffer, isBinary: boolean) =>
-  !isBinary && data.byteLength === 4 && ['PING', 'PONG'].includes(data.toString());
 
 function closeOf({ code }: TRPCError): [code: number, reason: string] {
   if (code === 'SERVICE_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS')
@@ -55,351 +76,388 @@ function closeOf({ code }: TRPCError): [code: number, reason: string] {
     : [internalError, 'The credential could not be checked.'];
 }
 
-/** From how many unsent bytes on subscriptions wait before they give their next value. */
+/** Unsent bytes from which on subscriptions wait before they produce their next event. */
 const pacedFromBytes = 65_536;
 
-/** Within how many milliseconds the host's connection ends after a close frame (`UnsentBytes`). */
+/** How long a client may keep the connection open after it has closed its socket, in milliseconds. */
 const connectionEndsWithinMs = 18_000;
 
-/** `readyState`, as the package ws and browsers number it. */
-const [open, closingState, closed] = [1, 2, 3];
-
-/** How a socket is told of that its host has ended. */
-const limitErrors: Readonly<Record<SocketLimit, LimitError>> = {
-  'message-bytes': new LimitError('message-bytes', {
-    code: 'PAYLOAD_TOO_LARGE',
-    message: 'A message is larger than a socket takes (sockets.maxMessageBytes, maxUnauthenticatedBytes).',
-  }),
-  pings: new LimitError('pings', {
-    code: 'TOO_MANY_REQUESTS',
-    message: 'The client sent more than 100 pings in a second.',
-  }),
-  'unsent-bytes': new LimitError('unsent-bytes', {
-    code: 'TOO_MANY_REQUESTS',
-    message: 'The client does not read what it is sent (sockets.maxBufferedBytes, maxUnsentSocketBytes).',
-  }),
+/** The statuses of what an adapter ends a socket for, in records. */
+const limitStatuses: Readonly<Record<SocketLimit, number>> = {
+  'message-bytes': 413,
+  pings: 429,
+  'unsent-bytes': 429,
 };
 
 const malformed = new TRPCError({ code: 'BAD_REQUEST', message: 'The message is malformed.' });
 
-type ErrorInfo = Parameters<NonNullable<WSSHandlerOptions<AnyTRPCRouter>['onError']>>[0];
-type ServeClient = ReturnType<typeof getWSConnectionHandler>;
+interface Message {
+  readonly data: Buffer;
+  readonly isBinary: boolean;
+}
 
-/**
- * Serves one WebSocket: queries and mutations at once, all else through tRPC's own connection handler, which takes it for
- * a socket of the package ws.
- */
-export function openConnection<Router extends AnyTRPCRouter, Identity>(
-  socket: WebSocketPeer,
-  options: SocketConnectionOptions<Router, Identity>,
-): SocketConnection {
-  const { isAdmitted, rateLimit, rpc, scope, sockets } = options;
-  const { request, requestId } = scope;
-  const {
-    credentialDeadlineMs = 5000,
-    maxBufferedBytes = 1_048_576,
-    maxCallsPerSocket = 1000,
-    maxUnauthenticatedBytes = 65_536,
-  } = sockets;
-  const encoder = sockets.experimental_encoder ?? jsonEncoder;
-  const procedures = options.router._def.procedures as Readonly<Record<string, AnyTRPCProcedure>>;
-  const isProcedure = (path: string, type: string) =>
-    Object.hasOwn(procedures, path) && procedures[path]?._def.type === type;
+/** One WebSocket: its credential, its context, its limits and its end. */
+export class SocketConnection<Router extends AnyTRPCRouter, Identity>
+  implements SocketHandler, FrameReceiver
+{
+  readonly #options: SocketConnectionOptions<Router, Identity>;
+  readonly #socket: WebSocketPeer;
+  readonly #messages: SocketMessages;
+  readonly #calls: SocketCalls;
+  readonly #keepAlive: KeepAlive | undefined;
+  /** The signal of `createContext`: aborts when the socket is closed. */
+  readonly #closing = new AbortController();
+  #state: 'open' | 'closing' | 'closed' = 'open';
+  #isDraining = false;
+  #isAuthenticated: boolean;
+  /** Whether the next message is the connection parameters. */
+  #awaitsParameters: boolean;
+  /** Messages that wait for the context, unparsed: each may be thousands of calls. `undefined` once it is there. */
+  #held: Message[] | undefined = [];
+  #heldBytes = 0;
+  #credentialTimer: NodeJS.Timeout | undefined;
+  #onChecked: (() => void) | undefined;
+  /** For how many calls their messages have paid the rate limit. */
+  #paid = 0;
+  /** Whether the last message exceeded the rate limit. */
+  #isBeyondLimit = false;
+  /** Subscriptions that wait until the client reads. */
+  #paused: (() => void)[] = [];
+  #endWatch = () => {};
+  #onIdle = () => {};
 
-  /** Messages that wait for the context, as they came: parsed, each may be thousands of calls. */
-  let held: { readonly data: Buffer; readonly isBinary: boolean }[] | undefined = [];
-  let heldBytes = 0;
-  /** Whether tRPC's handler waits for the first message: it makes the context from that. */
-  let awaitsParameters = sendsParameters(request);
-  /** `undefined` until the context is made. */
-  let answers: SocketAnswers<Router> | undefined;
-  /** Whether it could not be made: tRPC's handler answers each call with the error then. */
-  let hasNoContext = false;
-  /** Whether tRPC's handler is given a message: what it says meanwhile, and not later, is that the message is malformed. */
-  let isReading = false;
-  let isMalformed = false;
-  /** For how many calls their messages have paid. */
-  let paid = 0;
-  /** Whether the last message was one too many for the rate limit. */
-  let isBeyondLimit = false;
-  let isDraining = false;
-  let refusal: TRPCError | undefined;
-  /** Whether the caller is known. */
-  let isKnown = isAdmitted;
-  let endWatch = () => {};
-  let whenEnded = () => {};
-  let waiting: (() => void)[] = [];
-
-  const client = Object.assign(new EventEmitter(), {
-    readyState: open,
-    send(message: string | Uint8Array) {
-      isMalformed ||= isReading;
-      // Answers are not asked to wait, so a client that asks and does not read would fill the memory.
-      if (isRead()) socket.send(message);
-    },
-    close: () => (refusal ? close(...closeOf(refusal)) : close()),
-    terminate: () => socket.terminate(),
-  });
-
-  function close(code?: number, reason?: string): void {
-    if (client.readyState === open) client.readyState = closingState;
-    held = undefined;
-    socket.close(code, reason);
-  }
-
-  /** Whether the client reads what it is sent. Its socket is closed where not. */
-  function isRead(): boolean {
-    if (socket.bufferedBytes <= (isKnown ? maxBufferedBytes : maxUnauthenticatedBytes)) return true;
-    if (client.readyState === open) reportLimit('unsent-bytes');
-    close(tryAgainLater, 'What is sent is not read.');
-    return false;
-  }
-
-  const report = (operation: string | undefined, ended: Omit<EndedCall, 'path'>) =>
-    options.tell(socketExchange(requestId, request.path, operation, ended));
-
-  const reportLimit = (limit: SocketLimit) =>
-    report(undefined, { isStream: false, durationMs: 0, error: limitErrors[limit] });
-
-  /** Tells of a message that no call comes of. Beyond the limit nobody goes on with those: a call would be refused. */
-  function reject(error: TRPCError): void {
-    report(undefined, { isStream: false, durationMs: 0, error });
-    if (isBeyondLimit) close(tryAgainLater, 'Try again later.');
-  }
-
-  /** Counts a call, or a message. */
-  const charge = () => (isKnown ? rateLimit?.count(scope, 1) : undefined);
-
-  const calls = new SocketCalls({
-    admit() {
-      if (calls.inFlight >= maxCallsPerSocket) {
-        close(policyViolation, `A socket may run ${maxCallsPerSocket} calls at once.`);
-        throw new TRPCError({ code: 'TOO_MANY_REQUESTS' });
-      }
-      // No call begins before the context is made, and with it the caller is known.
-      const tooMany = paid > 0 ? undefined : charge();
-      if (tooMany) throw tooMany;
-      paid = Math.max(0, paid - 1);
-    },
-    run: (procedure, call) =>
-      options.calls.procedure(procedure, { ...call, getRawInput: shallow(call) }, request),
-    ready: () =>
-      client.readyState === open && socket.bufferedBytes > pacedFromBytes
-        ? new Promise((resolve) => waiting.push(resolve))
-        : undefined,
-    onEnd(ended) {
-      report(ended.path, ended);
-      if (calls.unary === 0) whenEnded();
-      closeIfDrained();
-    },
-  });
-
-  const { maxJsonDepth, maxResponseBytes } = options.limits;
-  const shallow =
-    ({ getRawInput }: ProcedureOptions) =>
-    async () => {
-      const input = await getRawInput();
-      if (isDeeper(input, maxJsonDepth)) throw tooDeep(maxJsonDepth);
-      return input;
-    };
-
-  const release = () => {
-    for (const resolve of waiting.splice(0)) resolve();
-  };
-
-  let judged = () => {};
-  /** Ends the wait for the credential. The time that its look-up may take is limited for itself. */
-  let credentialCame = () => {};
-  if (!isAdmitted) {
-    const deadline = setTimeout(() => {
-      options.failedAttempts?.countSilent(request);
-      close(policyViolation, 'No credential came in time.');
-    }, credentialDeadlineMs).unref();
-    credentialCame = () => clearTimeout(deadline);
-    judged = () => {
-      judged = () => {};
-      credentialCame();
-      options.onJudged();
-    };
-  }
-
-  /** A client that closed its socket may keep the connection: one that waited for its credential keeps its place so long. */
-  function judgeLate(): void {
-    credentialCame();
-    setTimeout(judged, connectionEndsWithinMs).unref();
-    judged = () => {};
-  }
-
-  function takeHeld() {
-    const taken = held ?? [];
-    held = undefined;
-    return taken;
-  }
-
-  async function createContext({ info }: { readonly info: TRPCRequestInfo }): Promise<unknown> {
+  constructor(socket: WebSocketPeer, options: SocketConnectionOptions<Router, Identity>) {
+    const { isAdmitted, scope, shared } = options;
+    const { credentialDeadlineMs = 5000, keepAlive } = shared.sockets;
+    this.#socket = socket;
+    this.#options = options;
+    this.#isAuthenticated = isAdmitted;
+    this.#awaitsParameters = sendsParameters(scope.request);
+    this.#messages = new SocketMessages(shared.format, scope.request, this);
+    this.#calls = new SocketCalls({
+      calls: shared.calls,
+      messages: this.#messages,
+      request: scope.request,
+      maxJsonDepth: shared.maxJsonDepth,
+      rejection: () => this.#rejection(),
+      ready: () => this.#ready(),
+      onEnd: (call, error) => this.#ended(call, error),
+    });
+    this.#keepAlive = keepAlive?.enabled ? new KeepAlive(this, socket, keepAlive) : undefined;
     if (!isAdmitted) {
-      refusal = await options.admit(scope, {
-        ...socketTarget,
-        authorization: authorizationOf(info.connectionParams),
-      });
+      this.#onChecked = options.onChecked;
+      this.#credentialTimer = setTimeout(() => {
+        shared.failedAttempts?.countSilent(scope.request);
+        this.#close(policyViolation, 'No credential came in time.');
+      }, credentialDeadlineMs).unref();
     }
-    judged();
-    if (refusal) throw refusal;
-    isKnown = true;
-    const { identity, token } = scope;
-    if (client.readyState === open) {
-      endWatch = options.watch(token, request, () =>
-        close(policyViolation, 'The credential is not valid any more.'),
-      );
-    }
-    let context: unknown;
-    try {
-      const made: unknown = options.createContext({
-        request,
-        identity,
-        // Nobody reads it, and it lasts as long as the socket: what is said is not kept.
-        reply: Object.assign(new Reply(), { append() {} }),
-        requestId,
-        idempotencyKey: undefined,
-        info,
-      });
-      context = await options.calls.waitPromise(new CallScope(request), Promise.resolve(made));
-    } catch (cause) {
-      hasNoContext = true;
-      for (const { data, isBinary } of takeHeld()) read(data, isBinary, false);
-      throw cause;
-    }
-    const waited = takeHeld();
-    answers = new SocketAnswers(
-      {
-        config: options.router._def._config,
-        request,
-        calls: options.calls,
-        running: calls,
-        maxJsonDepth,
-        maxResponseBytes,
-        onError: rpc.onError,
-        isOpen: () => client.readyState === open,
-        send: (text) => client.send(text),
-      },
-      context,
-    );
-    // What tRPC's handler is given begins in a later turn: what comes behind it must not overtake it.
-    let areAllPlain = true;
-    for (const { data, isBinary } of waited) areAllPlain = read(data, isBinary, areAllPlain);
-    return context;
+    if (!this.#awaitsParameters) void this.#begin();
   }
 
-  if (sockets.keepAlive?.enabled) keepAlive(client, sockets.keepAlive);
-  const serveClient = getWSConnectionHandler({
-    ...sockets,
-    keepAlive: undefined,
-    router: calls.view(options.router),
-    maxBatchSize: rpc.maxBatchSize,
-    createContext,
-    onError(failure: ErrorInfo) {
-      // A call's failure is told of when it has ended, a malformed message when it is read.
-      const { error, path, type } = failure;
-      const isCall = path !== undefined && isProcedure(path, type);
-      if (!isCall && !isReading) reject(error);
-      // One that needs a context and gets none never begins.
-      if (isCall && hasNoContext) report(path, { isStream: type === 'subscription', durationMs: 0, error });
-      // tRPC looks after what an asynchronous one rejects with.
-      return rpc.onError?.({ ...failure, req: request });
-    },
-    // Without `wss`, which `applyWSSHandler` alone reads; and `createContext`'s type hangs on the router's.
-  } as unknown as WSSHandlerOptions<AnyTRPCRouter>);
-  serveClient(
-    // What the handler uses of either: `on`, `once`, `send`, `close`, `terminate`, `readyState`; `url`, `headers`, `socket`.
-    client as unknown as Parameters<ServeClient>[0],
-    // Of the URL it reads the query alone; with the host and the path, which are the client's choice, it may be none.
-    { url: `/?${request.query}`, headers: {}, socket: {} } as unknown as Parameters<ServeClient>[1],
-  );
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
 
-  /**
-   * A message costs what a call does, whatever is in it, and its first call no more.
-   * @returns whether it was answered without tRPC's handler
-   */
-  function read(data: Buffer, isBinary: boolean, mayBePlain = true): boolean {
-    isReading = !isHeartbeat(data, isBinary);
-    isMalformed = false;
-    isBeyondLimit = isReading && charge() !== undefined;
-    if (isReading && !isBeyondLimit) paid += 1;
-    client.emit('any message');
-    const isText = isReading && !isBinary;
-    const plain = answers && mayBePlain && isText ? options.messages?.(data.toString()) : undefined;
-    if (answers && plain) {
-      isReading = false;
-      answers.answer(plain);
-      return true;
+  get inFlight(): number {
+    return this.#calls.inFlight;
+  }
+
+  message(data: Buffer, isBinary: boolean): void {
+    // A client that is about to be told to reconnect repeats its calls on the next socket.
+    if (this.#isDraining || !this.isOpen) return;
+    this.#keepAlive?.heard();
+    if (!isBinary && data.byteLength === 4) {
+      const text = data.toString();
+      if (text === 'PING' && !this.#options.shared.sockets.dangerouslyDisablePong) this.send('PONG');
+      if (text === 'PING' || text === 'PONG') return;
     }
-    client.emit('message', data, isBinary);
-    isReading = false;
-    if (isMalformed) reject(malformed);
-    return false;
+    if (this.#awaitsParameters) {
+      this.#awaitsParameters = false;
+      clearTimeout(this.#credentialTimer);
+      this.#charge();
+      void this.#begin({ data, isBinary });
+    } else if (this.#held) {
+      this.#hold({ data, isBinary });
+    } else {
+      // The calls of the last message have started: what it paid for and did not start is forfeited.
+      this.#paid = 0;
+      for (const call of this.#read({ data, isBinary })) this.#calls.start(call);
+    }
   }
 
-  function sendReconnect(): void {
-    if (client.readyState === open) client.send(encoder.encode({ id: null, method: 'reconnect' }));
+  send(frame: string | Uint8Array): void {
+    if (this.#isRead()) this.#socket.send(frame);
   }
 
-  function closeIfDrained(): void {
-    if (!isDraining) return;
-    // A call ends before its answer is sent. Not before: a client that is told to connect anew repeats its open calls.
-    setImmediate(() => {
-      if (calls.unary > 0 || client.readyState !== open) return;
-      sendReconnect();
-      close(goingAway, 'The server is stopping.');
+  pinged(): void {
+    this.#isRead();
+  }
+
+  limited(limit: SocketLimit): void {
+    this.#report(undefined, limitStatuses[limit], undefined, limit);
+  }
+
+  drained(): void {
+    if (this.#socket.bufferedBytes > pacedFromBytes) return;
+    for (const resume of this.#paused.splice(0)) resume();
+  }
+
+  async closed(isInOrder = false): Promise<void> {
+    clearTimeout(this.#credentialTimer);
+    // A client that closes its socket may keep the connection open, and keeps its place among those that wait so long. An
+    // adapter bounds the connections of the sockets that it closes.
+    if (isInOrder && !this.#isAuthenticated && this.isOpen)
+      setTimeout(() => this.#checked(), connectionEndsWithinMs).unref();
+    else this.#checked();
+    this.#state = 'closed';
+    this.#held = [];
+    this.#endWatch();
+    this.#keepAlive?.end();
+    this.#calls.abort();
+    this.#closing.abort();
+    this.#options.onClosed();
+    if (this.#calls.pending === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
     });
   }
 
-  return {
-    message(data, isBinary) {
-      // What it would begin now its client asks for again: it is about to be told to connect anew.
-      if (isDraining || client.readyState !== open) return;
-      if (answers || hasNoContext || awaitsParameters || isHeartbeat(data, isBinary)) {
-        if (awaitsParameters && !isHeartbeat(data, isBinary)) {
-          awaitsParameters = false;
-          credentialCame();
-        }
-        // The calls of the last one have begun: what it has paid for and not called is forfeited.
-        paid = 0;
-        read(data, isBinary);
-        return;
+  drain(): void {
+    this.#isDraining = true;
+    this.#closeIfDrained();
+  }
+
+  /** Tells the client to open another socket. */
+  sendReconnect(): void {
+    this.#messages.sendReconnect();
+  }
+
+  /** Authenticates the client where its request did not, makes the context, and serves what was held. It never rejects. */
+  async #begin(parameters?: Message): Promise<void> {
+    let connectionParams: ConnectionParams = null;
+    try {
+      if (parameters)
+        connectionParams = this.#messages.readConnectionParams(parameters.data, parameters.isBinary);
+    } catch (cause) {
+      return this.#fail(getTRPCErrorFromUnknown(cause));
+    }
+    const { isAdmitted, scope, shared } = this.#options;
+    const authorization = authorizationOf(connectionParams);
+    const rejection = isAdmitted ? undefined : await shared.admit(scope, { ...socketTarget, authorization });
+    this.#checked();
+    if (rejection) return this.#fail(rejection, ...closeOf(rejection));
+    this.#isAuthenticated = true;
+    if (this.isOpen) {
+      this.#endWatch = shared.watch(scope.token, scope.request, () =>
+        this.#close(policyViolation, 'The credential is not valid any more.'),
+      );
+    }
+    const context = await this.#createContext(connectionParams);
+    if (context instanceof Failed) this.#calls.contextError = context.error;
+    else this.#messages.context = context;
+    // All are read before the first call starts: one of them may stop a subscription that another starts.
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    const calls = held.flatMap((message) => (this.isOpen ? this.#read(message) : []));
+    if (this.#calls.contextError) this.#fail(this.#calls.contextError);
+    for (const call of calls) this.#calls.start(call);
+  }
+
+  /** The context, or why there is none. */
+  async #createContext(connectionParams: ConnectionParams): Promise<unknown> {
+    const { scope, shared } = this.#options;
+    const { identity, request, requestId } = scope;
+    try {
+      const context: unknown = shared.createContext({
+        request,
+        identity,
+        // No response takes its headers, and it lasts as long as the socket: they are not kept.
+        reply: Object.assign(new Reply(), { append() {} }),
+        requestId,
+        idempotencyKey: undefined,
+        info: {
+          connectionParams,
+          calls: [],
+          isBatchCall: false,
+          accept: null,
+          type: 'unknown',
+          signal: this.#closing.signal,
+          url: null,
+        },
+      });
+      if (!isThenable(context)) return context;
+      return await new Promise((resolve) => shared.calls.wait(context, new CallScope(request), resolve));
+    } catch (cause) {
+      return new Failed(getTRPCErrorFromUnknown(cause));
+    }
+  }
+
+  /** Reports an error that no call causes, sends it, and closes the socket. */
+  #fail(error: TRPCError, code?: number, reason?: string): void {
+    this.#reportError(undefined, error);
+    this.#messages.fail(noCall, error);
+    setImmediate(() => this.#close(code, reason));
+  }
+
+  #hold(message: Message): void {
+    const { maxUnauthenticatedBytes = 65_536 } = this.#options.shared.sockets;
+    this.#heldBytes += message.data.byteLength;
+    if (this.#heldBytes > maxUnauthenticatedBytes)
+      this.#close(policyViolation, 'Too much was sent before the credential was checked.');
+    else this.#held?.push(message);
+  }
+
+  /** The calls of a message, which costs what a call does, whatever is in it; its first call then costs nothing. */
+  #read({ data, isBinary }: Message): readonly SocketCall[] {
+    const { shared } = this.#options;
+    this.#isBeyondLimit = this.#charge() !== undefined;
+    if (!this.#isBeyondLimit) this.#paid += 1;
+    const messages = this.#messages.read(data, isBinary);
+    let isMalformed = messages === undefined;
+    const calls: SocketCall[] = [];
+    for (const [index, message] of (messages ?? []).entries()) {
+      const { id } = message;
+      if (id === null) {
+        isMalformed = true;
+        const error = new TRPCError({ code: 'PARSE_ERROR', message: '`id` is required' });
+        this.#messages.fail({ ...noCall, jsonrpc: message.jsonrpc }, error);
+      } else if (message.method === 'subscription.stop') {
+        this.#calls.stop(id);
+      } else {
+        const call = this.#calls.create(
+          { ...message, id },
+          shared.procedures.get(message.params.path),
+          index,
+        );
+        if (call) calls.push(call);
+        else isMalformed = true;
       }
-      heldBytes += data.byteLength;
-      if (heldBytes > maxUnauthenticatedBytes)
-        close(policyViolation, 'Too much was sent before the credential was checked.');
-      else held?.push({ data, isBinary });
-    },
-    pinged: isRead,
-    limited: reportLimit,
-    drained() {
-      if (socket.bufferedBytes <= pacedFromBytes) release();
-    },
-    async closed(isInOrder = false) {
-      // The host bounds those that it closes itself.
-      if (isInOrder && !isKnown && client.readyState === open) judgeLate();
-      else judged();
-      client.readyState = closed;
-      held = undefined;
-      endWatch();
-      client.emit('close');
-      calls.abort();
-      options.onClosed();
-      if (calls.unary > 0) {
-        await new Promise<void>((resolve) => {
-          whenEnded = resolve;
-        });
-      }
-    },
-    drain() {
-      isDraining = true;
-      closeIfDrained();
-    },
-    get inFlight() {
-      return calls.inFlight;
-    },
-    sendReconnect,
-  };
+    }
+    if (isMalformed) this.#reject(malformed);
+    return calls;
+  }
+
+  #rejection(): TRPCError | undefined {
+    const { maxCallsPerSocket = 1000 } = this.#options.shared.sockets;
+    if (this.#calls.inFlight >= maxCallsPerSocket) {
+      this.#close(policyViolation, `A socket may run ${maxCallsPerSocket} calls at once.`);
+      return new TRPCError({ code: 'TOO_MANY_REQUESTS' });
+    }
+    if (this.#paid === 0) return this.#charge();
+    this.#paid -= 1;
+    return undefined;
+  }
+
+  /** Counts a call, or a message, to the rate limit. */
+  #charge(): LimitError | undefined {
+    const { scope, shared } = this.#options;
+    return this.#isAuthenticated ? shared.rateLimit?.count(scope, 1) : undefined;
+  }
+
+  #ready(): Promise<void> | undefined {
+    return this.isOpen && this.#socket.bufferedBytes > pacedFromBytes
+      ? new Promise((resolve) => this.#paused.push(resolve))
+      : undefined;
+  }
+
+  /** Whether the client reads what it is sent. Its socket is closed otherwise, or answers would fill the memory. */
+  #isRead(): boolean {
+    const { maxBufferedBytes = 1_048_576, maxUnauthenticatedBytes = 65_536 } = this.#options.shared.sockets;
+    const maxBytes = this.#isAuthenticated ? maxBufferedBytes : maxUnauthenticatedBytes;
+    if (this.#socket.bufferedBytes <= maxBytes) return true;
+    if (this.isOpen) this.limited('unsent-bytes');
+    this.#close(tryAgainLater, 'What is sent is not read.');
+    return false;
+  }
+
+  #ended(call: SocketCall, error: TRPCError | undefined): void {
+    if (call.procedure === undefined && error) this.#reject(error);
+    else if (error) this.#reportError(call, error);
+    // 499: the client has gone, as over HTTP. A subscription ends by that, and has sent what it had.
+    else this.#report(call, this.#state === 'closed' && !call.isSubscription ? 499 : 200);
+    if (this.#calls.pending === 0) this.#onIdle();
+    this.#closeIfDrained();
+  }
+
+  /** Reports a message that starts no call. Beyond the rate limit it closes the socket: a call would be rejected. */
+  #reject(error: TRPCError): void {
+    this.#reportError(undefined, error);
+    if (this.#isBeyondLimit) this.#close(tryAgainLater, 'Try again later.');
+  }
+
+  #reportError(call: SocketCall | undefined, error: TRPCError): void {
+    const status = getHTTPStatusCodeFromError(error);
+    const limit = error instanceof LimitError ? error.limit : undefined;
+    this.#report(call, status, status >= 500 && limit === undefined ? error : undefined, limit);
+  }
+
+  #report(call: SocketCall | undefined, status: number, error?: TRPCError, limit?: Exchange['limit']): void {
+    const { scope, shared } = this.#options;
+    shared.tell({
+      requestId: scope.requestId,
+      method: 'WS',
+      path: scope.request.path,
+      face: 'rpc',
+      operation: call?.path,
+      procedures: call === undefined ? [] : [call.path],
+      calls: 1,
+      status,
+      isStream: call?.isSubscription ?? false,
+      durationMs: call?.startedAt === undefined ? 0 : performance.now() - call.startedAt,
+      bytesIn: undefined,
+      bytesOut: undefined,
+      limit,
+      error,
+    });
+  }
+
+  /** Gives up the place among the sockets whose credential is awaited. */
+  #checked(): void {
+    clearTimeout(this.#credentialTimer);
+    this.#onChecked?.();
+    this.#onChecked = undefined;
+  }
+
+  #closeIfDrained(): void {
+    if (!this.#isDraining) return;
+    // A call ends before its answer is sent. Not before: a client that is told to reconnect repeats its open calls.
+    setImmediate(() => {
+      if (this.#calls.pending > 0 || !this.isOpen) return;
+      this.sendReconnect();
+      this.#close(goingAway, 'The server is stopping.');
+    });
+  }
+
+  #close(code?: number, reason?: string): void {
+    if (this.isOpen) this.#state = 'closing';
+    this.#held &&= [];
+    this.#socket.close(code, reason);
+  }
+}
+
+/** Pings a client that is quiet, and ends the connection of one that stays so. */
+class KeepAlive {
+  readonly #ping: NodeJS.Timeout;
+  #timeout: NodeJS.Timeout | undefined;
+
+  constructor(
+    receiver: FrameReceiver,
+    socket: WebSocketPeer,
+    { pingMs = 30_000, pongWaitMs = 5000 }: NonNullable<SocketOptions['keepAlive']>,
+  ) {
+    this.#ping = setTimeout(() => {
+      receiver.send('PING');
+      this.#timeout = setTimeout(() => socket.terminate(), pongWaitMs);
+    }, pingMs);
+  }
+
+  heard(): void {
+    clearTimeout(this.#timeout);
+    this.#ping.refresh();
+  }
+
+  end(): void {
+    clearTimeout(this.#ping);
+    clearTimeout(this.#timeout);
+  }
 }

@@ -226,11 +226,3 @@ export function bytesOf(message: Message, router: AnyTRPCRouter, hasTransformer:
   }));
   return Buffer.from(JSON.stringify(message.isBatch ? parts : parts[0]));
 }
-
-export const isBatch = (message: Message): boolean => message.kind === 'calls' && message.isBatch;
-
-export const hasSubscription = (message: Message): boolean =>
-  message.kind === 'calls' &&
-  message.calls.some(
-    ({ path, method }) => subscriptions.includes(String(path)) || String(method).startsWith('subscription'),
-  );

@@ -1,0 +1,511 @@
+import { EventEmitter } from 'node:events';
+import { initTRPC, TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { getWSConnectionHandler, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { createGateway } from '../../gateway.ts';
+import type { Exchange } from '../../policies/exchange.ts';
+import type { HttpRequest } from '../../http/request.ts';
+import type { SocketAcceptor } from '../../http/webSocket.ts';
+import {
+  bytesOf,
+  maxBatchSize,
+  routerOf,
+  socketPlan,
+  type Served,
+  type SocketPlan,
+} from './testing/randomMessages.ts';
+
+/** One end of a WebSocket in the process: what it is sent goes to its owner, and what that says is kept. */
+interface End {
+  message(data: Buffer, isBinary: boolean): void;
+  close(): void;
+}
+type Connect = (served: Served, plan: SocketPlan, told: unknown[]) => Promise<End>;
+
+interface Failure {
+  readonly error: TRPCError;
+  readonly path: string | undefined;
+  readonly type: string;
+  readonly input: unknown;
+  readonly ctx: unknown;
+}
+
+/** Tells of errors, and fails at some itself. */
+const onErrorOf =
+  (told: unknown[]) =>
+  ({ error: { code, message }, path, type, input, ctx }: Failure): void => {
+    told.push(['onError', { code, message, path, type, input, ctx }]);
+    if (code === 'FORBIDDEN') throw new Error('onError failed');
+  };
+
+/** tRPC's own adapter (`applyWSSHandler` is this for each socket of the package ws). */
+const official: Connect = async ({ router }, { context }, told) => {
+  const client = Object.assign(new EventEmitter(), {
+    readyState: 1,
+    send: (text: string) => told.push(text),
+    close() {},
+    terminate() {},
+  });
+  const serve = getWSConnectionHandler({
+    router,
+    maxBatchSize,
+    createContext: () => context,
+    onError: onErrorOf(told),
+  } as unknown as WSSHandlerOptions<typeof router>);
+  serve(client as never, { url: '/trpc', headers: {}, socket: {} } as never);
+  return {
+    message: (data, isBinary) => client.emit('message', data, isBinary),
+    close() {
+      client.readyState = 3;
+      client.emit('close');
+    },
+  };
+};
+
+const request: HttpRequest = {
+  method: 'GET',
+  path: '/trpc',
+  query: '',
+  header: (name) => (name === 'sec-websocket-version' ? '13' : undefined),
+  headers: () => [],
+  remoteAddress: () => '127.0.0.1',
+  isAborted: false,
+  signal: new AbortController().signal,
+  body: async () => new Uint8Array(),
+  bodyChunks: async function* () {},
+};
+
+const gateway: Connect = async ({ router }, { context }, told) => {
+  const { upgrade } = await createGateway({
+    router,
+    createContext: () => context,
+    rpc: { maxBatchSize, onError: onErrorOf(told) },
+    document: { title: 'Test', version: '0.0.0' },
+  });
+  const accept = (await upgrade(request)) as SocketAcceptor;
+  const handler = accept({
+    bufferedBytes: 0,
+    send: (message) => told.push(message),
+    close() {},
+    terminate() {},
+  });
+  return {
+    message: (data, isBinary) => handler.message(data, isBinary),
+    close: () => void handler.closed(),
+  };
+};
+
+/** Until all microtasks have run: as between two messages of one packet. */
+async function microtasks(): Promise<void> {
+  for (let count = 0; count < 300; count += 1) await Promise.resolve();
+}
+
+async function quiet(): Promise<void> {
+  for (let count = 0; count < 40; count += 1) await new Promise(setImmediate);
+}
+
+/** How many messages there were, and how many of them were answered at once. */
+interface Tally {
+  messages: number;
+  atOnce: number;
+}
+
+/**
+ * What is sent, reported and done, for the messages between two pauses. In order where they are one call; of concurrent
+ * calls, frames are in order for each id that one call alone has, and all else is sorted.
+ */
+async function transcript(
+  connect: Connect,
+  plan: SocketPlan,
+  served: Served,
+  tally?: Tally,
+): Promise<unknown> {
+  const { router, chains } = served;
+  const told: unknown[] = [];
+  const end = await connect(served, plan, told);
+  await quiet();
+  const isOneCalls = singleIds(plan);
+  const parts: unknown[] = [];
+  let calls = 0;
+  const cut = () => {
+    const logs = chains.map(({ log }) => log.splice(0).flatMap(comparable));
+    const part = told.splice(0);
+    parts.push(
+      structuredClone(calls > 1 ? [sorted(part, isOneCalls), logs.map((log) => sorted(log))] : [part, logs]),
+    );
+    calls = 0;
+  };
+  for (const { message, pause } of plan.steps) {
+    const isBinary = message.kind === 'text' && message.isBinary;
+    const before = told.length;
+    end.message(bytesOf(message, router, plan.hasTransformer), isBinary);
+    if (tally) {
+      tally.messages += 1;
+      if (told.length > before) tally.atOnce += 1;
+    }
+    calls += message.kind === 'calls' ? message.calls.length : 1;
+    await microtasks();
+    if (pause === 'turn') await new Promise(setImmediate);
+    if (pause !== 'quiet') continue;
+    await quiet();
+    cut();
+  }
+  await quiet();
+  end.close();
+  await quiet();
+  cut();
+  return parts;
+}
+
+/** The ids that one call of a plan alone has, as they are in frames. */
+function singleIds({ steps }: SocketPlan): (id: unknown) => boolean {
+  const ids = steps.flatMap(({ message }) =>
+    message.kind === 'calls' ? message.calls.map(({ id }) => JSON.stringify(id)) : [],
+  );
+  return (id) => {
+    const text = JSON.stringify(id);
+    return ids.indexOf(text) !== -1 && ids.indexOf(text) === ids.lastIndexOf(text);
+  };
+}
+
+/** What concurrent calls have sent and done. */
+function sorted(entries: readonly unknown[], isOneCalls = (_id: unknown) => false): readonly unknown[] {
+  const frames = new Map<string, unknown[]>();
+  const others: string[] = [];
+  for (const entry of entries) {
+    const id =
+      typeof entry === 'string' && entry.startsWith('{') ? (JSON.parse(entry) as { id: unknown }).id : null;
+    const key = JSON.stringify(id);
+    if (id !== null && isOneCalls(id)) frames.set(key, [...(frames.get(key) ?? []), entry]);
+    else others.push(JSON.stringify(entry));
+  }
+  return [[...frames].toSorted(([a], [b]) => (a < b ? -1 : 1)), others.toSorted()];
+}
+
+/**
+ * What a chain has done. tRPC's adapter shows middlewares the router, which no type tells them of; and a refinement that
+ * is asynchronous is asked once in vain by each way that a procedure is called.
+ */
+function comparable(entry: unknown): readonly unknown[] {
+  if (entry === 'refined') return [];
+  return [JSON.parse((JSON.stringify(entry) ?? 'null').replace('"router",', '').replace(',"router"', ''))];
+}
+
+test('what is sent before the context is there begins in the order it was sent', async () => {
+  const t = initTRPC.create();
+  const begun: string[] = [];
+  const router = t.router({
+    watch: t.procedure.subscription(async () => {
+      begun.push('watch');
+      return (async function* () {})();
+    }),
+    add: t.procedure.mutation(() => begun.push('add')),
+  });
+  const { upgrade } = await createGateway({
+    router,
+    createContext: async () => ({}),
+    document: { title: 'Test', version: '0.0.0' },
+  });
+  const accept = (await upgrade(request)) as SocketAcceptor;
+  const handler = accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
+  const say = (id: number, method: string, path: string) =>
+    handler.message(Buffer.from(JSON.stringify({ id, method, params: { path } })), false);
+  say(1, 'mutation', 'add');
+  say(2, 'subscription', 'watch');
+  say(3, 'mutation', 'add');
+  await quiet();
+  expect(begun).toEqual(['add', 'watch', 'add']);
+});
+
+/** What is answered and told where all messages come before the context fails. */
+async function withoutContext(connect: Connect, plan: SocketPlan): Promise<readonly unknown[]> {
+  const served = routerOf(plan);
+  const making = Promise.withResolvers<never>();
+  const told: unknown[] = [];
+  const end = await connect(served, { ...plan, context: making.promise }, told);
+  for (const { message } of plan.steps) {
+    // It is answered at once, before messages that wait and are malformed: tRPC's adapter answers those at once too.
+    if (message.kind === 'text' && message.text === 'PING') continue;
+    const isBinary = message.kind === 'text' && message.isBinary;
+    end.message(bytesOf(message, served.router, plan.hasTransformer), isBinary);
+  }
+  making.reject(new TRPCError({ code: 'UNAUTHORIZED', message: 'Not you.' }));
+  await quiet();
+  end.close();
+  // Each time it is told of, the error is the same; and a call runs on neither.
+  return structuredClone([told, served.chains.map(({ log }) => log.length)]);
+}
+
+test('of 200 clients whose context fails, each call is answered with the error and told of as by tRPC’s own adapter', async () => {
+  let answered = 0;
+  await fc.assert(
+    fc.asyncProperty(socketPlan, async (plan) => {
+      const expected = await withoutContext(official, plan);
+      answered += JSON.stringify(expected).split('\\"id\\":1').length - 1;
+      expect(await withoutContext(gateway, plan)).toEqual(expected);
+    }),
+    { numRuns: 200 },
+  );
+  expect(answered).toBeGreaterThan(20);
+}, 60_000);
+
+const runs = 1000;
+
+test(`of ${runs} clients that send messages at random, every one is answered on a WebSocket as by tRPC's own adapter`, async () => {
+  const tally: Tally = { messages: 0, atOnce: 0 };
+  await fc.assert(
+    fc.asyncProperty(socketPlan, async (plan) => {
+      const expected = await transcript(official, plan, routerOf(plan));
+      expect(await transcript(gateway, plan, routerOf(plan), tally)).toEqual(expected);
+    }),
+    { numRuns: runs },
+  );
+  process.stdout.write(`Messages: ${tally.atOnce} of ${tally.messages} answered at once.\n`);
+  expect(tally.atOnce).toBeGreaterThan(0.3 * tally.messages);
+}, 120_000);
+
+type Options = Partial<Parameters<typeof createGateway>[0]>;
+
+const t = initTRPC.create({ isDev: false });
+
+/** A socket of a gateway, and what it sends and reports. */
+async function open(router: AnyTRPCRouter, options: Options = {}) {
+  const frames: unknown[] = [];
+  const exchanges: Exchange[] = [];
+  const closes: unknown[] = [];
+  const { callsInFlight, upgrade } = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Test', version: '0.0.0' },
+    onExchange: (exchange) => exchanges.push(exchange),
+    ...options,
+  });
+  const accept = (await upgrade(request)) as SocketAcceptor;
+  const handler = accept({
+    bufferedBytes: 0,
+    send: (frame) => frames.push(typeof frame === 'string' ? JSON.parse(frame) : frame),
+    close: (...close) => closes.push(close),
+    terminate() {},
+  });
+  await quiet();
+  exchanges.length = 0;
+  const say = async (...messages: object[]) => {
+    for (const message of messages) handler.message(Buffer.from(JSON.stringify(message)), false);
+    await quiet();
+  };
+  return { callsInFlight, closes, exchanges, frames, handler, say };
+}
+
+const call = (id: number, method: string, path: string, more: object = {}) => ({
+  id,
+  method,
+  params: { path, ...more },
+});
+
+const big = 'x'.repeat(2000);
+
+describe('maxResponseBytes', () => {
+  const router = t.router({
+    big: t.procedure.query(() => big),
+    events: t.procedure.subscription(async function* () {
+      yield 'small';
+      yield big;
+      yield 'small';
+    }),
+  });
+  const tooLarge = { id: 1, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } };
+  const limited = { status: 413, limit: 'response-bytes', error: undefined };
+
+  it.each([
+    ['beside a lastEventId', call(1, 'query', 'big', { lastEventId: '7' })],
+    ['in a batch with a subscription', [call(1, 'query', 'big'), call(2, 'subscription', 'events')]],
+  ])('a query %s is answered with 413', async (_where, message) => {
+    const { exchanges, frames, say } = await open(router, { maxResponseBytes: 1000 });
+    await say(message);
+    expect(frames[0]).toMatchObject(tooLarge);
+    expect(exchanges[0]).toMatchObject({ operation: 'big', ...limited });
+  });
+
+  it('a query is answered with 413 where an encoder makes the frame', async () => {
+    const encoder = {
+      encode: (message: unknown) => new TextEncoder().encode(JSON.stringify(message)),
+      decode: (data: unknown) => JSON.parse(String(data)) as unknown,
+    };
+    const { frames, say } = await open(router, {
+      maxResponseBytes: 1000,
+      sockets: { experimental_encoder: encoder },
+    });
+    await say(call(1, 'query', 'big'));
+    expect(JSON.parse(new TextDecoder().decode(frames[0] as Uint8Array))).toMatchObject(tooLarge);
+  });
+
+  it('a subscription ends with 413 at an event that is too large', async () => {
+    const { exchanges, frames, say } = await open(router, { maxResponseBytes: 1000 });
+    await say(call(1, 'subscription', 'events'));
+    expect(frames).toMatchObject([
+      { result: { type: 'started' } },
+      { result: { type: 'data', data: 'small' } },
+      tooLarge,
+      { result: { type: 'stopped' } },
+    ]);
+    expect(exchanges).toMatchObject([{ operation: 'events', isStream: true, ...limited }]);
+  });
+});
+
+describe('the record of a call on a WebSocket', () => {
+  it('has the error of a subscription whose event cannot be serialized, or that is no stream', async () => {
+    const router = t.router({
+      bigint: t.procedure.subscription(async function* () {
+        yield 1n as unknown as number;
+      }),
+      none: t.procedure.subscription((() => 5) as never),
+    });
+    const { exchanges, frames, say } = await open(router);
+    await say(call(1, 'subscription', 'bigint'));
+    await say(call(2, 'subscription', 'none'));
+    expect(exchanges).toMatchObject([
+      {
+        operation: 'bigint',
+        status: 500,
+        isStream: true,
+        error: { message: expect.stringContaining('BigInt') },
+      },
+      {
+        operation: 'none',
+        status: 500,
+        isStream: true,
+        error: { message: expect.stringContaining('did not return') },
+      },
+    ]);
+    expect(frames).toMatchObject([
+      { id: 1, result: { type: 'started' } },
+      { id: 1, error: {} },
+      { id: 1, result: { type: 'stopped' } },
+      { id: 2, error: {} },
+    ]);
+  });
+
+  it('is one for each call, also where a subscription is stopped, fails, or its client goes', async () => {
+    const router = t.router({
+      wait: t.procedure.subscription(async function* ({ signal }) {
+        await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+        yield 1;
+      }),
+      fails: t.procedure.subscription(async function* () {
+        yield 1;
+        throw new TRPCError({ code: 'CONFLICT' });
+      }),
+    });
+    const { callsInFlight, exchanges, frames, handler, say } = await open(router);
+    await say([
+      call(1, 'subscription', 'wait'),
+      call(2, 'subscription', 'wait'),
+      call(3, 'subscription', 'fails'),
+    ]);
+    await say({ id: 1, method: 'subscription.stop' });
+    expect(frames.at(-1)).toEqual({ id: 1, result: { type: 'stopped' } });
+    await handler.closed();
+    await quiet();
+    expect(exchanges.map(({ operation, status }) => `${operation} ${status}`)).toEqual([
+      'fails 409',
+      'wait 200',
+      'wait 200',
+    ]);
+    expect([handler.inFlight, callsInFlight()]).toEqual([0, 0]);
+  });
+
+  it('has status 499 and no error where the client went before its query was answered', async () => {
+    const errors: unknown[] = [];
+    const router = t.router({
+      gives: t.procedure.query(
+        ({ signal }) =>
+          new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+      ),
+      ignores: t.procedure.query(() => new Promise((resolve) => setTimeout(resolve, 20))),
+    });
+    const { exchanges, handler, say } = await open(router, {
+      rpc: { onError: ({ error }) => errors.push(error) },
+    });
+    await say([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
+    expect(handler.inFlight).toBe(2);
+    await handler.closed();
+    await quiet();
+    expect(exchanges).toMatchObject([
+      { operation: 'gives', status: 499, error: undefined },
+      { operation: 'ignores', status: 499, error: undefined },
+    ]);
+    expect(errors).toEqual([]);
+  });
+});
+
+describe('a subscription', () => {
+  it('that is stopped in the message that starts it stops without having run', async () => {
+    let starts = 0;
+    const router = t.router({
+      count: t.procedure.subscription(async function* () {
+        starts += 1;
+        yield starts;
+      }),
+    });
+    const { exchanges, frames, say } = await open(router);
+    await say([call(1, 'subscription', 'count'), { id: 1, method: 'subscription.stop' }]);
+    expect([frames, starts, exchanges]).toEqual([[{ id: 1, result: { type: 'stopped' } }], 0, []]);
+    await say(call(1, 'subscription', 'count'));
+    expect(starts).toBe(1);
+  });
+
+  it('that gives up in its set-up because it was stopped has stopped, and has not failed', async () => {
+    const errors: unknown[] = [];
+    const router = t.router({
+      slow: t.procedure.subscription(async ({ signal }) => {
+        await new Promise((_resolve, reject) =>
+          signal?.addEventListener('abort', () => reject(signal.reason)),
+        );
+        return (async function* () {})();
+      }),
+    });
+    const { exchanges, frames, say } = await open(router, {
+      rpc: { onError: ({ error }) => errors.push(error) },
+    });
+    await say(call(1, 'subscription', 'slow'));
+    await say({ id: 1, method: 'subscription.stop' });
+    expect(frames).toEqual([{ id: 1, result: { type: 'stopped' } }]);
+    expect(exchanges).toMatchObject([{ operation: 'slow', status: 200, error: undefined }]);
+    expect(errors).toEqual([]);
+  });
+
+  it('whose iterator fails to close is reported to onError, behind its own error', async () => {
+    const errors: string[] = [];
+    const iterable = (fails: boolean) => ({
+      [Symbol.asyncIterator]: () => ({
+        async next() {
+          if (fails) throw new Error('next failed');
+          return { done: true as const, value: undefined };
+        },
+        async return(): Promise<never> {
+          throw new Error('return failed');
+        },
+      }),
+    });
+    const router = t.router({
+      ends: t.procedure.subscription((() => iterable(false)) as never),
+      fails: t.procedure.subscription((() => iterable(true)) as never),
+    });
+    const { frames, say } = await open(router, {
+      rpc: { onError: ({ error }) => errors.push(error.message) },
+    });
+    await say(call(1, 'subscription', 'ends'));
+    expect(frames).toEqual([
+      { id: 1, result: { type: 'started' } },
+      { id: 1, result: { type: 'stopped' } },
+    ]);
+    await say(call(2, 'subscription', 'fails'));
+    expect(errors).toEqual(['return failed', 'next failed', 'return failed']);
+    expect(frames.slice(2)).toMatchObject([
+      { id: 2, result: { type: 'started' } },
+      { id: 2, error: { message: 'next failed' } },
+      { id: 2, result: { type: 'stopped' } },
+    ]);
+  });
+});
