@@ -194,10 +194,17 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 
   const handle: Handle = (request) => {
     const scope = scopeOf(request, protocolOf(request.path));
-    return answered(scope, () => {
-      if (scope.protocol === 'rest') return serve(rest, scope);
-      return scope.protocol === 'rpc' ? serve(trpc, scope) : servePage(request);
-    });
+    try {
+      const response =
+        scope.protocol === 'rest'
+          ? serve(rest, scope)
+          : scope.protocol === 'rpc'
+            ? serve(trpc, scope)
+            : servePage(request);
+      return response instanceof Promise ? completedLater(scope, response) : completed(scope, response);
+    } catch (error) {
+      return rescued(scope, error);
+    }
   };
 
   /** Policies, then the protocol. */
@@ -226,24 +233,13 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     return errorResponse(error, [['allow', allow]]);
   }
 
-  /** Completes and reports what a request is answered with; an error of our own is answered with 500. */
-  function answered(
-    scope: RequestScope<Identity>,
-    respond: () => MaybePromise<HttpResponse>,
-  ): MaybePromise<HttpResponse> {
-    try {
-      const response = respond();
-      return response instanceof Promise
-        ? response.then(
-            (settled) => completed(scope, settled),
-            (error: unknown) => rescued(scope, error),
-          )
-        : completed(scope, response);
-    } catch (error) {
-      return rescued(scope, error);
-    }
-  }
+  const completedLater = (scope: RequestScope<Identity>, response: Promise<HttpResponse>) =>
+    response.then(
+      (settled) => completed(scope, settled),
+      (error: unknown) => rescued(scope, error),
+    );
 
+  /** Completes and reports a response. */
   function completed(scope: RequestScope<Identity>, response: HttpResponse): HttpResponse {
     try {
       const answer = response instanceof Answer ? response : Answer.of(response);
@@ -257,6 +253,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     }
   }
 
+  /** An error of the gateway's own, or of a page, is answered with 500. */
   function rescued(scope: RequestScope<Identity>, cause: unknown): HttpResponse {
     const answer = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }));
     answer.error = cause;

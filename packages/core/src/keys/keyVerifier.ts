@@ -39,9 +39,8 @@ const ANSWER_MS = 3000;
 const USE_MS = 60_000;
 
 /**
- * Tells whose token a token is. A new key is good at once. What is kept for a second saves 2.9 µs of 3.4 µs a call on the
- * embedded store, and the way to a database. Only good keys are kept, so tokens that are none cannot fill the memory, and
- * they cost less than good ones: 1.3 µs.
+ * Verifies API keys. A new key is good at once. A good one is remembered by its text for a second, so that a call needs
+ * neither its hash (a fifth of a GET) nor the store; invalid tokens are not remembered, and cannot fill the memory.
  */
 export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVerifier {
   const extra = apiKey === undefined ? undefined : { name: 'API_KEY', hash: hashKey(apiKey) };
@@ -61,26 +60,37 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
     keys.touch(hash, now).catch(() => {});
   }
 
-  function remember(hash: string, record: KeyRecord | undefined, until: number): KeyIdentity | undefined {
+  function remember(
+    token: string,
+    hash: string,
+    record: KeyRecord | undefined,
+    until: number,
+  ): KeyIdentity | undefined {
     const leftMs = (record?.expiresAt ?? Infinity) - Date.now();
     if (record === undefined || record.revokedAt !== undefined || leftMs <= 0) {
-      good.delete(hash);
+      good.delete(token);
       return undefined;
     }
     const identity = { name: record.name, hash };
-    good.set(hash, { identity, until: Math.min(until, performance.now() + leftMs) });
+    const entry = { identity, until: Math.min(until, performance.now() + leftMs) };
+    good.set(token, entry);
+    // The text of a key that is not used any more does not stay in memory.
+    setTimeout(() => {
+      if (good.get(token) === entry) good.delete(token);
+    }, GOOD_MS).unref();
     noteUse(hash, record);
     return identity;
   }
 
   async function rememberLater(
+    token: string,
     hash: string,
     finding: Promise<KeyRecord | undefined>,
     until: number,
   ): Promise<KeyIdentity | undefined> {
     try {
       const record = await finding;
-      return remember(hash, record, Math.min(performance.now() + GOOD_MS, until));
+      return remember(token, hash, record, Math.min(performance.now() + GOOD_MS, until));
     } finally {
       // Not one that was asked for since.
       if (asked.get(hash)?.until === until) asked.delete(hash);
@@ -88,18 +98,21 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
   }
 
   function verify(token: string): Awaitable<KeyIdentity | undefined> {
+    const now = performance.now();
+    const known = good.get(token);
+    if (known !== undefined && now < known.until) return known.identity;
     const hash = hashKey(token);
     // Hashes may be compared byte by byte: how long that takes tells about the hash of a guess, not about a key.
-    if (hash === extra?.hash) return extra;
-    const now = performance.now();
-    const known = good.get(hash);
-    if (known !== undefined && now < known.until) return known.identity;
+    if (extra !== undefined && hash === extra.hash) {
+      good.set(token, { identity: extra, until: Infinity });
+      return extra;
+    }
     const waiting = asked.get(hash);
     if (waiting !== undefined && now < waiting.until) return waiting.identity;
     const found = keys.find(hash);
-    if (!(found instanceof Promise)) return remember(hash, found, now + GOOD_MS);
+    if (!(found instanceof Promise)) return remember(token, hash, found, now + GOOD_MS);
     const until = now + ANSWER_MS;
-    const identity = rememberLater(hash, found, until);
+    const identity = rememberLater(token, hash, found, until);
     asked.set(hash, { identity, until });
     return identity;
   }

@@ -1,5 +1,5 @@
 import type { Limit } from './limit.ts';
-import type { HttpResponse, Header } from './response.ts';
+import { headersOf, type Header, type HttpResponse } from './response.ts';
 
 /** An unexpected error (5xx), and the procedure whose call it ended. */
 export interface FailedCall {
@@ -41,12 +41,7 @@ export class Answer implements HttpResponse {
 
   /** The value of the first header of this name, in lower case. */
   header(name: string): string | undefined {
-    for (let at = 0; at < this.headers.length; at += 1) {
-      const header = this.headers[at] as Header;
-      // By length first: that decides for nearly all.
-      if (header[0].length === name.length && header[0].toLowerCase() === name) return header[1];
-    }
-    return this.sharedHeaders.length === 0 ? undefined : sharedHeader(this.sharedHeaders, name);
+    return headersOf(this).find(([other]) => other.toLowerCase() === name)?.[1];
   }
 
   /** Another's response: it stays as it is. */
@@ -57,15 +52,3 @@ export class Answer implements HttpResponse {
 
 const none: readonly Header[] = [];
 const noFailedCalls: readonly FailedCall[] = [];
-
-/** Shared headers by name, looked up once for all responses that share them. */
-const byName = new WeakMap<readonly Header[], ReadonlyMap<string, string>>();
-
-function sharedHeader(headers: readonly Header[], name: string): string | undefined {
-  let values = byName.get(headers);
-  if (values === undefined) {
-    values = new Map(headers.map(([header, value]) => [header.toLowerCase(), value]));
-    byName.set(headers, values);
-  }
-  return values.get(name);
-}

@@ -1,3 +1,4 @@
+// Hot path: every response runs through it.
 import type { Header } from '../http/response.ts';
 import type { Policy } from './policy.ts';
 
@@ -7,29 +8,38 @@ import type { Policy } from './policy.ts';
  * shows. A router without `authenticate` answers tRPC requests with the headers of tRPC's adapters alone.
  */
 export function securityHeadersPolicy(isProtected: boolean): Policy<unknown> {
-  const withNosniff = addedOnce(['x-content-type-options', 'nosniff']);
-  const withNoStore = addedOnce(['cache-control', 'no-store']);
+  const withBoth = addedOnce(nosniff, noStore);
+  const withNosniff = addedOnce(nosniff);
+  const withNoStore = addedOnce(noStore);
   return {
     complete({ protocol, isAnonymous }, response) {
-      const isPrivate = isProtected && !isAnonymous && protocol !== 'other';
-      if (isPrivate && response.header('cache-control') === undefined) {
-        response.sharedHeaders = withNoStore(response.sharedHeaders);
+      let isStored = !isProtected || isAnonymous || protocol === 'other';
+      let isSniffed = protocol === 'rpc' && !isProtected;
+      const { headers } = response;
+      for (let at = 0; at < headers.length; at += 1) {
+        const [name] = headers[at] as Header;
+        // By length first: that decides for nearly all.
+        if (name.length === 13 && name.toLowerCase() === noStore[0]) isStored = true;
+        else if (name.length === 22 && name.toLowerCase() === nosniff[0]) isSniffed = true;
       }
-      if (protocol === 'rpc' && !isProtected) return;
-      if (response.header('x-content-type-options') === undefined) {
-        response.sharedHeaders = withNosniff(response.sharedHeaders);
-      }
+      if (isStored && isSniffed) return;
+      const add = isStored ? withNosniff : isSniffed ? withNoStore : withBoth;
+      response.sharedHeaders = add(response.sharedHeaders);
     },
   };
 }
 
-/** Adds a header to shared ones, once for all responses that share them. */
-function addedOnce(header: Header): (shared: readonly Header[]) => readonly Header[] {
+const nosniff: Header = ['x-content-type-options', 'nosniff'];
+const noStore: Header = ['cache-control', 'no-store'];
+
+/** Adds headers to shared ones that do not have them, once for all responses that share those. */
+function addedOnce(...added: readonly Header[]): (shared: readonly Header[]) => readonly Header[] {
   const extended = new WeakMap<readonly Header[], readonly Header[]>();
   return (shared) => {
     const known = extended.get(shared);
     if (known) return known;
-    const all = [...shared, header];
+    const names = new Set(shared.map(([name]) => name.toLowerCase()));
+    const all = [...shared, ...added.filter(([name]) => !names.has(name))];
     extended.set(shared, all);
     return all;
   };
