@@ -28,4 +28,21 @@ describe('a map of what was asked for of late', () => {
     map.set('a', 2);
     expect(map.get('a')).toBe(2);
   });
+
+  it('drops the older half once the younger one is full, and not before', () => {
+    const map = new RecentMap<number>(4);
+    for (const key of ['a', 'b', 'c', 'd']) map.set(key, 0);
+    expect([map.size, map.get('zz')]).toEqual([4, undefined]);
+    map.set('d', 1);
+    expect(map.size).toBe(4);
+    map.set('e', 0);
+    expect(map.size).toBe(3);
+    expect(['a', 'b', 'c', 'd', 'e'].filter((key) => map.get(key) !== undefined)).toEqual(['c', 'd', 'e']);
+  });
+
+  it('of an odd size keeps one key more', () => {
+    const map = new RecentMap<number>(3);
+    for (const key of ['a', 'b', 'c', 'd']) map.set(key, 0);
+    expect(map.size).toBe(4);
+  });
 });

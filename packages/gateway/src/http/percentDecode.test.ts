@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { percentDecode } from './percentDecode.ts';
+
+it.each([
+  ['plain', 'plain'],
+  ['', ''],
+  ['a+b', 'a+b'],
+  ['a%20b%2F%25', 'a b/%'],
+  ['%C3%A4', 'ä'],
+  ['%F0%9F%90%88', '🐈'],
+  ['%', undefined],
+  ['%zz', undefined],
+  ['%FF', undefined],
+  ['%C3', undefined],
+])('percentDecode of "%s" is %j', (text, decoded) => {
+  expect(percentDecode(text)).toBe(decoded);
+});

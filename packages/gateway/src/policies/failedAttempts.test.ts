@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { HttpRequest } from '../http/request.ts';
+import { createFailedAttempts } from './failedAttempts.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+const from = (address: string) => ({ remoteAddress: () => address }) as HttpRequest;
+const here = from('192.0.2.1');
+const create = (attempts: number, windowSeconds: number) =>
+  createFailedAttempts({ attempts, windowSeconds }, (request) => request.remoteAddress());
+
+it('an address may try as many invalid tokens as the limit says; one more is a 429 that names the wait', () => {
+  const failedAttempts = create(2, 60);
+  expect(failedAttempts.count(here, 'a', undefined)).toBeUndefined();
+  expect(failedAttempts.count(here, 'b', undefined)).toBeUndefined();
+  expect(failedAttempts.count(here, 'c', undefined)).toMatchObject({
+    code: 'TOO_MANY_REQUESTS',
+    limit: 'failed-attempts',
+    message: 'Too many API keys that are not valid came from this address: 2 may in 60 s.',
+    retryAfterSeconds: 30,
+  });
+  expect(failedAttempts.count(from('192.0.2.2'), 'c', undefined)).toBeUndefined();
+  vi.advanceTimersByTime(30_000);
+  expect(failedAttempts.count(here, 'c', undefined)).toBeUndefined();
+});
+
+it('a wait of less than a second is rounded up to one', () => {
+  const failedAttempts = create(10, 1);
+  for (let count = 0; count < 10; count += 1) failedAttempts.count(here, 'a', undefined);
+  expect(failedAttempts.count(here, 'a', undefined)).toMatchObject({ retryAfterSeconds: 1 });
+});
+
+it('a token that was looked up is known to be invalid for half a second, from when its look-up began', () => {
+  const failedAttempts = create(2, 60);
+  expect(failedAttempts.isKnown('a')).toBe(false);
+  vi.advanceTimersByTime(100);
+  failedAttempts.count(here, 'a', performance.now() - 100);
+  vi.advanceTimersByTime(399);
+  expect([failedAttempts.isKnown('a'), failedAttempts.isKnown('b')]).toEqual([true, false]);
+  vi.advanceTimersByTime(1);
+  expect(failedAttempts.isKnown('a')).toBe(false);
+});
+
+it('a token whose look-up is not worth saving is not remembered', () => {
+  const failedAttempts = create(2, 60);
+  failedAttempts.count(here, 'a', undefined);
+  expect([failedAttempts.isKnown('a'), failedAttempts.known()]).toEqual([false, 0]);
+});
+
+it('past the limit of its address a token is remembered only if it was before', () => {
+  const failedAttempts = create(1, 60);
+  failedAttempts.count(here, 'a', performance.now());
+  vi.advanceTimersByTime(1000);
+  expect(failedAttempts.count(here, 'b', performance.now())).toBeDefined();
+  expect([failedAttempts.isKnown('b'), failedAttempts.known()]).toEqual([false, 1]);
+  expect(failedAttempts.count(here, 'a', performance.now())).toBeDefined();
+  expect([failedAttempts.isKnown('a'), failedAttempts.known()]).toEqual([true, 1]);
+});
+
+it('an address may open as many WebSockets that stay silent as the limit says', () => {
+  const failedAttempts = create(2, 60);
+  expect(failedAttempts.silentRefusal(here)).toBeUndefined();
+  failedAttempts.countSilent(here);
+  expect(failedAttempts.silentRefusal(here)).toBeUndefined();
+  failedAttempts.countSilent(here);
+  expect(failedAttempts.silentRefusal(here)).toMatchObject({
+    code: 'TOO_MANY_REQUESTS',
+    limit: 'failed-attempts',
+    message: 'Too many WebSockets that sent no credential in time came from this address: 2 may in 60 s.',
+    retryAfterSeconds: 30,
+  });
+  expect(failedAttempts.silentRefusal(from('192.0.2.2'))).toBeUndefined();
+});
+
+it('silent WebSockets count as invalid tokens, and invalid tokens not as silent WebSockets', () => {
+  const silent = create(1, 60);
+  silent.countSilent(here);
+  expect(silent.count(here, 'a', undefined)).toBeDefined();
+  const invalid = create(1, 60);
+  invalid.count(here, 'a', undefined);
+  expect(invalid.silentRefusal(here)).toBeUndefined();
+});
+
+it.each([
+  [{ attempts: 0, windowSeconds: 1 }, 'failedAttempts.attempts is 0'],
+  [{ attempts: 1, windowSeconds: 0.5 }, 'failedAttempts.windowSeconds is 0.5'],
+])('%o is rejected', (options, message) => {
+  expect(() => createFailedAttempts(options, () => '')).toThrow(`${message}; it must be a positive integer.`);
+});

@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+import { createRateLimit, type RateLimitOptions } from './rateLimit.ts';
+import { RequestScope } from './requestScope.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
+
+type Identity = { readonly team: string };
+
+const create = (options: Partial<RateLimitOptions<Identity>> = {}) =>
+  createRateLimit<Identity>({ requests: 10, windowSeconds: 5, ...options }, (request) =>
+    request.remoteAddress(),
+  );
+
+function scope(caller: { token?: string; identity?: Identity; address?: string } = {}) {
+  const { token, identity, address = '192.0.2.1' } = caller;
+  const request = { ...inProcessRequest('GET', '/v1/pets'), remoteAddress: () => address };
+  const made = new RequestScope<Identity>(request, 'rest', 'id', 0);
+  made.token = token;
+  made.identity = identity;
+  return made;
+}
+
+it('calls within the limit are admitted, with the policy and what is left of it in headers', () => {
+  const rateLimit = create();
+  const first = scope({ token: 'a' });
+  expect(rateLimit.count(first, 3)).toBeUndefined();
+  expect(first.headers).toEqual([
+    ['ratelimit-policy', '"default";q=10;w=5'],
+    ['ratelimit', '"default";r=7;t=2'],
+  ]);
+});
+
+it('calls beyond the limit are rejected together, with the wait in whole seconds', () => {
+  const rateLimit = create();
+  rateLimit.count(scope({ token: 'a' }), 8);
+  const next = scope({ token: 'a' });
+  expect(rateLimit.count(next, 5)).toMatchObject({
+    code: 'TOO_MANY_REQUESTS',
+    limit: 'rate',
+    message: 'The rate limit is 10 calls in 5 s. Try again later.',
+    retryAfterSeconds: 2,
+  });
+  expect(next.headers).toContainEqual(['ratelimit', '"default";r=2;t=4']);
+  vi.advanceTimersByTime(1500);
+  expect(rateLimit.count(scope({ token: 'a' }), 5)).toBeUndefined();
+});
+
+it('a wait of less than a second is rounded up to one', () => {
+  const rateLimit = create({ requests: 100 });
+  rateLimit.count(scope(), 100);
+  expect(rateLimit.count(scope(), 1)).toMatchObject({ retryAfterSeconds: 1 });
+});
+
+it('a batch of as many calls as the limit has is admitted, and the error for a larger one says that it never fits', () => {
+  const rateLimit = create();
+  expect(rateLimit.count(scope({ token: 'a' }), 10)).toBeUndefined();
+  expect(rateLimit.count(scope({ token: 'a' }), 10)?.message).toBe(
+    'The rate limit is 10 calls in 5 s. Try again later.',
+  );
+  expect(rateLimit.count(scope({ token: 'b' }), 11)?.message).toBe(
+    'A batch of 11 calls is more than the rate limit of 10 calls in 5 s ever allows.',
+  );
+});
+
+it('a caller is its credential, or its address where it sent none', () => {
+  const rateLimit = create({ requests: 1 });
+  const count = (caller: Parameters<typeof scope>[0]) => rateLimit.count(scope(caller), 1) === undefined;
+  expect(count({ token: 'a', address: '192.0.2.1' })).toBe(true);
+  expect(count({ token: 'a', address: '192.0.2.2' })).toBe(false);
+  expect(count({ token: 'b', address: '192.0.2.1' })).toBe(true);
+  expect(count({ address: '192.0.2.1' })).toBe(true);
+  expect(count({ address: '192.0.2.1' })).toBe(false);
+  expect(count({ address: '192.0.2.2' })).toBe(true);
+  // A credential is no address, whatever it says.
+  expect(count({ token: '192.0.2.3' })).toBe(true);
+  expect(count({ address: '192.0.2.3' })).toBe(true);
+});
+
+it('a caller is what the option `key` returns', () => {
+  const rateLimit = create({
+    requests: 1,
+    key: ({ identity, request }) => identity?.team ?? request.path,
+  });
+  const count = (identity?: Identity) =>
+    rateLimit.count(scope({ token: String(identity?.team), ...(identity && { identity }) }), 1) === undefined;
+  expect([count({ team: 'red' }), count({ team: 'red' }), count({ team: 'blue' }), count()]).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ]);
+});
+
+it('as a policy it counts every call of a request', async () => {
+  const rateLimit = create();
+  const admitted = scope({ token: 'a' });
+  expect(await rateLimit.admit?.(admitted, { calls: 4, isPublic: false })).toBeUndefined();
+  expect(admitted.headers).toContainEqual(['ratelimit', '"default";r=6;t=2']);
+});
+
+it.each([
+  [{ requests: 1.5 }, 'rateLimit.requests is 1.5'],
+  [{ windowSeconds: 0 }, 'rateLimit.windowSeconds is 0'],
+])('%o is rejected', (options, message) => {
+  expect(() => create(options)).toThrow(`${message}; it must be a positive integer.`);
+});
