@@ -16,6 +16,7 @@ export interface BenchOptions {
   readonly rounds: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
+  readonly attempts: number;
   readonly starts: number;
   readonly maxAnimals: number;
   readonly checkFloors: boolean;
@@ -37,7 +38,7 @@ Without options: throughput, start and memory, and latency, of every contender.
   --contenders NAMES      of ${contenders.map(({ name }) => name).join(', ')}
   --curves NAMES          how the cost grows, in place of all that: of ${curveNames.join(', ')}; all
   --max-animals NUMBER    where the curve of animals ends (1000000); 10000000 take minutes to store, and 1 GB
-  --rounds NUMBER         how often everything is measured (5)
+  --rounds NUMBER         how often everything is measured (5), again where other programs disturb it
   --seconds NUMBER        how long each time (2)
   --floors                fails where a ratio is below packages/bench/floors.json, after a second try
   --set-floors            writes that file: 25% below what is measured
@@ -82,6 +83,7 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
     seconds,
     // Of slow cases a short one compiles nothing yet.
     warmUpSeconds: seconds * (quick ? 4 : 1),
+    attempts: quick ? 1 : 3,
     starts: quick ? 1 : 5,
     maxAnimals: positive('max-animals', values['max-animals'], quick ? 10_000 : 1_000_000),
     checkFloors: values.floors,

@@ -8,7 +8,7 @@ const file = fileURLToPath(new URL('../floors.json', import.meta.url));
 /** How far below what was measured a floor is: machines differ, and a quick run is a rough one. */
 const margin = 0.25;
 
-/** By contender and case: the least ratio to the bare server that is taken. */
+/** By contender and case: the least ratio to `minimal` that is accepted. */
 const Floors = z.record(z.string(), z.record(z.string(), z.number().positive()));
 type Floors = z.output<typeof Floors>;
 

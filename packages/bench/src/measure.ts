@@ -1,5 +1,6 @@
 import { apiKey, type Case } from './cases.ts';
 import type { ContenderProcess } from './contenderProcess.ts';
+import { coreTimes } from './foreignLoad.ts';
 import type { Load } from './load/load.ts';
 import { runGenerator } from './load/runGenerator.ts';
 import { wrk } from './load/wrk.ts';
@@ -22,6 +23,8 @@ export interface Measurement {
   readonly perCore: number;
   /** The part of the time that the server had the processor: where it is far from 1, something else was the limit. */
   readonly busy: number;
+  /** What other programs used of the two cores meanwhile, as a part of one core. */
+  readonly foreign: number;
 }
 
 /** Who has answered nothing by then answers nothing. */
@@ -33,16 +36,24 @@ export async function measure(
   subject: Case,
   seconds: number,
 ): Promise<Measurement> {
+  const timesBefore = await coreTimes();
   const before = await contender.processorSeconds();
   const load = await loadWith(contender.port, subject, seconds);
   const used = (await contender.processorSeconds()) - before;
+  const times = await coreTimes();
+  const others = times.used - timesBefore.used - (times.own - timesBefore.own) - used;
   // Where the machine is busy, or answers are long, a short run may be over before the first.
   if (load.requests === 0) {
     if (seconds > longestSeconds) throw new Error(`${subject.title}: no answer within ${seconds} s.`);
     return measure(contender, subject, seconds * 4);
   }
   const units = load.requests * subject.perRequest;
-  return { rate: units / load.seconds, perCore: units / used, busy: used / load.seconds };
+  return {
+    rate: units / load.seconds,
+    perCore: units / used,
+    busy: used / load.seconds,
+    foreign: Math.max(others, 0) / load.seconds,
+  };
 }
 
 async function loadWith(port: number, subject: Case, seconds: number): Promise<Load> {
@@ -65,4 +76,22 @@ async function loadWith(port: number, subject: Case, seconds: number): Promise<L
     seconds,
   };
   return (await runGenerator('socketCalls', options)) as Load;
+}
+
+/** More than this of one core for other programs: the measurement is repeated. */
+export const foreignLimit = 0.1;
+
+/** Measures again while other programs disturb it, and returns the measurement that was disturbed least. */
+export async function measureUndisturbed(
+  contender: Pick<ContenderProcess, 'port' | 'processorSeconds'>,
+  subject: Case,
+  seconds: number,
+  attempts: number,
+): Promise<Measurement> {
+  let best = await measure(contender, subject, seconds);
+  for (let attempt = 1; attempt < attempts && best.foreign > foreignLimit; attempt++) {
+    const again = await measure(contender, subject, seconds);
+    if (again.foreign < best.foreign) best = again;
+  }
+  return best;
 }

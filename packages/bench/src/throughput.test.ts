@@ -11,7 +11,8 @@ const result = (fields: Partial<Result>): Result => ({
   busy: 1,
   spread: 0,
   ratio: 0.8,
-  clockRatio: 0.8,
+  sameAnswerRatio: 1,
+  getRatio: 1,
   rounds: [],
   ...fields,
 });

@@ -1,7 +1,7 @@
 import type { Case } from './cases.ts';
 import { caseOf, type Contender } from './contenders.ts';
 import type { ContenderProcess } from './contenderProcess.ts';
-import { measure, type Measurement } from './measure.ts';
+import { measureUndisturbed, type Measurement } from './measure.ts';
 import { median, spread } from './statistics.ts';
 
 /** A contender that runs, and whose answers are the right ones. */
@@ -15,6 +15,8 @@ export interface ThroughputOptions {
   /** How long each measurement lasts, and the load before the first of each. */
   readonly seconds: number;
   readonly warmUpSeconds: number;
+  /** How often a measurement is made at most, where other programs disturb it. */
+  readonly attempts: number;
   readonly onProgress: (text: string) => void;
 }
 
@@ -28,24 +30,29 @@ export interface Result {
   readonly busy: number;
   /** Of `perCore`: 0.05 is ±5%. */
   readonly spread: number;
-  /** `perCore` over that of the bare server in the same round; the median. `undefined` without one. */
+  /** `perCore` over that of `minimal` in the same round; the median. `undefined` where that was not measured. */
   readonly ratio: number | undefined;
-  /** The same of `rate`. */
-  readonly clockRatio: number | undefined;
+  /** The same over that of `same-answer`. */
+  readonly sameAnswerRatio: number | undefined;
+  /** The same over that of the contender's own GET. */
+  readonly getRatio: number | undefined;
   readonly rounds: readonly Measurement[];
 }
 
-/** Whom all others are compared with. */
-export const bare = 'minimal';
+/** The contender that all others are compared with. */
+export const limit = 'minimal';
+
+/** The contender that repeats all the work of the gateway by hand. */
+const sameAnswer = 'same-answer';
 
 /**
  * Measures every case with every contender, in rounds: whatever else the machine does falls on all of them alike. Of a
- * round, each contender's figure is set against the bare server's of that same round.
+ * round, each contender's figure is divided by that of `minimal` in the same round.
  */
 export async function throughput(
   runners: readonly Runner[],
   cases: readonly Case[],
-  { rounds, seconds, warmUpSeconds, onProgress }: ThroughputOptions,
+  { rounds, seconds, warmUpSeconds, attempts, onProgress }: ThroughputOptions,
 ): Promise<readonly Result[]> {
   const measured = new Map<string, Measurement[]>();
   for (let round = -1; round < rounds; round++) {
@@ -59,11 +66,15 @@ export async function throughput(
       for (const { contender, process, own } of [...able.slice(turn), ...able.slice(0, turn)]) {
         const name = key(subject.name, contender.name);
         onProgress(round < 0 ? `warm-up: ${name}` : `round ${round + 1} of ${rounds}: ${name}`);
-        const measurement = await measure(process, own, round < 0 ? warmUpSeconds : seconds).catch(
-          (cause: unknown) => {
-            throw new Error(`${contender.name} failed at ${subject.name}: ${String(cause)}`, { cause });
-          },
-        );
+        const isWarmUp = round < 0;
+        const measurement = await measureUndisturbed(
+          process,
+          own,
+          isWarmUp ? warmUpSeconds : seconds,
+          isWarmUp ? 1 : attempts,
+        ).catch((cause: unknown) => {
+          throw new Error(`${contender.name} failed at ${subject.name}: ${String(cause)}`, { cause });
+        });
         if (round >= 0) measured.set(name, [...(measured.get(name) ?? []), measurement]);
       }
     }
@@ -71,32 +82,24 @@ export async function throughput(
   return cases.flatMap((subject) =>
     runners.flatMap(({ contender }) => {
       const of = measured.get(key(subject.name, contender.name));
-      const against = measured.get(key(subject.name, bare));
-      return of ? [summary(subject.name, contender.name, of, against)] : [];
+      if (of === undefined) return [];
+      const ratioTo = (other: readonly Measurement[] | undefined) =>
+        other && median(of.map(({ perCore }, index) => perCore / (other[index]?.perCore ?? NaN)));
+      const medianOf = (value: (measurement: Measurement) => number) => median(of.map(value));
+      return {
+        case: subject.name,
+        contender: contender.name,
+        rate: medianOf(({ rate }) => rate),
+        perCore: medianOf(({ perCore }) => perCore),
+        busy: medianOf(({ busy }) => busy),
+        spread: spread(of.map(({ perCore }) => perCore)),
+        ratio: ratioTo(measured.get(key(subject.name, limit))),
+        sameAnswerRatio: ratioTo(measured.get(key(subject.name, sameAnswer))),
+        getRatio: ratioTo(measured.get(key('get', contender.name))),
+        rounds: of,
+      };
     }),
   );
 }
 
 const key = (subject: string, contender: string) => `${subject} / ${contender}`;
-
-function summary(
-  subject: string,
-  contender: string,
-  rounds: readonly Measurement[],
-  against: readonly Measurement[] | undefined,
-): Result {
-  const of = (value: (measurement: Measurement) => number) => median(rounds.map(value));
-  const over = (value: (measurement: Measurement) => number) =>
-    against && median(rounds.map((round, index) => value(round) / value(against[index] ?? round)));
-  return {
-    case: subject,
-    contender,
-    rate: of(({ rate }) => rate),
-    perCore: of(({ perCore }) => perCore),
-    busy: of(({ busy }) => busy),
-    spread: spread(rounds.map(({ perCore }) => perCore)),
-    ratio: over(({ perCore }) => perCore),
-    clockRatio: over(({ rate }) => rate),
-    rounds,
-  };
-}

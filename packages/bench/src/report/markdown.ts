@@ -1,3 +1,6 @@
+import { errorCases } from '../cases.ts';
+import { foreignLimit } from '../measure.ts';
+import { median } from '../statistics.ts';
 import type { Result } from '../throughput.ts';
 import type { Report } from './report.ts';
 
@@ -6,6 +9,7 @@ export function markdown(report: Report): string {
   return [
     `Node ${report.machine.node.slice(1)}, ${report.machine.processor}: the server on one core, the load on another. ` +
       `Medians of ${report.rounds} interleaved rounds of ${report.seconds} s.`,
+    ...(report.results.length > 0 ? [foreignLine(report)] : []),
     ...throughputTables(report),
     ...latencyTable(report),
     ...startTable(report),
@@ -15,46 +19,74 @@ export function markdown(report: Report): string {
 
 function throughputTables(report: Report): readonly string[] {
   const { results, titles, stores } = report;
-  if (results.length === 0) return [];
-  const cases = namesOf(results, (result) => result.case);
-  const contenders = namesOf(results, (result) => result.contender);
-  const byKey = new Map(results.map((result) => [`${result.contender} ${result.case}`, result]));
-  const cellOf = (name: string, subject: string, cell: (result: Result) => string) => {
-    const result = byKey.get(`${name} ${subject}`);
-    return result ? cell(result) : '–';
-  };
-  const rows = (inMemory: boolean, cell: (result: Result) => string) =>
-    contenders
-      .filter((name) => (stores[name] === 'memory') === inMemory)
-      .map((name) =>
-        [titles.contenders[name] ?? name].concat(cases.map((subject) => cellOf(name, subject, cell))),
-      );
-  const head = ['', ...cases.map((name) => titles.cases[name] ?? name)];
   const tables: string[] = [];
-  const ratios = rows(
-    true,
+  const add = (title: string, cell: (result: Result) => string, shown = (_result: Result) => true) => {
+    const chosen = results.filter((result) => stores[result.contender] === 'memory' && shown(result));
+    if (chosen.length > 0) tables.push(title, resultTable(chosen, titles, cell));
+  };
+  add(
+    'Ratio to `minimal`, by processor time (± half the span of the rounds):',
     ({ ratio, spread }) => `${ratio?.toFixed(2) ?? '–'} ±${(spread * 100).toFixed(0)}%`,
   );
-  if (ratios.length > 0) {
-    tables.push(
-      'Ratio to `minimal`, by processor time (± half the span of the rounds):',
-      table(head, ratios),
-      'A second of processor time:',
-      table(
-        head,
-        rows(true, ({ perCore }) => whole(perCore)),
-      ),
-    );
-  }
-  const stored = rows(false, ({ rate, busy }) => `${whole(rate)} (${(busy * 100).toFixed(0)}%)`);
+  add(
+    'Ratio to `same answer`, by processor time:',
+    ({ sameAnswerRatio }) => sameAnswerRatio?.toFixed(2) ?? '–',
+    ({ sameAnswerRatio }) => sameAnswerRatio !== undefined,
+  );
+  add(
+    'Errors beside the GET of the same row: processor time of a GET, divided by that of the error:',
+    ({ getRatio }) => getRatio?.toFixed(2) ?? '–',
+    (result) => errorCases.includes(result.case) && result.getRatio !== undefined,
+  );
+  add(
+    'Processor time of one request, call or event, and how many a second by the clock:',
+    ({ perCore, rate }) => `${microseconds(1e6 / perCore)} µs, ${whole(rate)}/s`,
+  );
+  const stored = results.filter(({ contender }) => stores[contender] !== 'memory');
   if (stored.length > 0) {
     tables.push(
       'Stores that keep what they are given, a second by the clock (part of the time the core was used). ' +
         'Beside LMDB alone: `npm run bench:creates`; beside the bare MongoDB driver: `npm run bench:mongodb`.',
-      table(head, stored),
+      resultTable(stored, titles, ({ rate, busy }) => `${whole(rate)} (${(busy * 100).toFixed(0)}%)`),
     );
   }
   return tables;
+}
+
+/** A row per contender, a column per case, and a dash where a contender was not measured. */
+function resultTable(
+  results: readonly Result[],
+  titles: Report['titles'],
+  cell: (result: Result) => string,
+): string {
+  const cases = [...new Set(results.map((result) => result.case))];
+  const contenders = [...new Set(results.map((result) => result.contender))];
+  const cellOf = (name: string, subject: string) => {
+    const found = results.find((result) => result.contender === name && result.case === subject);
+    return found ? cell(found) : '–';
+  };
+  const rows = contenders.map((name) =>
+    [titles.contenders[name] ?? name].concat(cases.map((subject) => cellOf(name, subject))),
+  );
+  return table(['', ...cases.map((name) => titles.cases[name] ?? name)], rows);
+}
+
+/** The table of the README: the ratios alone, of the cases that most calls are. */
+export const summary = ({ results, titles, stores }: Report, cases: readonly string[]): string =>
+  resultTable(
+    results.filter((result) => stores[result.contender] === 'memory' && cases.includes(result.case)),
+    titles,
+    ({ ratio }) => ratio?.toFixed(2) ?? '–',
+  );
+
+function foreignLine({ results }: Report): string {
+  const foreign = results.flatMap(({ rounds }) => rounds.map((round) => round.foreign));
+  const disturbed = foreign.filter((part) => part > foreignLimit).length;
+  const percent = (part: number) => `${(part * 100).toFixed(0)}%`;
+  return (
+    `Other programs used ${percent(median(foreign))} of a core (median), and more than ${percent(foreignLimit)} ` +
+    `in ${disturbed} of ${foreign.length} measurements.`
+  );
 }
 
 function latencyTable({ latencies, titles }: Report): readonly string[] {
@@ -112,11 +144,8 @@ function blankList({ blanks, titles }: Report): readonly string[] {
   ];
 }
 
-const namesOf = (results: readonly Result[], name: (result: Result) => string) => [
-  ...new Set(results.map(name)),
-];
-
 const whole = (value: number) => Math.round(value).toLocaleString('en-US');
+const microseconds = (value: number) => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
 const milliseconds = (value: number) => value.toFixed(value < 10 ? 2 : 0);
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { markdown } from './markdown.ts';
+import { markdown, summary } from './markdown.ts';
 import type { Report } from './report.ts';
 import { svg } from './svg.ts';
 
-const measured = { rate: 80, busy: 1, spread: 0.02, clockRatio: 1, rounds: [] };
+const measured = { rate: 80, busy: 1, spread: 0.02, sameAnswerRatio: 0.8, getRatio: undefined, rounds: [] };
 const report: Report = {
   at: '2026-11-20T00:00:00.000Z',
   machine: { processor: 'A processor', cores: 2, node: 'v22.0.0' },
   rounds: 5,
   seconds: 2,
   titles: {
-    cases: { get: 'GET one', socket: 'WebSocket call' },
+    cases: { get: 'GET one', notFound: '404', socket: 'WebSocket call' },
     contenders: {
-      minimal: 'bare <uWS>',
+      minimal: 'minimal <uWS>',
       gateway: 'this gateway',
       node: 'node:http',
       bun: 'Bun',
@@ -24,6 +24,7 @@ const report: Report = {
     { ...measured, case: 'get', contender: 'minimal', perCore: 100_000, ratio: 1 },
     { ...measured, case: 'get', contender: 'gateway', perCore: 92_000, ratio: 0.92 },
     { ...measured, case: 'get', contender: 'kept', perCore: 50_000, ratio: 0.5 },
+    { ...measured, case: 'notFound', contender: 'gateway', perCore: 80_000, ratio: 0.8, getRatio: 0.87 },
     { ...measured, case: 'socket', contender: 'minimal', perCore: 200_000, ratio: 1 },
   ],
   blanks: [
@@ -51,11 +52,44 @@ describe('the report in Markdown', () => {
   const lines = markdown(report).split('\n');
 
   it('gives each ratio with its spread, and a dash where a contender has none', () => {
-    expect(lines).toContain('| this gateway | 0.92 ±2% | – |');
+    expect(lines).toContain('| this gateway | 0.92 ±2% | 0.80 ±2% | – |');
+  });
+
+  it('sets errors beside the GET of the same contender', () => {
+    expect(lines).toContain('|  | 404 |');
+    expect(lines).toContain('| this gateway | 0.87 |');
+  });
+
+  it('gives the processor time of a request beside the rate by the clock', () => {
+    expect(lines).toContain('| this gateway | 10.9 µs, 80/s | 12.5 µs, 80/s | – |');
+  });
+
+  it('gives the ratio to the contender that repeats all work by hand', () => {
+    expect(lines).toContain('| this gateway | 0.80 | 0.80 | – |');
+  });
+
+  it('says how much of a core other programs used, and in how many measurements it was too much', () => {
+    const round = { rate: 80, perCore: 80, busy: 1, foreign: 0.04 };
+    const results = report.results.map((result) => ({
+      ...result,
+      rounds: [round, { ...round, foreign: 0.3 }],
+    }));
+    expect(markdown({ ...report, results })).toContain(
+      'Other programs used 17% of a core (median), and more than 10% in 5 of 10 measurements.',
+    );
+  });
+
+  it('has a summary of the ratios alone, for the cases that are named', () => {
+    expect(summary(report, ['get']).split('\n')).toEqual([
+      '|  | GET one |',
+      '|---|--:|',
+      '| minimal <uWS> | 1.00 |',
+      '| this gateway | 0.92 |',
+    ]);
   });
 
   it('keeps stores that keep what they are given apart from the comparison', () => {
-    expect(lines).toContain('| kept | 80 (100%) | – |');
+    expect(lines).toContain('| kept | 80 (100%) |');
     expect(lines.filter((line) => line.startsWith('| kept'))).toHaveLength(1);
   });
 
@@ -83,7 +117,7 @@ describe('the report in Markdown', () => {
 describe('the report as a picture', () => {
   it('has a bar for each ratio of the comparison, and is well-formed', () => {
     const picture = svg(report);
-    expect(picture.match(/<rect /g)).toHaveLength(3);
-    expect(picture).toContain('bare &lt;uWS>');
+    expect(picture.match(/<rect /g)).toHaveLength(4);
+    expect(picture).toContain('minimal &lt;uWS>');
   });
 });

@@ -1,4 +1,4 @@
-import { bare } from '../throughput.ts';
+import { limit } from '../throughput.ts';
 import type { Report } from './report.ts';
 
 const width = 860;
@@ -9,9 +9,9 @@ const barWidth = width - labelWidth - 150;
 
 /** Ours in one colour, the limit in another, all others grey: on light and dark pages alike. */
 const colorOf = (contender: string) =>
-  contender === bare ? '#8a8f98' : contender.startsWith('gateway') ? '#2f7ef0' : '#b9bec7';
+  contender === limit ? '#8a8f98' : contender.startsWith('gateway') ? '#2f7ef0' : '#b9bec7';
 
-/** The report's ratios as a picture: for each case, a bar per contender, and the bare server's as the full length. */
+/** The report's ratios as a picture: for each case, a bar per contender, and that of `minimal` as the full length. */
 export function svg({ results, titles, stores }: Report): string {
   const shown = results.filter(
     ({ contender, ratio }) => stores[contender] === 'memory' && ratio !== undefined,
@@ -36,9 +36,13 @@ export function svg({ results, titles, stores }: Report): string {
   }
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}" role="img">`,
-    '<title>Throughput of one core, as a part of the bare uWebSockets.js server’s</title>',
+    '<title>Requests per second of processor time, relative to a minimal uWebSockets.js handler</title>',
     '<style>text{font:12px system-ui,sans-serif;fill:#767c86}.case{font-weight:600;font-size:13px}</style>',
-    text(0, 14, 'Throughput of one core, as a part of the bare uWebSockets.js server’s (longer is better)'),
+    text(
+      0,
+      14,
+      'Requests per second of processor time, relative to a minimal uWebSockets.js handler (longer is better)',
+    ),
     ...parts,
     '</svg>\n',
   ].join('\n');
