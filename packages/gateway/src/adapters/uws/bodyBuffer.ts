@@ -3,153 +3,136 @@ import { TurnCounter } from './turnCounter.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** How many bytes of a body are read past its limit or past its answer. Then reading stops. */
-export const pastBytes = 1024 * 1024;
+/** How many bytes of a body are received past its limit or after its response. Then the connection is not read any more. */
+export const maxDiscardedBytes = 1024 * 1024;
 
 /**
- * The most chunks of one body in one turn of the event loop, where they hold fewer than `smallBytes` on average. Each
+ * The most chunks of one body in one turn of the event loop, where they have fewer than `smallChunkBytes` on average. Each
  * chunk is a call from the parser, 1 to 2 µs, and one read of 512 KiB holds 87,000 chunks of one byte.
  */
-const mostChunks = 1000;
-const smallBytes = 32;
+const maxChunksPerTurn = 1000;
+const smallChunkBytes = 32;
 
 /**
- * How much is kept before the client is made to wait, in bytes. Much for a reader that may yet come: whoever is made to
- * wait and goes away is noticed only when more is taken from it (uWebSockets.js 20).
+ * How many bytes are buffered until the client has to wait, by how the body is read. Many for a reader that may yet come:
+ * uWebSockets.js 20 does not notice that a client has disconnected while its connection is paused.
  */
-const mostHeld = { 'not yet': 1024 * 1024, 'in chunks': 64 * 1024, whole: Infinity, no: Infinity };
+const maxBufferedBytes = {
+  undecided: 1024 * 1024,
+  chunks: 64 * 1024,
+  whole: Infinity,
+  discarded: Infinity,
+};
 
-const nothing: Bytes = new Uint8Array(0);
+const empty: Bytes = new Uint8Array(0);
+const notRead = new Error('The request was answered before the rest of its body was read.');
 
-/** Stops and goes on with taking bytes from the client. */
-export interface BodyFlow {
-  pause(): void;
-  resume(): void;
-  /** Closes the connection at once. The parser stops. */
-  close(): void;
+/** The connection that a body comes from. */
+export interface BodySource {
+  /** Stops reading, goes on, or closes the connection at once. */
+  controlBody(action: 'pause' | 'resume' | 'close'): void;
 }
 
-/** Takes a body in as it comes, up to what its reader allows, and no faster than it is read. */
+/** Buffers a body up to the limit of its reader, with backpressure to the client. */
 export class BodyBuffer {
-  /** How many bytes have come. */
+  /** How many bytes have been received. */
   size = 0;
 
   readonly #declared: number;
-  readonly #flow: BodyFlow;
+  readonly #source: BodySource;
   #limit: number;
-  /** What came and was not read, at the front. One buffer that grows: an object for each chunk of a byte took 250 times as much. */
-  #bytes: Bytes = nothing;
-  #held = 0;
-  /** Whoever wants it whole, or not at all, is never made to wait. */
-  #isWanted: keyof typeof mostHeld = 'not yet';
+  /** The unread bytes, at the front. One buffer that grows: an object for each chunk of one byte took 250 times as much. */
+  #bytes: Bytes = empty;
+  #length = 0;
+  #mode: keyof typeof maxBufferedBytes = 'undecided';
   #isPaused = false;
   #isComplete = false;
-  #failure: Error | undefined;
-  #wake: () => void = () => {};
+  #error: Error | undefined;
+  #onChange: (() => void) | undefined;
   #isOver = false;
-  /** The size at which the rest of the body was rejected. */
-  #refusedAt = Infinity;
-  readonly #chunks = new TurnCounter();
+  /** The size at which the rest was dropped. */
+  #droppedAt = Infinity;
+  #chunks: TurnCounter | undefined;
   #chunkBytes = 0;
-  #ended: Promise<void> | undefined;
-  #resolveEnded: () => void = () => {};
+  #ended: PromiseWithResolvers<void> | undefined;
 
   /**
    * @param declared the `Content-Length`, or NaN
-   * @param limit how much is kept, in bytes, before somebody reads it
+   * @param limit how many bytes are buffered until the body is read
    */
-  constructor(declared: number, limit: number, flow: BodyFlow) {
+  constructor(declared: number, limit: number, source: BodySource) {
     this.#declared = declared;
     this.#limit = limit;
-    this.#flow = flow;
+    this.#source = source;
   }
 
-  /** Resolves at the body's end, when reading stops past its limit or its answer, or when the client is gone. */
+  /** Resolves at the body's end, when reading stops past its limit or its response, or when the client disconnects. */
   get ended(): Promise<void> {
-    this.#ended ??= this.#isOver
-      ? Promise.resolve()
-      : new Promise((resolve) => {
-          this.#resolveEnded = resolve;
-        });
-    return this.#ended;
+    this.#ended ??= Promise.withResolvers();
+    if (this.#isOver) this.#ended.resolve();
+    return this.#ended.promise;
   }
 
-  /** Whether more is left than is read past an answer, or an unknown number of bytes. */
+  /** Whether more is left than is received after a response, or an unknown number of bytes. */
   get isEndless(): boolean {
-    return !this.#isComplete && !(this.#declared - this.size <= pastBytes);
-  }
-
-  #end(): void {
-    this.#isOver = true;
-    this.#resolveEnded();
+    return !this.#isComplete && !(this.#declared - this.size <= maxDiscardedBytes);
   }
 
   push(chunk: ArrayBuffer, isLast: boolean): void {
     this.size += chunk.byteLength;
-    if (this.#isFlood(chunk)) {
-      this.#flow.close();
-      return;
-    }
-    if (this.size > this.#limit) this.#refuse(new BodyTooLargeError(this.#limit));
-    else if (this.#failure === undefined) this.#append(chunk);
+    if (!isLast && this.#isFlood(chunk)) return this.#source.controlBody('close');
+    if (this.size > this.#limit) this.#drop(new BodyTooLargeError(this.#limit));
+    else if (this.#error === undefined) this.#append(chunk);
     this.#isComplete = isLast;
-    const isTooMuch = this.size > this.#refusedAt + pastBytes;
+    const isTooMuch = this.size > this.#droppedAt + maxDiscardedBytes;
     if (isLast || isTooMuch) this.#end();
-    if (!isLast && (isTooMuch || this.#held > mostHeld[this.#isWanted])) {
+    if (!isLast && (isTooMuch || this.#length > maxBufferedBytes[this.#mode])) {
       this.#isPaused = true;
-      this.#flow.pause();
+      this.#source.controlBody('pause');
     }
-    this.#wake();
+    this.#onChange?.();
   }
 
-  #isFlood(chunk: ArrayBuffer): boolean {
-    const count = this.#chunks.next();
-    this.#chunkBytes = count === 1 ? chunk.byteLength : this.#chunkBytes + chunk.byteLength;
-    return count > mostChunks && this.#chunkBytes < count * smallBytes;
-  }
-
-  /** The client is gone: what is not here by now will not come. */
+  /** The client has disconnected. */
   fail(reason: Error): void {
-    if (!this.#isComplete) this.#refuse(reason);
+    if (!this.#isComplete) this.#drop(reason);
     this.#end();
-    this.#wake();
+    this.#onChange?.();
   }
 
-  /** The request is answered, or its reader has enough: what is left is taken and thrown away. */
+  /** Drops what is left: the request is answered, or its reader has enough. */
   discard(): void {
-    this.#isWanted = 'no';
-    // Of one that was read whole nothing is left, and an error costs a tenth of a POST.
-    if (this.#isComplete && this.#held === 0) return;
-    this.#refuse(new Error('The rest of the body was not waited for.'));
-    this.#wake();
+    this.#mode = 'discarded';
+    if (this.#isComplete && this.#length === 0) return;
+    this.#drop(notRead);
+    this.#onChange?.();
   }
 
-  /** All of it, where it is here: `undefined` where it is not, or is too large. */
+  /** The whole body; `undefined` where it is not complete or too large. */
   takeWhole(maxBytes: number): Bytes | undefined {
-    if (!this.#isComplete || this.#failure || this.size > maxBytes) return undefined;
+    if (!this.#isComplete || this.#error || this.size > maxBytes) return undefined;
     return this.#take();
   }
 
   read(maxBytes: number): Promise<Bytes> {
     const body = this.#readWhole(maxBytes);
-    // Who began to read and answered without the body is not told that it failed: nobody would hear, and it would end
-    // the process.
+    // A handler may respond without waiting for the body it began to read: an unhandled rejection would end the process.
     body.catch(() => {});
     return body;
   }
 
   async *chunks(maxBytes: number): AsyncGenerator<Bytes, void> {
-    this.#claim('in chunks', maxBytes);
+    this.#open('chunks', maxBytes);
     try {
       for (;;) {
-        if (this.#failure) throw this.#failure;
-        if (this.#held > 0) {
+        if (this.#error) throw this.#error;
+        if (this.#length > 0) {
           yield this.#take();
         } else if (this.#isComplete) {
           return;
         } else {
           this.#resume();
-          await this.#more();
+          await this.#change();
         }
       }
     } finally {
@@ -158,58 +141,73 @@ export class BodyBuffer {
   }
 
   async #readWhole(maxBytes: number): Promise<Bytes> {
-    this.#claim('whole', maxBytes);
+    this.#open('whole', maxBytes);
     this.#resume();
-    while (!this.#isComplete && !this.#failure) await this.#more();
-    if (this.#failure) throw this.#failure;
+    while (!this.#isComplete && !this.#error) await this.#change();
+    if (this.#error) throw this.#error;
     return this.#take();
   }
 
-  #claim(how: 'whole' | 'in chunks', maxBytes: number): void {
-    if (this.#isWanted !== 'no') this.#isWanted = how;
+  #open(mode: 'whole' | 'chunks', maxBytes: number): void {
+    if (this.#mode !== 'discarded') this.#mode = mode;
     this.#limit = Math.min(this.#limit, maxBytes);
     if (this.#declared > this.#limit || this.size > this.#limit)
-      this.#refuse(new BodyTooLargeError(this.#limit));
+      this.#drop(new BodyTooLargeError(this.#limit));
   }
 
-  #more(): Promise<void> {
+  #change(): Promise<void> {
     return new Promise((resolve) => {
-      this.#wake = resolve;
+      this.#onChange = resolve;
     });
   }
 
+  #isFlood(chunk: ArrayBuffer): boolean {
+    this.#chunks ??= new TurnCounter();
+    const count = this.#chunks.next();
+    this.#chunkBytes = count === 1 ? chunk.byteLength : this.#chunkBytes + chunk.byteLength;
+    return count > maxChunksPerTurn && this.#chunkBytes < count * smallChunkBytes;
+  }
+
   #append(chunk: ArrayBuffer): void {
-    const held = this.#held + chunk.byteLength;
-    if (held > this.#bytes.byteLength) {
-      // As large as it is said to be, where it is and is wanted whole; else twice as large each time.
-      const known = this.#isWanted !== 'in chunks' && this.#declared <= this.#limit ? this.#declared : 0;
-      const grown = new Uint8Array(Math.max(held, known, Math.min(2 * this.#bytes.byteLength, this.#limit)));
-      grown.set(this.#bytes.subarray(0, this.#held));
+    const length = this.#length + chunk.byteLength;
+    if (length > this.#bytes.byteLength) {
+      // The declared size at once, where it is read whole; else twice the size each time.
+      const known = this.#mode !== 'chunks' && this.#declared <= this.#limit ? this.#declared : 0;
+      const grown = new Uint8Array(
+        Math.max(length, known, Math.min(2 * this.#bytes.byteLength, this.#limit)),
+      );
+      if (this.#length > 0) grown.set(this.#bytes.subarray(0, this.#length));
       this.#bytes = grown;
     }
-    // uWS detaches the chunk's memory when this returns: it is copied.
-    this.#bytes.set(new Uint8Array(chunk), this.#held);
-    this.#held = held;
+    // A copy: uWS detaches the chunk's memory when this returns.
+    this.#bytes.set(new Uint8Array(chunk), this.#length);
+    this.#length = length;
   }
 
   #take(): Bytes {
     const bytes = this.#bytes;
-    const taken = this.#held === bytes.byteLength ? bytes : bytes.subarray(0, this.#held);
-    this.#bytes = nothing;
-    this.#held = 0;
+    const taken = this.#length === bytes.byteLength ? bytes : bytes.subarray(0, this.#length);
+    this.#bytes = empty;
+    this.#length = 0;
     return taken;
   }
 
-  #refuse(reason: Error): void {
-    this.#failure ??= reason;
-    this.#refusedAt = Math.min(this.#refusedAt, this.size);
-    this.#take();
+  #drop(reason: Error): void {
+    this.#error ??= reason;
+    this.#droppedAt = Math.min(this.#droppedAt, this.size);
+    this.#bytes = empty;
+    this.#length = 0;
     this.#resume();
   }
 
   #resume(): void {
-    if (!this.#isPaused || this.size > this.#refusedAt + pastBytes) return;
+    if (!this.#isPaused || this.size > this.#droppedAt + maxDiscardedBytes) return;
     this.#isPaused = false;
-    this.#flow.resume();
+    this.#source.controlBody('resume');
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#ended?.resolve();
   }
 }

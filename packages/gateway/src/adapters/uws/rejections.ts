@@ -1,26 +1,27 @@
+import { requestId } from '../../http/requestId.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { RejectHttp } from '../../http/service.ts';
-import { requestId } from '../../http/requestId.ts';
 
 const contentType = ['content-type', 'application/json'] as const;
-const unavailable = (message: string): HttpResponse => ({
-  status: 503,
-  headers: [contentType, ['retry-after', '1']],
-  body: JSON.stringify({ code: 'SERVICE_UNAVAILABLE', message, status: 503 }),
-});
-
-/** What a connection beyond the limit is answered, before it asks. */
-export const busy: HttpResponse = unavailable('Too many connections are open.');
-
-/** What a request for a WebSocket is answered on a connection that was there before the server began to stop. */
-export const stopping: HttpResponse = unavailable('The server is stopping.');
-
-/** What is answered in place of a large answer while as much waits for clients that do not read as may. */
-export const overloaded: HttpResponse = unavailable('Too many answers wait to be read. Try again later.');
-
-/** Response to a rejected request where the service has no `rejectHttp`. */
-export const defaultRejection: RejectHttp = (_request, { status, code, message }) => ({
+const error = (status: number, code: string, message: string, ...headers: HttpResponse['headers']) => ({
   status,
-  headers: [contentType, ['x-request-id', requestId(undefined)]],
+  headers: [contentType, ...headers],
   body: JSON.stringify({ code, message, status }),
 });
+const unavailable = (message: string) => error(503, 'SERVICE_UNAVAILABLE', message, ['retry-after', '1']);
+
+/** For a connection beyond the limit, before it sends a request. */
+export const busy: HttpResponse = unavailable('Too many connections are open.');
+
+/** For a WebSocket upgrade on a connection that was open before the server began to stop. */
+export const stopping: HttpResponse = unavailable('The server is stopping.');
+
+/** In place of a large response while too many bytes wait for clients that do not read. */
+export const overloaded: HttpResponse = unavailable('Too many answers wait to be read. Try again later.');
+
+/** In place of a response that cannot be written, and for a service that throws or rejects. */
+export const internalError: HttpResponse = error(500, 'INTERNAL_SERVER_ERROR', 'Internal server error');
+
+/** For a malformed request, where the service has no `rejectHttp`. */
+export const defaultRejection: RejectHttp = (_request, { status, code, message }) =>
+  error(status, code, message, ['x-request-id', requestId(undefined)]);

@@ -1,21 +1,22 @@
+// Hot path: every request is one of these.
 import { performance } from 'node:perf_hooks';
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
-import { BodyBuffer, pastBytes, type Bytes } from './bodyBuffer.ts';
-import { headFault, type HeadLimits } from './headFault.ts';
+import { BodyBuffer, maxDiscardedBytes, type BodySource, type Bytes } from './bodyBuffer.ts';
+import { headRejection, type HeadLimits } from './headRejection.ts';
 import { RequestHead } from './requestHead.ts';
 
-/** What `signal` aborts with, and what a body that was being read fails with. */
-const clientGone = () => new DOMException('The client went away.', 'AbortError');
-
 export interface RequestLimits extends HeadLimits {
-  /** How much of a body is kept before somebody reads it, who may allow less, in bytes. */
+  /** How many bytes of a body are buffered until it is read. */
   readonly maxBodyBytes: number;
 }
 
-/** The most that is waited for before a request is looked at, in bytes. */
-const smallBytes = 16_384;
+/** The reason of `signal`, and the error of a body that is being read. */
+const clientDisconnected = () => new DOMException('The client went away.', 'AbortError');
+
+/** Bodies up to this size, in bytes, are received before the request is handled. */
+const smallBodyBytes = 16_384;
 
 const letterP = 0x50;
 
@@ -24,45 +25,37 @@ const none: readonly string[] = [];
 const noListeners: readonly (() => void)[] = [];
 
 /**
- * A request of uWebSockets.js, made to outlive its handler.
- *
- * `NativeRequest` may be read only until the handler returns, and a body's `onData` must be attached by then: whatever is
- * not answered at once must be kept with `keep()`.
+ * A request of uWebSockets.js. `NativeRequest` may be read only until its handler returns, and `onAborted` and `onData`
+ * must be attached by then: call `keep` in the handler, unless the response is written in it.
  */
-export class UwsRequest implements HttpRequest {
+export class UwsRequest implements HttpRequest, BodySource {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** Why the host refuses it; `undefined` where it is served. */
-  readonly fault: HttpRejection | undefined;
+  /** Why the request is malformed; `undefined` where it can be handled. */
+  readonly rejection: HttpRejection | undefined;
   readonly isChunked: boolean;
-  /** Whether its connection must not serve another request, since its client said so or nobody knows where one begins. */
+  /** Whether its connection must not serve another request: the client says so, or the request's end is uncertain. */
   readonly isLast: boolean;
-  /**
-   * Whether uWS closes the connection after the answer by itself: it goes by the value's length (uWebSockets.js 20).
-   */
+  /** Whether uWS closes the connection after the response by itself: for `Connection: close` in five letters (20). */
   readonly isClosedByUws: boolean;
-  /** Whether the client went away: from then on every method of the response throws. */
+  /** Whether the client has disconnected. From then on every method of the native response throws. */
   isAborted = false;
-  /** Whether the response is not to be touched any more: it has ended, or its client went away. */
+  /** Whether the native response must not be used any more: it has ended, or the client has disconnected. */
   isOver = false;
 
   readonly #res: NativeResponse;
   #names: readonly string[];
   #values: readonly string[];
   #count: number;
-  #isLive = true;
-  #isWatched = false;
+  #isKept = false;
   readonly #hasBody: boolean;
+  /** NaN without a `Content-Length`. */
+  readonly #contentLength: number;
   readonly #maxBodyBytes: number;
   #abort: AbortController | undefined;
   #body: BodyBuffer | undefined;
-  /** A small body that came in one piece, and that nobody has read. */
-  #whole: Bytes | undefined;
-  #isReceiving = false;
-  #isReceived = false;
-  #receivedBytes = 0;
-  #whenWhole: (() => void) | undefined;
+  #onSmallBody: (() => void) | undefined;
   #listeners: readonly ((reason: unknown) => void)[] = noListeners;
   #address: string | undefined;
   #seenAt: number | undefined;
@@ -79,8 +72,8 @@ export class UwsRequest implements HttpRequest {
     this.#names = head.names;
     this.#values = head.values;
     this.#count = head.count;
-    this.fault = headFault(this.method, this.path, this.query, head, limits);
-    const isSound = this.fault === undefined;
+    this.rejection = headRejection(this.method, this.path, this.query, head, limits);
+    const isSound = this.rejection === undefined;
     this.isChunked = isSound && head.codings !== 0;
     this.isLast =
       !isSound ||
@@ -90,12 +83,12 @@ export class UwsRequest implements HttpRequest {
       // behind a header with an empty name: what follows is then its body, not a request.
       (head.lengths === 0 && this.method.charCodeAt(0) === letterP);
     this.isClosedByUws = head.isLast && this.header('connection')?.length === 5;
-    // Where the head is not sound, where the body is and how long nobody knows.
-    this.#hasBody = isSound && (this.isChunked || (head.lengths !== 0 && Number(head.length) > 0));
+    this.#contentLength = isSound && head.lengths !== 0 ? Number(head.length) : Number.NaN;
+    this.#hasBody = this.isChunked || this.#contentLength > 0;
   }
 
   header(name: string): string | undefined {
-    // An empty header says no more than none.
+    // An empty header counts as none.
     for (let at = 0; at < this.#count; at += 1) {
       if (this.#names[at] === name) return this.#values[at] || undefined;
     }
@@ -116,7 +109,6 @@ export class UwsRequest implements HttpRequest {
   }
 
   remoteAddress(): string {
-    // Not kept from the start: few ask, and it costs each request a copy.
     if (this.#address !== undefined) return this.#address;
     return this.isOver ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString();
   }
@@ -126,10 +118,7 @@ export class UwsRequest implements HttpRequest {
   }
 
   bodyNow(maxBytes: number): Bytes | undefined {
-    const whole = this.#whole;
-    if (whole === undefined || whole.byteLength > maxBytes) return this.#body?.takeWhole(maxBytes);
-    this.#whole = undefined;
-    return whole;
+    return this.#body?.takeWhole(maxBytes);
   }
 
   bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
@@ -137,7 +126,7 @@ export class UwsRequest implements HttpRequest {
   }
 
   get receivedBytes(): number {
-    return this.#body?.size ?? this.#receivedBytes;
+    return this.#body?.size ?? 0;
   }
 
   get seenAt(): number {
@@ -146,138 +135,109 @@ export class UwsRequest implements HttpRequest {
 
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
-    if (this.isAborted && !this.#abort.signal.aborted) this.#abort.abort(clientGone());
+    if (this.isAborted && !this.#abort.signal.aborted) this.#abort.abort(clientDisconnected());
     return this.#abort.signal;
-  }
-
-  /**
-   * Waits for a body that is small and comes with its length: most are here in the same packet, and who has all of it need
-   * not wait, which costs a third of such a request. Nobody looks at the request before.
-   * @param next called within the parser's turn, when it is here, or when the client went away first
-   * @returns whether it is waited for
-   */
-  whenWhole(next: () => void): boolean {
-    if (!this.#hasBody || this.isChunked || this.isLast) return false;
-    if (Number(this.header('content-length')) > Math.min(smallBytes, this.#maxBodyBytes)) return false;
-    // Its client waits for a word (RFC 9110 §10.1.1).
-    if (this.header('expect') !== undefined) return false;
-    this.#whenWhole = next;
-    this.#receive((chunk, isLast) => {
-      // Nearly always: no buffer that grows is needed.
-      if (isLast && this.#body === undefined) this.#keepWhole(chunk);
-      else this.#receiveBody().push(chunk, isLast);
-      if (isLast) this.#goOn();
-    });
-    this.keep();
-    return true;
   }
 
   whenAborted(listener: (reason: unknown) => void): void {
     this.#listeners = [...this.#listeners, listener];
   }
 
-  /** Makes it outlive the handler: to be called in it, where no answer was given yet. */
-  keep(): void {
-    // Not before: the handler is not interrupted, and an answer that it gives at once would pay for it. Without it, what
-    // is written after the client went away ends the process (uWebSockets.js 20).
-    if (!this.#isWatched) this.#res.onAborted(() => this.aborted());
-    this.#isWatched = true;
-    if (!this.#isLive) return;
-    this.#isLive = false;
-    this.#names = this.#names.slice(0, this.#count);
-    this.#values = this.#values.slice(0, this.#count);
-    // A body may be asked for later, and what comes before an `onData` is attached is lost.
-    if (this.#hasBody && !this.#isReceiving) this.#receiveBody();
+  /**
+   * Receives a small body of known length before the request is handled. Most are in the same packet, and a handler that
+   * does not wait for it takes a third less time.
+   * @param next called within the parser's turn, when the body is complete or the client has disconnected
+   * @returns whether `next` will be called
+   */
+  receiveSmallBody(next: () => void): boolean {
+    if (!this.#hasBody || this.isChunked || this.isLast) return false;
+    if (this.#contentLength > Math.min(smallBodyBytes, this.#maxBodyBytes)) return false;
+    // The client waits for a response before it sends the body (RFC 9110 §10.1.1).
+    if (this.header('expect') !== undefined) return false;
+    this.#onSmallBody = next;
+    this.keep();
+    return true;
   }
 
-  /** Forgets the handler's request where the answer was given in it. */
-  release(): void {
-    this.#isLive = false;
+  /** Makes the request outlive its handler. Only where no response was written in it: this is a tenth of such a request. */
+  keep(): void {
+    if (this.#isKept) return;
+    this.#isKept = true;
+    // Without it, a write after the client has disconnected ends the process (uWebSockets.js 20).
+    this.#res.onAborted(() => this.aborted());
+    this.#names = this.#names.slice(0, this.#count);
+    this.#values = this.#values.slice(0, this.#count);
+    // What arrives before `onData` is attached is lost.
+    if (this.#hasBody) this.#receiveBody();
+  }
+
+  /** Drops the rest of the body, which nothing will read. */
+  discardBody(): void {
+    this.#body?.discard();
+  }
+
+  /** The response has ended. */
+  ended(): void {
+    this.isOver = true;
+    if (this.#isKept) return;
     this.#names = none;
     this.#values = none;
     this.#count = 0;
   }
 
-  /** Nobody reads what is left of the body: it is taken and thrown away. */
-  discardBody(): void {
-    this.#whole = undefined;
-    this.#body?.discard();
-  }
-
-  /** The answer has ended. */
-  ended(): void {
-    this.isOver = true;
-  }
-
-  /** The request is about to become a WebSocket: its response is gone then, and whoever asks later is told from a copy. */
+  /** The request is about to become a WebSocket, which takes its native response. */
   upgrades(): void {
     this.keep();
     this.#address = this.remoteAddress();
     this.isOver = true;
   }
 
-  /** The host's `onAborted` (uWS keeps only the last one), or the end of what became a WebSocket. */
+  /** Called by `onAborted` (uWS keeps only the last one), and at the end of a WebSocket that this request became. */
   aborted(): void {
     this.isAborted = true;
     this.isOver = true;
-    const reason = clientGone();
+    const reason = clientDisconnected();
     this.#body?.fail(reason);
     this.#abort?.abort(reason);
     for (const listener of this.#listeners) listener(reason);
-    this.#goOn();
+    this.#continue();
   }
 
-  /** Whether more of the body is left than is read past an answer, or an unknown number of bytes. */
+  /** Whether more of the body is left than is received after a response, or an unknown number of bytes. */
   get isEndless(): boolean {
-    if (!this.#hasBody || this.#isReceived) return false;
-    return this.#body?.isEndless ?? Number(this.header('content-length')) > pastBytes;
+    if (!this.#hasBody) return false;
+    return this.#body?.isEndless ?? this.#contentLength > maxDiscardedBytes;
   }
 
-  /**
-   * Resolves when the body is over, or when so much more of it came than may that its end is not worth waiting for.
-   * `undefined`: there is none, or its Content-Length says that it is that long.
-   */
+  /** Resolves when the body has ended, or too much of it has come. `undefined` where there is nothing to wait for. */
   bodyEnded(): Promise<void> | undefined {
     return this.isChunked || !this.isEndless ? this.#body?.ended : undefined;
   }
 
+  /** Called by the body's buffer. */
+  controlBody(action: 'pause' | 'resume' | 'close'): void {
+    if (!this.isOver) this.#res[action]();
+  }
+
   #receiveBody(): BodyBuffer {
     if (this.#body) return this.#body;
-    const declared = Number(this.header('content-length') ?? Number.NaN);
-    const body = new BodyBuffer(declared, this.#maxBodyBytes, {
-      pause: () => this.#flow((res) => res.pause()),
-      resume: () => this.#flow((res) => res.resume()),
-      close: () => this.#flow((res) => res.close()),
-    });
+    const body = new BodyBuffer(this.#contentLength, this.#maxBodyBytes, this);
     this.#body = body;
-    if (this.#whole) body.push(this.#whole.buffer, true);
-    else if (this.isAborted) body.fail(clientGone());
-    else if (this.isOver) body.fail(new Error('The request was answered before its body was asked for.'));
-    else if (!this.#hasBody || this.#isReceived) body.push(new ArrayBuffer(0), true);
-    else if (!this.#isReceiving) this.#receive((chunk, isLast) => body.push(chunk, isLast));
+    if (this.isAborted) body.fail(clientDisconnected());
+    else if (this.isOver) body.fail(new Error('The request was answered before its body was read.'));
+    else if (!this.#hasBody) body.push(new ArrayBuffer(0), true);
+    else {
+      this.#res.onData((chunk, isLast) => {
+        body.push(chunk, isLast);
+        if (isLast) this.#continue();
+      });
+    }
     return body;
   }
 
-  #receive(take: (chunk: ArrayBuffer, isLast: boolean) => void): void {
-    this.#isReceiving = true;
-    this.#res.onData(take);
-  }
-
-  #keepWhole(chunk: ArrayBuffer): void {
-    this.#isReceived = true;
-    this.#receivedBytes = chunk.byteLength;
-    // uWS detaches the chunk's memory when this returns. Not `slice`: up to 64 bytes have their place within this object.
-    this.#whole = new Uint8Array(chunk.byteLength);
-    this.#whole.set(new Uint8Array(chunk));
-  }
-
-  #goOn(): void {
-    const next = this.#whenWhole;
-    this.#whenWhole = undefined;
+  #continue(): void {
+    const next = this.#onSmallBody;
+    this.#onSmallBody = undefined;
     next?.();
-  }
-
-  #flow(turn: (res: NativeResponse) => void): void {
-    if (!this.isOver) turn(this.#res);
   }
 }

@@ -1,29 +1,28 @@
 // Hot path: every request runs through it. What is unusual here is measured: testing/headCost.ts.
 import type { HttpRequest as NativeRequest } from 'uWebSockets.js';
 
-/** Other than tab and what ASCII can print. */
+/** Other than tab and printable ASCII. */
 const unusual = /[^\t -~]/;
 // oxlint-disable-next-line no-control-regex -- these are the bytes that a value must not have
 const control = /[\0-\x08\x0a-\x1f\x7f]/;
 const closing = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 
 /**
- * The head of the request that uWebSockets.js is handing over: one object for all, filled anew by `read`, since only one
- * request is read at a time. Whoever needs the headers longer than its handler runs copies them.
+ * The head of the request that uWebSockets.js is passing to a handler. One object for all requests, since one request is
+ * read at a time: to keep the headers longer than the handler runs, copy them.
  *
  * All headers are read, once. `NativeRequest.getHeader` cannot tell an empty header from none and shows only the first of
- * several, and that is where requests are smuggled. Reading them all costs what ten readings by name do, and each
- * reading by name is then a look into an array.
+ * several, and that is where requests are smuggled. Reading all costs what ten readings by name do.
  *
- * A header's name is a token already: at others the parser stops. At an empty name it takes the head for ended, and what
- * follows is hidden from us (uWebSockets.js 20; docs/edge.md).
+ * The parser rejects names that are not tokens. At an empty name it takes the head for ended, and hides what follows
+ * (uWebSockets.js 20; docs/edge.md).
  */
 export class RequestHead {
-  /** The first `count` are this request's; what is behind them is of others. */
+  /** The first `count` are this request's; the rest are of others. */
   readonly names: string[] = [];
   readonly values: string[] = [];
   count = 0;
-  /** The header lines' length, with their separators, in bytes. */
+  /** The length of the header lines, with their separators, in bytes. */
   bytes = 0;
   hosts = 0;
   host = '';
@@ -37,8 +36,11 @@ export class RequestHead {
   isLast = false;
   hasControl = false;
   #req: NativeRequest | undefined;
+  #hasUnusual = false;
 
   read(req: NativeRequest): void {
+    if (this.#hasUnusual) this.values.length = 0;
+    this.#hasUnusual = false;
     this.count = 0;
     this.bytes = 0;
     this.hosts = 0;
@@ -52,9 +54,11 @@ export class RequestHead {
     this.#req = undefined;
   }
 
-  // By length first: a string from outside is not internalized, and comparing it with each name costs more.
   readonly #add = (name: string, value: string): void => {
+    const at = this.count;
+    this.count = at + 1;
     this.bytes += name.length + value.length + 4;
+    // By length first: comparing a string from uWS with each name costs more.
     switch (name.length) {
       case 4:
         if (name === 'host') {
@@ -81,17 +85,18 @@ export class RequestHead {
         }
         break;
     }
-    this.names[this.count] = name;
-    this.values[this.count] = unusual.test(value) ? this.#latin1(name, value) : value;
-    this.count += 1;
+    // A value of the request before was checked with it, unless it had unusual ones: 0.15 µs of a request with five headers.
+    if (this.names[at] !== name) this.names[at] = name;
+    if (this.values[at] !== value) this.values[at] = unusual.test(value) ? this.#latin1(name, value) : value;
   };
 
   /**
-   * `forEach` reads bytes beyond ASCII as UTF-8 and loses those that are not, `getHeader` as Latin-1, as Node does; of
-   * several headers of one name it gives the first. At either end of a value such bytes are lost to both: the parser
+   * `forEach` decodes bytes beyond ASCII as UTF-8 and loses those that are not, `getHeader` as Latin-1, as Node does; of
+   * several headers of one name it returns the first. At either end of a value such bytes are lost to both: the parser
    * takes them for blanks (uWebSockets.js 20).
    */
   #latin1(name: string, value: string): string {
+    this.#hasUnusual = true;
     if (control.test(value)) this.hasControl = true;
     return this.#req?.getHeader(name) ?? value;
   }

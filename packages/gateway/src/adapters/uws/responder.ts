@@ -1,51 +1,42 @@
+// Hot path: every request runs through it.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { type BodyStream, type HttpResponse, discardStream, isBodyStream } from '../../http/response.ts';
 import type { Handle } from '../../http/service.ts';
+import { internalError, overloaded } from './rejections.ts';
 import type { UwsRequest } from './request.ts';
-import { overloaded } from './rejections.ts';
+import { streamResponse } from './streamResponse.ts';
+import { TurnCounter } from './turnCounter.ts';
 import {
   byteLength,
   isLarge,
-  sendLarge,
+  isWritable,
   sendRest,
-  streamResponse,
-  whole,
+  wholeBody,
   writeResponse,
   type Ending,
-} from './respond.ts';
-import { isWritableHead } from './responseHead.ts';
-import { TurnCounter } from './turnCounter.ts';
+} from './writeResponse.ts';
 
-type Pending = HttpResponse | Promise<HttpResponse>;
-
-/** How long the end of a body is waited for, once its answer is there, where the connection ends with the answer. */
-const lingerMs = 2000;
+/** How long the end of a body is awaited when the connection closes with the response. */
+const maxBodyWaitMs = 2000;
 
 /**
  * The most requests that are handled in one turn of the event loop, all connections together. Further ones are handled
- * in the next turn. uWebSockets.js 20 closes the connection of one that is followed by another request meanwhile. So a
+ * in the next turn, and uWebSockets.js 20 closes the connection of one that is followed by another request meanwhile. So a
  * client that pipelines requests gets no more than this of a turn: one read of 512 KiB holds 19,000 of 27 bytes.
  */
-const mostPerTurn = 500;
+const maxPerTurn = 500;
 
-/** What is answered where a response cannot be written, or a handler breaks its promise never to throw. */
-const broken: HttpResponse = {
-  status: 500,
-  headers: [['content-type', 'application/json']],
-  body: JSON.stringify({ code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 }),
-};
-
-/** Sees requests through to the end of their answers. */
+/** Calls handlers, and sees their responses to the end. */
 export class Responder {
-  /** How many requests are not answered to their end, or have calls that have not ended though their client is gone. */
+  /** Requests whose response has not ended, or whose calls have not ended though the client has disconnected. */
   inFlight = 0;
-  /** Streams that are being sent. */
+  /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
   readonly #maxUnsentBytes: number;
   readonly #onEnd: () => void;
   #unsentBytes = 0;
   #isDraining = false;
-  readonly #begun = new TurnCounter();
+  readonly #handled = new TurnCounter();
 
   /** @param onEnd called whenever `inFlight` falls */
   constructor(maxUnsentBytes: number, onEnd: () => void) {
@@ -53,220 +44,206 @@ export class Responder {
     this.#onEnd = onEnd;
   }
 
-  /** The server stops: answers close their connections, and streams of events end after an event. */
+  /** The server stops: responses close their connections, and streams of events end after an event. */
   drain(): void {
     this.#isDraining = true;
     for (const stream of this.#streams) stream.end?.();
   }
 
-  /** Answers a request by `handle`, once its body is here where that is small. */
+  /** Handles a request, after its body has been received where that is small. */
   receive(res: NativeResponse, request: UwsRequest, handle: Handle): void {
-    if (this.#begun.next() > mostPerTurn) {
-      return this.track(res, request, this.#inNextTurn(res, request, handle));
+    if (this.#handled.next() > maxPerTurn) {
+      this.track(res, request, this.#handleInNextTurn(res, request, handle));
+    } else if (
+      request.receiveSmallBody(() => {
+        if (!request.isAborted) this.handle(res, request, handle);
+        this.#end();
+      })
+    ) {
+      this.inFlight += 1;
+    } else {
+      this.handle(res, request, handle);
     }
-    const isWaiting = request.whenWhole(() => {
-      if (!request.isAborted) this.answer(res, request, handle);
-      this.#leave();
-    });
-    if (isWaiting) this.inFlight += 1;
-    else this.answer(res, request, handle);
   }
 
-  async #inNextTurn(res: NativeResponse, request: UwsRequest, handle: Handle): Promise<void> {
+  async #handleInNextTurn(res: NativeResponse, request: UwsRequest, handle: Handle): Promise<void> {
     await new Promise(setImmediate);
-    // uWS has closed the connection of a client that pipelined another request behind this one.
-    if (request.isAborted) return;
-    const response = settled(() => handle(request));
-    await this.later(res, request, response);
+    // uWS has closed the connection of a client that pipelined another request.
+    if (!request.isAborted) await this.respond(res, request, await orInternalError(() => handle(request)));
   }
 
-  /** Answers a request by `handle`: at once where it can, within the host's handler. */
-  answer(res: NativeResponse, request: UwsRequest, handle: Handle): void {
-    let response: Pending;
+  /** Calls `handle` within uWS's handler, and writes the response there where it is ready. */
+  handle(res: NativeResponse, request: UwsRequest, handle: Handle): void {
+    let response: HttpResponse | Promise<HttpResponse>;
     try {
       response = handle(request);
-      if (!(response instanceof Promise)) response = writable(response);
     } catch {
-      response = broken;
+      response = internalError;
     }
     if (response instanceof Promise) {
       request.keep();
       this.inFlight += 1;
       response.then(
-        (given) => this.#answered(res, request, given),
-        () => this.#answered(res, request, broken),
+        (ready) => this.#respondLater(res, request, ready),
+        () => this.#respondLater(res, request, internalError),
       );
-    } else if (isAtOnce(response, request)) {
-      request.release();
-      const isSent = writeResponse(res, response, request.method === 'HEAD', this.#ending(request));
-      if (isSent) {
-        request.ended();
-      } else {
-        request.keep();
-        this.track(res, request, this.#finish(res, request, response.body));
-      }
-      request.discardBody();
+      return;
+    }
+    response = orWritable(response);
+    if (isSimple(response, request)) this.#write(res, request, response);
+    else this.track(res, request, this.respond(res, request, response));
+  }
+
+  /** Writes a response that was awaited. Not by `respond` where it can be written at once: that takes 0.5 µs more. */
+  #respondLater(res: NativeResponse, request: UwsRequest, given: HttpResponse): void {
+    const response = orWritable(given);
+    if (request.isAborted || !isSimple(response, request)) {
+      this.track(res, request, this.respond(res, request, response));
     } else {
-      this.track(res, request, this.later(res, request, response));
-    }
-  }
-
-  /** Writes an answer that was waited for. Not by `later`, where it can be done at once: that waits, and takes 0.5 µs more. */
-  #answered(res: NativeResponse, request: UwsRequest, given: HttpResponse): void {
-    const response = writable(given);
-    try {
-      if (request.isAborted || !isAtOnce(response, request)) {
-        this.track(res, request, this.later(res, request, response));
-      } else {
-        request.discardBody();
-        let isSent = true;
-        res.cork(() => {
-          isSent = writeResponse(res, response, request.method === 'HEAD', this.#ending(request));
-        });
-        if (isSent) request.ended();
-        else this.track(res, request, this.#finish(res, request, response.body));
+      try {
+        res.cork(() => this.#write(res, request, response));
+      } catch {
+        giveUp(res, request);
       }
-    } catch {
-      giveUp(res, request);
     }
-    this.#leave();
+    this.#end();
   }
 
-  #leave(): void {
-    this.inFlight -= 1;
-    this.#onEnd();
+  #write(res: NativeResponse, request: UwsRequest, response: HttpResponse): void {
+    request.discardBody();
+    if (writeResponse(res, response, request.method === 'HEAD', this.#ending(request))) request.ended();
+    else this.track(res, request, this.#sendRest(res, request, response, false));
   }
 
-  /** Sees an answer to its end that its client did not take at once. */
-  async #finish(res: NativeResponse, request: UwsRequest, body: HttpResponse['body']): Promise<void> {
-    const given = whole(body) ?? '';
-    // Its head is out, so nothing else can be said.
-    if (this.#unsentBytes > this.#maxUnsentBytes) res.close();
-    else await this.#unsent(given, sendRest(res, request, given));
-    request.ended();
-  }
-
-  /** Counts a body while it waits for its client to take it. */
-  async #unsent(body: string | Uint8Array, sending: Promise<void>): Promise<void> {
-    const bytes = byteLength(body);
-    this.#unsentBytes += bytes;
-    await sending;
-    this.#unsentBytes -= bytes;
-  }
-
-  /** Counts a request as in flight, and keeps it readable, until the work on it is done. */
-  track(res: NativeResponse, request: UwsRequest, work: Promise<void>): void {
+  /** Sees any response to its end, outside uWS's handler. */
+  async respond(res: NativeResponse, request: UwsRequest, given: HttpResponse): Promise<void> {
     request.keep();
-    this.count(request, work, () => giveUp(res, request));
-  }
-
-  /** Counts a request as in flight until the work on it is done. */
-  count(request: UwsRequest, work: Promise<void>, onFailure?: () => void): void {
-    this.inFlight += 1;
-    work.then(
-      () => this.#leave(),
-      () => {
-        onFailure?.();
-        this.#leave();
-      },
-    );
-  }
-
-  /** Answers outside the host's handler. */
-  async later(res: NativeResponse, request: UwsRequest, pending: Pending): Promise<void> {
-    let response: HttpResponse;
-    try {
-      response = writable(await pending);
-    } catch {
-      response = broken;
-    }
+    const response = orWritable(given);
     const { body } = response;
     const isHead = request.method === 'HEAD';
     const isStream = isBodyStream(body) && !isHead;
     if (request.isLast || (request.isEndless && !isStream)) {
-      // The connection ends with the answer. If its client were still sending, it would see a reset, and no answer.
+      // The connection closes with the response. If its client were still sending, it would see a reset, not a response.
       request.discardBody();
-      const ended = request.bodyEnded();
-      if (ended) await linger(ended);
+      await upTo(maxBodyWaitMs, request.bodyEnded());
       // Never in the parser's own tick: it would run what arrived behind this request as the next one, and keep the
-      // connection whatever `end` was told (uWebSockets.js 20). While no answer is given it closes on a second request.
+      // connection whatever `end` is told (uWebSockets.js 20). Until the response is written it closes on a second request.
       await new Promise(setImmediate);
     }
     if (isStream && !request.isAborted) {
       this.#streams.add(body);
       if (this.#isDraining) body.end?.();
-      await streamResponse(res, request, response, body, this.#ending(request)).finally(() =>
-        this.#streams.delete(body),
-      );
+      try {
+        await streamResponse(res, request, response, body, this.#ending(request));
+      } finally {
+        this.#streams.delete(body);
+      }
       return;
     }
-    if (!request.isAborted) {
-      request.discardBody();
-      const ending = this.#ending(request);
-      if (isLarge(body) && !isHead && this.#unsentBytes <= this.#maxUnsentBytes) {
-        await this.#unsent(body, sendLarge(res, request, response, body, ending));
-      } else {
-        const written = isLarge(body) && !isHead ? overloaded : response;
-        // Not closed with the answer: a client that still sends would get a reset in place of it. uWS closes the paused
-        // connection when it is idle.
-        const isPaused = request.isEndless && !request.isClosedByUws;
-        if (isPaused) res.pause();
-        let isSent = true;
-        res.cork(() => (isSent = writeResponse(res, written, isHead, isPaused ? 'paused' : ending)));
-        // A second write would make uWebSockets.js 20 read again.
-        if (!isSent && isPaused) res.close();
-        else if (!isSent) return this.#finish(res, request, written.body);
-      }
-      request.ended();
-    }
     if (isBodyStream(body)) void discardStream(body);
+    if (!request.isAborted) await this.#writeWhole(res, request, response, isHead);
+  }
+
+  async #writeWhole(
+    res: NativeResponse,
+    request: UwsRequest,
+    given: HttpResponse,
+    isHead: boolean,
+  ): Promise<void> {
+    request.discardBody();
+    const hasLargeBody = isLarge(given.body) && !isHead;
+    const response = hasLargeBody && this.#unsentBytes > this.#maxUnsentBytes ? overloaded : given;
+    const ending = this.#ending(request);
+    // A client that still sends would get a reset in place of the response, and `end` takes a large body at once and reads
+    // on meanwhile. So the connection is not closed but paused: uWS closes it when it is idle.
+    const isPaused = ending === 'force-close' && (request.isEndless || hasLargeBody);
+    if (isPaused) res.pause();
+    let isSent = true;
+    res.cork(() => {
+      const isAsking = isPaused || (hasLargeBody && ending !== 'keep-alive');
+      isSent = writeResponse(res, response, isHead, isAsking ? 'ask-to-close' : ending);
+    });
+    if (!isSent) await this.#sendRest(res, request, response, isPaused);
+    request.ended();
+  }
+
+  /** Waits until the client takes the rest of a body, unless too much waits already. */
+  async #sendRest(
+    res: NativeResponse,
+    request: UwsRequest,
+    response: HttpResponse,
+    isPaused: boolean,
+  ): Promise<void> {
+    request.keep();
+    const body = wholeBody(response.body);
+    // The head is out, so there can be no other response.
+    if (this.#unsentBytes > this.#maxUnsentBytes) return void res.close();
+    const bytes = byteLength(body);
+    this.#unsentBytes += bytes;
+    await sendRest(res, request, body, isPaused);
+    this.#unsentBytes -= bytes;
+    request.ended();
+  }
+
+  /** Counts a request as in flight, and keeps it readable, until the work on it is done. */
+  track(res: NativeResponse, request: UwsRequest, work: Promise<void>): void {
+    request.keep();
+    this.count(work.catch(() => giveUp(res, request)));
+  }
+
+  /** Counts a request as in flight until the work on it is done. */
+  count(work: Promise<void>): void {
+    this.inFlight += 1;
+    const onEnd = () => this.#end();
+    work.then(onEnd, onEnd);
+  }
+
+  #end(): void {
+    this.inFlight -= 1;
+    this.#onEnd();
   }
 
   #ending(request: UwsRequest): Ending {
-    // The trailers of a chunked body are taken for the next request (uWebSockets.js 20): the connection ends with it.
-    if ((request.isLast || request.isEndless) && !request.isClosedByUws) return 'cut';
-    return request.isLast || this.#isDraining ? 'close' : 'keep';
+    // The trailers of a chunked body are taken for the next request (uWebSockets.js 20): the connection closes with it.
+    if ((request.isLast || request.isEndless) && !request.isClosedByUws) return 'force-close';
+    return request.isLast || this.#isDraining ? 'close' : 'keep-alive';
   }
 }
 
-/** Whatever could not be written is no answer: its client is not left waiting. */
+/** No response could be written: the client must not wait for one. */
 function giveUp(res: NativeResponse, request: UwsRequest): void {
   if (!request.isOver) res.close();
 }
 
-/** Whether a response is written in one piece, and its connection goes on, or is closed with it. */
-const isAtOnce = ({ body }: HttpResponse, request: UwsRequest) =>
+/** Whether a response is written in one piece, and its request leaves the connection to the next one. */
+const isSimple = ({ body }: HttpResponse, request: UwsRequest) =>
   !request.isLast && !isBodyStream(body) && !isLarge(body) && !request.isEndless;
 
-/** Waits for the end of a body, but not for long. */
-const linger = (ended: Promise<void>): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, lingerMs).unref();
-    void ended.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+/** Waits for a promise, but not longer than `ms`. */
+async function upTo(ms: number, promise: Promise<void> | undefined): Promise<void> {
+  if (promise === undefined) return;
+  const timeout = Promise.withResolvers<void>();
+  const timer = setTimeout(timeout.resolve, ms).unref();
+  await Promise.race([promise, timeout.promise]);
+  clearTimeout(timer);
+}
 
-/** What a service decides on a request: 500 where it breaks its promise never to throw and never to reject. */
-export function settled<Outcome>(decide: () => Outcome): Outcome | HttpResponse {
+/** What a service decides on a request: 500 where it throws or rejects, which it must not. */
+export function orInternalError<Outcome>(decide: () => Outcome): Outcome | HttpResponse {
   try {
     const outcome = decide();
     // A promise of a response, of those that it may be the promise of.
-    return outcome instanceof Promise ? (outcome.catch(() => broken) as Outcome) : outcome;
+    return outcome instanceof Promise ? (outcome.catch(() => internalError) as Outcome) : outcome;
   } catch {
-    return broken;
+    return internalError;
   }
 }
 
-/** A response as it can be written: 500 in place of what cannot be, whatever its type says. */
-function writable(response: HttpResponse): HttpResponse {
+function orWritable(response: HttpResponse): HttpResponse {
   try {
-    return isWritableHead(response) && isBody(response.body) ? response : broken;
+    return isWritable(response) ? response : internalError;
   } catch {
-    return broken;
+    // It is no object, say.
+    return internalError;
   }
 }
-
-const isBody = (body: unknown) =>
-  body === undefined || typeof body === 'string' || body instanceof Uint8Array || isBodyStream(body);

@@ -418,3 +418,24 @@ describe('serve says in one sentence why it cannot listen', () => {
     });
   });
 });
+
+describe('an option of serve', () => {
+  it.each([
+    ['maxUrlBytes', 0],
+    ['maxUrlBytes', Infinity],
+    ['maxHeaderBytes', 1.5],
+    ['maxConnections', -1],
+    ['maxConnections', Number.NaN],
+    ['maxUnsentBytes', 0],
+    ['maxUnsentSocketBytes', 0.5],
+  ])('%s: %s is rejected by its name', async (name, value) => {
+    await expect(serve({ handle: () => ok() }, { [name]: value })).rejects.toThrow(
+      `The option ${name} of serve is ${value}; it must be a positive integer.`,
+    );
+  });
+
+  it('may lift the limits of the whole server', async () => {
+    const lifted = { maxConnections: Infinity, maxUnsentBytes: Infinity, maxUnsentSocketBytes: Infinity };
+    expect((await listen(() => ok(), lifted)).port).toBeGreaterThan(0);
+  });
+});

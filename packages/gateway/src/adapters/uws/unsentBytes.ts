@@ -56,7 +56,7 @@ export class UnsentBytes {
     const sockets = [...this.#sockets].toSorted((a, b) => b.unsentBytes - a.unsentBytes);
     for (const socket of sockets) {
       if (this.#open <= this.#max * 0.75) return;
-      socket.cut('unsent-bytes');
+      socket.endFor('unsent-bytes');
     }
   }
 }

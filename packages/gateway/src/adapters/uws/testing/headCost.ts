@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { HttpRequest as NativeRequest } from 'uWebSockets.js';
-import { headFault } from '../headFault.ts';
+import { headRejection } from '../headRejection.ts';
 import { loadUws } from '../loadUws.ts';
 import { RequestHead } from '../requestHead.ts';
 
@@ -30,7 +30,7 @@ const variants: Record<string, (req: NativeRequest) => void> = {
   'all headers': (req) => head.read(req),
   'all headers, and the checks': (req) => {
     head.read(req);
-    if (headFault('GET', '/v1/pets/123', 'limit=20', head, limits)) sink += 1;
+    if (headRejection('GET', '/v1/pets/123', 'limit=20', head, limits)) sink += 1;
   },
   'four more by name': (req) => byName(req, usual),
   'four more from what was read': () => {

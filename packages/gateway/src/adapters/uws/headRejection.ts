@@ -8,8 +8,12 @@ export interface HeadLimits {
   readonly maxHeaderBytes: number;
 }
 
-const reject = (status: number, code: string, message: string): HttpRejection => ({ status, code, message });
-const badRequest = (message: string) => reject(400, 'BAD_REQUEST', message);
+const rejection = (status: number, code: string, message: string): HttpRejection => ({
+  status,
+  code,
+  message,
+});
+const badRequest = (message: string) => rejection(400, 'BAD_REQUEST', message);
 
 const rejections = {
   method: badRequest('The method is not a token of at most 64 bytes (RFC 9110 §9.1).'),
@@ -21,46 +25,44 @@ const rejections = {
   both: badRequest('A request has Content-Length or Transfer-Encoding, never both (RFC 9112 §6.1).'),
   length: badRequest('Content-Length may be given once, and only in digits, 15 at most (RFC 9110 §8.6).'),
   control: badRequest('A header value holds a control character (RFC 9110 §5.5).'),
-  expectation: reject(417, 'EXPECTATION_FAILED', 'The only expectation that can be met is 100-continue.'),
+  expectation: rejection(417, 'EXPECTATION_FAILED', 'The only expectation that can be met is 100-continue.'),
 };
 
-/** Looked up first: a method is nearly always one of these. */
-const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-/** The parser has refused control characters and blanks already, not DEL and what is beyond ASCII. */
-const notOfTarget = /[^!-~]|#/;
-/** `uri-host [ ":" port ]` (RFC 9110 §7.2), not empty; without the comma, by which several are joined to one. */
+/** The parser rejects control characters and blanks by itself, but not DEL and bytes beyond ASCII. */
+const invalidInTarget = /[^!-~]|#/;
+/** `uri-host [ ":" port ]` (RFC 9110 §7.2), not empty; without the comma, which joins several to one. */
 const authority = /^(?:\[[0-9A-Fa-f:.]+\]|(?:[0-9A-Za-z._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/;
 const digits = /^[0-9]{1,15}$/;
 const chunked = /^chunked$/i;
 
-/** The last `Host` that was found good: nearly all requests have the same. */
-let goodHost = '';
+/** The last valid `Host`: nearly all requests have the same. */
+let validHost = '';
 
-/** What is wrong with a request's head; `undefined` where it can be served. Most are: their checks come cheap and first. */
-export function headFault(
+/** Why a request is malformed; `undefined` where it can be handled. */
+export function headRejection(
   method: string,
   path: string,
   query: string,
   head: RequestHead,
   { maxUrlBytes, maxHeaderBytes }: HeadLimits,
 ): HttpRejection | undefined {
-  // A long one is 400, not 501 (RFC 9112 §3): no stranger makes the server count faults of its own.
-  if (!knownMethods.has(method) && (method.length > 64 || !token.test(method))) return rejections.method;
+  // Too long a method is 400, not 501 (RFC 9112 §3): a client must not cause errors that count as the server's.
+  if (method !== 'GET' && (method.length > 64 || !token.test(method))) return rejections.method;
   if (path.length + (query === '' ? 0 : query.length + 1) > maxUrlBytes) {
-    return reject(414, 'URI_TOO_LONG', `The target may have ${maxUrlBytes} bytes.`);
+    return rejection(414, 'URI_TOO_LONG', `The target may have ${maxUrlBytes} bytes.`);
   }
-  if (notOfTarget.test(path) || (query !== '' && notOfTarget.test(query))) return rejections.target;
+  if (invalidInTarget.test(path) || (query !== '' && invalidInTarget.test(query))) return rejections.target;
   if (head.bytes > maxHeaderBytes) {
-    return reject(
+    return rejection(
       431,
       'REQUEST_HEADER_FIELDS_TOO_LARGE',
       `The headers may have ${maxHeaderBytes} bytes together.`,
     );
   }
   if (head.hosts !== 1) return rejections.host;
-  if (head.host !== goodHost) {
+  if (head.host !== validHost) {
     if (!authority.test(head.host)) return rejections.host;
-    goodHost = head.host;
+    validHost = head.host;
   }
   if (head.codings !== 0) {
     if (head.lengths !== 0) return rejections.both;

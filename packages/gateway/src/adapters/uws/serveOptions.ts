@@ -1,0 +1,82 @@
+import type { TlsFiles } from './tls.ts';
+
+export interface ServeOptions {
+  /** The address to listen on. Default: 127.0.0.1. */
+  readonly host?: string;
+  /** 0: any free port. Default: 0. */
+  readonly port?: number;
+  /**
+   * Whether processes that all set this may listen on the same port: the kernel distributes the connections (Linux).
+   * Default: false, and a port in use is an error.
+   */
+  readonly reusePort?: boolean;
+  /** Serves over TLS, 1.2 or newer. Default: not. */
+  readonly tls?: TlsFiles;
+  /**
+   * How many connections may be open, WebSockets among them. A WebSocket that the server closed with a close frame (RFC
+   * 6455 §7.1.2) counts for 18 s, since its client may keep it open so long. At most a quarter of them, and 100, are closed
+   * so within 18 s; further ones are ended without a close frame (1006), except when the server stops. One connection more
+   * than `maxConnections` is answered 503 and closed; over TLS it is only closed. Default: Infinity.
+   */
+  readonly maxConnections?: number;
+  /** How long a request's target may be, in bytes; a longer one is 414. Default: 16384. */
+  readonly maxUrlBytes?: number;
+  /** How long a request's header lines may be together, in bytes; longer ones are 431. Default: 16384. */
+  readonly maxHeaderBytes?: number;
+  /**
+   * How many bytes of responses may wait for clients to read them, all connections together, streams and WebSockets aside.
+   * Beyond it a response of more than 64 KiB is 503, and a smaller one that its client does not take at once ends the
+   * connection. In memory it may be twice as much. Default: 268435456.
+   */
+  readonly maxUnsentBytes?: number;
+  /**
+   * How many bytes may wait for the clients of WebSockets to read them, all sockets together. Beyond it, the sockets with
+   * the most unsent bytes are ended, without a close frame, until a quarter is free. In memory it may be twice as much.
+   * Default: 25165824.
+   */
+  readonly maxUnsentSocketBytes?: number;
+}
+
+/** @throws {RangeError} for a limit that is not a positive integer; `Infinity` lifts those of the whole server */
+export function checkLimits({
+  maxUrlBytes = 1,
+  maxHeaderBytes = 1,
+  maxConnections = Infinity,
+  maxUnsentBytes = Infinity,
+  maxUnsentSocketBytes = Infinity,
+}: ServeOptions): void {
+  const perServer = { maxConnections, maxUnsentBytes, maxUnsentSocketBytes };
+  for (const [name, limit] of Object.entries({ maxUrlBytes, maxHeaderBytes, ...perServer })) {
+    const isLifted = limit === Infinity && name in perServer;
+    if (isLifted || (Number.isSafeInteger(limit) && limit > 0)) continue;
+    throw new RangeError(`The option ${name} of serve is ${limit}; it must be a positive integer.`);
+  }
+}
+
+export interface CloseOptions {
+  /** How long calls in flight may take. Default: 10 s. */
+  readonly deadlineMs?: number;
+  /** How long idle keep-alive connections may send one more request, to be answered `Connection: close`. Default: 1 s. */
+  readonly graceMs?: number;
+}
+
+export interface Listening {
+  readonly host: string;
+  readonly port: number;
+  /** How many calls are in flight: requests whose response has not ended, streams among them, and calls on WebSockets. */
+  inFlight(): number;
+  /** How many connections are open; WebSockets also until their calls have ended. */
+  connections(): { readonly http: number; readonly webSockets: number };
+  /**
+   * Stops in order: no new connections, `Connection: close` on every response, streams of events end after an event,
+   * WebSockets once their calls are answered. It waits for calls in flight until the deadline and for idle keep-alive
+   * connections until the grace is over, then closes what is left.
+   * @returns how many calls were cut off at the deadline
+   */
+  close(options?: CloseOptions): Promise<number>;
+  /**
+   * Reads the certificate and its key again, for new connections. Without TLS it does nothing.
+   * @throws {CertificateError} where they cannot be served: then the current ones stay
+   */
+  reloadCertificate(): Promise<void>;
+}

@@ -1,0 +1,239 @@
+import type {
+  HttpRequest as NativeRequest,
+  HttpResponse as NativeResponse,
+  TemplatedApp,
+  WebSocketBehavior,
+  us_socket_context_t,
+} from 'uWebSockets.js';
+import type { HttpResponse } from '../../http/response.ts';
+import type { Service } from '../../http/service.ts';
+import type { SocketAcceptor } from '../../http/webSocket.ts';
+import { stopping } from './rejections.ts';
+import type { UwsRequest } from './request.ts';
+import { orInternalError, type Responder } from './responder.ts';
+import { UwsSocket, type SocketData } from './socket.ts';
+import { UnsentBytes } from './unsentBytes.ts';
+
+/** With a smaller limit, messages up to this size are received so that they can be rejected with 1009. */
+const minPayloadBytes = 65_536;
+
+/** What uWebSockets.js 20 says of a connection that it ends for a message beyond `maxPayloadLength`. */
+const tooBig = 'Received too big message';
+
+interface SocketLimits {
+  /** A larger message closes the socket with 1009. */
+  readonly maxMessageBytes: number;
+  /**
+   * How many bytes of a message, finished or not, uWS buffers. A larger one ends the connection where its head says so:
+   * then uWebSockets.js 20 sends no close frame.
+   */
+  readonly maxPayloadBytes: number;
+}
+
+/** uWS's handles of the two behaviours: a socket has the limits of the one that it is opened with. */
+interface SocketContexts {
+  admitted: us_socket_context_t;
+  unauthenticated: us_socket_context_t;
+}
+
+interface WebSocketsOptions {
+  readonly upgrade: Service['upgrade'];
+  readonly shed: Service['shed'];
+  readonly maxMessageBytes: number;
+  readonly maxUnauthenticatedBytes: number;
+  /** The most unsent bytes of all sockets together. */
+  readonly maxUnsentBytes: number;
+  /** The most sockets that are closed in order within 18 s. */
+  readonly maxClosing: number;
+  readonly responder: Responder;
+  /** Makes the request, or rejects it and returns `undefined`. */
+  readonly receive: (res: NativeResponse, req: NativeRequest) => UwsRequest | undefined;
+  /** Handles a request that does not open a WebSocket. */
+  readonly handle: (res: NativeResponse, request: UwsRequest) => void;
+  /** An HTTP connection has become a WebSocket. */
+  readonly onUpgrade: () => void;
+}
+
+/** The WebSockets of a server: opens, bounds and closes them. */
+export class WebSockets {
+  readonly #sockets = new Set<UwsSocket>();
+  readonly #unsent: UnsentBytes;
+  readonly #options: WebSocketsOptions;
+  #isDraining = false;
+
+  constructor(options: WebSocketsOptions) {
+    this.#options = options;
+    this.#unsent = new UnsentBytes(this.#sockets, options.maxUnsentBytes, options.maxClosing);
+  }
+
+  /** How many are open. */
+  get open(): number {
+    return this.#sockets.size;
+  }
+
+  /** How many were closed in order and may keep their connections. */
+  get closing(): number {
+    return this.#unsent.closing;
+  }
+
+  get inFlight(): number {
+    let count = 0;
+    for (const { handler } of this.#sockets) count += handler?.inFlight ?? 0;
+    return count;
+  }
+
+  /** The server stops: sockets close once their calls are answered, and no more are opened. */
+  drain(): void {
+    this.#isDraining = true;
+    this.#unsent.isStopping = true;
+    for (const { handler } of this.#sockets) handler?.drain();
+  }
+
+  closeAll(): void {
+    for (const socket of this.#sockets) socket.close(1001, 'The server is stopping.');
+  }
+
+  /**
+   * uWebSockets.js 20 has one limit for the messages of a behaviour, and a socket keeps that which it is opened with. So
+   * there are two behaviours, both for all paths, which takes two patterns; either opens sockets for both.
+   */
+  attach(app: TemplatedApp): void {
+    const { maxMessageBytes, maxUnauthenticatedBytes } = this.#options;
+    const contexts: Partial<SocketContexts> = {};
+    const serve = (pattern: string, name: keyof SocketContexts, limits: SocketLimits) =>
+      app.ws<SocketData>(pattern, {
+        ...this.#behavior(limits),
+        upgrade: (res, req, context) => {
+          contexts[name] = context;
+          const { admitted, unauthenticated } = contexts;
+          if (admitted && unauthenticated) this.#upgrade(res, req, { admitted, unauthenticated });
+          // The first request of all goes through both: an upgrade is the one place where uWS says what a context is.
+          else req.setYield(true);
+        },
+      });
+    serve('/*', 'admitted', {
+      maxMessageBytes,
+      maxPayloadBytes: Math.max(maxMessageBytes, minPayloadBytes),
+    });
+    serve('/*unauthenticated', 'unauthenticated', {
+      maxMessageBytes: Math.min(maxMessageBytes, maxUnauthenticatedBytes),
+      maxPayloadBytes: maxUnauthenticatedBytes,
+    });
+  }
+
+  #upgrade(res: NativeResponse, req: NativeRequest, contexts: SocketContexts): void {
+    const { receive, handle, shed, upgrade, responder, onUpgrade } = this.#options;
+    const request = receive(res, req);
+    if (request === undefined) return;
+    const decision =
+      isUpgrade(req) &&
+      (this.#isDraining ? stopping : orInternalError(() => shed?.(request) ?? upgrade?.(request)));
+    if (!decision) return handle(res, request);
+    // Like every header, they can be read only while the handler runs.
+    const key = req.getHeader('sec-websocket-key');
+    // The first of those that the client offers, as the package ws does it.
+    const protocol = req.getHeader('sec-websocket-protocol').split(',', 1)[0]?.trim() ?? '';
+    const extensions = req.getHeader('sec-websocket-extensions');
+    /*
+     * Never within `res.cork`, though upstream's example does so: when the cork's handler returns, uWebSockets.js 20 takes
+     * the WebSocket for the response that it was, where that lies at the same place still, and closes it if what it finds
+     * there looks like a response after which the connection is to be closed. One in some hundreds of sockets went that
+     * way. Outside of it, and of uWS's handler, uWS warns on stderr that writes should be corked: of the two the lesser
+     * evil, and only for those that are decided on later.
+     */
+    const open = (accept: SocketAcceptor) => {
+      request.upgrades();
+      const context = accept.isUnauthenticated ? contexts.unauthenticated : contexts.admitted;
+      res.upgrade<SocketData>({ request, accept }, key, protocol, extensions, context);
+      onUpgrade();
+    };
+    if (typeof decision === 'function') return open(decision);
+    const decide = async (pending: typeof decision) => {
+      const decided = await pending;
+      // Never in a microtask: it may run while uWS reads another request, and what is opened then ends that connection,
+      // or the process ("Cork buffer must not be held across event loop iterations!", uWebSockets.js 20). A rejection
+      // waits, too: it limits a connection to one such request per turn.
+      await new Promise(setImmediate);
+      const outcome: SocketAcceptor | HttpResponse = this.#isDraining ? stopping : decided;
+      if (typeof outcome !== 'function') await responder.respond(res, request, outcome);
+      else if (!request.isAborted) open(outcome);
+    };
+    responder.track(res, request, decide(decision));
+  }
+
+  #behavior({
+    maxMessageBytes,
+    maxPayloadBytes,
+  }: SocketLimits): Omit<WebSocketBehavior<SocketData>, 'upgrade'> {
+    return {
+      maxPayloadLength: maxPayloadBytes,
+      // 0 is no limit: with one, uWebSockets.js 20 drops what is sent beyond it and says so only in a return value. The
+      // handler bounds what it sends by `bufferedBytes`, and `UnsentBytes` all sockets.
+      maxBackpressure: 0,
+      // uWS pings a quiet client by itself, so this only ends sockets whose client has disappeared.
+      idleTimeout: 120,
+      sendPingsAutomatically: true,
+      // uWS.DISABLED: compression costs memory for each socket, and processor time that any client can request.
+      compression: 0,
+
+      open: (ws) => {
+        const data = ws.getUserData();
+        const socket = new UwsSocket(ws, this.#unsent);
+        data.socket = socket;
+        this.#sockets.add(socket);
+        try {
+          socket.handler = data.accept(socket);
+        } catch {
+          // It must not throw: from here, that would end the process.
+          socket.close(1011);
+        }
+      },
+      message: (ws, message, isBinary) => {
+        const { socket } = ws.getUserData();
+        if (message.byteLength > maxMessageBytes) {
+          socket?.handler?.limited('message-bytes');
+          socket?.close(1009, `A message may have ${maxMessageBytes} bytes.`);
+        } else {
+          // A copy, since uWS detaches the memory when this returns; in Node's pool, which saves a sixth of a call.
+          socket?.handler?.message(Buffer.from(new Uint8Array(message)), isBinary);
+        }
+      },
+      ping: (ws) => {
+        const { socket } = ws.getUserData();
+        if (socket?.countPing()) socket.handler?.pinged();
+        // Without a close frame: what the client goes on sending would be read until its connection ends, up to 18 s later.
+        else socket?.endFor('pings');
+      },
+      drain: (ws) => {
+        const { socket } = ws.getUserData();
+        socket?.recount();
+        socket?.handler?.drained();
+      },
+      close: (ws, code, message) => {
+        const { socket, request } = ws.getUserData();
+        request.aborted();
+        if (socket === undefined) return;
+        socket.closed();
+        // With another code it is the reason that a client gave.
+        if (code === 1006 && Buffer.from(message).toString() === tooBig)
+          socket.handler?.limited('message-bytes');
+        this.#sockets.delete(socket);
+        this.#options.responder.count(Promise.resolve(socket.handler?.closed(code !== 1006)));
+      },
+    };
+  }
+}
+
+/**
+ * Whether a request asks for a WebSocket (RFC 6455 §4.2.1): uWS only looks for a key. One with `Connection: close` it would
+ * open and close in one go, and throw; a body it would take for frames (uWebSockets.js 20).
+ */
+function isUpgrade(req: NativeRequest): boolean {
+  if (req.getHeader('upgrade').toLowerCase() !== 'websocket') return false;
+  const connection = req
+    .getHeader('connection')
+    .toLowerCase()
+    .split(/\s*,\s*/);
+  const hasBody = req.getHeader('transfer-encoding') !== '' || Number(req.getHeader('content-length')) !== 0;
+  return connection.includes('upgrade') && !connection.includes('close') && !hasBody;
+}

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { isWritableHeader } from './headers.ts';
+import type { Header } from './response.ts';
+
+it.each<Header>([
+  ['x-a', ''],
+  ['X-A', 'a b\tc'],
+  ['location', '/ü'],
+])('%s: %j may be written, the second time too', (name, value) => {
+  expect(isWritableHeader([name, value])).toBe(true);
+  expect(isWritableHeader([name, value])).toBe(true);
+});
+
+it.each<[name: unknown, value: unknown]>([
+  ['x-a', 'a\r\nx-b: c'],
+  ['x-a', 'a\n'],
+  ['x-a', 'a\0'],
+  ['x-a', 5],
+  ['x-a', undefined],
+  ['x a', 'b'],
+  ['', 'b'],
+  [5, 'b'],
+  ['Connection', 'close'],
+  ['content-length', '5'],
+  ['Transfer-Encoding', 'chunked'],
+])('%j: %j may not be written, after the same name with a good value either', (name, value) => {
+  isWritableHeader([name, 'good'] as unknown as Header);
+  expect(isWritableHeader([name, value] as unknown as Header)).toBe(false);
+});

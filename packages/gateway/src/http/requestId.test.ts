@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { requestId } from './requestId.ts';
+
+it('a request without an id of its client gets a new one that is printable and different each time', () => {
+  const ids = new Set(Array.from({ length: 1_100_000 }, () => requestId(undefined)));
+  expect(ids.size).toBe(1_100_000);
+  const [first = '', last = ''] = [ids.values().next().value, [...ids].at(-1)];
+  for (const id of [first, last]) expect(id).toMatch(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{6}[0-9]{6}$/);
+  expect(last.slice(0, 30)).not.toBe(first.slice(0, 30));
+});
+
+it.each(['a', 'A-1._~:+/=', 'x'.repeat(128)])('the id %s of a client is repeated', (id) => {
+  expect(requestId(id)).toBe(id);
+});
+
+it.each(['', 'a b', 'a\nb', 'ü', 'a,b', 'x'.repeat(129)])('the id %j of a client is replaced', (id) => {
+  expect(requestId(id)).toMatch(/^[0-9a-f-]{36}$/);
+});
