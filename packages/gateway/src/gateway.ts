@@ -121,7 +121,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     watch,
     createContext: options.createContext,
     errorResponse,
-    responseMeta: rpc.responseMeta && createRestResponseMeta(router, definitions, rpc.responseMeta),
+    responseMeta: rpc.responseMeta && createRestResponseMeta(router, rpc.responseMeta),
     ...streamTimes(router),
   });
   const trpc = createRpcWire({

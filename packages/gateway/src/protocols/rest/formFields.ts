@@ -1,5 +1,7 @@
 // Hot path: every query runs through it.
 import { percentDecode } from '../../http/percentDecode.ts';
+import { refused, type Parameter } from '../../openapi/convert.ts';
+import type { InputIssue } from '../../procedures/inputError.ts';
 
 /** The values of each field in order; a value is `undefined` where it is not valid percent-encoded UTF-8. */
 export type FormFields = ReadonlyMap<string, readonly (string | undefined)[]>;
@@ -24,3 +26,46 @@ export function formFields(text: string, known: { has(name: string): boolean }):
 }
 
 const decode = (text: string) => percentDecode(text.includes('+') ? text.replaceAll('+', ' ') : text);
+
+/** Converts the fields of a query or a form, and adds them to the input. */
+export function convertFields(
+  parameters: ReadonlyMap<string, Parameter>,
+  fields: FormFields,
+  input: Record<string, unknown>,
+  issues: InputIssue[],
+): void {
+  for (const [name, values] of fields) {
+    // Only known fields were read, each with a value.
+    const parameter = parameters.get(name) as Parameter;
+    if (parameter.converter.repeated) {
+      input[name] = values.map((value) => convertText(parameter, value, issues));
+    } else if (values.length > 1) {
+      issues.push({ ...parameter.converter.issue, path: [name], message: 'is given more than once' });
+    } else {
+      input[name] = convertText(parameter, values[0], issues);
+    }
+  }
+}
+
+/** @param text `undefined` where it is not valid UTF-8 */
+export function convertText(
+  { name, converter }: Parameter,
+  text: string | undefined,
+  issues: InputIssue[],
+): unknown {
+  if (text === undefined) {
+    const message = 'is not valid percent-encoded UTF-8';
+    issues.push({ code: 'invalid_format', format: 'utf-8', path: [name], message });
+    return undefined;
+  }
+  const value = converter.convert(text);
+  if (value !== refused) return value;
+  const message =
+    converter.integer && isIntegerText(text)
+      ? 'is beyond ±(2^53−1), which cannot be carried exactly'
+      : `must be ${converter.expects}`;
+  issues.push({ ...converter.issue, path: [name], message });
+  return undefined;
+}
+
+export const isIntegerText = (text: string): boolean => /^-?\d+$/.test(text);

@@ -8,9 +8,8 @@ import type { Limits } from '../../policies/limits.ts';
 import { refuseLongForm } from '../../policies/queryParameters.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
-import { convertFields } from './convertFields.ts';
 import { parseExactJson } from './exactJson.ts';
-import { formFields } from './formFields.ts';
+import { convertFields, formFields } from './formFields.ts';
 import { mediaType } from './mediaType.ts';
 
 export type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;

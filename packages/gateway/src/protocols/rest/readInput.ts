@@ -5,8 +5,7 @@ import type { Parameter } from '../../openapi/convert.ts';
 import type { Operation } from '../../openapi/operation.ts';
 import { refuseLongQuery } from '../../policies/queryParameters.ts';
 import { inputError, type InputIssue } from '../../procedures/inputError.ts';
-import { convertFields, convertText, isIntegerText } from './convertFields.ts';
-import type { FormFields } from './formFields.ts';
+import { convertFields, convertText, isIntegerText, type FormFields } from './formFields.ts';
 import { readBody, type InputLimits, type RawBody } from './readBody.ts';
 
 /** The parts of a request that hold its input, as received. */

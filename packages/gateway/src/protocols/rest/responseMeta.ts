@@ -7,8 +7,8 @@ import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
 
 /** The outcome of a REST call: an output, an error, or a stream that begins. */
 interface RestOutcome {
-  readonly path: string;
-  /** `undefined` where the call failed before it was created. */
+  readonly procedure: ProcedureDefinition;
+  /** `undefined` where it could not be created. */
   readonly ctx: unknown;
   readonly output?: unknown;
   readonly error?: TRPCError;
@@ -19,17 +19,14 @@ interface RestOutcome {
  * Applies `rpc.responseMeta` to the response of a REST call. It throws what `responseMeta` throws.
  * @throws {TypeError} for a status or a header that no adapter can write
  */
-export type RestResponseMeta = (response: Answer, outcome: RestOutcome) => Answer;
+export type RestResponseMeta = (response: Answer, outcome: RestOutcome) => void;
 
 /** `responseMeta` gets over REST what tRPC passes to it, except for `info`, which is undefined. */
 export function createRestResponseMeta<Router extends AnyTRPCRouter>(
   { _def: { _config: config } }: Router,
-  definitions: readonly ProcedureDefinition[],
   responseMeta: ResponseMetaFn<Router>,
 ): RestResponseMeta {
-  const types = new Map(definitions.map(({ path, type }) => [path, type]));
-  return (response, { path, ctx, output, error, isStream = false }) => {
-    const type = types.get(path) ?? 'unknown';
+  return (response, { procedure: { path, type }, ctx, output, error, isStream = false }) => {
     const result = error
       ? { error: getErrorShape({ config, ctx: ctx as never, error, input: undefined, path, type }) }
       : { result: { data: output } };
@@ -60,12 +57,11 @@ export function createRestResponseMeta<Router extends AnyTRPCRouter>(
       response.headers.push([name, value]);
     }
     const { status } = meta;
-    if (status === undefined) return response;
+    if (status === undefined) return;
     if (!Number.isInteger(status) || status < 200 || status > 999) {
-      throw invalid(`status ${status}`, 'Return an integer from 200 to 599.');
+      throw invalid(`status ${status}`, 'Return an integer from 200 to 999.');
     }
     response.status = status;
     if (bodiless.has(status)) response.body = undefined;
-    return response;
   };
 }

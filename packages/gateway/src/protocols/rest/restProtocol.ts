@@ -220,57 +220,51 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   settle(_index: number, outcome: unknown): void {
-    if (outcome instanceof Failed) return this.#fail(outcome.error);
-    const { output } = this.#served.operation;
     const { parseEvent } = this.#served;
-    if (parseEvent) {
-      this.#streamEvents(outcome, parseEvent).catch((cause: unknown) => this.#fail(cause));
-    } else if (output.kind === 'bytes') {
-      this.#streamBytes(outcome, output.contentType);
-    } else {
-      this.#succeed(outcome);
-    }
+    if (outcome instanceof Failed) this.#fail(outcome.error);
+    else if (parseEvent) void this.#streamEvents(outcome, parseEvent);
+    else this.#succeed(outcome);
   }
 
-  #streamBytes(output: unknown, contentType: string): void {
-    try {
-      this.#succeed(output, byteContent(output, contentType));
-    } catch (cause) {
-      this.#fail(cause);
-    }
-  }
-
+  /** Waits for the first event, since its error can still be the response. */
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
     const { errorResponse, limits, maxDurationMs, pingMs, watch } = this.#options;
     const { request, token } = this.#scope;
-    const content = await eventContent(output, {
-      parse,
-      scope: this.#scope,
-      maxEventBytes: limits.maxResponseBytes,
-      pingMs,
-      maxDurationMs,
-      watch: (onRevoked) => watch(token, request, onRevoked),
-      reportError: (cause) => {
-        const { body, error, limit } = errorResponse(cause);
-        if (this.#response) Object.assign(this.#response, { error, limit });
-        // Errors have a JSON text as their body.
-        return body as string;
-      },
-    });
+    let content: Content;
+    try {
+      content = await eventContent(output, {
+        parse,
+        scope: this.#scope,
+        maxEventBytes: limits.maxResponseBytes,
+        pingMs,
+        maxDurationMs,
+        watch: (onRevoked) => watch(token, request, onRevoked),
+        reportError: (cause) => {
+          const { body, error, limit } = errorResponse(cause);
+          if (this.#response) Object.assign(this.#response, { error, limit });
+          // Errors have a JSON text as their body.
+          return body as string;
+        },
+      });
+    } catch (cause) {
+      return this.#fail(cause);
+    }
     this.#succeed(undefined, content);
   }
 
-  /** Encodes the output of the call, or begins the stream of its body. */
-  #succeed(output: unknown, content?: Content): void {
+  /** Encodes the output of the call, or begins the stream of its events. */
+  #succeed(value: unknown, events?: Content): void {
     const { responseMeta } = this.#options;
-    const { path } = this.#served.operation.procedure;
+    const { output, procedure } = this.#served.operation;
+    let content = events;
     try {
-      let response = this.#served.successResponse(output, this.#scope.reply, this, content);
+      if (output.kind === 'bytes') content = byteContent(value, output.contentType);
+      const response = this.#served.successResponse(value, this.#scope.reply, this, content);
+      response.operation = procedure.path;
       if (responseMeta) {
         const isStream = content !== undefined;
-        response = responseMeta(response, { path, ctx: this.#ctx, output, isStream });
+        responseMeta(response, { procedure, ctx: this.#ctx, output: value, isStream });
       }
-      response.operation = path;
       this.#respond(response);
     } catch (cause) {
       if (isBodyStream(content?.body)) void discardStream(content.body);
@@ -288,7 +282,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     let response = errorResponse(error, error.code === 'NOT_FOUND' ? deprecation : []);
     if (responseMeta && !isAborted) {
       try {
-        response = responseMeta(response, { path: procedure.path, ctx: this.#ctx, error });
+        responseMeta(response, { procedure, ctx: this.#ctx, error });
       } catch (metaError) {
         response = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: metaError }));
       }
