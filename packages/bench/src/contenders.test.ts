@@ -12,7 +12,9 @@ const hasBun = (await installedBun()) !== undefined;
 if (!hasBun) process.stdout.write('SKIPPED: the contenders on Bun: npm run bench installs it.\n');
 
 describe.skipIf(!isLinux)('every contender does the same work', () => {
-  for (const contender of contenders.filter(({ store }) => store === 'memory')) {
+  // Those with a middleware run all that those with async resolvers alone run.
+  const served = contenders.filter(({ name, store }) => store === 'memory' && !name.endsWith('-async'));
+  for (const contender of served) {
     it.skipIf(contender.runtime === 'bun' && !hasBun)(
       `${contender.name} answers every case that it does not leave out as all others do`,
       { timeout: 60_000 },
@@ -24,8 +26,8 @@ describe.skipIf(!isLinux)('every contender does the same work', () => {
             const own = caseOf(contender, subject);
             if (own) found[subject.name] = await differences(process.port, own, contender.headers);
           }
-          const served = cases.filter((subject) => caseOf(contender, subject) !== undefined);
-          expect(found).toEqual(Object.fromEntries(served.map(({ name }) => [name, []])));
+          const asked = cases.filter((subject) => caseOf(contender, subject) !== undefined);
+          expect(found).toEqual(Object.fromEntries(asked.map(({ name }) => [name, []])));
         } finally {
           await process.stop();
         }

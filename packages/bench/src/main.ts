@@ -111,6 +111,7 @@ async function runBench(options: BenchOptions): Promise<void> {
 
   const report: Report = {
     at: new Date().toISOString(),
+    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
     machine: { processor: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version },
     rounds: options.rounds,
     seconds: options.seconds,

@@ -7,6 +7,8 @@ import type { Report } from './report.ts';
 /** The report as Markdown tables. */
 export function markdown(report: Report): string {
   return [
+    '# One run of the benchmark',
+    `\`${report.command}\`, ${report.at.slice(0, 10)}.`,
     `Node ${report.machine.node.slice(1)}, ${report.machine.processor}: the server on one core, the load on another. ` +
       `Medians of ${report.rounds} interleaved rounds of ${report.seconds} s.`,
     ...(report.results.length > 0 ? [foreignLine(report)] : []),

@@ -6,6 +6,7 @@ import { svg } from './svg.ts';
 const measured = { rate: 80, busy: 1, spread: 0.02, sameAnswerRatio: 0.8, getRatio: undefined, rounds: [] };
 const report: Report = {
   at: '2026-11-20T00:00:00.000Z',
+  command: 'npm run bench -- --quick',
   machine: { processor: 'A processor', cores: 2, node: 'v22.0.0' },
   rounds: 5,
   seconds: 2,
@@ -50,6 +51,10 @@ const report: Report = {
 
 describe('the report in Markdown', () => {
   const lines = markdown(report).split('\n');
+
+  it('names the command and the day', () => {
+    expect(lines).toContain('`npm run bench -- --quick`, 2026-11-20.');
+  });
 
   it('gives each ratio with its spread, and a dash where a contender has none', () => {
     expect(lines).toContain('| this gateway | 0.92 ±2% | 0.80 ±2% | – |');

@@ -13,6 +13,8 @@ export interface Blank {
 /** All that one run found. */
 export interface Report {
   readonly at: string;
+  /** The command that printed it. */
+  readonly command: string;
   /** What it ran on: for whoever compares two reports, which only ratios can be. */
   readonly machine: { readonly processor: string; readonly cores: number; readonly node: string };
   readonly rounds: number;
