@@ -42,13 +42,13 @@ export const isOfTheParser = ({ status, header }: Pick<Answer, 'status' | 'heade
 
 /**
  * An answer of the tRPC face as if it were in JSON alone. What the official adapter refuses before it looks for a procedure
- * it calls plain text, though it is JSON too; and in answers that are streamed each line is a JSON of its own.
+ * it calls plain text, though it is JSON too; and of JSON lines each is a JSON of its own.
  */
 function asJson(answer: Answer): Answer {
   const { status, body } = answer;
   const type = answer.header('content-type');
   const isRefusal = type === 'text/plain;charset=UTF-8' && status >= 400 && status < 500;
-  const isStream = type === 'application/json' && answer.header('transfer-encoding') === 'chunked';
+  const isLines = type === 'application/json' && body.at(-1) === newline;
   const lines = body
     .toString()
     .split('\n')
@@ -56,9 +56,11 @@ function asJson(answer: Answer): Answer {
   return {
     ...answer,
     header: (name) => (isRefusal && name === 'content-type' ? 'application/json' : answer.header(name)),
-    body: isStream && lines.every(isJson) ? Buffer.from(`[${lines.join()}]`) : body,
+    body: isLines && lines.every(isJson) ? Buffer.from(`[${lines.join()}]`) : body,
   };
 }
+
+const newline = 10;
 
 /** The animals in an answer to a create, wherever its envelope has them. */
 function animalsIn(text: string): Animal[] {

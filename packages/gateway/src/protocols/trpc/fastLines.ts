@@ -31,8 +31,10 @@ export function createFastLines<Router extends AnyTRPCRouter>(
     onError,
     headers,
     pingMs: pingMs || undefined,
-    maxLineBytes: limits.maxResponseBytes,
-    serialize: output === none ? undefined : (chunk) => output.serialize(chunk),
+    format: {
+      maxLineBytes: limits.maxResponseBytes,
+      serialize: output === none ? undefined : (line): unknown => output.serialize(line),
+    },
   };
   const find = procedureFinder(definitions);
 

@@ -1,47 +1,60 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sortedLines } from '@petstore/testing/jsonLines';
+import { TRPCError } from '@trpc/server';
+import { isObservable, observable, observableToAsyncIterable } from '@trpc/server/observable';
+// Not public: the producer whose lines these are.
+import { jsonlStreamProducer } from '@trpc/server/unstable-core-do-not-import';
+import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { JsonLines, type LineOutcome } from './jsonLines.ts';
+import { Failed } from '../../procedures/failed.ts';
+import { JsonLines, type JsonLinesFormat, type JsonLinesOptions } from './jsonLines.ts';
 
-const never = new Promise<never>(() => {});
+const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });
+const shapeOf = (cause: unknown, call: number) => ({ message: (cause as Error).message, call });
+const { signal } = new AbortController();
+const turn = Promise.resolve();
 
-/** Lines of these outcomes, and what became of them. */
-function linesOf(outcomes: readonly Promise<LineOutcome>[], pingMs?: number) {
-  const seen = { aborted: 0, watched: 0, revoke: () => {}, failures: [] as unknown[] };
-  const body = new JsonLines(outcomes, {
-    serialize: undefined,
-    pingMs,
-    maxLineBytes: 100,
-    fail: (cause, call) => {
-      seen.failures.push(cause);
-      return { failed: call };
+/** Lines of so many calls, and what became of them. */
+function linesOf(calls: number, options: Partial<JsonLinesOptions & JsonLinesFormat> = {}) {
+  const { serialize, maxLineBytes = 100, ...others } = options;
+  const seen = { aborted: 0, watched: 0, revoke: () => {}, errors: [] as unknown[] };
+  const lines = new JsonLines(
+    { serialize, maxLineBytes },
+    {
+      calls,
+      pingMs: undefined,
+      signal,
+      callError: shapeOf,
+      outputError: (cause, call) => {
+        seen.errors.push(cause);
+        return shapeOf(cause, call);
+      },
+      watch: (onRevoked) => {
+        seen.watched += 1;
+        seen.revoke = onRevoked;
+        return () => (seen.watched -= 1);
+      },
+      abort: () => (seen.aborted += 1),
+      ...others,
     },
-    watch: (onRevoked) => {
-      seen.watched += 1;
-      seen.revoke = onRevoked;
-      return () => (seen.watched -= 1);
-    },
-    abort: () => (seen.aborted += 1),
-  });
-  const iterator = body[Symbol.asyncIterator]();
+  );
+  let iterator: AsyncIterator<Uint8Array> | undefined;
   const next = async () => {
+    iterator ??= lines[Symbol.asyncIterator]();
     const { value } = await iterator.next();
     return value && Buffer.from(value).toString();
   };
-  return { body, iterator, next, seen };
+  return { lines, next, seen, leave: async () => iterator?.return?.() };
 }
 
-const data = async (value: unknown): Promise<LineOutcome> => ({ data: value });
-const head = '{"0":[[0],[null,0,0]]}\n';
-const toData = '[0,0,[[{"result":0}],["result",0,1]]]\n[1,0,[[{"data":0}],["data",0,2]]]\n';
-
-/** Gives numbers, and says how many were asked for, and whether it was ended. */
+/** Numbers without end, with how many were requested. */
 function numbers() {
-  const seen = { asked: 0, ended: false };
+  const seen = { requested: 0, returned: 0 };
   const iterable = {
     [Symbol.asyncIterator]: () => ({
-      next: async () => ({ done: false as const, value: (seen.asked += 1) }),
+      next: async () => ({ done: false as const, value: (seen.requested += 1) }),
       return: async () => {
-        seen.ended = true;
+        seen.returned += 1;
         return { done: true as const, value: undefined };
       },
     }),
@@ -49,148 +62,386 @@ function numbers() {
   return { iterable, seen };
 }
 
-describe('JSON lines', () => {
-  it('that end in one turn go out together', async () => {
-    const { next, seen } = linesOf([data({ a: 1 })]);
-    expect(await next()).toBe(`${head}${toData}[2,0,[[{"a":1}]]]\n`);
-    expect(await next()).toBeUndefined();
+/** All of a body as text, or what it failed with. */
+async function textOf(body: string | AsyncIterable<Uint8Array>): Promise<string> {
+  if (typeof body === 'string') return body;
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of body) pieces.push(piece);
+  } catch (cause) {
+    return `FAILED ${String(cause)}`;
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+const head = '{"0":[[0],[null,0,0]]}\n';
+const toData = '[0,0,[[{"result":0}],["result",0,1]]]\n[1,0,[[{"data":0}],["data",0,2]]]\n';
+const headOfTwo = '{"0":[[0],[null,0,0]],"1":[[0],[null,0,1]]}\n';
+const tooLarge = 'x'.repeat(100);
+
+describe('the body of JSON lines', () => {
+  it('is text where all outcomes are there at once', () => {
+    const { lines } = linesOf(1);
+    lines.settle(0, { a: 1 });
+    expect(lines.body()).toBe(`${head}${toData}[2,0,[[{"a":1}]]]\n`);
+  });
+
+  it('is text where outcomes, and what they hold, wait for promises alone', async () => {
+    const { lines, seen } = linesOf(2);
+    lines.settle(0, 'first');
+    const turned = (async () => {
+      for (let at = 0; at < 100; at += 1) await turn;
+      lines.settle(1, { later: Promise.resolve(1) });
+    })();
+    expect(await lines.body()).toBe(
+      `${headOfTwo}[0,0,[[{"result":0}],["result",0,2]]]\n[2,0,[[{"data":0}],["data",0,4]]]\n[4,0,[["first"]]]\n` +
+        '[1,0,[[{"result":0}],["result",0,3]]]\n[3,0,[[{"data":0}],["data",0,5]]]\n' +
+        '[5,0,[[{"later":0}],["later",0,6]]]\n[6,0,[[1]]]\n',
+    );
+    await turned;
     expect(seen).toMatchObject({ aborted: 0, watched: 0 });
   });
 
-  it('of a call that takes its time begin with the head', async () => {
-    const { next } = linesOf([sleep(20, { data: 1 })]);
-    expect(await next()).toBe(head);
-    expect(await next()).toBe(`${toData}[2,0,[[1]]]\n`);
-  });
-
-  it('are sent up to one that cannot be written, which fails the rest', async () => {
-    const { next, seen } = linesOf([data(1n), never]);
-    expect(await next()).toContain('[1,0,[[{"data":0}],["data",0,3]]]\n'.replace('1,0', '2,0'));
-    await expect(next()).rejects.toThrow('BigInt');
-    expect(seen).toMatchObject({ aborted: 1, watched: 0, failures: [] });
-  });
-
-  it('give way to the error of their call where they are too large', async () => {
-    const { next, seen } = linesOf([data('x'.repeat(100)), data('y')]);
-    const text = await next();
-    expect(text).toContain('[4,1,{"failed":0}]\n[5,0,[["y"]]]\n');
-    expect(seen.failures).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE' }]);
+  it('is a stream, begun by its head, where a call waits for more', async () => {
+    const { lines, next, seen } = linesOf(2);
+    lines.settle(1, new Failed(conflict('no')));
+    setTimeout(() => lines.settle(0, undefined), 20);
+    expect(await lines.body()).toBe(lines);
+    expect(await next()).toBe(`${headOfTwo}[1,0,[[{"error":{"message":"no","call":1}}]]]\n`);
+    expect(await next()).toBe(
+      '[0,0,[[{"result":0}],["result",0,2]]]\n[2,0,[[{"data":0}],["data",0,4]]]\n[4,0,[[]]]\n',
+    );
     expect(await next()).toBeUndefined();
+    expect(seen).toMatchObject({ aborted: 0, watched: 0, errors: [] });
   });
 
-  it('of an iterable end with an error, and with the iterable, at a value that is too large', async () => {
+  it('is a stream where the outcomes are large, no more of which is written than is taken', async () => {
+    let written = 0;
+    const serialize = (line: unknown) => {
+      written += 1;
+      return line;
+    };
+    const { lines } = linesOf(20, { serialize, maxLineBytes: 100_000 });
+    for (let call = 0; call < 20; call += 1) lines.settle(call, 'x'.repeat(20_000));
+    expect(written).toBe(1 + 4 * 3);
+    expect(lines.body()).toBe(lines);
+    expect(sortedLines(await textOf(lines))).toHaveLength(1 + 20 * 3);
+  });
+});
+
+describe('JSON lines', () => {
+  it('end at one that cannot be written, which fails the stream behind the lines before', async () => {
+    const { lines, next, seen } = linesOf(2);
+    lines.settle(0, 1n);
+    expect(lines.body()).toBe(lines);
+    expect(await next()).toMatch(/\[2,0,\[\[\{"data":0\}\],\["data",0,4\]\]\]\n$/);
+    await expect(next()).rejects.toThrow('BigInt');
+    lines.settle(1, 1);
+    expect(seen).toMatchObject({ aborted: 1, watched: 0, errors: [] });
+  });
+
+  it('hold the error of a call in place of an output that is too large', async () => {
+    const { lines, seen } = linesOf(2);
+    lines.settle(0, tooLarge);
+    lines.settle(1, 'y');
+    const text = await textOf(await lines.body());
+    expect(text).toMatch(
+      /\[4,1,\{"message":"The answer is larger.*","call":0\}\]\n[^]*\[5,0,\[\["y"\]\]\]\n$/,
+    );
+    expect(seen.errors).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE' }]);
+  });
+
+  it('hold an error of any size', async () => {
+    const { lines } = linesOf(1);
+    lines.settle(0, Promise.reject(conflict(tooLarge)));
+    expect(await textOf(await lines.body())).toContain(tooLarge);
+  });
+
+  it.each(['yields', 'returns'])('end an iterable, with an error, that %s too large a value', async (how) => {
     let isEnded = false;
     const iterable = (async function* () {
       try {
         yield 1;
-        yield 'x'.repeat(100);
+        if (how === 'returns') return tooLarge;
+        yield tooLarge;
         yield 3;
       } finally {
         isEnded = true;
       }
+      return 4;
     })();
-    const { next, seen } = linesOf([data(iterable)]);
-    let text = '';
-    for (let piece = await next(); piece !== undefined; piece = await next()) text += piece;
-    expect(text.split('\n').slice(-3)).toEqual(['[3,1,[[1]]]', '[3,2,{"failed":0}]', '']);
+    const { lines, seen } = linesOf(1);
+    lines.settle(0, iterable);
+    const text = await textOf(await lines.body());
+    expect(text).toMatch(/\n\[3,1,\[\[1\]\]\]\n\[3,2,\{"message":"The answer is larger.*","call":0\}\]\n$/);
     expect([isEnded, seen.aborted]).toEqual([true, 0]);
   });
 
-  it('a response of JSON lines ends after the error of an iterable whose return value is too large', async () => {
-    const iterable = (async function* () {
-      yield 1;
-      return 'x'.repeat(100);
-    })();
-    const { next, seen } = linesOf([data(iterable)]);
-    let text = '';
-    for (let piece = await next(); piece !== undefined; piece = await next()) text += piece;
-    expect(text.split('\n').slice(-3)).toEqual(['[3,1,[[1]]]', '[3,2,{"failed":0}]', '']);
-    expect(seen).toMatchObject({ aborted: 0, failures: [{ code: 'PAYLOAD_TOO_LARGE' }] });
+  it('are reported with the call that they belong to', async () => {
+    const { lines, seen } = linesOf(2);
+    lines.settle(1, { broken: Promise.reject(conflict('on the way')) });
+    lines.settle(0, 1);
+    expect(await lines.body()).toMatch(/\[6,1,\{"message":"on the way","call":1\}\]\n$/);
+    expect(seen.errors).toMatchObject([{ message: 'on the way' }]);
   });
 
-  it('fail where nobody can say what failed', async () => {
-    const body = new JsonLines([Promise.reject(new Error('the call'))], {
-      serialize: undefined,
-      pingMs: undefined,
-      maxLineBytes: 100,
-      fail: () => {
-        throw new Error('the formatter');
-      },
-      watch: () => () => {},
-      abort: () => {},
-    });
-    const iterator = body[Symbol.asyncIterator]();
-    expect((await iterator.next()).done).toBe(false);
-    await expect(iterator.next()).rejects.toThrow('the formatter');
+  it.each([
+    ['an error of a call', 'callError', () => new Failed(conflict('no'))],
+    ['an error of an output', 'outputError', () => Promise.reject(conflict('no'))],
+  ])('fail where %s has no shape', async (_name, which, outcome) => {
+    const broken = () => {
+      throw new Error('the formatter');
+    };
+    const { lines, next } = linesOf(1, { outputError: broken, [which]: broken });
+    lines.settle(0, outcome());
+    expect(await lines.body()).toBe(lines);
+    expect(await next()).toContain(head);
+    await expect(next()).rejects.toThrow('the formatter');
   });
 
-  it('of an iterable ask for its next value when the last was taken', async () => {
+  it('request the next value of an iterable once the network has taken the last', async () => {
     const { iterable, seen } = numbers();
-    const { next } = linesOf([data(iterable)]);
+    const { lines, next } = linesOf(1);
+    lines.settle(0, iterable);
+    expect(await lines.body()).toBe(lines);
     expect(await next()).toBe(`${head}${toData}[2,0,[[0],[null,1,3]]]\n[3,1,[[1]]]\n`);
     await sleep(5);
-    expect(seen.asked).toBe(1);
+    expect(seen.requested).toBe(1);
     expect(await next()).toBe('[3,1,[[2]]]\n');
+    expect(seen.requested).toBe(2);
   });
 
-  it.each(['return', 'cut', 'revoke'] as const)(
-    'are given up by %s: an iterable is ended, and calls are aborted',
+  it('do not request a value while another, which came meanwhile, is not taken', async () => {
+    const values = numbers();
+    const { lines, next } = linesOf(2);
+    await lines.body();
+    expect(await next()).toBe(headOfTwo);
+    lines.settle(0, values.iterable);
+    await sleep(5);
+    expect(values.seen.requested).toBe(1);
+    const piece = next();
+    expect(values.seen.requested).toBe(1);
+    expect(await piece).toContain('[6,1,[[1]]]');
+    await next();
+    expect(values.seen.requested).toBe(2);
+  });
+
+  it.each(['leave', 'cut', 'revoke'] as const)(
+    'end their iterables and abort their calls on %s',
     async (how) => {
       const { iterable, seen: source } = numbers();
-      const { body, iterator, next, seen } = linesOf([data(iterable), never]);
+      const { lines, leave, next, seen } = linesOf(3);
+      lines.settle(0, iterable);
+      await lines.body();
       await next();
-      if (how === 'return') await iterator.return?.();
-      else if (how === 'cut') body.cut();
+      if (how === 'leave') await leave();
+      else if (how === 'cut') lines.cut();
       else seen.revoke();
+      const late = numbers();
+      lines.settle(1, late.iterable);
+      lines.settle(2, { broken: Promise.reject(conflict('unheard')) });
       expect(await next()).toBeUndefined();
-      expect(source.ended).toBe(true);
-      expect(seen).toMatchObject({ aborted: 1, watched: 0 });
+      expect([source.returned, late.seen.requested]).toEqual([1, 0]);
+      expect(seen).toMatchObject({ aborted: 1, watched: 0, errors: [] });
     },
   );
 
-  it('of an iterable without end let others run, however fast they are taken', async () => {
-    const { next } = linesOf([data(numbers().iterable)]);
-    const others = { had: 0 };
-    const timer = setInterval(() => (others.had += 1), 1);
-    for (let taken = 0; others.had === 0 && taken < 100_000; taken += 1) await next();
+  it('abort nothing where they are complete when their client leaves', async () => {
+    const { lines, leave, next, seen } = linesOf(2);
+    await lines.body();
+    expect(await next()).toBe(headOfTwo);
+    lines.settle(0, 1);
+    lines.settle(1, 1);
+    await leave();
+    expect(seen).toMatchObject({ aborted: 0, watched: 0 });
+  });
+
+  it('report the error of a call whose client has left', async () => {
+    const reported: unknown[] = [];
+    const { lines } = linesOf(1, { callError: (cause) => reported.push(cause) });
+    lines.cut();
+    lines.settle(0, new Failed(conflict('aborted')));
+    expect(reported).toMatchObject([{ message: 'aborted' }]);
+  });
+
+  it('do not block the event loop, however fast an iterable and the network are', async () => {
+    const { lines, next } = linesOf(1);
+    lines.settle(0, numbers().iterable);
+    const loop = { turns: 0 };
+    const timer = setInterval(() => (loop.turns += 1), 1);
+    for (let taken = 0; loop.turns === 0 && taken < 100_000; taken += 1) await next();
     clearInterval(timer);
-    expect(others.had).toBe(1);
+    expect(loop.turns).toBe(1);
   });
 
-  it('are given up while one is awaited', async () => {
-    const { body, next, seen } = linesOf([never]);
-    await next();
-    const pending = next();
-    body.cut();
-    expect(await pending).toBeUndefined();
-    expect(seen.aborted).toBe(1);
-  });
-
-  it('that were given up begin no stream that comes later', async () => {
-    const { iterable, seen } = numbers();
-    const { body, next } = linesOf([sleep(10, { data: iterable })]);
-    await next();
-    body.cut();
-    await sleep(20);
-    expect(seen.asked).toBe(0);
-  });
-
-  it('say that they live while there is nothing to say, where asked to', async () => {
+  it('ping while there is no line', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const call = Promise.withResolvers<LineOutcome>();
-    const { next } = linesOf([call.promise], 15);
+    const { lines, next } = linesOf(1, { pingMs: 15 });
     expect(await next()).toBe(head);
-    for (let ping = 0; ping < 2; ping += 1) {
-      const given: unknown[] = [];
-      const piece = next().then((text) => given.push(text));
-      await vi.advanceTimersByTimeAsync(14);
-      expect(given).toEqual([]);
-      await vi.advanceTimersByTimeAsync(1);
-      await piece;
-      expect(given).toEqual([' ']);
-    }
-    call.resolve({ data: 1 });
+    const received: unknown[] = [];
+    const piece = next().then((text) => received.push(text));
+    await vi.advanceTimersByTimeAsync(14);
+    expect(received).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await piece;
+    expect(received).toEqual([' ']);
+    lines.settle(0, 1);
     expect(await next()).toContain('[2,0,[[1]]]');
+  });
+});
+
+type Output =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'promise'; readonly turns: number; readonly of: Output; readonly isRejected: boolean }
+  | { readonly kind: 'object'; readonly of: readonly Output[] }
+  | {
+      readonly kind: 'iterable';
+      readonly of: readonly Output[];
+      readonly end: 'return' | 'throw' | 'garbage';
+    }
+  | { readonly kind: 'observable'; readonly values: readonly number[] };
+
+const { output } = fc.letrec<{ output: Output }>((tie) => ({
+  output: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.record({
+      kind: fc.constant('value' as const),
+      value: fc.oneof(
+        fc.jsonValue(),
+        fc.constantFrom<unknown>(undefined, new Date(5), Number.NaN, 'ü 🐶 \u2028 ["a",0,1]]]', () => 1),
+        fc.constantFrom<unknown>(
+          { toJSON: (key: string) => `key ${key}` },
+          Object.create(null),
+          [undefined],
+          {
+            constructor: undefined,
+            in: 'the way',
+          },
+        ),
+      ),
+    }),
+    fc.record({
+      kind: fc.constant('promise' as const),
+      turns: fc.constantFrom(0, 0, 3, -1),
+      of: tie('output'),
+      isRejected: fc.constantFrom(false, false, true),
+    }),
+    fc.record({ kind: fc.constant('object' as const), of: fc.array(tie('output'), { maxLength: 3 }) }),
+    fc.record({
+      kind: fc.constant('iterable' as const),
+      of: fc.array(tie('output'), { maxLength: 3 }),
+      end: fc.constantFrom('return' as const, 'throw' as const, 'garbage' as const),
+    }),
+    fc.record({ kind: fc.constant('observable' as const), values: fc.array(fc.nat(9), { maxLength: 3 }) }),
+  ),
+}));
+
+/** How a call ends: after so many turns, or a time; with an output, or an error. */
+interface Call {
+  readonly turns: number;
+  readonly output: Output;
+  readonly isFailed: boolean;
+}
+const call: fc.Arbitrary<Call> = fc.record({
+  turns: fc.constantFrom(0, 0, 1, 5, -1),
+  output,
+  isFailed: fc.constantFrom(false, false, false, true),
+});
+
+async function wait(turns: number): Promise<void> {
+  if (turns < 0) await sleep(1);
+  for (let at = 0; at < turns; at += 1) await turn;
+}
+
+/** An output as a resolver returns it. */
+function made(given: Output): unknown {
+  if (given.kind === 'value') return given.value;
+  if (given.kind === 'object') return Object.fromEntries(given.of.map((one, at) => [`key${at}`, made(one)]));
+  if (given.kind === 'observable') {
+    return observable<number>((observer) => {
+      for (const value of given.values) observer.next(value);
+      observer.complete();
+    });
+  }
+  if (given.kind === 'promise') {
+    const promise = wait(given.turns).then(() => {
+      if (given.isRejected) throw conflict('on the way');
+      return made(given.of);
+    });
+    // Within an array nobody looks at it.
+    promise.catch(() => {});
+    return promise;
+  }
+  const values = given.of.map(made);
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        if (values.length > 0) return { done: false, value: await values.shift() };
+        if (given.end === 'throw') throw conflict('in the middle');
+        return given.end === 'garbage' ? undefined : { done: true, value: 'the end' };
+      },
+    }),
+  };
+}
+
+async function outcomeOf({ turns, output: given, isFailed }: Call): Promise<unknown> {
+  await wait(turns);
+  if (isFailed) throw conflict('no');
+  return made(given);
+}
+
+/** What `resolveResponse` gives to tRPC's producer. */
+async function officialText(calls: readonly Call[], serialize: (line: unknown) => unknown) {
+  const errors: string[] = [];
+  const text = await textOf(
+    jsonlStreamProducer({
+      maxDepth: Infinity,
+      serialize,
+      data: calls.map(async (one, index) => {
+        let data: unknown;
+        try {
+          data = await outcomeOf(one);
+        } catch (cause) {
+          return { error: shapeOf(cause, index) };
+        }
+        return {
+          result: Promise.resolve({
+            data: isObservable(data) ? observableToAsyncIterable(data, signal) : Promise.resolve(data),
+          }),
+        };
+      }),
+      onError: ({ error }) => errors.push(String(error)),
+      formatError: ({ error, path }) => shapeOf(error, Number(path[0])),
+    }),
+  );
+  return { text, errors };
+}
+
+describe.each([
+  ['JSON', undefined],
+  ['a transformer', (line: unknown) => ({ json: line, meta: ['["a",0,1]]]'] })],
+])('random batches as JSON lines: %s', (_name, serialize) => {
+  it('have the lines of tRPC’s own producer, whatever their order', async () => {
+    let whole = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 5 }), async (calls) => {
+        const { lines, seen } = linesOf(calls.length, { serialize, maxLineBytes: 100_000 });
+        for (const [index, one] of calls.entries()) {
+          outcomeOf(one).then(
+            (outcome) => lines.settle(index, outcome),
+            (cause: unknown) => lines.settle(index, new Failed(cause as TRPCError)),
+          );
+        }
+        const body = await lines.body();
+        if (typeof body === 'string') whole += 1;
+        const text = await textOf(body);
+        const expected = await officialText(calls, serialize ?? ((line) => line));
+        expect(sortedLines(text)).toEqual(sortedLines(expected.text));
+        expect(seen.errors.map(String).toSorted()).toEqual(expected.errors.toSorted());
+      }),
+      { numRuns: 500 },
+    );
+    expect(whole).toBeGreaterThan(50);
   });
 });

@@ -1,38 +1,53 @@
-// Hot path: tRPC's producer pulls each line through eight streams and generators, 190 µs a call (`npm run bench`, case
-// lines).
-import { LimitError } from '../../procedures/limitError.ts';
-import { boundedJson } from '../../policies/responseBytes.ts';
+// Hot path: one encoder for a request. tRPC needs 190 µs a call (`npm run bench`, case lines).
+import type { TRPCError } from '@trpc/server';
+import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import type { BodyStream } from '../../http/response.ts';
+import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
+import type { OutcomeReceiver } from '../../policies/calls.ts';
+import { boundedJson } from '../../policies/responseBytes.ts';
+import { Failed } from '../../procedures/failed.ts';
+import { LimitError } from '../../procedures/limitError.ts';
 import { isAllHere, isPlainObject, isPromise } from './lineValues.ts';
 
-export interface JsonLinesOptions {
-  /** What a line is before it is written as JSON: the transformer's. `undefined`: itself. */
-  readonly serialize: ((chunk: unknown) => unknown) | undefined;
-  /** How often a quiet stream says that it lives, in milliseconds; `undefined`: never. */
-  readonly pingMs: number | undefined;
-  /** The largest line; in place of a larger one comes the error of its call. */
+/** What all responses of a router have in common. */
+export interface JsonLinesFormat {
+  /** The transformer's, for each line. `undefined`: lines are written as they are. */
+  readonly serialize: ((line: unknown) => unknown) | undefined;
+  /** The largest line, in bytes; the error of its call replaces a larger one. */
   readonly maxLineBytes: number;
-  /** Told of what fails on the way, of which call; gives the error as clients see it. The stream fails if it throws. */
-  readonly fail: (cause: unknown, call: number) => unknown;
-  /** Watches, while it is sent, whether it still may be. */
-  readonly watch: (onRevoked: () => void) => () => void;
-  /** Called when nobody takes any more of it. */
+}
+
+export interface JsonLinesOptions extends TextStreamOptions {
+  /** How many calls the batch has. */
+  readonly calls: number;
+  /** Ends observables. */
+  readonly signal: AbortSignal;
+  /** Reports the error of a call. @returns its shape */
+  readonly callError: (error: TRPCError, call: number) => unknown;
+  /** Reports an error of a promise or an iterable within an output. @returns its shape. The stream fails if it throws. */
+  readonly outputError: (cause: unknown, call: number) => unknown;
+  /** Aborts the calls: called when the stream ends before its lines are complete. */
   readonly abort: () => void;
 }
 
-/** What a line holds of a call at once, or what comes in a line of its own. */
-export type LineOutcome =
-  | { readonly error: unknown }
-  | { readonly data: unknown }
-  | { readonly events: AsyncIterable<unknown> };
+/** An async iterable within an output. Its values are lines with its id. */
+interface Source {
+  readonly id: number;
+  readonly call: number;
+  readonly iterator: AsyncIterator<unknown> & Partial<AsyncDisposable>;
+}
 
-/** A line, before it is written or as it is, or what happens once the line before it is taken. */
-type Entry = string | readonly unknown[] | Readonly<Record<string, unknown>> | (() => void);
+/** Settles the promise with this id, or has a value of the iterable with it. */
+interface Line {
+  readonly id: number;
+  readonly status: number;
+  readonly value: unknown;
+  readonly call: number;
+  readonly source: Source | undefined;
+}
 
-type Iterator = AsyncIterator<unknown> & Partial<AsyncDisposable>;
-
-// What @trpc/server 11.25 calls them.
+// The numbers of @trpc/server 11.25.
 const promiseType = 0;
 const iterableType = 1;
 const fulfilled = 0;
@@ -41,309 +56,257 @@ const returned = 0;
 const yielded = 1;
 const failed = 2;
 
-/** After how many turns its producer looks at the outcomes: those that are there by then come in the calls' order. */
-const turnsBefore = 5;
-
-/** What of a value comes in lines of its own: its type, and its number. */
-type Reference = readonly [type: number, id: number];
+/** How much of what is at hand is written at once. */
+const largeLength = 65_536;
 
 /**
- * The outcomes of a batch as JSON lines, written as `jsonlStreamProducer` (@trpc/server 11.25) writes them: a head that
- * numbers what is not there yet, then a line for each as it comes, which may number more.
+ * The outcomes of a batch as JSON lines, written as `jsonlStreamProducer` (@trpc/server 11.25) writes them: the head is
+ * an object of promises, one for each call; each further line settles a promise, or is a value of an iterable, and may
+ * hold further ones. A call has three lines: `{ result }`, `{ data }` and the output, or one with its error.
+ *
+ * Ids do not depend on time: of `n` calls, number `i` has the ids `i`, `n + i` and `2n + i`. Lines of calls come in the
+ * order of their outcomes.
  */
-export class JsonLines implements BodyStream {
+export class JsonLines extends TextStream implements OutcomeReceiver {
+  readonly #format: JsonLinesFormat;
   readonly #options: JsonLinesOptions;
-  readonly #entries: Entry[] = [];
-  /** Of which call each numbered line is, and how many of those may still come. */
-  readonly #callOf: number[] = [];
-  #open = 0;
-  /** The numbers whose lines are those of an iterable. */
-  readonly #iterables = new Set<number>();
-  readonly #iterators = new Map<number, Iterator>();
-  #failure: { readonly cause: unknown } | undefined;
-  #isOver = false;
-  #endWatch = () => {};
-  /** Who waits for the next lines. */
-  #waiting: PromiseWithResolvers<IteratorResult<Uint8Array, undefined>> | undefined;
-  #isWaking = false;
-  #pieces = 0;
-  #ping: NodeJS.Timeout | undefined;
+  /** How many promises and iterables are not settled. */
+  #open: number;
+  #nextId: number;
+  readonly #sources = new Set<Source>();
+  /** The sources with a value in `text`, and those with one in what was sent last. */
+  #written: Source[] = [];
+  #sent: Source[] = [];
+  /** Lines beyond `largeLength`, not yet JSON: a batch may have the same large output 100 times. */
+  readonly #waiting: Line[] = [];
+  #whole: PromiseWithResolvers<string | BodyStream> | undefined;
 
-  constructor(outcomes: readonly Promise<LineOutcome>[], options: JsonLinesOptions) {
+  constructor(format: JsonLinesFormat, options: JsonLinesOptions) {
+    super(' ', options);
+    const { calls } = options;
+    this.#format = format;
     this.#options = options;
-    const numbers = outcomes.map((_outcome, call) => [[0], [null, promiseType, this.#register(call)]]);
-    this.#entries.push(Object.assign({}, numbers));
-    void this.#begin(outcomes);
+    this.#open = calls;
+    this.#nextId = 3 * calls;
+    const head: Record<number, unknown> = {};
+    for (let call = 0; call < calls; call += 1) head[call] = [[0], [null, promiseType, call]];
+    this.text = `${JSON.stringify(this.#serialized(head))}\n`;
   }
 
-  /** Ends it, whatever is left of it. */
-  cut(): void {
-    if (!this.#end()) return;
-    this.#entries.length = 0;
-    this.#waiting?.resolve({ done: true, value: undefined });
-    this.#waiting = undefined;
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    if (!this.#isOver) this.#endWatch = this.#options.watch(() => this.cut());
-    return {
-      next: () => {
-        this.#waiting = Promise.withResolvers();
-        const { promise } = this.#waiting;
-        this.#wake();
-        return promise;
-      },
-      return: async () => {
-        this.cut();
-        return { done: true, value: undefined };
-      },
-    };
-  }
-
-  async #begin(outcomes: readonly Promise<LineOutcome>[]): Promise<void> {
-    for (let turn = 0; turn < turnsBefore; turn += 1) await resolved;
-    for (let call = 0; call < outcomes.length; call += 1) {
-      outcomes[call]?.then(
-        (outcome) => this.#outcome(outcome, call),
-        (cause: unknown) => this.#reject(call, rejected, cause, call),
-      );
+  /** Writes the outcome of a call. Never throws. */
+  settle(call: number, outcome: unknown): void {
+    const { callError, calls, signal } = this.#options;
+    if (outcome instanceof Failed) {
+      try {
+        this.#fulfill(call, { error: callError(outcome.error, call) }, call);
+      } catch (cause) {
+        this.#reject(call, cause, call);
+      }
+    } else {
+      const result = calls + call;
+      this.#refer(call, 'result', result, call);
+      if (isObservable(outcome)) {
+        this.#fulfill(result, { data: observableToAsyncIterable(outcome, signal) }, call);
+      } else {
+        const data = calls + result;
+        this.#refer(result, 'data', data, call);
+        this.#fulfill(data, outcome, call);
+      }
     }
-  }
-
-  /** A promise of a result, which holds a promise of the data, each a turn later: plain lines, and most of them all. */
-  #outcome(outcome: LineOutcome, call: number): void {
-    if ('error' in outcome) return this.#fulfill(call, outcome, call);
-    const result = this.#register(call);
-    this.#push(this.#member(call, 'result', result));
-    this.#close();
-    void resolved.then(() => {
-      if ('events' in outcome) return this.#fulfill(result, { data: outcome.events }, call);
-      const data = this.#register(call);
-      this.#push(this.#member(result, 'data', data));
-      this.#close();
-      return resolved.then(() => this.#fulfill(data, outcome.data, call));
-    });
-  }
-
-  /** The line of an object whose one member is a promise. */
-  #member(id: number, name: string, promise: number): Entry {
-    return this.#options.serialize === undefined
-      ? `[${id},${fulfilled},[[{"${name}":0}],["${name}",${promiseType},${promise}]]]\n`
-      : [id, fulfilled, [[{ [name]: 0 }], [name, promiseType, promise]]];
-  }
-
-  #fulfill(id: number, value: unknown, call: number): void {
-    let encoded: unknown;
-    try {
-      encoded = this.#encode(value, call);
-    } catch (cause) {
-      return this.#reject(id, rejected, cause, call);
-    }
-    this.#push([id, fulfilled, encoded]);
     this.#close();
   }
 
-  #promise(promise: PromiseLike<unknown>, call: number): number {
-    const id = this.#register(call);
-    Promise.resolve(promise).then(
-      (value) => this.#fulfill(id, value, call),
-      (cause: unknown) => this.#reject(id, rejected, cause, call),
+  /**
+   * The body, once the calls are started: text, where all outcomes are there by the end of the turn. It needs half the time
+   * of a stream.
+   */
+  body(): string | BodyStream | Promise<string | BodyStream> {
+    const text = this.takeWhole();
+    if (text !== undefined) return text;
+    if (this.#open === 0 || this.isLast) return this;
+    this.#whole = Promise.withResolvers();
+    const { promise, resolve } = this.#whole;
+    // Behind all promises that are settled: a tick alone would come before them, in the turn of uWebSockets.js.
+    queueMicrotask(() =>
+      process.nextTick(() => {
+        this.#whole = undefined;
+        resolve(this);
+      }),
     );
-    return id;
+    return promise;
   }
 
-  #iterable(iterable: AsyncIterable<unknown>, call: number): number {
-    const id = this.#register(call);
-    if (this.#isOver) return id;
-    this.#iterables.add(id);
+  protected override onPull(): void {
+    if (this.isOver) return;
+    const sent = this.#sent;
+    this.#sent = [];
+    for (const source of sent) this.#request(source);
+    while (this.#waiting.length > 0 && this.text.length < largeLength) {
+      this.#write(this.#waiting.shift() as Line);
+    }
+    this.#endIfComplete();
+  }
+
+  protected override onEnd(): void {
+    if (this.#open === 0) return;
+    this.#options.abort();
+    for (const source of this.#sources) dispose(source);
+  }
+
+  protected override send(text: string): void {
+    this.#sent = this.#written;
+    this.#written = [];
+    super.send(text);
+  }
+
+  /** Settles a promise with an object that has a promise as its one member. */
+  #refer(id: number, name: string, promise: number, call: number): void {
+    const value = [[{ [name]: 0 }], [name, promiseType, promise]];
+    this.#add({ id, status: fulfilled, value, call, source: undefined });
+  }
+
+  /** Settles a promise with a value, which may hold further promises and iterables. */
+  #fulfill(id: number, value: unknown, call: number): void {
     try {
-      const iterator: Iterator = iterable[Symbol.asyncIterator]();
-      this.#iterators.set(id, iterator);
-      const take = (result: IteratorResult<unknown>) => {
-        this.#push([id, result.done ? returned : yielded, this.#encode(result.value, call)]);
-        if (result.done) {
-          this.#dispose(id);
-          this.#close();
-        } else this.#push(pull);
-      };
-      const pull = () => {
-        // A value that was too large has ended it.
-        if (!this.#iterators.has(id)) return;
-        (async () => iterator.next())()
-          .then(take)
-          .catch((cause: unknown) => {
-            this.#dispose(id);
-            this.#reject(id, failed, cause, call);
-          });
-      };
-      pull();
+      this.#add({ id, status: fulfilled, value: this.#encode(value, call), call, source: undefined });
     } catch (cause) {
-      this.#fail(cause);
+      this.#reject(id, cause, call);
     }
-    return id;
   }
 
-  /** How it ends is not waited for, and what it fails with is nobody's concern. */
-  #dispose(id: number): void {
-    const iterator = this.#iterators.get(id);
-    if (iterator === undefined) return;
-    this.#iterators.delete(id);
-    (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
-  }
-
-  #register(call: number): number {
-    this.#open += 1;
-    return this.#callOf.push(call) - 1;
-  }
-
-  #close(): void {
-    this.#open -= 1;
-    this.#wake();
-  }
-
-  #push(entry: Entry): void {
-    if (this.#isOver) return;
-    this.#entries.push(entry);
-    this.#wake();
-  }
-
-  #reject(id: number, status: number, cause: unknown, call: number): void {
+  /** Settles a promise, or ends an iterable, with an error. */
+  #reject(id: number, cause: unknown, call: number, source?: Source): void {
+    if (this.isOver) return;
     try {
-      this.#push([id, status, this.#options.fail(cause, call)]);
-      this.#close();
-    } catch (error) {
-      this.#fail(error);
+      const value = this.#options.outputError(cause, call);
+      this.#add({ id, status: source ? failed : rejected, value, call, source });
+    } catch (failure) {
+      this.fail(failure);
     }
   }
 
-  #fail(cause: unknown): void {
-    if (this.#isOver) return;
-    this.#failure ??= { cause };
-    this.#wake();
-  }
-
-  /** As tRPC has it: what comes later is looked for in the value itself, and one level below. */
   #encode(value: unknown, call: number): unknown {
     if (value === undefined) return [[]];
     const reference = this.#reference(value, call);
     if (reference) return [[0], [null, ...reference]];
     if (!isPlainObject(value) || isAllHere(value)) return [[value]];
-    const now = Object.create(null) as Record<string, unknown>;
-    const later: unknown[] = [];
+    const object = Object.create(null) as Record<string, unknown>;
+    const references: unknown[] = [];
     for (const [key, member] of Object.entries(value)) {
-      const known = this.#reference(member, call);
-      now[key] = known ? 0 : member;
-      if (known) later.push([key, ...known]);
+      const inner = this.#reference(member, call);
+      object[key] = inner ? 0 : member;
+      if (inner) references.push([key, ...inner]);
     }
-    return [[now], ...later];
+    return [[object], ...references];
   }
 
-  #reference(value: unknown, call: number): Reference | undefined {
+  /** What stands for a value that comes later. */
+  #reference(value: unknown, call: number): readonly [type: number, id: number] | undefined {
     if (isPromise(value)) return [promiseType, this.#promise(value, call)];
     if (isAsyncIterable(value)) return [iterableType, this.#iterable(value, call)];
     return undefined;
   }
 
-  /** Gives out what is there by the end of the turn: calls that end together go out in one piece. */
-  #wake(): void {
-    if (this.#waiting === undefined || this.#isWaking) return;
-    const isReady =
-      this.#entries.length > 0 || this.#open === 0 || this.#failure !== undefined || this.#isOver;
-    if (!isReady) {
-      const { pingMs } = this.#options;
-      if (pingMs !== undefined) this.#ping ??= setTimeout(() => this.#give(' '), pingMs);
-      return;
-    }
-    this.#isWaking = true;
-    this.#pieces += 1;
-    // An iterable that has always more to say, and a client that takes it, would hold the process.
-    if (this.#pieces % piecesAtOnce === 0) setImmediate(this.#endTurn);
-    else process.nextTick(this.#endTurn);
+  #promise(promise: PromiseLike<unknown>, call: number): number {
+    const id = this.#register();
+    Promise.resolve(promise).then(
+      (value) => {
+        this.#fulfill(id, value, call);
+        this.#close();
+      },
+      (cause: unknown) => {
+        this.#reject(id, cause, call);
+        this.#close();
+      },
+    );
+    return id;
   }
 
-  readonly #endTurn = (): void => {
-    this.#isWaking = false;
-    if (this.#waiting) this.#flush(this.#waiting);
-  };
-
-  #flush(waiting: PromiseWithResolvers<IteratorResult<Uint8Array, undefined>>): void {
-    const text = this.#text();
-    if (text !== '') return this.#give(text);
-    if (this.#failure) {
-      const { cause } = this.#failure;
-      this.#end();
-      // Not in the turn of what was given last: who cuts the connection then, cuts that off too (uWebSockets.js 20).
-      setImmediate(() => waiting.reject(cause));
-    } else if (this.#open === 0 || this.#isOver) {
-      this.#end();
-      waiting.resolve({ done: true, value: undefined });
-    } else return this.#wake();
-    this.#waiting = undefined;
-  }
-
-  /** What is to be sent now; what waits for it to be taken happens when more is asked for. */
-  #text(): string {
-    let text = '';
-    let at = 0;
+  #iterable(iterable: AsyncIterable<unknown>, call: number): number {
+    const id = this.#register();
+    if (this.isOver) return id;
     try {
-      for (; at < this.#entries.length && text.length < largeLength; at += 1) {
-        const entry = this.#entries[at] as Entry;
-        if (typeof entry === 'string') text += entry;
-        else if (typeof entry !== 'function') text += `${this.#line(entry)}\n`;
-        else if (text === '') entry();
-        else break;
-      }
+      const source: Source = { id, call, iterator: iterable[Symbol.asyncIterator]() };
+      this.#sources.add(source);
+      this.#request(source);
     } catch (cause) {
-      this.#entries.length = 0;
-      this.#failure ??= { cause };
+      this.fail(cause);
     }
-    this.#entries.splice(0, at);
-    return text;
+    return id;
   }
 
-  #line(entry: Exclude<Entry, string | (() => void)>): string {
-    const { fail, maxLineBytes, serialize } = this.#options;
-    const written = (value: unknown) => (serialize ? serialize(value) : value);
+  #request(source: Source): void {
+    if (!this.#sources.has(source)) return;
+    const { call, id, iterator } = source;
+    (async () => {
+      const next = await iterator.next();
+      if (this.isOver) return;
+      const status = next.done ? returned : yielded;
+      this.#add({ id, status, value: this.#encode(next.value, call), call, source });
+      if (next.done) this.#end(source);
+    })().catch((cause: unknown) => {
+      this.#reject(id, cause, call, source);
+      this.#end(source);
+    });
+  }
+
+  #end(source: Source): void {
+    if (!this.#sources.delete(source)) return;
+    dispose(source);
+    this.#close();
+  }
+
+  #register(): number {
+    this.#open += 1;
+    this.#nextId += 1;
+    return this.#nextId - 1;
+  }
+
+  #close(): void {
+    this.#open -= 1;
+    this.#endIfComplete();
+    this.sendSoon();
+  }
+
+  #endIfComplete(): void {
+    if (this.#open > 0 || this.#waiting.length > 0) return;
+    this.isLast = true;
+    const whole = this.#whole && this.takeWhole();
+    if (whole !== undefined) this.#whole?.resolve(whole);
+  }
+
+  #add(line: Line): void {
+    if (this.isLast || this.isOver) return;
+    if (this.#waiting.length > 0 || this.text.length >= largeLength) this.#waiting.push(line);
+    else this.#write(line);
+    this.sendSoon();
+  }
+
+  #write({ id, status, value, call, source }: Line): void {
+    const isError = status === (source ? failed : rejected);
     try {
-      return boundedJson(written(entry), maxLineBytes) as string;
+      const line = this.#serialized([id, status, value]);
+      this.text += `${boundedJson(line, isError ? Infinity : this.#format.maxLineBytes)}\n`;
+      if (source && status === yielded) this.#written.push(source);
     } catch (cause) {
-      // Not a line with a number: the head.
-      if (!(cause instanceof LimitError) || !Array.isArray(entry)) throw cause;
-      const id = entry[0] as number;
-      // It goes on no more: what was to be asked for next is not.
-      if (this.#iterators.has(id)) {
-        this.#dispose(id);
-        this.#open -= 1;
+      if (!isError && cause instanceof LimitError) {
+        this.#reject(id, cause, call, source);
+        if (source) this.#end(source);
+      } else {
+        // As in tRPC.
+        this.#waiting.length = 0;
+        this.fail(cause);
       }
-      const status = this.#iterables.has(id) ? failed : rejected;
-      return JSON.stringify(written([id, status, fail(cause, this.#callOf[id] as number)]));
     }
   }
 
-  #give(text: string): void {
-    clearTimeout(this.#ping);
-    this.#ping = undefined;
-    this.#waiting?.resolve({ done: false, value: Buffer.from(text) });
-    this.#waiting = undefined;
-  }
-
-  /** @returns whether it was not over before */
-  #end(): boolean {
-    if (this.#isOver) return false;
-    this.#isOver = true;
-    clearTimeout(this.#ping);
-    this.#endWatch();
-    if (this.#open === 0) return true;
-    this.#options.abort();
-    for (const id of this.#iterators.keys()) this.#dispose(id);
-    return true;
+  #serialized(line: unknown): unknown {
+    const { serialize } = this.#format;
+    return serialize ? serialize(line) : line;
   }
 }
 
-const resolved = Promise.resolve();
-
-/** After how many pieces others have their turn. */
-const piecesAtOnce = 64;
-
-/** How much is written at once of what is at hand. */
-const largeLength = 65_536;
+/** Not awaited: an iterator may never return. Its errors have no receiver. */
+function dispose({ iterator }: Source): void {
+  (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
+}

@@ -1,17 +1,17 @@
 // Hot path: one object for a request.
 import { getErrorShape, getTRPCErrorFromUnknown, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
-import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
-import { isThenable } from '../../http/after.ts';
+import { after, isThenable } from '../../http/after.ts';
 import { Answer } from '../../http/answer.ts';
 import type { Calls } from '../../policies/calls.ts';
 import { CallScope } from '../../policies/callScope.ts';
+import { Failed } from '../../procedures/failed.ts';
+import { discardStream, isBodyStream, type BodyStream } from '../../http/response.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Header } from '../../http/response.ts';
 import type { RpcOptions } from './options.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { rpcHeaders } from './responseMeta.ts';
-import { JsonLines, type JsonLinesOptions, type LineOutcome } from './jsonLines.ts';
-import { LineInputs } from './lineInputs.ts';
+import { JsonLines, type JsonLinesFormat } from './jsonLines.ts';
 import type { PlainOptions } from './plainAnswer.ts';
 import { PlainInfo } from './plainInfo.ts';
 import type { PlainInputs } from './plainInputs.ts';
@@ -29,9 +29,8 @@ export interface LineRouter<Router extends AnyTRPCRouter> {
   readonly calls: Calls;
   readonly onError: RpcOptions<Router>['onError'];
   readonly headers: readonly Header[];
-  readonly pingMs: JsonLinesOptions['pingMs'];
-  readonly serialize: JsonLinesOptions['serialize'];
-  readonly maxLineBytes: JsonLinesOptions['maxLineBytes'];
+  readonly pingMs: number | undefined;
+  readonly format: JsonLinesFormat;
 }
 
 /** Runs the calls of a batch, and answers by JSON lines as `resolveResponse` (@trpc/server 11.25) does, to the byte. */
@@ -41,11 +40,9 @@ export class LineAnswer<Router extends AnyTRPCRouter> {
   readonly #options: LineOptions;
   readonly #procedures: readonly ProcedureDefinition[];
   readonly #inputs: PlainInputs;
-  readonly #lineInputs: LineInputs;
   readonly #scope: CallScope;
   readonly #report: StreamReport<Router>;
-  #contextFailure: TRPCError | undefined = undefined;
-  #lines: JsonLines | undefined = undefined;
+  #contextFailure: Failed | undefined = undefined;
 
   constructor(
     router: LineRouter<Router>,
@@ -59,7 +56,6 @@ export class LineAnswer<Router extends AnyTRPCRouter> {
     this.#options = options;
     this.#procedures = procedures;
     this.#inputs = inputs;
-    this.#lineInputs = new LineInputs(inputs, request.method !== 'GET');
     this.#scope = new CallScope(request);
     this.#report = new StreamReport(request, procedures[0]?.type ?? 'unknown', router.onError);
   }
@@ -81,20 +77,23 @@ export class LineAnswer<Router extends AnyTRPCRouter> {
     );
   }
 
-  #refuse(cause: unknown): Answer {
-    this.#contextFailure = getTRPCErrorFromUnknown(cause);
+  #refuse(cause: unknown): Answer | Promise<Answer> {
+    this.#contextFailure = new Failed(getTRPCErrorFromUnknown(cause));
     return this.#run(undefined);
   }
 
-  #run(context: unknown): Answer {
+  #run(context: unknown): Answer | Promise<Answer> {
     this.#report.context = context;
-    const { headers, maxLineBytes, pingMs, serialize } = this.#router;
-    const outcomes = this.#procedures.map((procedure, index) => this.#outcome(procedure, index));
-    const lines = new JsonLines(outcomes, {
-      serialize,
+    const { format, pingMs } = this.#router;
+    const lines = new JsonLines(format, {
+      calls: this.#procedures.length,
       pingMs,
-      maxLineBytes,
-      fail: (cause, index) => {
+      signal: this.#scope.signal,
+      callError: (error, index) => {
+        this.#report.tell(error, this.#inputs.paths[index], this.#inputs.known(index));
+        return this.#shapeOf(error, index);
+      },
+      outputError: (cause, index) => {
         const error = getTRPCErrorFromUnknown(cause);
         this.#report.tell(error, undefined, undefined);
         return this.#shapeOf(error, index);
@@ -102,42 +101,33 @@ export class LineAnswer<Router extends AnyTRPCRouter> {
       watch: this.#options.watch,
       abort: () => this.#scope.abort(),
     });
-    this.#lines = lines;
+    // Before the calls have run: what procedures set then would be in the head of some responses, and not of others.
+    const headers = rpcHeaders(this.#options.reply).slice();
+    const { calls } = this.#router;
+    for (let index = 0; index < this.#procedures.length; index += 1) {
+      if (this.#contextFailure) lines.settle(index, this.#contextFailure);
+      else
+        calls.start(
+          this.#procedures[index] as ProcedureDefinition,
+          context,
+          this.#inputs,
+          index,
+          this.#scope,
+          lines,
+        );
+    }
+    return after(lines.body(), (body) => this.#answer(headers, body));
+  }
+
+  #answer(headers: Header[], body: string | BodyStream): Answer {
     // Nobody is there to be told, and nothing failed but the connection.
     if (this.#request.isAborted) {
-      lines.cut();
+      if (isBodyStream(body)) void discardStream(body);
       return new Answer(499, []);
     }
-    // The head goes out before the calls have run: it has what `createContext` said.
-    const answer = new Answer(200, rpcHeaders(this.#options.reply).slice(), lines, headers);
+    const answer = new Answer(200, headers, body, this.#router.headers);
     answer.operation = this.#inputs.paths.join(',');
     return this.#report.follow(answer);
-  }
-
-  async #outcome(procedure: ProcedureDefinition, index: number): Promise<LineOutcome> {
-    let data: unknown;
-    let error: TRPCError | undefined;
-    try {
-      data = await this.#call(procedure, index);
-    } catch (cause) {
-      error = getTRPCErrorFromUnknown(cause);
-      this.#report.tell(error, this.#inputs.paths[index], this.#lineInputs.known(index));
-    }
-    // As there: the input of a call that failed may have been read for another meanwhile.
-    await aTurn;
-    if (error) return { error: this.#shapeOf(error, index) };
-    return isObservable(data) ? { events: observableToAsyncIterable(data, this.#scope.signal) } : { data };
-  }
-
-  #call({ path, callInTurns }: ProcedureDefinition, index: number): Promise<unknown> {
-    if (this.#contextFailure) throw this.#contextFailure;
-    return this.#router.calls.line(
-      path,
-      this.#scope,
-      () => callInTurns(this.#report.context, () => this.#lineInputs.input(index), this.#scope.signal, index),
-      (error) => this.#report.meet(error),
-      () => this.#lines?.cut(),
-    );
   }
 
   #shapeOf(error: TRPCError, index: number): unknown {
@@ -145,11 +135,9 @@ export class LineAnswer<Router extends AnyTRPCRouter> {
       config: this.#router.config,
       ctx: this.#report.context as never,
       error,
-      input: this.#lineInputs.known(index),
+      input: this.#inputs.known(index),
       path: this.#inputs.paths[index],
       type: this.#procedures[index]?.type ?? 'unknown',
     });
   }
 }
-
-const aTurn = Promise.resolve();
