@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type Case, type OwnRequest, orpcRequests } from './cases.ts';
 import { findBun } from './findBun.ts';
+import { UnavailableError } from './unavailableError.ts';
 import { petStoreBundle } from './petStoreBundle.ts';
 
 /** A server that is measured: a process of its own. */
@@ -27,11 +28,6 @@ export function caseOf({ cases, lacks, own }: Contender, subject: Case): Case | 
   const { name } = subject;
   if (name in lacks || (cases !== undefined && !cases.includes(name))) return undefined;
   return own?.[name] ? { ...subject, ...own[name] } : subject;
-}
-
-/** What cannot be measured on this machine; the message says why. */
-export class UnavailableError extends Error {
-  override readonly name = 'UnavailableError';
 }
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));

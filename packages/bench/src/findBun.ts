@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { UnavailableError } from './contenders.ts';
+import { UnavailableError } from './unavailableError.ts';
 
 const folder = fileURLToPath(new URL('../bun/', import.meta.url));
 const run = promisify(execFile);

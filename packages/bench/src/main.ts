@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Case, cases } from './cases.ts';
 import { type BenchOptions, type CurveName, help, readCommandLine } from './commandLine.ts';
 import { startContender } from './contenderProcess.ts';
-import { caseOf, contenders, UnavailableError } from './contenders.ts';
+import { caseOf, contenders } from './contenders.ts';
 import { checkCores } from './cores.ts';
 import { animalsCurve } from './curves/animals.ts';
 import { type Curve, type CurveOptions, curveTable } from './curves/curve.ts';
@@ -19,6 +19,7 @@ import { svg } from './report/svg.ts';
 import { startAndMemory, type StartResult } from './startAndMemory.ts';
 import { limit, type Result, type Runner, throughput } from './throughput.ts';
 import { differences } from './verify.ts';
+import { UnavailableError } from './unavailableError.ts';
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 const progress = (text: string) => {

@@ -43,7 +43,6 @@ const imports = new Map(files.map((file) => [file, importsOf(file)]));
 /** Cycles of files that are being rewritten. */
 const known = new Set([
   'procedures/procedureCall.ts -> procedures/fastCall.ts -> procedures/procedureCall.ts',
-  'protocols/trpc/socketWire.ts -> protocols/trpc/socketConnection.ts -> protocols/trpc/socketWire.ts',
   'adapters/uws/socket.ts -> adapters/uws/unsentBytes.ts -> adapters/uws/socket.ts',
 ]);
 
