@@ -1,13 +1,9 @@
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import {
-  getTRPCErrorFromUnknown,
-  TRPCError,
-  type AnyTRPCRouter,
-  type inferRouterContext,
-} from '@trpc/server';
+import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError, type TRPCRequestInfo } from '@trpc/server/http';
 import { isThenable, type MaybePromise } from '../../http/after.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import type { SocketHandler, SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import type { Calls } from '../../policies/calls.ts';
 import { CallScope } from '../../policies/callScope.ts';
@@ -24,30 +20,25 @@ import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { Reply } from '../../procedures/reply.ts';
 import { authorizationOf, sendsParameters } from './connectionAuthorization.ts';
 import type { SocketOptions } from './options.ts';
-import { SocketCalls, type SocketCall } from './socketCalls.ts';
-import { noCall, SocketMessages, type FrameReceiver, type SocketFormat } from './socketMessages.ts';
+import { SocketCall, type CallOwner } from './socketCall.ts';
+import { noCall, SocketMessages, type FrameReceiver, type MessageOptions } from './socketMessages.ts';
 
-/** What the sockets of a gateway share. */
-export interface SharedBySockets<Router extends AnyTRPCRouter, Identity> {
-  readonly format: SocketFormat;
-  readonly procedures: ReadonlyMap<string, ProcedureDefinition>;
-  readonly maxJsonDepth: number;
-  readonly sockets: SocketOptions;
+/** The options of a gateway that its WebSockets depend on. */
+export interface SocketConnectionOptions<Identity> extends MessageOptions {
+  readonly definitions: ReadonlyMap<string, ProcedureDefinition>;
   readonly calls: Calls;
   /** Decides on a request, or on the credential of a socket, by the policies. */
   readonly admit: (scope: RequestScope<Identity>, target: Target) => MaybePromise<TRPCError | undefined>;
   readonly rateLimit: RateLimit<Identity> | undefined;
   readonly failedAttempts: FailedAttempts | undefined;
   readonly watch: CredentialWatch;
-  readonly createContext: (
-    options: ContextOptions<Identity>,
-  ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
+  readonly createContext: (options: ContextOptions<Identity>) => unknown;
   /** Reports each call, and each malformed message. It does not throw. */
   readonly tell: (record: Exchange) => void;
 }
 
-interface SocketConnectionOptions<Router extends AnyTRPCRouter, Identity> {
-  readonly shared: SharedBySockets<Router, Identity>;
+/** How a socket was opened, and what is to be called in the course of its life. */
+interface Opening<Identity> {
   /** The request that opened the socket. */
   readonly scope: RequestScope<Identity>;
   /** Whether the policies have admitted it; else the credential comes with the first message. */
@@ -97,13 +88,16 @@ interface Message {
 }
 
 /** One WebSocket: its credential, its context, its limits and its end. */
-export class SocketConnection<Router extends AnyTRPCRouter, Identity>
-  implements SocketHandler, FrameReceiver
-{
-  readonly #options: SocketConnectionOptions<Router, Identity>;
+export class SocketConnection<Identity> implements SocketHandler, FrameReceiver, CallOwner {
+  readonly request: HttpRequest;
+  readonly options: SocketConnectionOptions<Identity>;
+  readonly messages: SocketMessages;
+  readonly pending = new Set<SocketCall>();
+  readonly streams = new Set<SocketCall>();
+  readonly subscriptions = new Map<string | number, SocketCall>();
+  contextError: TRPCError | undefined = undefined;
+  readonly #opening: Opening<Identity>;
   readonly #socket: WebSocketPeer;
-  readonly #messages: SocketMessages;
-  readonly #calls: SocketCalls;
   readonly #keepAlive: KeepAlive | undefined;
   /** The signal of `createContext`: aborts when the socket is closed. */
   readonly #closing = new AbortController();
@@ -121,33 +115,26 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
   #paid = 0;
   /** Whether the last message exceeded the rate limit. */
   #isBeyondLimit = false;
-  /** Subscriptions that wait until the client reads. */
+  /** Resume the subscriptions that wait until the client reads. */
   #paused: (() => void)[] = [];
   #endWatch = () => {};
   #onIdle = () => {};
 
-  constructor(socket: WebSocketPeer, options: SocketConnectionOptions<Router, Identity>) {
-    const { isAdmitted, scope, shared } = options;
-    const { credentialDeadlineMs = 5000, keepAlive } = shared.sockets;
+  constructor(socket: WebSocketPeer, options: SocketConnectionOptions<Identity>, opening: Opening<Identity>) {
+    const { isAdmitted, onChecked, scope } = opening;
+    const { credentialDeadlineMs = 5000, keepAlive } = options.sockets;
+    this.request = scope.request;
+    this.options = options;
+    this.messages = new SocketMessages(options, scope.request, this);
     this.#socket = socket;
-    this.#options = options;
+    this.#opening = opening;
     this.#isAuthenticated = isAdmitted;
     this.#awaitsParameters = sendsParameters(scope.request);
-    this.#messages = new SocketMessages(shared.format, scope.request, this);
-    this.#calls = new SocketCalls({
-      calls: shared.calls,
-      messages: this.#messages,
-      request: scope.request,
-      maxJsonDepth: shared.maxJsonDepth,
-      rejection: () => this.#rejection(),
-      ready: () => this.#ready(),
-      onEnd: (call, error) => this.#ended(call, error),
-    });
-    this.#keepAlive = keepAlive?.enabled ? new KeepAlive(this, socket, keepAlive) : undefined;
+    if (keepAlive?.enabled) this.#keepAlive = new KeepAlive(this, socket, keepAlive);
     if (!isAdmitted) {
-      this.#onChecked = options.onChecked;
+      this.#onChecked = onChecked;
       this.#credentialTimer = setTimeout(() => {
-        shared.failedAttempts?.countSilent(scope.request);
+        options.failedAttempts?.countSilent(scope.request);
         this.#close(policyViolation, 'No credential came in time.');
       }, credentialDeadlineMs).unref();
     }
@@ -159,7 +146,7 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
   }
 
   get inFlight(): number {
-    return this.#calls.inFlight;
+    return this.pending.size + this.streams.size;
   }
 
   message(data: Buffer, isBinary: boolean): void {
@@ -168,7 +155,7 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
     this.#keepAlive?.heard();
     if (!isBinary && data.byteLength === 4) {
       const text = data.toString();
-      if (text === 'PING' && !this.#options.shared.sockets.dangerouslyDisablePong) this.send('PONG');
+      if (text === 'PING' && !this.options.sockets.dangerouslyDisablePong) this.send('PONG');
       if (text === 'PING' || text === 'PONG') return;
     }
     if (this.#awaitsParameters) {
@@ -181,7 +168,7 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
     } else {
       // The calls of the last message have started: what it paid for and did not start is forfeited.
       this.#paid = 0;
-      for (const call of this.#read({ data, isBinary })) this.#calls.start(call);
+      for (const call of this.#read({ data, isBinary })) call.start();
     }
   }
 
@@ -204,8 +191,8 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
 
   async closed(isInOrder = false): Promise<void> {
     clearTimeout(this.#credentialTimer);
-    // A client that closes its socket may keep the connection open, and keeps its place among those that wait so long. An
-    // adapter bounds the connections of the sockets that it closes.
+    // A client that closes its socket before it is authenticated may keep the connection open: it keeps its place among
+    // those that wait so long. An adapter bounds the connections of the sockets that it closes itself.
     if (isInOrder && !this.#isAuthenticated && this.isOpen)
       setTimeout(() => this.#checked(), connectionEndsWithinMs).unref();
     else this.#checked();
@@ -213,10 +200,12 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
     this.#held = [];
     this.#endWatch();
     this.#keepAlive?.end();
-    this.#calls.abort();
+    const reason = new DOMException('The client went away.', 'AbortError');
+    for (const call of this.pending) call.abort(reason);
+    for (const call of this.subscriptions.values()) call.abort(reason);
     this.#closing.abort();
-    this.#options.onClosed();
-    if (this.#calls.pending === 0) return;
+    this.#opening.onClosed();
+    if (this.pending.size === 0) return;
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
     });
@@ -227,48 +216,70 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
     this.#closeIfDrained();
   }
 
-  /** Tells the client to open another socket. */
-  sendReconnect(): void {
-    this.#messages.sendReconnect();
+  rejection(): TRPCError | undefined {
+    const { maxCallsPerSocket = 1000 } = this.options.sockets;
+    if (this.inFlight >= maxCallsPerSocket) {
+      this.#close(policyViolation, `A socket may run ${maxCallsPerSocket} calls at once.`);
+      return new TRPCError({ code: 'TOO_MANY_REQUESTS' });
+    }
+    if (this.#paid === 0) return this.#charge();
+    this.#paid -= 1;
+    return undefined;
+  }
+
+  ready(): Promise<void> | undefined {
+    if (!this.isOpen || this.#socket.bufferedBytes <= pacedFromBytes) return undefined;
+    return new Promise((resolve) => this.#paused.push(resolve));
+  }
+
+  ended(call: SocketCall, error: TRPCError | undefined): void {
+    if (call.procedure === undefined && error) this.#reject(error);
+    else if (error) this.#reportError(call, error);
+    // 499: the client has gone, as over HTTP. A subscription ends by that, and has sent what it had.
+    else this.#report(call, this.#state === 'closed' && !call.isSubscription ? 499 : 200);
+    if (this.pending.size === 0) this.#onIdle();
+    this.#closeIfDrained();
   }
 
   /** Authenticates the client where its request did not, makes the context, and serves what was held. It never rejects. */
   async #begin(parameters?: Message): Promise<void> {
+    const { isAdmitted, scope } = this.#opening;
     let connectionParams: ConnectionParams = null;
     try {
       if (parameters)
-        connectionParams = this.#messages.readConnectionParams(parameters.data, parameters.isBinary);
+        connectionParams = this.messages.readConnectionParams(parameters.data, parameters.isBinary);
     } catch (cause) {
       return this.#fail(getTRPCErrorFromUnknown(cause));
     }
-    const { isAdmitted, scope, shared } = this.#options;
     const authorization = authorizationOf(connectionParams);
-    const rejection = isAdmitted ? undefined : await shared.admit(scope, { ...socketTarget, authorization });
+    const rejection = isAdmitted
+      ? undefined
+      : await this.options.admit(scope, { ...socketTarget, authorization });
     this.#checked();
     if (rejection) return this.#fail(rejection, ...closeOf(rejection));
     this.#isAuthenticated = true;
     if (this.isOpen) {
-      this.#endWatch = shared.watch(scope.token, scope.request, () =>
+      this.#endWatch = this.options.watch(scope.token, scope.request, () =>
         this.#close(policyViolation, 'The credential is not valid any more.'),
       );
     }
     const context = await this.#createContext(connectionParams);
-    if (context instanceof Failed) this.#calls.contextError = context.error;
-    else this.#messages.context = context;
+    if (context instanceof Failed) this.contextError = context.error;
+    else this.messages.context = context;
     // All are read before the first call starts: one of them may stop a subscription that another starts.
     const held = this.#held ?? [];
     this.#held = undefined;
     const calls = held.flatMap((message) => (this.isOpen ? this.#read(message) : []));
-    if (this.#calls.contextError) this.#fail(this.#calls.contextError);
-    for (const call of calls) this.#calls.start(call);
+    if (this.contextError) this.#fail(this.contextError);
+    for (const call of calls) call.start();
   }
 
   /** The context, or why there is none. */
   async #createContext(connectionParams: ConnectionParams): Promise<unknown> {
-    const { scope, shared } = this.#options;
-    const { identity, request, requestId } = scope;
+    const { identity, request, requestId } = this.#opening.scope;
+    const { signal } = this.#closing;
     try {
-      const context: unknown = shared.createContext({
+      const context: unknown = this.options.createContext({
         request,
         identity,
         // No response takes its headers, and it lasts as long as the socket: they are not kept.
@@ -281,12 +292,14 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
           isBatchCall: false,
           accept: null,
           type: 'unknown',
-          signal: this.#closing.signal,
+          signal,
           url: null,
         },
       });
       if (!isThenable(context)) return context;
-      return await new Promise((resolve) => shared.calls.wait(context, new CallScope(request), resolve));
+      return await new Promise((resolve) =>
+        this.options.calls.wait(context, new CallScope(request), resolve),
+      );
     } catch (cause) {
       return new Failed(getTRPCErrorFromUnknown(cause));
     }
@@ -295,12 +308,12 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
   /** Reports an error that no call causes, sends it, and closes the socket. */
   #fail(error: TRPCError, code?: number, reason?: string): void {
     this.#reportError(undefined, error);
-    this.#messages.fail(noCall, error);
+    this.messages.fail(noCall, error);
     setImmediate(() => this.#close(code, reason));
   }
 
   #hold(message: Message): void {
-    const { maxUnauthenticatedBytes = 65_536 } = this.#options.shared.sockets;
+    const { maxUnauthenticatedBytes = 65_536 } = this.options.sockets;
     this.#heldBytes += message.data.byteLength;
     if (this.#heldBytes > maxUnauthenticatedBytes)
       this.#close(policyViolation, 'Too much was sent before the credential was checked.');
@@ -309,10 +322,9 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
 
   /** The calls of a message, which costs what a call does, whatever is in it; its first call then costs nothing. */
   #read({ data, isBinary }: Message): readonly SocketCall[] {
-    const { shared } = this.#options;
     this.#isBeyondLimit = this.#charge() !== undefined;
     if (!this.#isBeyondLimit) this.#paid += 1;
-    const messages = this.#messages.read(data, isBinary);
+    const messages = this.messages.read(data, isBinary);
     let isMalformed = messages === undefined;
     const calls: SocketCall[] = [];
     for (const [index, message] of (messages ?? []).entries()) {
@@ -320,63 +332,40 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
       if (id === null) {
         isMalformed = true;
         const error = new TRPCError({ code: 'PARSE_ERROR', message: '`id` is required' });
-        this.#messages.fail({ ...noCall, jsonrpc: message.jsonrpc }, error);
+        this.messages.fail({ ...noCall, jsonrpc: message.jsonrpc }, error);
       } else if (message.method === 'subscription.stop') {
-        this.#calls.stop(id);
+        this.subscriptions.get(id)?.abort();
       } else {
-        const call = this.#calls.create(
-          { ...message, id },
-          shared.procedures.get(message.params.path),
-          index,
-        );
-        if (call) calls.push(call);
-        else isMalformed = true;
+        const procedure = this.options.definitions.get(message.params.path);
+        const call = new SocketCall(this, { ...message, id }, procedure, index);
+        const isDuplicate = call.isSubscription && this.subscriptions.has(id);
+        if (isDuplicate) {
+          isMalformed = true;
+          this.messages.fail(call, new TRPCError({ code: 'BAD_REQUEST', message: `Duplicate id ${id}` }));
+        } else {
+          // From now on a message behind it, in the same batch even, can stop it.
+          if (call.isSubscription) this.subscriptions.set(id, call);
+          calls.push(call);
+        }
       }
     }
     if (isMalformed) this.#reject(malformed);
     return calls;
   }
 
-  #rejection(): TRPCError | undefined {
-    const { maxCallsPerSocket = 1000 } = this.#options.shared.sockets;
-    if (this.#calls.inFlight >= maxCallsPerSocket) {
-      this.#close(policyViolation, `A socket may run ${maxCallsPerSocket} calls at once.`);
-      return new TRPCError({ code: 'TOO_MANY_REQUESTS' });
-    }
-    if (this.#paid === 0) return this.#charge();
-    this.#paid -= 1;
-    return undefined;
-  }
-
   /** Counts a call, or a message, to the rate limit. */
   #charge(): LimitError | undefined {
-    const { scope, shared } = this.#options;
-    return this.#isAuthenticated ? shared.rateLimit?.count(scope, 1) : undefined;
-  }
-
-  #ready(): Promise<void> | undefined {
-    return this.isOpen && this.#socket.bufferedBytes > pacedFromBytes
-      ? new Promise((resolve) => this.#paused.push(resolve))
-      : undefined;
+    return this.#isAuthenticated ? this.options.rateLimit?.count(this.#opening.scope, 1) : undefined;
   }
 
   /** Whether the client reads what it is sent. Its socket is closed otherwise, or answers would fill the memory. */
   #isRead(): boolean {
-    const { maxBufferedBytes = 1_048_576, maxUnauthenticatedBytes = 65_536 } = this.#options.shared.sockets;
+    const { maxBufferedBytes = 1_048_576, maxUnauthenticatedBytes = 65_536 } = this.options.sockets;
     const maxBytes = this.#isAuthenticated ? maxBufferedBytes : maxUnauthenticatedBytes;
     if (this.#socket.bufferedBytes <= maxBytes) return true;
     if (this.isOpen) this.limited('unsent-bytes');
     this.#close(tryAgainLater, 'What is sent is not read.');
     return false;
-  }
-
-  #ended(call: SocketCall, error: TRPCError | undefined): void {
-    if (call.procedure === undefined && error) this.#reject(error);
-    else if (error) this.#reportError(call, error);
-    // 499: the client has gone, as over HTTP. A subscription ends by that, and has sent what it had.
-    else this.#report(call, this.#state === 'closed' && !call.isSubscription ? 499 : 200);
-    if (this.#calls.pending === 0) this.#onIdle();
-    this.#closeIfDrained();
   }
 
   /** Reports a message that starts no call. Beyond the rate limit it closes the socket: a call would be rejected. */
@@ -392,11 +381,10 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
   }
 
   #report(call: SocketCall | undefined, status: number, error?: TRPCError, limit?: Exchange['limit']): void {
-    const { scope, shared } = this.#options;
-    shared.tell({
-      requestId: scope.requestId,
+    this.options.tell({
+      requestId: this.#opening.scope.requestId,
       method: 'WS',
-      path: scope.request.path,
+      path: this.request.path,
       face: 'rpc',
       operation: call?.path,
       procedures: call === undefined ? [] : [call.path],
@@ -420,10 +408,10 @@ export class SocketConnection<Router extends AnyTRPCRouter, Identity>
 
   #closeIfDrained(): void {
     if (!this.#isDraining) return;
-    // A call ends before its answer is sent. Not before: a client that is told to reconnect repeats its open calls.
+    // Later, since a client that is told to reconnect repeats the calls that are not answered yet.
     setImmediate(() => {
-      if (this.#calls.pending > 0 || !this.isOpen) return;
-      this.sendReconnect();
+      if (this.pending.size > 0 || !this.isOpen) return;
+      this.messages.sendReconnect();
       this.#close(goingAway, 'The server is stopping.');
     });
   }

@@ -1,37 +1,31 @@
 // Hot path: every message on a WebSocket is read here, and every frame is encoded here.
 import { Buffer } from 'node:buffer';
-import {
-  getErrorShape,
-  getTRPCErrorFromUnknown,
-  isTrackedEnvelope,
-  TRPCError,
-  type AnyTRPCRouter,
-} from '@trpc/server';
+import { getErrorShape, getTRPCErrorFromUnknown, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { parseConnectionParamsFromUnknown, type TRPCRequestInfo } from '@trpc/server/http';
 import { parseTRPCMessage, type TRPCClientOutgoingMessage } from '@trpc/server/rpc';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
+import type { Limits } from '../../policies/limits.ts';
 import { answerTooLarge, boundedJson } from '../../policies/responseBytes.ts';
-import type { RpcOptions, SocketOptions } from './options.ts';
+import type { SocketOptions } from './options.ts';
 
-/** What the sockets of a router share. */
-export interface SocketFormat {
-  readonly config: AnyTRPCRouter['_def']['_config'];
-  /** Default: JSON in text frames. */
-  readonly encoder: SocketOptions['experimental_encoder'];
-  readonly maxBatchSize: number;
-  readonly maxResponseBytes: number;
-  readonly onError: RpcOptions<AnyTRPCRouter>['onError'];
+/** The options of a gateway that messages depend on. */
+export interface MessageOptions {
+  readonly router: AnyTRPCRouter;
+  readonly rpc: {
+    readonly maxBatchSize: number;
+    readonly onError?: ((info: never) => unknown) | undefined;
+  };
+  readonly limits: Limits;
+  readonly sockets: SocketOptions;
 }
 
-/** Takes the encoded frames of one socket. */
+/** Takes the frames of one socket. */
 export interface FrameReceiver {
-  /** Whether its client still takes frames: nothing is encoded otherwise. */
+  /** Nothing is encoded for a socket that is not open. */
   readonly isOpen: boolean;
-  send(frame: Frame): void;
+  send(frame: string | Uint8Array): void;
 }
-
-type Frame = string | Uint8Array;
 
 /** What an error names: a call, or none. */
 export interface CallInfo {
@@ -50,47 +44,39 @@ export const noCall: CallInfo = {
   input: undefined,
 };
 
-/** The error for clients where theirs cannot be formatted or encoded. */
+/** The client's error where its own cannot be formatted or encoded. */
 const fallbackShape = {
   code: -32_603,
   message: 'Internal server error',
   data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 },
 };
 
-/**
- * The messages of one WebSocket in both directions: what a message asks for, the frames of outputs, events and errors, and
- * the calls of `onError`, as tRPC's connection handler (@trpc/server 11.25) has them.
- */
+/** Reads the messages of one WebSocket, sends its frames and reports its errors, as tRPC's handler does (@trpc/server 11.25). */
 export class SocketMessages {
   /** What `createContext` returned, for error formatters and `onError`. */
   context: unknown = undefined;
-  readonly #format: SocketFormat;
+  readonly #options: MessageOptions;
   readonly #request: HttpRequest;
   readonly #receiver: FrameReceiver;
 
-  constructor(format: SocketFormat, request: HttpRequest, receiver: FrameReceiver) {
-    this.#format = format;
+  constructor(options: MessageOptions, request: HttpRequest, receiver: FrameReceiver) {
+    this.#options = options;
     this.#request = request;
     this.#receiver = receiver;
   }
 
-  get isOpen(): boolean {
-    return this.#receiver.isOpen;
-  }
-
-  /** What a message asks for; `undefined` for a malformed one, whose error is sent. */
+  /** The calls in a message; `undefined` for a malformed message, whose error is sent. */
   read(data: Buffer, isBinary: boolean): readonly TRPCClientOutgoingMessage[] | undefined {
-    const { config, maxBatchSize } = this.#format;
+    const { transformer } = this.#config;
     try {
       const decoded = this.#decode(data, isBinary);
-      if (!Array.isArray(decoded)) return [parseTRPCMessage(decoded, config.transformer)];
-      if (decoded.length <= maxBatchSize)
-        return decoded.map((part) => parseTRPCMessage(part, config.transformer));
+      if (!Array.isArray(decoded)) return [parseTRPCMessage(decoded, transformer)];
+      if (decoded.length <= this.#options.rpc.maxBatchSize)
+        return decoded.map((part) => parseTRPCMessage(part, transformer));
       this.#rejectBatch(decoded);
     } catch (cause) {
-      // Not reported to `onError`, as in tRPC's handler.
-      const error = new TRPCError({ code: 'PARSE_ERROR', cause });
-      this.#sendShapeOrFallback(noCall, this.#shapeOf(noCall, error));
+      // Not for `onError`, as in tRPC's handler.
+      this.#sendShape(noCall, this.#shapeOf(noCall, new TRPCError({ code: 'PARSE_ERROR', cause })));
     }
     return undefined;
   }
@@ -108,64 +94,57 @@ export class SocketMessages {
   }
 
   /**
-   * The frame of an output; `undefined` once the socket is closed.
+   * Sends an output or an event.
+   * @param eventId of a tracked event
    * @throws {LimitError} `response-bytes`; what a transformer or an encoder throws
    */
-  encodeOutput({ id, jsonrpc }: CallInfo, output: unknown): Frame | undefined {
-    if (!this.isOpen) return undefined;
-    // The envelope around the data, not text around its JSON: a `toJSON` is given the name of its member.
-    const result = { type: 'data', data: this.#serialize(output) };
-    return this.#encode({ id, jsonrpc, result }, this.#format.maxResponseBytes);
+  sendData({ id, jsonrpc }: CallInfo, output: unknown, eventId?: string): void {
+    if (!this.#receiver.isOpen) return;
+    const data = this.#serialize(output);
+    const result = eventId === undefined ? { type: 'data', data } : { type: 'data', data, id: eventId };
+    this.#send({ id, jsonrpc, result }, this.#options.limits.maxResponseBytes);
   }
 
-  /** @throws as `encodeOutput` does */
-  sendEvent({ id, jsonrpc }: CallInfo, event: unknown): void {
-    if (!this.isOpen) return;
-    const result = isTrackedEnvelope(event)
-      ? { type: 'data', data: this.#serialize({ id: event[0], data: event[1] }), id: event[0] }
-      : { type: 'data', data: this.#serialize(event) };
-    this.send(this.#encode({ id, jsonrpc, result }, this.#format.maxResponseBytes));
-  }
-
-  /** Says that a subscription has started, or stopped. */
+  /** Tells that a subscription has started or stopped. */
   sendState({ id, jsonrpc }: CallInfo, type: 'started' | 'stopped'): void {
-    if (this.isOpen) this.send(this.#encode({ id, jsonrpc, result: { type } }));
+    this.#send({ id, jsonrpc, result: { type } });
   }
 
   /** Tells the client to open another socket. */
   sendReconnect(): void {
-    if (this.isOpen) this.send(this.#encode({ id: null, method: 'reconnect' }));
+    this.#send({ id: null, method: 'reconnect' });
   }
 
   /** Reports an error and sends it. It never throws: where it cannot be encoded, the client gets a bare error. */
   fail(call: CallInfo, cause: unknown): void {
-    const error = this.report(call, cause);
-    this.#sendShapeOrFallback(call, this.#shapeOf(call, error));
+    try {
+      this.sendError(call, cause);
+    } catch (encodingError) {
+      this.report(call, encodingError);
+      this.#sendShape(call, fallbackShape);
+    }
   }
 
-  /** @throws what its shape cannot be encoded for */
+  /** @throws what the error cannot be encoded for */
   sendError(call: CallInfo, cause: unknown): void {
-    const error = this.report(call, cause);
-    this.#sendShape(call, this.#shapeOf(call, error));
+    const shape = this.#shapeOf(call, this.report(call, cause));
+    if (!this.#receiver.isOpen) return;
+    this.#send({ id: call.id, jsonrpc: call.jsonrpc, error: this.#serialize(shape) });
   }
 
   /** Calls `onError`, whose own failure, at once or later, is ignored. */
   report({ path, type, input }: CallInfo, cause: unknown): TRPCError {
     const error = getTRPCErrorFromUnknown(cause);
-    const { onError } = this.#format;
-    const info = { error, path, type, ctx: this.context as never, req: this.#request, input };
-    if (onError) (async () => onError(info))().catch(() => {});
+    const { onError } = this.#options.rpc;
+    const info = { error, path, type, ctx: this.context, req: this.#request, input };
+    if (onError) (async () => onError(info as never))().catch(() => {});
     return error;
   }
 
-  send(frame: Frame): void {
-    this.#receiver.send(frame);
-  }
-
+  /** Sends every call of a batch that is too large its error. */
   #rejectBatch(parts: readonly unknown[]): void {
     const error = new TRPCError({ code: 'BAD_REQUEST', message: 'Batch call exceeds maximum size' });
-    this.report(noCall, error);
-    const shape = this.#shapeOf(noCall, error);
+    const shape = this.#shapeOf(noCall, this.report(noCall, error));
     const calls: CallInfo[] = [];
     for (const part of parts) {
       if (!isObject(part) || part.method === 'subscription.stop') continue;
@@ -173,61 +152,54 @@ export class SocketMessages {
       if (typeof id !== 'number' && typeof id !== 'string') continue;
       calls.push({ ...noCall, id, jsonrpc: jsonrpc === '2.0' ? jsonrpc : undefined });
     }
-    for (const call of calls.length > 0 ? calls : [noCall]) this.#sendShapeOrFallback(call, shape);
+    for (const call of calls.length > 0 ? calls : [noCall]) this.#sendShape(call, shape);
   }
 
-  #sendShapeOrFallback(call: CallInfo, shape: unknown): void {
+  #sendShape(call: CallInfo, shape: unknown): void {
+    const { id, jsonrpc } = call;
+    if (!this.#receiver.isOpen) return;
     try {
-      this.#sendShape(call, shape);
+      this.#send({ id, jsonrpc, error: this.#serialize(shape) });
     } catch (cause) {
       this.report(call, cause);
-      try {
-        this.#sendShape(call, fallbackShape);
-      } catch (again) {
-        this.report(noCall, again);
-      }
+      if (shape !== fallbackShape) this.#sendShape(call, fallbackShape);
     }
-  }
-
-  #sendShape({ id, jsonrpc }: CallInfo, shape: unknown): void {
-    if (this.isOpen) this.send(this.#encode({ id, jsonrpc, error: this.#serialize(shape) }));
   }
 
   #shapeOf(call: CallInfo, error: TRPCError): unknown {
     const { path, type, input } = call;
+    const ctx = this.context as never;
     try {
-      return getErrorShape({
-        config: this.#format.config,
-        ctx: this.context as never,
-        error,
-        type,
-        path,
-        input,
-      });
+      return getErrorShape({ config: this.#config, ctx, error, type, path, input });
     } catch (cause) {
       this.report(call, cause);
       return fallbackShape;
     }
   }
 
-  #serialize(value: unknown): unknown {
-    return this.#format.config.transformer.output.serialize(value);
+  get #config() {
+    return this.#options.router._def._config;
   }
 
-  #encode(message: object, maxBytes = Infinity): Frame {
-    const { encoder } = this.#format;
-    if (encoder === undefined) return boundedJson(message, maxBytes) as string;
-    const frame = encoder.encode(message);
-    if (Buffer.byteLength(frame) > maxBytes) throw answerTooLarge(maxBytes);
-    return frame;
+  #serialize(value: unknown): unknown {
+    return this.#config.transformer.output.serialize(value);
+  }
+
+  #send(message: object, maxBytes = Infinity): void {
+    if (!this.#receiver.isOpen) return;
+    const { experimental_encoder: encoder } = this.#options.sockets;
+    // All of it at once, not the JSON of the data with text around it: a `toJSON` is given the name of its member.
+    const frame = encoder ? encoder.encode(message) : (boundedJson(message, maxBytes) as string);
+    if (encoder && Buffer.byteLength(frame) > maxBytes) throw answerTooLarge(maxBytes);
+    this.#receiver.send(frame);
   }
 
   #decode(data: Buffer, isBinary: boolean): unknown {
-    const { encoder } = this.#format;
+    const { experimental_encoder: encoder } = this.#options.sockets;
     if (encoder) return encoder.decode(isBinary ? data : data.toString());
     if (!isBinary) return JSON.parse(data.toString());
-    // The words of tRPC's own encoder.
     throw new Error(
+      // tRPC's own words.
       'jsonEncoder received binary data. JSON uses text frames. Use a binary encoder for binary data.',
     );
   }

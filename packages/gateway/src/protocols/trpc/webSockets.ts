@@ -1,27 +1,19 @@
-import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { after, type MaybePromise } from '../../http/after.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import type { ClientAddress } from '../../policies/clientAddress.ts';
-import type { Limits } from '../../policies/limits.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import type { SocketOrigins } from '../../policies/socketOrigins.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { sendsParameters } from './connectionAuthorization.ts';
-import type { RpcOptions, SocketOptions } from './options.ts';
+import type { SocketOptions } from './options.ts';
 import { json, type RpcFailure } from './rpcFailure.ts';
-import { SocketConnection, socketTarget, type SharedBySockets } from './socketConnection.ts';
-import type { SocketFormat } from './socketMessages.ts';
+import { SocketConnection, socketTarget, type SocketConnectionOptions } from './socketConnection.ts';
 
-export interface WebSocketsOptions<Router extends AnyTRPCRouter, Identity> extends Omit<
-  SharedBySockets<Router, Identity>,
-  'format' | 'procedures' | 'maxJsonDepth'
-> {
-  readonly router: Router;
+export interface WebSocketsOptions<Identity> extends Omit<SocketConnectionOptions<Identity>, 'definitions'> {
   readonly definitions: readonly ProcedureDefinition[];
-  readonly rpc: RpcOptions<Router> & { readonly maxBatchSize: number };
-  readonly limits: Limits;
   readonly allowsOrigin: SocketOrigins;
   readonly clientAddress: ClientAddress;
   /** Whether a credential is required. */
@@ -41,32 +33,20 @@ export interface WebSockets<Identity> {
  * tRPC over WebSocket (RFC 6455). The credential comes with the request that opens the socket or, where its URL has
  * `connectionParams=1` and it has no credential, with the first message: browsers can send no header here.
  */
-export function createWebSockets<Router extends AnyTRPCRouter, Identity>(
-  options: WebSocketsOptions<Router, Identity>,
-): WebSockets<Identity> {
-  const { admit, allowsOrigin, clientAddress, fail, failedAttempts, isProtected, limits, rpc, sockets } =
-    options;
-  const shared: SharedBySockets<Router, Identity> = {
+export function createWebSockets<Identity>(options: WebSocketsOptions<Identity>): WebSockets<Identity> {
+  const { admit, allowsOrigin, clientAddress, fail, failedAttempts, isProtected, sockets } = options;
+  const shared: SocketConnectionOptions<Identity> = {
     ...options,
-    format: {
-      config: options.router._def._config,
-      encoder: sockets.experimental_encoder,
-      maxBatchSize: rpc.maxBatchSize,
-      maxResponseBytes: limits.maxResponseBytes,
-      onError: rpc.onError as SocketFormat['onError'],
-    },
-    procedures: new Map(options.definitions.map((definition) => [definition.path, definition])),
-    maxJsonDepth: limits.maxJsonDepth,
+    definitions: new Map(options.definitions.map((definition) => [definition.path, definition])),
   };
-  const connections = new Set<SocketConnection<Router, Identity>>();
+  const connections = new Set<SocketConnection<Identity>>();
   const waiting = new WaitingSockets(sockets);
 
   function acceptor(scope: RequestScope<Identity>, isAdmitted: boolean): SocketAcceptor {
     const accept: SocketAcceptor = (socket) => {
       const address = clientAddress(scope.request);
       if (!isAdmitted) waiting.add(address);
-      const connection = new SocketConnection(socket, {
-        shared,
+      const connection = new SocketConnection<Identity>(socket, shared, {
         scope,
         isAdmitted,
         onChecked: () => waiting.delete(address),
@@ -105,7 +85,7 @@ export function createWebSockets<Router extends AnyTRPCRouter, Identity>(
       );
     },
     broadcastReconnect() {
-      for (const connection of connections) connection.sendReconnect();
+      for (const connection of connections) connection.messages.sendReconnect();
     },
   };
 }

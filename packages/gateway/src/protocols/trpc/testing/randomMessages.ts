@@ -1,4 +1,4 @@
-import { initTRPC, TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { initTRPC, tracked, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import fc from 'fast-check';
 import {
@@ -54,7 +54,18 @@ const fixedQueries = [
   'formatless',
   'wordless',
 ];
-const subscriptions = ['count', 'silent', 'failing'];
+const subscriptions = [
+  'count',
+  'silent',
+  'failing',
+  'wordlessEvents',
+  'bigintEvents',
+  'trackedEvents',
+  'noEvents',
+  'observedEvents',
+  'observedFailure',
+  'stoppedEarly',
+];
 
 const call: fc.Arbitrary<Call> = fc.record({
   id: oftenOf([1, 2, 3, 'a', -0, 1.5], [null, undefined, true, {}, 1e300]),
@@ -202,6 +213,36 @@ export function routerOf({ chains: plans, hasTransformer }: SocketPlan): Served 
     failing: procedure.subscription(async function* () {
       yield 1;
       fail('After the first');
+    }),
+    wordlessEvents: procedure.subscription(async function* () {
+      yield 1;
+      fail('Without words');
+    }),
+    bigintEvents: procedure.subscription(async function* () {
+      yield 1n as unknown as number;
+    }),
+    trackedEvents: procedure.subscription(async function* () {
+      yield tracked('a', 1);
+      yield 2;
+    }),
+    noEvents: procedure.subscription((() => 5) as never),
+    observedEvents: procedure.subscription(() =>
+      observable<number>((observer) => {
+        observer.next(1);
+        observer.complete();
+      }),
+    ),
+    observedFailure: procedure.subscription(() =>
+      observable<number>((observer) => {
+        observer.next(1);
+        observer.error(new TRPCError({ code: 'CONFLICT', message: 'Observed' }));
+      }),
+    ),
+    stoppedEarly: procedure.subscription(async ({ signal }) => {
+      await new Promise((_resolve, reject) =>
+        signal?.addEventListener('abort', () => reject(signal.reason as Error)),
+      );
+      return observable<number>(() => () => {});
     }),
   });
   return { router, chains };
