@@ -2,19 +2,19 @@ import { z } from 'zod';
 import { isExact } from '../http/exactNumber.ts';
 import { innermost, maxDepth } from './zodSchema.ts';
 
-/** What a converter gives for a text that its schema's type cannot be written as. */
-export const refused: unique symbol = Symbol('refused');
+/** The result of a converter for a text that its schema's type cannot be written as. */
+export const notConvertible: unique symbol = Symbol('notConvertible');
 
 /** Turns the text of a path segment, a query parameter or a form field into the value that a schema takes. */
 interface Converter {
-  /** What the text has to be, in words that follow "must be". */
+  /** What the text must be, in words that follow "must be". */
   readonly expects: string;
   readonly convert: (text: string) => unknown;
-  /** What zod says of a value that is of another type, but for its path and message. */
+  /** zod's issue with a value of another type, without its path and message. */
   readonly issue: TypeIssue;
   /** Whether the values are whole numbers. */
   readonly integer: boolean;
-  /** Samples of every kind of text that it takes: where two converters read one differently, a union would guess. */
+  /** Samples of every kind of text that it converts: where two converters differ on one, a union would guess. */
   readonly samples: readonly string[];
 }
 
@@ -45,6 +45,21 @@ const converter = (
 
 const typeIssue = (expected: string): TypeIssue => ({ code: 'invalid_type', expected });
 
+/** As the schemas of integers take it: nothing is trimmed or rounded. */
+export const integerText = /^-?\d+$/;
+const numberText = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+/** As `z.iso.datetime({ offset: true })`, which builds an error for each text that does not match. */
+const dateText = z.core.regexes.datetime({ offset: true });
+
+/** The date of a date-time in the form of RFC 3339; `undefined` for any other text. */
+export const dateOf = (value: string): Date | undefined =>
+  dateText.test(value) ? new Date(value) : undefined;
+
+function exactNumber(value: string): unknown {
+  const parsed = Number(value);
+  return isExact(value, parsed) ? parsed : notConvertible;
+}
+
 const text = converter(
   'a string',
   ['', 'a', '5', '5.5', 'true', '2026-01-01T00:00:00Z'],
@@ -55,7 +70,7 @@ const text = converter(
 const integer = converter(
   'an integer: digits, with a minus in front where it is negative',
   ['5', '-5'],
-  (value) => (/^-?\d+$/.test(value) ? exactNumber(value) : refused),
+  (value) => (integerText.test(value) ? exactNumber(value) : notConvertible),
   typeIssue('int'),
   true,
 );
@@ -63,44 +78,32 @@ const integer = converter(
 const number = converter(
   'a number',
   ['5', '-5', '5.5', '1e3'],
-  (value) => (/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(value) ? exactNumber(value) : refused),
+  (value) => (numberText.test(value) ? exactNumber(value) : notConvertible),
   typeIssue('number'),
 );
 
 const bigint = converter(
   'an integer',
   ['5', '-5'],
-  (value) => (/^-?\d+$/.test(value) ? BigInt(value) : refused),
+  (value) => (integerText.test(value) ? BigInt(value) : notConvertible),
   typeIssue('bigint'),
 );
 
 const boolean = converter(
   'true or false',
   ['true', 'false'],
-  (value) => (value === 'true' ? true : value === 'false' ? false : refused),
+  (value) => (value === 'true' ? true : value === 'false' ? false : notConvertible),
   typeIssue('boolean'),
 );
-
-/** As `z.iso.datetime({ offset: true })`, which builds an error for each text that is none. */
-const timestamp = z.core.regexes.datetime({ offset: true });
-
-/** The date of a date-time in the form of RFC 3339; `undefined` for any other text. */
-export const dateOf = (value: string): Date | undefined =>
-  timestamp.test(value) ? new Date(value) : undefined;
 
 const date = converter(
   'a date-time (RFC 3339)',
   ['2026-01-01T00:00:00Z'],
-  (value) => dateOf(value) ?? refused,
+  (value) => dateOf(value) ?? notConvertible,
   typeIssue('date'),
 );
 
-const nothing = converter('absent', [], () => refused, typeIssue('undefined'));
-
-function exactNumber(value: string): unknown {
-  const parsed = Number(value);
-  return isExact(value, parsed) ? parsed : refused;
-}
+const nothing = converter('absent', [], () => notConvertible, typeIssue('undefined'));
 
 function literals(values: readonly z.core.util.Literal[]): Converter {
   const byText = new Map<string, unknown>();
@@ -118,7 +121,7 @@ function literals(values: readonly z.core.util.Literal[]): Converter {
   return converter(
     `one of ${keys.map((key) => JSON.stringify(key)).join(', ')}`,
     keys,
-    (value) => (byText.has(value) ? byText.get(value) : refused),
+    (value) => (byText.has(value) ? byText.get(value) : notConvertible),
     { code: 'invalid_value', values },
   );
 }
@@ -128,7 +131,7 @@ function union(options: readonly Converter[]): Converter {
     for (const other of options.slice(index + 1)) {
       const clash = [...one.samples, ...other.samples].find((sample) => {
         const values = [one.convert(sample), other.convert(sample)];
-        return !values.includes(refused) && !Object.is(values[0], values[1]) && !areEqualDates(values);
+        return !values.includes(notConvertible) && !Object.is(values[0], values[1]) && !areEqualDates(values);
       });
       if (clash !== undefined) {
         throw new NotConvertible(
@@ -144,9 +147,9 @@ function union(options: readonly Converter[]): Converter {
     (value) => {
       for (const option of options) {
         const converted = option.convert(value);
-        if (converted !== refused) return converted;
+        if (converted !== notConvertible) return converted;
       }
-      return refused;
+      return notConvertible;
     },
     { code: 'invalid_union', errors: [] },
     options.every((option) => option.integer),

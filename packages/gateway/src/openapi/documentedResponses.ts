@@ -1,7 +1,7 @@
-import { isZod } from '../procedures/isZod.ts';
 import type { oas31, ZodOpenApiContentObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { statusText } from '../http/statusText.ts';
 import type { Limits } from '../policies/limits.ts';
+import { isZod } from '../procedures/isZod.ts';
 import type { ErrorFormat } from './errorFormat.ts';
 import type { Operation } from './operation.ts';
 import type { OperationOutput } from './operationOutput.ts';
@@ -97,51 +97,36 @@ function errorDescriptions(
   { isProtected, isRateLimited, limits, limitsAttempts }: DocumentedService,
 ): ReadonlyMap<number, string> {
   const hasCredential = isProtected && !isPublic;
-  const isAttemptLimited = limitsAttempts && hasCredential;
-  const rows: readonly (readonly [status: number, applies: unknown, description: string])[] = [
-    [
-      400,
-      pathParameters.length + queryParameters.size > 0 || body,
-      'The input is not valid; the message names each field.',
-    ],
-    [401, hasCredential, 'The credential is missing or not valid.'],
-    [
-      404,
-      pathParameters.some(({ converter }) => converter.integer),
-      'There is nothing with this identifier.',
-    ],
-    [413, body, 'The body is too large.'],
-    [415, body, `The body is not ${body?.contentTypes.join(' or ')}.`],
-    [422, rest.idempotencyKey, 'The Idempotency-Key was used with another input.'],
-    [
-      429,
-      isRateLimited || isAttemptLimited,
-      [
-        ...(isRateLimited ? ['More calls came than the rate limit allows.'] : []),
-        ...(isAttemptLimited ? ['Too many credentials that are not valid came from this address.'] : []),
-      ].join(' '),
-    ],
-    [500, true, 'The service failed.'],
-    [503, limits.maxInFlight !== Infinity, 'The service runs as many calls as it may.'],
-    [504, limits.callTimeoutMs !== Infinity, 'The call took too long: whether it had an effect is unknown.'],
-  ];
-  const descriptions = new Map(
-    rows.flatMap(([status, applies, description]) => (applies ? [[status, description] as const] : [])),
-  );
+  const tooMany = [
+    isRateLimited && 'More calls came than the rate limit allows.',
+    limitsAttempts && hasCredential && 'Too many credentials that are not valid came from this address.',
+  ].filter((sentence) => typeof sentence === 'string');
+  const all = new Map([[500, 'The service failed.']]);
+  if (pathParameters.length + queryParameters.size > 0 || body) {
+    all.set(400, 'The input is not valid; the message names each field.');
+  }
+  if (hasCredential) all.set(401, 'The credential is missing or not valid.');
+  if (pathParameters.some(({ converter }) => converter.integer)) {
+    all.set(404, 'There is nothing with this identifier.');
+  }
+  if (body) all.set(413, 'The body is too large.');
+  if (body) all.set(415, `The body is not ${body.contentTypes.join(' or ')}.`);
+  if (rest.idempotencyKey) all.set(422, 'The Idempotency-Key was used with another input.');
+  if (tooMany.length > 0) all.set(429, tooMany.join(' '));
+  if (limits.maxInFlight !== Infinity) all.set(503, 'The service runs as many calls as it may.');
+  if (limits.callTimeoutMs !== Infinity) {
+    all.set(504, 'The call took too long: whether it had an effect is unknown.');
+  }
   const { errorResponses: own = [] } = rest;
-  const named = Array.isArray(own)
+  const described = Array.isArray(own)
     ? own.map((status) => [status, statusText(status)] as const)
     : Object.entries(own);
-  for (const [status, description] of named) descriptions.set(Number(status), description);
-  return descriptions;
+  for (const [status, description] of described) all.set(Number(status), description);
+  return all;
 }
 
 const header = (description: string): oas31.HeaderObject => ({ description, schema: { type: 'string' } });
-const required = (description: string): oas31.HeaderObject => ({
-  description,
-  required: true,
-  schema: { type: 'string' },
-});
+const required = (description: string) => ({ ...header(description), required: true });
 
 const requestId: Headers = { 'X-Request-Id': required('Names this request in the logs.') };
 

@@ -4,7 +4,7 @@ import { statusText } from '../http/statusText.ts';
 import type { InputIssue } from '../procedures/inputError.ts';
 
 /**
- * An error as the REST wire answers it. `message` is for the client: it never holds a stack, a path or a driver's text.
+ * An error of a REST response. `message` is for the client: it never holds a stack, a path or a driver's text.
  */
 export interface RestError {
   /** tRPC's code name, such as `NOT_FOUND`. */
@@ -15,13 +15,13 @@ export interface RestError {
   /** The offending fields of an input, in order, as zod reports them. Empty for other errors. */
   readonly issues: readonly InputIssue[];
   /**
-   * The error itself, with its `cause`, for a format that answers data of its own. A cause may hold a driver's text or a
+   * The error itself, with its `cause`, for a format with data of its own. A cause may hold a driver's text or a
    * path: pick from it what clients may see. `undefined` where the head of a request was rejected (400, 414, 431).
    */
   readonly error: TRPCError | undefined;
 }
 
-/** How errors look over REST. The document's error schema is this one's. */
+/** The format of REST errors, in responses and in the document. */
 export interface ErrorFormat {
   readonly contentType: string;
   readonly schema: z.ZodType;
@@ -70,7 +70,7 @@ export const problemDetails: ErrorFormat = {
   }),
 };
 
-/** `{ message, code, issues }`: what trpc-to-openapi answers. The issues are zod's. */
+/** `{ message, code, issues }`: as trpc-to-openapi. The issues are zod's. */
 export const trpcToOpenApiErrors: ErrorFormat = {
   contentType: 'application/json',
   schema: z

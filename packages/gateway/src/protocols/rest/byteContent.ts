@@ -16,7 +16,10 @@ export function byteContent(output: unknown, contentType: string): Content {
   }
   if (output instanceof ReadableStream) return { headers, body: pulled(output) };
   if (isAsyncIterable(output)) return { headers, body: checked(output) };
-  throw new TypeError(`It was to produce ${contentType}, and gave something else than bytes.`);
+  throw new TypeError(
+    `Its metadata declares produces: "${contentType}" but it returned a ${typeof output}. ` +
+      'Return a Uint8Array, Blob, ReadableStream or AsyncIterable<Uint8Array>.',
+  );
 }
 
 /** A generator, or a stream of Node's, which holds a file until it is destroyed. */
@@ -38,7 +41,7 @@ function checked(source: Source): BodyStream {
           if (done) return { done, value: undefined };
           if (value instanceof Uint8Array) return { done: false, value };
           await stop();
-          throw new TypeError(`A stream of bytes gave a ${typeof value}.`);
+          throw new TypeError(`A stream of bytes yielded a ${typeof value}. Yield Uint8Array chunks.`);
         },
         async return(value) {
           await stop();

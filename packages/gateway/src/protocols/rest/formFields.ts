@@ -1,6 +1,6 @@
 // Hot path: every query runs through it.
 import { percentDecode } from '../../http/percentDecode.ts';
-import { refused, type Parameter } from '../../openapi/convert.ts';
+import { integerText, notConvertible, type Parameter } from '../../openapi/convert.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 
 /** The values of each field in order; a value is `undefined` where it is not valid percent-encoded UTF-8. */
@@ -59,13 +59,11 @@ export function convertText(
     return undefined;
   }
   const value = converter.convert(text);
-  if (value !== refused) return value;
+  if (value !== notConvertible) return value;
   const message =
-    converter.integer && isIntegerText(text)
+    converter.integer && integerText.test(text)
       ? 'is beyond ±(2^53−1), which cannot be carried exactly'
       : `must be ${converter.expects}`;
   issues.push({ ...converter.issue, path: [name], message });
   return undefined;
 }
-
-export const isIntegerText = (text: string): boolean => /^-?\d+$/.test(text);

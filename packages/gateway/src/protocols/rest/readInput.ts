@@ -1,11 +1,11 @@
 // Hot path: every REST call with an input runs through it.
 import { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
-import type { Parameter } from '../../openapi/convert.ts';
+import { integerText, type Parameter } from '../../openapi/convert.ts';
 import type { Operation } from '../../openapi/operation.ts';
 import { refuseLongQuery } from '../../policies/queryParameters.ts';
 import { inputError, type InputIssue } from '../../procedures/inputError.ts';
-import { convertFields, convertText, isIntegerText, type FormFields } from './formFields.ts';
+import { convertFields, convertText, type FormFields } from './formFields.ts';
 import { readBody, type InputLimits, type RawBody } from './readBody.ts';
 
 /** The parts of a request that hold its input, as received. */
@@ -63,7 +63,7 @@ export function readInput(
 /** Whether a text is a well-formed int64 that a double cannot carry: no resource has such an id. */
 function isUnsafeInt64({ converter }: Parameter, text: string): boolean {
   // Up to 15 digits are within ±(2^53−1).
-  if (text.length < 16 || !converter.integer || !isIntegerText(text)) return false;
+  if (text.length < 16 || !converter.integer || !integerText.test(text)) return false;
   return !Number.isSafeInteger(Number(text)) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 

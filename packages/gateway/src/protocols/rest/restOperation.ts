@@ -1,4 +1,4 @@
-// Hot path: every successful REST response is made here.
+// Hot path: every successful REST response is encoded here.
 import { Answer } from '../../http/answer.ts';
 import type { Header, HttpResponse } from '../../http/response.ts';
 import type { LinkBase } from '../../openapi/deprecationHeaders.ts';
@@ -22,6 +22,8 @@ export class RestOperation {
   readonly #links: LinkBase;
   readonly #maxResponseBytes: number;
   readonly #jsonHeaders: readonly Header[];
+  /** The segments of the path, encoded; `undefined` for a parameter. */
+  readonly #pathSegments: readonly (string | undefined)[];
 
   constructor(operation: Operation, links: LinkBase, maxResponseBytes: number) {
     const { output } = operation;
@@ -30,6 +32,9 @@ export class RestOperation {
     this.#links = links;
     this.#maxResponseBytes = maxResponseBytes;
     this.#jsonHeaders = [...operation.deprecation, ['content-type', 'application/json']];
+    this.#pathSegments = operation.template.map((segment) =>
+      typeof segment === 'string' ? `/${encodeURIComponent(segment)}` : undefined,
+    );
   }
 
   /**
@@ -70,7 +75,7 @@ export class RestOperation {
     const status = reply.status ?? (isEmpty ? 204 : defaultStatus);
     if (status === defaultStatus || statuses.includes(status)) return status;
     throw new TypeError(
-      `${procedure.path} answered ${status}, which its metadata's successStatus does not list.`,
+      `Procedure "${procedure.path}" set the status ${status}, which its metadata does not list. Add it to successStatus.`,
     );
   }
 
@@ -78,9 +83,8 @@ export class RestOperation {
   #nextLink(cursor: string, next: string | number | bigint, raw: RawInput): string {
     let path = '';
     let index = 0;
-    for (const segment of this.operation.template) {
-      const text = typeof segment === 'string' ? segment : (raw.parameters[index++] ?? '');
-      path += `/${encodeURIComponent(text)}`;
+    for (const literal of this.#pathSegments) {
+      path += literal ?? `/${encodeURIComponent(raw.parameters[index++] ?? '')}`;
     }
     let query = '';
     for (const [name, values] of raw.queryFields) {
