@@ -81,8 +81,8 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
     contenders: names(values.contenders, all, quick ? quickContenders : all),
     rounds: positive('rounds', values.rounds, quick ? 7 : 5),
     seconds,
-    // Of slow cases a short one compiles nothing yet.
-    warmUpSeconds: seconds * (quick ? 4 : 1),
+    // A shorter one compiles too little of a slow case.
+    warmUpSeconds: Math.max(seconds, 1),
     attempts: quick ? 1 : 3,
     starts: quick ? 1 : 5,
     maxAnimals: positive('max-animals', values['max-animals'], quick ? 10_000 : 1_000_000),

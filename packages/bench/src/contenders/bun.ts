@@ -1,7 +1,7 @@
 import { Failure, malformed, methodNotSupported, nowhere, unauthorized } from '../petStore/failure.ts';
 import { minimalOperations } from '../petStore/minimalOperations.ts';
 import { after, type MaybePromise } from '../petStore/resolvers.ts';
-import { handwrittenRpc, petEvents, type RpcAnswer } from '../petStore/rpc.ts';
+import { handwrittenRpc, inputOf, isBatch, petEvents, type RpcAnswer } from '../petStore/rpc.ts';
 
 // Bun's own server and nothing else, as minimal as `minimal.ts`.
 
@@ -70,14 +70,17 @@ Bun.serve({
       }),
     },
     '/trpc/watchPets': {
-      GET: guarded((request) => respond(200, [...petEvents(queryOf(request))].join(''), 'text/event-stream')),
+      GET: guarded((request) =>
+        respond(200, [...petEvents(inputOf(queryOf(request)))].join(''), 'text/event-stream'),
+      ),
     },
     '/trpc/:path': {
-      GET: guarded((request) =>
-        request.headers.get('trpc-accept') === 'application/jsonl'
-          ? after(rpc.queryLines(pathOf(request), queryOf(request)), (lines) => respond(200, lines))
-          : after(rpc.answerQuery(pathOf(request), queryOf(request)), rpcResponse),
-      ),
+      GET: guarded((request) => {
+        const query = queryOf(request);
+        return request.headers.get('trpc-accept') === 'application/jsonl'
+          ? after(rpc.queryLines(pathOf(request), inputOf(query)), (lines) => respond(200, lines))
+          : after(rpc.answerQuery(pathOf(request), inputOf(query), isBatch(query)), rpcResponse);
+      }),
       POST: guarded(async (request) =>
         rpcResponse(await rpc.answerMutation(pathOf(request), await request.text())),
       ),

@@ -39,13 +39,17 @@ function when<Value>(res: HttpResponse, result: MaybePromise<Value>, write: (val
 }
 
 function readBody(res: HttpResponse, use: (body: string) => void): void {
-  let body = Buffer.alloc(0);
+  let before: Buffer | undefined;
   res.onAborted(() => {});
   res.onData((chunk, isLast) => {
-    body = Buffer.concat([body, Buffer.from(chunk)]);
-    if (!isLast) return;
+    const bytes = Buffer.from(chunk);
+    if (!isLast) {
+      // A copy: uWS takes the chunk back after this.
+      before = Buffer.concat(before ? [before, bytes] : [bytes]);
+      return;
+    }
     try {
-      use(body.toString());
+      use((before ? Buffer.concat([before, bytes]) : bytes).toString());
     } catch {
       sendResult(res, malformed);
     }
@@ -83,15 +87,20 @@ const app = App()
   )
   .get(
     '/trpc/watchPets',
-    guarded((res, req) => send(res, 200, [...petEvents(req.getQuery())].join(''), 'text/event-stream')),
+    guarded((res, req) =>
+      send(res, 200, [...petEvents(req.getQuery('input'))].join(''), 'text/event-stream'),
+    ),
   )
   .get(
     '/trpc/:path',
     guarded((res, req) => {
       const path = req.getParameter(0) ?? '';
       if (req.getHeader('trpc-accept') === 'application/jsonl')
-        when(res, rpc.queryLines(path, req.getQuery()), (lines) => send(res, 200, lines));
-      else when(res, rpc.answerQuery(path, req.getQuery()), (answer) => sendRpc(res, answer));
+        when(res, rpc.queryLines(path, req.getQuery('input')), (lines) => send(res, 200, lines));
+      else
+        when(res, rpc.answerQuery(path, req.getQuery('input'), req.getQuery('batch') === '1'), (answer) =>
+          sendRpc(res, answer),
+        );
     }),
   )
   .post(

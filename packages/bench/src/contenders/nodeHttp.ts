@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Failure, malformed, methodNotSupported, nowhere, unauthorized } from '../petStore/failure.ts';
 import { minimalOperations } from '../petStore/minimalOperations.ts';
 import { after, type MaybePromise } from '../petStore/resolvers.ts';
-import { handwrittenRpc, petEvents, type RpcAnswer } from '../petStore/rpc.ts';
+import { handwrittenRpc, inputOf, isBatch, petEvents, type RpcAnswer } from '../petStore/rpc.ts';
 
 // Node's own HTTP server and nothing else, as minimal as `minimal.ts`.
 
@@ -53,11 +53,14 @@ function get(req: IncomingMessage, res: ServerResponse, path: string, query: str
       sendResult(res, page instanceof Failure ? page : page.animals),
     );
   } else if (path === '/trpc/watchPets') {
-    send(res, 200, [...petEvents(query)].join(''), 'text/event-stream');
+    send(res, 200, [...petEvents(inputOf(query))].join(''), 'text/event-stream');
   } else if (!path.startsWith(rpcPath)) sendResult(res, nowhere);
   else if (req.headers['trpc-accept'] === 'application/jsonl') {
-    when(rpc.queryLines(path.slice(rpcPath.length), query), (lines) => send(res, 200, lines));
-  } else when(rpc.answerQuery(path.slice(rpcPath.length), query), (answer) => sendRpc(res, answer));
+    when(rpc.queryLines(path.slice(rpcPath.length), inputOf(query)), (lines) => send(res, 200, lines));
+  } else
+    when(rpc.answerQuery(path.slice(rpcPath.length), inputOf(query), isBatch(query)), (answer) =>
+      sendRpc(res, answer),
+    );
 }
 
 function post(req: IncomingMessage, res: ServerResponse, path: string): void {

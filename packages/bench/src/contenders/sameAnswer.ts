@@ -172,7 +172,7 @@ const app = App()
   .get(
     '/trpc/watchPets',
     guarded((res, req, id) => {
-      const texts = petEvents(req.getQuery());
+      const texts = petEvents(req.getQuery('input'));
       res.writeStatus('200 OK');
       for (const [name, value] of eventHeaders) res.writeHeader(name, value);
       res.writeHeader('x-request-id', id);
@@ -184,8 +184,13 @@ const app = App()
     guarded((res, req, id) => {
       const path = req.getUrl().slice('/trpc/'.length);
       if (req.getHeader('trpc-accept') === 'application/jsonl')
-        when(res, rpc.queryLines(path, req.getQuery()), (body) => sendRpc(res, { status: 200, body }, id));
-      else when(res, rpc.answerQuery(path, req.getQuery()), (answer) => sendRpc(res, answer, id));
+        when(res, rpc.queryLines(path, req.getQuery('input')), (body) =>
+          sendRpc(res, { status: 200, body }, id),
+        );
+      else
+        when(res, rpc.answerQuery(path, req.getQuery('input'), req.getQuery('batch') === '1'), (answer) =>
+          sendRpc(res, answer, id),
+        );
     }),
   )
   .post(

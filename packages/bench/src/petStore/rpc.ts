@@ -20,12 +20,12 @@ export interface RpcAnswer {
 }
 
 export interface HandwrittenRpc {
-  /** Answers `GET /trpc/<path>`: one query, or several with `batch=1`. */
-  answerQuery(path: string, query: string): MaybePromise<RpcAnswer>;
+  /** Answers `GET /trpc/<path>?input=<input>`: one query, or several with `batch=1`. */
+  answerQuery(path: string, input: string | undefined, isBatch: boolean): MaybePromise<RpcAnswer>;
   /** Answers `POST /trpc/<path>` with one mutation. */
   answerMutation(path: string, body: string): MaybePromise<RpcAnswer>;
   /** Answers a batch of queries with JSON lines (`trpc-accept: application/jsonl`): a head, then each outcome in parts. */
-  queryLines(path: string, query: string): MaybePromise<string>;
+  queryLines(path: string, input: string | undefined): MaybePromise<string>;
   /** Answers one call that came as a WebSocket message. */
   answerMessage(message: string): MaybePromise<string>;
 }
@@ -48,8 +48,8 @@ export function handwrittenRpc({ getPet, listPets, createPet }: Operations): Han
     return rpcFailure('METHOD_NOT_SUPPORTED', 405, message, -32_005);
   }
 
-  function queryAll(names: readonly string[], text: string): MaybePromise<Outcome[]> {
-    const inputs = inputOf(text) as Readonly<Record<string, unknown>>;
+  function queryAll(names: readonly string[], text: string | undefined): MaybePromise<Outcome[]> {
+    const inputs = parsed(text) as Readonly<Record<string, unknown>>;
     const outcomes = names.map((name, index) => query(name, inputs[index]));
     return outcomes.some((outcome) => outcome instanceof Promise)
       ? Promise.all(outcomes as Promise<Outcome>[])
@@ -57,14 +57,14 @@ export function handwrittenRpc({ getPet, listPets, createPet }: Operations): Han
   }
 
   return {
-    answerQuery(path, text) {
-      if (!text.startsWith('batch=1&')) {
-        return after(query(path, inputOf(text)), (outcome) => single(path, outcome));
+    answerQuery(path, text, isBatch) {
+      if (!isBatch) {
+        return after(query(path, parsed(text)), (outcome) => single(path, outcome));
       }
       const names = path.split(',');
       return after(queryAll(names, text), (outcomes) => ({
         status: commonStatus(outcomes),
-        body: `[${outcomes.map((outcome, index) => envelope(names[index] ?? '', outcome)).join(',')}]`,
+        body: JSON.stringify(outcomes.map((outcome, index) => envelope(names[index] ?? '', outcome))),
       }));
     },
     answerMutation: (path, body) => after(mutate(path, JSON.parse(body)), (outcome) => single(path, outcome)),
@@ -75,9 +75,11 @@ export function handwrittenRpc({ getPet, listPets, createPet }: Operations): Han
         readonly params: { readonly path: string; readonly input: unknown };
       };
       return after(query(params.path, params.input), (outcome) =>
-        outcome instanceof Failure
-          ? `{"id":${id},${envelope(params.path, outcome).slice(1)}`
-          : `{"id":${id},"result":{"type":"data","data":${JSON.stringify(outcome)}}}`,
+        JSON.stringify(
+          outcome instanceof Failure
+            ? { id, ...envelope(params.path, outcome) }
+            : { id, result: { type: 'data', data: outcome } },
+        ),
       );
     },
   };
@@ -86,8 +88,8 @@ export function handwrittenRpc({ getPet, listPets, createPet }: Operations): Han
 const animals = seededAnimals();
 
 /** The subscription of the case `events` as server-sent events. */
-export function* petEvents(query: string): Generator<string, void> {
-  const { count } = inputOf(query) as { readonly count: number };
+export function* petEvents(input: string | undefined): Generator<string, void> {
+  const { count } = parsed(input) as { readonly count: number };
   yield 'event: connected\ndata: {}\n\n\n';
   for (const animal of animals.slice(0, count)) yield `data: ${JSON.stringify(animal)}\n\n\n`;
   yield 'event: return\ndata: \n\n\n';
@@ -95,13 +97,13 @@ export function* petEvents(query: string): Generator<string, void> {
 
 const single = (path: string, outcome: Outcome): RpcAnswer => ({
   status: statusOf(outcome),
-  body: envelope(path, outcome),
+  body: JSON.stringify(envelope(path, outcome)),
 });
 
-function envelope(path: string, outcome: Outcome): string {
-  if (!(outcome instanceof Failure)) return `{"result":{"data":${JSON.stringify(outcome)}}}`;
+function envelope(path: string, outcome: Outcome): object {
+  if (!(outcome instanceof Failure)) return { result: { data: outcome } };
   const { message, rpcCode: code, code: name, status: httpStatus } = outcome;
-  return JSON.stringify({ error: { message, code, data: { code: name, httpStatus, path } } });
+  return { error: { message, code, data: { code: name, httpStatus, path } } };
 }
 
 function lines(outcomes: readonly Outcome[]): string {
@@ -126,8 +128,12 @@ function commonStatus(outcomes: readonly Outcome[]): number {
   return outcomes.every((outcome) => statusOf(outcome) === first) ? first : 207;
 }
 
-/** The query's `input`, which comes last. */
-function inputOf(query: string): unknown {
+const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
+
+/** The `input` of a query string, in which it comes last. */
+export function inputOf(query: string): string | undefined {
   const at = query.indexOf('input=');
-  return at === -1 ? undefined : JSON.parse(decodeURIComponent(query.slice(at + 6)));
+  return at === -1 ? undefined : decodeURIComponent(query.slice(at + 6));
 }
+
+export const isBatch = (query: string): boolean => query.startsWith('batch=1&');
