@@ -18,7 +18,7 @@ import { listenFault } from './listenFault.ts';
 import type { MetricsSnapshot } from './metrics/index.ts';
 import { openLog, requestLog, warnIfRoot } from './log.ts';
 import { originOf } from './originOf.ts';
-import { proceduresByWay } from './proceduresByWay.ts';
+import { countByExecution } from './countByExecution.ts';
 import { service } from './service.ts';
 import { drainDeadlineMs, stopDeadlineMs, type StopOptions } from './stopOnSignals.ts';
 
@@ -96,7 +96,7 @@ export async function startServer(
     const files = tlsFiles(configuration);
     const endReloads = files && reloadCertificates({ files, reload: () => host.reloadCertificate(), log });
     const origin = originOf(host, files === undefined ? 'http' : 'https');
-    const procedures = proceduresByWay(gateway);
+    const procedures = countByExecution(gateway);
     const sources = {
       procedures,
       ready: () => store.ready(),

@@ -61,11 +61,11 @@ describe('LOG_REQUESTS', () => {
   });
 });
 
-test('the line of a start says how many procedures are called which way', async () => {
+test('the log line of a start counts the procedures by how they are executed', async () => {
   const { serve } = await newFolder();
   const server = await serve({ env: { API_KEY: apiKey } });
   expect(logLines(server).find(({ msg }) => msg === 'listening')).toMatchObject({
-    procedures: { direct: 3, chain: 0, trpc: 0 },
+    procedures: { compiled: 3, trpc: 0 },
   });
 });
 

@@ -415,10 +415,10 @@ it('says of each procedure, lazy ones too, how a call of it runs', async () => {
     document: { title: 'Test', version: '0.0.0' },
   });
   expect(gateway.procedures.toSorted((a, b) => a.path.localeCompare(b.path))).toEqual([
-    { path: 'invoked', type: 'query', way: 'trpc' },
-    { path: 'later.events', type: 'subscription', way: 'direct' },
-    { path: 'pets.traced', type: 'mutation', way: 'chain' },
-    { path: 'plain', type: 'query', way: 'direct' },
+    { path: 'invoked', type: 'query', execution: 'trpc' },
+    { path: 'later.events', type: 'subscription', execution: 'compiled' },
+    { path: 'pets.traced', type: 'mutation', execution: 'compiled' },
+    { path: 'plain', type: 'query', execution: 'compiled' },
   ]);
 });
 

@@ -311,7 +311,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     maxBodyBytes: limits.maxBodyBytes,
     maxMessageBytes: options.sockets?.maxMessageBytes ?? Math.min(limits.maxBodyBytes, 65_536),
     maxUnauthenticatedBytes: options.sockets?.maxUnauthenticatedBytes ?? 65_536,
-    procedures: definitions.map(({ path, type, way }) => ({ path, type, way })),
+    procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     refusedTokens: () => failedAttempts?.known() ?? 0,
     broadcastReconnect: sockets.broadcastReconnect,

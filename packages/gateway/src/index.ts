@@ -1,7 +1,6 @@
 export { createGateway, type Gateway } from './gateway.ts';
 export { type OpenApiDocument } from './openapi/documentOptions.ts';
 export type { Authenticate, Nobody } from './policies/authentication.ts';
-export type { CallWay } from './procedures/procedureCall.ts';
 export type { CorsOptions } from './policies/cors.ts';
 export type { FailedAttemptsOptions } from './policies/failedAttempts.ts';
 export type { Limit } from './http/limit.ts';

@@ -4,7 +4,7 @@ import { gatherMetrics, type MetricsSnapshot, type MetricsSources, openMetrics }
 
 const sources: MetricsSources = {
   ready: () => {},
-  procedures: { direct: 3, chain: 0, trpc: 0 },
+  procedures: { compiled: 3, trpc: 0 },
   callsInFlight: () => 2,
   connections: () => ({ http: 3, webSockets: 1 }),
   rememberedKeys: () => 1,
@@ -72,7 +72,7 @@ test('procedures are not added: every process serves the same', async () => {
   const gathered = gatherMetrics();
   gathered.told(1, await worker().tell());
   gathered.told(2, await worker().tell());
-  expect((await read(gathered.text()))('petstore_procedures{way="direct"}')).toBe(3);
+  expect((await read(gathered.text()))('petstore_procedures{execution="compiled"}')).toBe(3);
 });
 
 test('one process that cannot reach the store is enough to say so', async () => {

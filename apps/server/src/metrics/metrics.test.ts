@@ -192,12 +192,13 @@ describe('what is now', () => {
     expect((await scrape()).get('petstore_calls_in_flight')).toBe(0);
   });
 
-  test('is how many procedures are called which way', async () => {
+  test('counts the procedures by how they are executed', async () => {
     const { scrape } = await start();
     const series = await scrape();
-    expect(['direct', 'chain', 'trpc'].map((way) => series.get(`petstore_procedures{way="${way}"}`))).toEqual(
-      [3, 0, 0],
+    const counts = ['compiled', 'trpc'].map((execution) =>
+      series.get(`petstore_procedures{execution="${execution}"}`),
     );
+    expect(counts).toEqual([3, 0]);
   });
 
   test('is the connections that are open', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '@petstore/core';
-import type { CallWay, Exchange } from '@petstore/gateway';
+import type { Exchange, ServedProcedure } from '@petstore/gateway';
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
 import { createExchangeMetrics } from './exchangeMetrics.ts';
 import { type Family, gauge, type MetricsSnapshot } from './family.ts';
@@ -11,7 +11,7 @@ export interface MetricsSources {
   /** Rejects, or throws, where the store cannot serve. */
   readonly ready: () => unknown;
   /** How many procedures are called which way. */
-  readonly procedures: Readonly<Record<CallWay, number>>;
+  readonly procedures: Readonly<Record<ServedProcedure['execution'], number>>;
   readonly callsInFlight: () => number;
   readonly connections: () => { readonly http: number; readonly webSockets: number };
   /** How many API keys are remembered as good. */
@@ -49,13 +49,11 @@ export function openMetrics(): Metrics {
         ...exchanges.families(),
         {
           // The same in every process of one build.
-          ...gauge(
-            'petstore_procedures',
-            'Procedures that are served, by how a call of them runs.',
-            0,
-            'max',
-          ),
-          values: Object.entries(sources.procedures).map(([way, value]) => ({ labels: { way }, value })),
+          ...gauge('petstore_procedures', 'Procedures that are served, by how they are executed.', 0, 'max'),
+          values: Object.entries(sources.procedures).map(([execution, value]) => ({
+            labels: { execution },
+            value,
+          })),
         },
         gauge('petstore_calls_in_flight', 'Calls that run now.', sources.callsInFlight()),
         {

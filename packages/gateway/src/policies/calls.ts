@@ -4,7 +4,7 @@ import { LimitError } from '../procedures/limitError.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { discardStream, isBodyStream } from '../http/response.ts';
 import type { Limits } from './limits.ts';
-import { Failed } from '../procedures/failed.ts';
+import { execute, Failure, type RawInputs } from '../procedures/execute.ts';
 import type { ProcedureDefinition } from '../procedures/procedures.ts';
 import { CallScope } from './callScope.ts';
 import type { Tracing } from './tracing.ts';
@@ -15,15 +15,12 @@ export type ProcedureOptions = Parameters<AnyTRPCProcedure>[0] & {
   readonly signal: AbortSignal;
 };
 
-/** Takes the outcomes of calls: an output, or `Failed`. It may be called while the call is being started. */
+/** Takes the outcomes of calls: an output, or `Failure`. It may be called while the call is being started. */
 export interface OutcomeReceiver {
   settle(index: number, outcome: unknown): void;
 }
 
-/** Where calls read their inputs. */
-export interface RawInputs {
-  read(index: number): unknown;
-}
+export type { RawInputs };
 
 /** One that is waited for. */
 class Waiting {
@@ -80,10 +77,10 @@ export class Calls {
   ): void {
     const rejection = this.refusal(1);
     if (rejection) {
-      receiver.settle(index, new Failed(rejection));
+      receiver.settle(index, new Failure(rejection));
       return;
     }
-    const run = () => procedure.call(ctx, () => inputs.read(index), scope.signal, index);
+    const run = () => execute(procedure, ctx, inputs, index, scope);
     const outcome = this.#tracing === undefined ? run() : this.#tracing(procedure.path, scope.request, run);
     if (outcome instanceof Promise) this.#pend(outcome, scope, receiver, index);
     else receiver.settle(index, outcome);
@@ -99,7 +96,7 @@ export class Calls {
       this.#waiting.delete(waiting);
       receiver.settle(index, outcome);
     };
-    const waiting = new Waiting(scope, (error) => settle(new Failed(error)));
+    const waiting = new Waiting(scope, (error) => settle(new Failure(error)));
     this.#add(waiting);
     pending.then(
       (outcome) => {
@@ -108,7 +105,7 @@ export class Calls {
         else if (isBodyStream(outcome)) void discardStream(outcome);
       },
       (cause: unknown) => {
-        if (!waiting.isOverdue) settle(new Failed(getTRPCErrorFromUnknown(cause)));
+        if (!waiting.isOverdue) settle(new Failure(getTRPCErrorFromUnknown(cause)));
       },
     );
   }

@@ -1,57 +1,110 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
-import { procedureCall, type CallWay, type ProcedureCall, type TurnwiseCall } from './procedureCall.ts';
+import { compile } from './compile.ts';
+import { execute, Failure, type Executable } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { RestMeta } from './meta.ts';
+import { createSample, selfTest } from './selfTest.ts';
+import { definitionOf, type TrpcForm } from './trpcForm.ts';
 
 /** A procedure that is served. */
 export interface ServedProcedure {
   /** The path in the router, such as `pets.create`. */
   readonly path: string;
   readonly type: 'query' | 'mutation' | 'subscription';
-  /** How a plain call of it runs; all but `direct` cost more. */
-  readonly way: CallWay;
+  /**
+   * `compiled`: the gateway runs its steps. `trpc`: it is called as tRPC exposes it, which is slower: it has a caller of
+   * its own (`experimental_caller`), is wrapped, or the installed version of tRPC makes it in an unknown way.
+   */
+  readonly execution: 'compiled' | 'trpc';
 }
 
-/** What the gateway reads of a procedure. */
-export interface ProcedureDefinition extends ServedProcedure {
-  readonly procedure: AnyTRPCProcedure;
+/** What the gateway reads of a procedure at start. */
+export interface Procedure extends ServedProcedure, Executable {
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
+  /** @deprecated Use `execute`. */
   readonly call: ProcedureCall;
+  /** @deprecated Use `execute`. */
   readonly callInTurns: TurnwiseCall;
 }
 
-/** Every procedure of a router, lazy routers loaded, in the router's order. */
-export async function procedureDefinitions(router: AnyTRPCRouter): Promise<readonly ProcedureDefinition[]> {
+export type ProcedureDefinition = Procedure;
+
+type ProcedureCall = (
+  context: unknown,
+  getRawInput: () => unknown,
+  signal: AbortSignal | undefined,
+  batchIndex?: number,
+) => unknown;
+
+type TurnwiseCall = (
+  context: unknown,
+  getRawInput: () => Promise<unknown>,
+  signal: AbortSignal | undefined,
+  batchIndex: number,
+) => Promise<unknown>;
+
+/**
+ * Reads every procedure of a router, lazy routers loaded, in the router's order.
+ * @param sample what tRPC is tested with
+ */
+export async function procedureDefinitions(
+  router: AnyTRPCRouter,
+  sample = createSample(),
+): Promise<readonly Procedure[]> {
   // A lazy router's metadata can only be known by loading it; what it loads may hold lazy routers too.
   for (let loaders = lazyLoaders(router); loaders.length > 0; loaders = lazyLoaders(router)) {
     await Promise.all(loaders.map((loader) => loader.load()));
   }
+  const form = await selfTest(sample);
+  if (typeof form === 'string') {
+    // oxlint-disable-next-line no-console -- the service runs, only slower: its operator learns of it here
+    console.error(
+      `@petstore/gateway calls all procedures through tRPC, which is slower: ${form}. Use @trpc/server ^11.25.2.`,
+    );
+  }
   const procedures = router._def.procedures as Record<string, AnyTRPCProcedure>;
-  return Object.entries(procedures).map(([path, procedure]) => definition(path, procedure));
+  return Object.entries(procedures).map(([path, procedure]) => readProcedure(path, procedure, form));
 }
 
 function lazyLoaders(router: AnyTRPCRouter): readonly { load: () => Promise<void> }[] {
   return Object.values(router._def.lazy);
 }
 
-function definition(path: string, procedure: AnyTRPCProcedure): ProcedureDefinition {
-  // `output` is in `_def` at run time but not in its type (@trpc/server 11.25); trpc-to-openapi reads it the same way.
-  const def = procedure._def as AnyTRPCProcedure['_def'] & { readonly output?: unknown };
-  if (!Array.isArray(def.inputs)) {
+function readProcedure(path: string, procedure: AnyTRPCProcedure, form: TrpcForm | string): Procedure {
+  const { type, meta, inputs, output } = definitionOf(procedure);
+  if (!Array.isArray(inputs)) {
     throw new GatewayError(
       `The procedure ${path} has a form that this version of the gateway does not know: use @trpc/server ^11.25.2.`,
     );
   }
-  const { openapi } = (def.meta ?? {}) as { readonly openapi?: RestMeta };
+  const { openapi } = (meta ?? {}) as { readonly openapi?: RestMeta };
+  const stages = typeof form === 'string' ? undefined : compile(procedure, form);
+  const executable = { path, type, meta, procedure, stages };
   return {
-    path,
-    procedure,
-    type: def.type,
+    ...executable,
+    execution: stages ? 'compiled' : 'trpc',
     rest: openapi?.enabled === false ? undefined : openapi,
-    inputs: def.inputs,
-    output: def.output,
-    ...procedureCall(path, procedure),
+    inputs,
+    output,
+    ...callsOf(executable),
+  };
+}
+
+/** Until all protocols use `execute`. */
+function callsOf(executable: Executable): Pick<Procedure, 'call' | 'callInTurns'> {
+  const orThrow = (outcome: unknown) => {
+    if (outcome instanceof Failure) throw outcome.error;
+    return outcome;
+  };
+  const { procedure, path, type } = executable;
+  return {
+    call(ctx, read, signal, batchIndex = 0) {
+      const outcome = execute(executable, ctx, { read }, batchIndex, { signal: signal as AbortSignal });
+      return outcome instanceof Promise ? outcome.then(orThrow) : outcome;
+    },
+    callInTurns: (ctx, getRawInput, signal, batchIndex) =>
+      procedure({ ctx, getRawInput, path, type, signal, batchIndex }),
   };
 }

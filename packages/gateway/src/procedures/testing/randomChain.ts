@@ -1,7 +1,8 @@
 import { initTRPC, TRPCError, type AnyTRPCProcedure } from '@trpc/server';
-import { createInputMiddleware } from '@trpc/server/unstable-core-do-not-import';
+import { createInputMiddleware, createOutputMiddleware } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { z } from 'zod';
+import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 
 /** Everything that happened, in order, with what whoever did it saw. */
 type Log = unknown[];
@@ -23,6 +24,9 @@ const throwables = Object.keys(makeThrown()) as (keyof Thrown)[];
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 // oxlint-disable-next-line unicorn/no-thenable -- what a query builder gives: it is waited for, though no promise
 const thenable = (value: unknown) => ({ then: (resolve: (value: unknown) => void) => resolve(value) });
+
+/** A value as a log can keep it. */
+const loggable = (value: unknown) => (isAsyncIterable(value) || value instanceof Promise ? 'waits' : value);
 
 /** The options of a middleware or a resolver; what is done to them here no type allows. */
 // oxlint-disable-next-line typescript/no-explicit-any -- chains are put together at random
@@ -146,6 +150,72 @@ const middlewares: Record<string, (log: Log, thrown: Thrown) => (options: Loose)
     () =>
     ({ next }) =>
       next(5),
+  'calls next late':
+    () =>
+    async ({ next }) => {
+      await pause();
+      await pause();
+      return next();
+    },
+  'spreads its options': (log) => (options) => {
+    const { signal, ...rest } = { ...options };
+    log.push(['spread', Object.keys(rest).toSorted(), signal === options.signal, rest.ctx === options.ctx]);
+    return rest.next();
+  },
+  'replaces the context with an array':
+    () =>
+    ({ next }) =>
+      next({ ctx: ['first'] }),
+  'replaces the raw input late':
+    (log) =>
+    async ({ next, getRawInput }) => {
+      const raw = await getRawInput();
+      return next({
+        getRawInput: async () => {
+          await pause();
+          log.push('another raw input read');
+          return { ...raw, a: 3 };
+        },
+      });
+    },
+  'replaces the raw input with an error':
+    (_log, thrown) =>
+    ({ next }) =>
+      next({ getRawInput: () => Promise.reject(thrown.object) }),
+  'returns a failure of its own': (_log, thrown) => async () => ({
+    ok: false,
+    error: thrown.trpc,
+    marker: 'middlewareMarker',
+  }),
+  'returns a failure without an error': () => () => ({ ok: false, marker: 'middlewareMarker' }),
+  'returns a number later': () => async () => 0,
+  'returns data that is pending': () => () => ({
+    ok: true,
+    data: pause().then(() => ({ a: 1 })),
+    marker: 'middlewareMarker',
+  }),
+  'returns data that rejects': (_log, thrown) => () => {
+    const data = pause().then(() => Promise.reject(thrown.error));
+    // Another middleware may drop it.
+    data.catch(() => {});
+    return { ok: true, data, marker: 'middlewareMarker' };
+  },
+  'returns a thenable': () => (options) => thenable(options.next()),
+  'replaces an error':
+    (_log, thrown) =>
+    async ({ next }) => {
+      const result = await next();
+      return result.ok ? result : { ...result, error: thrown.withCause };
+    },
+  'adds to the result':
+    () =>
+    async ({ next }) => ({ ...(await next()), extra: 'added' }),
+  'retries what fails':
+    () =>
+    async ({ next }) => {
+      const result = await next();
+      return result.ok ? result : next({ input: { a: 4 } });
+    },
   'throws once the rest has run':
     (_log, thrown) =>
     async ({ next }) => {
@@ -177,11 +247,11 @@ const parsers: Record<string, (log: Log, thrown: Thrown) => Loose> = {
   'a string': () => z.string(),
   anything: () => z.unknown(),
   'a function': (log) => (value: unknown) => {
-    log.push(['parsed', value]);
+    log.push(['parsed', loggable(value)]);
     return value;
   },
   'an async function': (log) => async (value: unknown) => {
-    log.push(['parsing', value]);
+    log.push(['parsing', loggable(value)]);
     await pause();
     return value;
   },
@@ -191,6 +261,27 @@ const parsers: Record<string, (log: Log, thrown: Thrown) => Loose> = {
   'a function that throws a TRPCError': (_log, thrown) => () => {
     throw thrown.trpc;
   },
+  'a parser with parse': () => ({ parse: (value: object) => ({ ...value, parsed: 1 }) }),
+  'a parser with parseAsync': () => ({ parseAsync: async (value: object) => ({ ...value, parsed: 2 }) }),
+  'a parser with validateSync': () => ({ validateSync: (value: object) => ({ ...value, parsed: 3 }) }),
+  'a parser with create': () => ({ create: (value: object) => ({ ...value, parsed: 4 }) }),
+  'a parser with assert': (_log, thrown) => ({
+    assert(value: Loose) {
+      if (value?.a !== 1) throw thrown.error;
+    },
+  }),
+  'a function with assert': () =>
+    Object.assign(() => 'not called', { assert: (value: object) => ({ ...value, parsed: 5 }) }),
+  'a function that is a standard schema': () =>
+    Object.assign(() => 'not called', {
+      '~standard': {
+        version: 1,
+        vendor: 'here',
+        validate: async (value: Loose) =>
+          value?.a === 1 ? { value } : { issues: [{ message: 'must be 1', path: ['a'] }] },
+      },
+    }),
+  'a function that gives a thenable': () => (value: unknown) => thenable(value),
   'a standard schema': () => ({
     '~standard': { version: 1, vendor: 'here', validate: (value: unknown) => ({ value }) },
   }),
@@ -209,6 +300,13 @@ const resolvers: Record<string, (options: Loose) => unknown> = {
   'gives a text': () => 'text',
   'gives an array': ({ input }) => [input],
   'reads the raw input': async ({ getRawInput }) => ({ a: 1, raw: await getRawInput() }),
+  'changes its options': (options) => {
+    options.ctx = { stolen: true };
+    return { a: 1, b: 'changed' };
+  },
+  'gives a stream': async function* () {
+    yield 1;
+  },
   'calls next': async ({ next }) => ({ a: 1, ok: (await next()).ok }),
 };
 
@@ -216,19 +314,21 @@ type Element =
   | { readonly kind: 'input' | 'output'; readonly name: string }
   | { readonly kind: 'use'; readonly name: string }
   | { readonly kind: 'throw'; readonly name: keyof Thrown; readonly isLate: boolean }
-  | { readonly kind: 'errors' | 'own parser' | 'meta' | 'piped' }
+  | { readonly kind: 'errors' | 'own parser' | 'own output parser' | 'meta' | 'piped' | 'standalone' }
   | { readonly kind: 'concat'; readonly elements: readonly Element[] };
 
 export interface ChainPlan {
   readonly elements: readonly Element[];
   readonly resolver: string | { readonly throws: keyof Thrown; readonly isLate: boolean };
-  readonly type: 'query' | 'mutation';
+  readonly type: 'query' | 'mutation' | 'subscription';
   readonly hasCaller: boolean;
   readonly rawInput: unknown;
   readonly ctx: unknown;
   readonly batchIndex: number;
-  readonly hasSignal: boolean;
   readonly rawInputThrows: boolean;
+  readonly isRawInputLate: boolean;
+  /** Whether a middleware calls `next()` while another runs. */
+  readonly isConcurrent: boolean;
 }
 
 const name = (table: object) => fc.constantFrom(...Object.keys(table));
@@ -244,7 +344,12 @@ const flat = fc.oneof(
       isLate: fc.boolean(),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('errors', 'own parser', 'meta', 'piped') }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('errors', 'own parser', 'own output parser', 'meta', 'piped', 'standalone'),
+    }),
+  },
 ) as fc.Arbitrary<Element>;
 const element = fc.oneof(
   { weight: 8, arbitrary: flat },
@@ -257,29 +362,41 @@ const element = fc.oneof(
   },
 );
 
-export const chainPlan: fc.Arbitrary<ChainPlan> = fc.record({
-  // Half of them have no middleware of their own.
-  elements: fc.oneof(
-    fc.array(parserElement as fc.Arbitrary<Element>, { maxLength: 4 }),
-    fc.array(element, { maxLength: 5 }),
-  ),
-  resolver: fc.oneof(
-    { weight: 4, arbitrary: name(resolvers) },
-    { weight: 1, arbitrary: fc.record({ throws: fc.constantFrom(...throwables), isLate: fc.boolean() }) },
-  ),
-  type: fc.constantFrom('query', 'mutation'),
-  hasCaller: fc.integer({ min: 0, max: 19 }).map((number) => number === 0),
-  rawInput: fc.oneof(
-    { weight: 5, arbitrary: fc.constant({ a: 1, b: 'b', more: [1] }) },
-    { weight: 1, arbitrary: fc.constantFrom(undefined, null, {}, 'text', [1], { a: 'wrong' }) },
-  ),
-  ctx: fc.constantFrom({ user: 'ann', depth: 0 }, {}, undefined),
-  batchIndex: fc.nat(9),
-  hasSignal: fc.boolean(),
-  rawInputThrows: fc.integer({ min: 0, max: 19 }).map((number) => number === 0),
-});
+const isConcurrent = (elements: readonly Element[]): boolean =>
+  elements.some((each) =>
+    each.kind === 'concat'
+      ? isConcurrent(each.elements)
+      : each.kind === 'use' && each.name === 'calls next twice at once',
+  );
 
-const { procedure: root } = initTRPC.context<object>().meta<Loose>().create({ isDev: false });
+export const chainPlan: fc.Arbitrary<ChainPlan> = fc
+  .record({
+    // Half of them have no middleware of their own.
+    elements: fc.oneof(
+      fc.array(parserElement as fc.Arbitrary<Element>, { maxLength: 4 }),
+      fc.array(element, { maxLength: 5 }),
+    ),
+    resolver: fc.oneof(
+      { weight: 4, arbitrary: name(resolvers) },
+      { weight: 1, arbitrary: fc.record({ throws: fc.constantFrom(...throwables), isLate: fc.boolean() }) },
+    ),
+    type: fc.constantFrom('query', 'mutation', 'subscription'),
+    hasCaller: fc.integer({ min: 0, max: 19 }).map((number) => number === 0),
+    rawInput: fc.oneof(
+      { weight: 5, arbitrary: fc.constant({ a: 1, b: 'b', more: [1] }) },
+      { weight: 1, arbitrary: fc.constantFrom(undefined, null, {}, 'text', [1], { a: 'wrong' }) },
+    ),
+    ctx: fc.constantFrom({ user: 'ann', depth: 0 }, {}, undefined),
+    batchIndex: fc.nat(9),
+    rawInputThrows: fc.integer({ min: 0, max: 19 }).map((number) => number === 0),
+    isRawInputLate: fc.integer({ min: 0, max: 9 }).map((number) => number === 0),
+  })
+  .map((plan) => Object.assign(plan, { isConcurrent: isConcurrent(plan.elements) }));
+
+const { procedure: root, middleware: standalone } = initTRPC
+  .context<object>()
+  .meta<Loose>()
+  .create({ isDev: false });
 
 export interface Chain {
   readonly procedure: AnyTRPCProcedure;
@@ -317,6 +434,15 @@ export function buildChain(plan: ChainPlan): Chain | undefined {
         });
       case 'own parser':
         return builder.use(createInputMiddleware(async (value: unknown) => value) as Loose);
+      case 'own output parser':
+        return builder.use(createOutputMiddleware(async (value: unknown) => value) as Loose);
+      case 'standalone':
+        return builder.use(
+          standalone(({ next, path }: Loose) => {
+            log.push(['standalone', path]);
+            return next({ ctx: { standalone: true } });
+          }),
+        );
       case 'meta':
         return builder.meta({ [`meta${index}`]: index });
       case 'piped':

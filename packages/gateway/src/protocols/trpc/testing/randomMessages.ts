@@ -146,7 +146,9 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
 export const socketPlan: fc.Arbitrary<SocketPlan> = fc.record({
   // tRPC does not build all of them.
   chains: fc.array(
-    chainPlan.filter((plan) => buildChain(plan) !== undefined),
+    chainPlan.filter(
+      (plan) => plan.type !== 'subscription' && !plan.isConcurrent && buildChain(plan) !== undefined,
+    ),
     { minLength: chainNames.length, maxLength: chainNames.length },
   ),
   hasTransformer: fc.integer({ min: 0, max: 3 }).map((number) => number === 0),

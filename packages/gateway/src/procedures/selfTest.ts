@@ -1,0 +1,86 @@
+import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
+import { compile } from './compile.ts';
+import { execute, Failure } from './execute.ts';
+import { definitionOf, TrpcForm } from './trpcForm.ts';
+
+/** A procedure made with the @trpc/server that the gateway loads, and what it was made of. */
+export interface Sample {
+  readonly procedure: AnyTRPCProcedure;
+  readonly inputs: readonly unknown[];
+  readonly output: unknown;
+  readonly resolver: unknown;
+  /** What its calls did since the list was emptied. */
+  readonly steps: unknown[];
+}
+
+export function createSample(): Sample {
+  const steps: unknown[] = [];
+  const parser = (name: string) => (value: unknown) => {
+    steps.push([name, value]);
+    if (Object(value)[name] !== undefined) throw new Error(`Invalid: ${name}`);
+    return { ...(value as object), [`parsed by ${name}`]: true };
+  };
+  const inputs = [parser('first input'), parser('second input')] as const;
+  const output = parser('output');
+  const resolver = ({ ctx, input }: { ctx: object; input: object }): never => {
+    steps.push(['resolver', ctx, input]);
+    if ('resolver' in input) throw new Error('Invalid: resolver');
+    return { ctx, ...input } as never;
+  };
+  const procedure = initTRPC
+    .create()
+    .procedure.input(inputs[0])
+    .use(async ({ ctx, input, next }) => {
+      steps.push(['middleware', ctx, input]);
+      const result = await next({ ctx: { added: true } });
+      steps.push(['result', result.ok]);
+      return result;
+    })
+    .output(output)
+    .input(inputs[1])
+    .mutation(resolver) as unknown as AnyTRPCProcedure;
+  return { procedure, inputs, output, resolver, steps };
+}
+
+/**
+ * Finds out whether this version of tRPC makes procedures as `compile` expects: their parts are in `_def`, and a call
+ * takes the same steps, with the same outcome, as tRPC's own.
+ * @returns how to recognise its procedures, or what is different
+ */
+export async function selfTest(sample: Sample): Promise<TrpcForm | string> {
+  const { procedure, inputs, output, resolver } = sample;
+  try {
+    const definition = definitionOf(procedure);
+    const types = definition.middlewares.map(({ _type }) => _type).join();
+    if (types !== 'input,,output,input,') return `the middlewares of a procedure are "${types}"`;
+    if (inputs.some((parser, at) => definition.inputs[at] !== parser)) return 'inputs are not in _def';
+    if (definition.output !== output) return 'the output is not in _def';
+    if (definition.resolver !== resolver) return 'the resolver is not in _def';
+    const form = new TrpcForm(procedure);
+    const stages = compile(procedure, form);
+    if (stages === undefined) return 'a procedure is not recognised';
+    const compiled = { path: 'sample', type: 'mutation', meta: undefined, procedure, stages } as const;
+    for (const failing of ['nothing', 'first input', 'second input', 'resolver', 'output']) {
+      const input = { [failing]: true };
+      const expected = await transcript(sample, input, { ...compiled, stages: undefined });
+      const actual = await transcript(sample, input, compiled);
+      if (actual !== expected) return `a call does ${expected}, compiled ${actual}`;
+    }
+    return form;
+  } catch (error) {
+    return `the test of a procedure failed: ${String(error)}`;
+  }
+}
+
+/** What a call does and gives, as text. */
+async function transcript(
+  { steps }: Sample,
+  input: unknown,
+  procedure: Parameters<typeof execute>[0],
+): Promise<string> {
+  const { signal } = new AbortController();
+  steps.length = 0;
+  const outcome = await execute(procedure, { user: 'sample' }, { read: () => input }, 0, { signal });
+  const shown = outcome instanceof Failure ? [outcome.error.code, outcome.error.message] : outcome;
+  return JSON.stringify([...steps, shown]);
+}
