@@ -73,10 +73,10 @@ function resultTable(
   return table(['', ...cases.map((name) => titles.cases[name] ?? name)], rows);
 }
 
-/** The table of the README: the ratios alone, of the cases that most calls are. */
-export const summary = ({ results, titles, stores }: Report, cases: readonly string[]): string =>
+/** The table of the README: the ratios alone. */
+export const summary = ({ results, titles, stores }: Report): string =>
   resultTable(
-    results.filter((result) => stores[result.contender] === 'memory' && cases.includes(result.case)),
+    results.filter(({ contender }) => stores[contender] === 'memory'),
     titles,
     ({ ratio }) => ratio?.toFixed(2) ?? '–',
   );

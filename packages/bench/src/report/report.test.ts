@@ -84,8 +84,8 @@ describe('the report in Markdown', () => {
     );
   });
 
-  it('has a summary of the ratios alone, for the cases that are named', () => {
-    expect(summary(report, ['get']).split('\n')).toEqual([
+  it('has a summary of the ratios alone, without stores that keep what they are given', () => {
+    expect(summary({ ...report, results: report.results.slice(0, 3) }).split('\n')).toEqual([
       '|  | GET one |',
       '|---|--:|',
       '| minimal <uWS> | 1.00 |',
