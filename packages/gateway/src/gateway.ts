@@ -200,7 +200,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
           ? serve(rest, scope)
           : scope.protocol === 'rpc'
             ? serve(trpc, scope)
-            : servePage(request);
+            : servePage(scope);
       return response instanceof Promise ? completedLater(scope, response) : completed(scope, response);
     } catch (error) {
       return rescued(scope, error);
@@ -213,24 +213,26 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     scope: RequestScope<Identity>,
   ): MaybePromise<Answer> {
     const target = protocol.target(scope.request);
-    if (scope.request.method === 'OPTIONS') return protocol.options(scope.request, target);
+    if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
     const rejection = admit(admitting, scope, target);
     if (rejection === undefined) return protocol.respond(scope, target);
     return rejection instanceof Promise
-      ? rejection.then((error) => (error ? protocol.reject(error) : protocol.respond(scope, target)))
-      : protocol.reject(rejection);
+      ? rejection.then((error) => (error ? protocol.reject(error, scope) : protocol.respond(scope, target)))
+      : protocol.reject(rejection, scope);
   }
 
-  function servePage(request: HttpRequest): MaybePromise<HttpResponse> {
+  function servePage(scope: RequestScope<Identity>): MaybePromise<HttpResponse> {
+    const { request } = scope;
     const page = pages.get(request.path);
     if (page === undefined) {
-      return errorResponse(new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' }));
+      const error = new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' });
+      return errorResponse(error, scope);
     }
     const allow = 'GET, HEAD, OPTIONS';
     if (request.method === 'OPTIONS') return new Answer(204, [['allow', allow]]);
     if (request.method === 'GET' || request.method === 'HEAD') return page(request);
     const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
-    return errorResponse(error, [['allow', allow]]);
+    return errorResponse(error, scope, [['allow', allow]]);
   }
 
   const completedLater = (scope: RequestScope<Identity>, response: Promise<HttpResponse>) =>
@@ -255,8 +257,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 
   /** An error of the gateway's own, or of a page, is answered with 500. */
   function rescued(scope: RequestScope<Identity>, cause: unknown): HttpResponse {
-    const answer = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }));
-    answer.error = cause;
+    const answer = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }), scope);
+    scope.error = cause;
     for (const policy of completing) policy.complete?.(scope, answer);
     answer.headers.push(['x-request-id', scope.requestId]);
     recorder.response(scope, answer);
@@ -289,8 +291,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       if (error === undefined || request.method === 'OPTIONS') continue;
       const protocol = protocolOf(request.path);
       if (protocol === 'other') return undefined;
-      const rejection = protocol === 'rest' ? rest.reject(error) : trpc.reject(error);
-      return completed(scopeOf(request, protocol), rejection);
+      const scope = scopeOf(request, protocol);
+      return completed(scope, (protocol === 'rest' ? rest : trpc).reject(error, scope));
     }
     return undefined;
   };

@@ -10,9 +10,9 @@ export interface Protocol<Identity, Named extends Target> {
   /** Reads what the head of a request names, before any policy. It is cheap and never throws. */
   target(request: HttpRequest): Named;
   /** The response to `OPTIONS`, which needs no credential. */
-  options(request: HttpRequest, target: Named): Answer;
+  options(scope: RequestScope<Identity>, target: Named): Answer;
   /** Serves a request that the policies admit. It never throws and never rejects. */
   respond(scope: RequestScope<Identity>, target: Named): MaybePromise<Answer>;
   /** Writes an error of a policy. */
-  reject(error: TRPCError): Answer;
+  reject(error: TRPCError, scope: RequestScope<Identity>): Answer;
 }

@@ -3,17 +3,18 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { Answer } from '../../http/answer.ts';
 import type { Header } from '../../http/response.ts';
 import type { ErrorFormat } from '../../openapi/errorFormat.ts';
+import type { RequestScope } from '../../policies/requestScope.ts';
 import { clientMessage, codeMessage } from '../../procedures/clientError.ts';
 import { formatIssues, issuesOf } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
 
-/** The REST response of an error. */
-export type ErrorResponse = (error: TRPCError, headers?: readonly Header[]) => Answer;
+/** The REST response of an error. Unexpected errors (5xx) and limits are recorded in the scope. */
+export type ErrorResponse = (error: TRPCError, scope: RequestScope, headers?: readonly Header[]) => Answer;
 
 /** The status follows from tRPC's code, the body from the format. */
 export function createErrorResponse(format: ErrorFormat): ErrorResponse {
   const shared: readonly Header[] = [['content-type', format.contentType]];
-  return (error, headers = []) => {
+  return (error, scope, headers = []) => {
     const { code } = error;
     const status = getHTTPStatusCodeFromError(error);
     const issues = issuesOf(error);
@@ -23,24 +24,23 @@ export function createErrorResponse(format: ErrorFormat): ErrorResponse {
       const content = format.body({ code, message, status, issues, error });
       body = JSON.stringify(content, issues.length > 0 ? bigintsAsText : undefined);
     } catch (cause) {
-      return formatError(cause, headers);
+      scope.error = cause;
+      return formatError(headers);
     }
     const response = new Answer(status, headers.slice(), body, shared);
     const retryAfterSeconds = retryAfterOf(error);
     if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
-    if (error instanceof LimitError) response.limit = error.limit;
-    else if (status >= 500) response.error = error;
+    if (error instanceof LimitError) scope.limit = error.limit;
+    else if (status >= 500) scope.error = error;
     return response;
   };
 }
 
 /** The response where a custom error format throws. */
-function formatError(cause: unknown, headers: readonly Header[]): Answer {
+function formatError(headers: readonly Header[]): Answer {
   const code = 'INTERNAL_SERVER_ERROR';
   const body = JSON.stringify({ code, message: codeMessage(code), status: 500 });
-  const response = new Answer(500, headers.slice(), body, [['content-type', 'application/json']]);
-  response.error = cause;
-  return response;
+  return new Answer(500, headers.slice(), body, [['content-type', 'application/json']]);
 }
 
 /** An issue may hold the bound of a bigint, which JSON.stringify throws at. */

@@ -82,16 +82,16 @@ export function createRestProtocol<Identity>(
       const operation = match?.value.operations.get(method === 'HEAD' ? 'GET' : method);
       return { calls: 1, isPublic: operation?.operation.isPublic === true, match, operation };
     },
-    options: (_request, { match }) =>
-      match ? new Answer(204, [['allow', match.value.allow]]) : errorResponse(notFound),
+    options: (scope, { match }) =>
+      match ? new Answer(204, [['allow', match.value.allow]]) : errorResponse(notFound, scope),
     respond(scope, { match, operation }) {
-      if (match === undefined) return errorResponse(notFound);
+      if (match === undefined) return errorResponse(notFound, scope);
       if (operation) return new RestCall(options, operation, match.parameters, scope).respond();
       const { allow } = match.value;
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
-      return errorResponse(error, [['allow', allow]]);
+      return errorResponse(error, scope, [['allow', allow]]);
     },
-    reject: (error) => errorResponse(error),
+    reject: errorResponse,
   };
 }
 
@@ -184,7 +184,8 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   #createContext(): void {
     const { calls, createContext } = this.#options;
     const { identity, reply, request, requestId } = this.#scope;
-    const { output, rest } = this.#served.operation;
+    const { output, procedure, rest } = this.#served.operation;
+    this.#scope.operation = procedure.path;
     const rejection = calls.refusal(1);
     if (rejection) return this.#fail(rejection);
     // A stream goes on after its call: its signal must abort when the client disconnects.
@@ -239,12 +240,8 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
         pingMs,
         maxDurationMs,
         watch: (onRevoked) => watch(token, request, onRevoked),
-        reportError: (cause) => {
-          const { body, error, limit } = errorResponse(cause);
-          if (this.#response) Object.assign(this.#response, { error, limit });
-          // Errors have a JSON text as their body.
-          return body as string;
-        },
+        // Errors have a JSON text as their body.
+        reportError: (cause) => errorResponse(cause, this.#scope).body as string,
       });
     } catch (cause) {
       return this.#fail(cause);
@@ -260,7 +257,6 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     try {
       if (output.kind === 'bytes') content = byteContent(value, output.contentType);
       const response = this.#served.successResponse(value, this.#scope.reply, this, content);
-      response.operation = procedure.path;
       if (responseMeta) {
         const isStream = content !== undefined;
         responseMeta(response, { procedure, ctx: this.#ctx, output: value, isStream });
@@ -279,21 +275,21 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     const { isAborted } = this.#scope.request;
     // The error of a call whose client disconnected is not one of the service.
     const error = isAborted ? clientClosed(cause) : getTRPCErrorFromUnknown(cause);
-    let response = errorResponse(error, error.code === 'NOT_FOUND' ? deprecation : []);
+    let response = errorResponse(error, this.#scope, error.code === 'NOT_FOUND' ? deprecation : []);
     if (responseMeta && !isAborted) {
       try {
         responseMeta(response, { procedure, ctx: this.#ctx, error });
       } catch (metaError) {
-        response = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: metaError }));
+        const failure = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: metaError });
+        response = errorResponse(failure, this.#scope);
       }
     }
-    response.operation = procedure.path;
     this.#respond(response);
   }
 
   /** Responds with an error of a request that is no call. */
   #reject(cause: unknown): void {
-    this.#respond(this.#options.errorResponse(getTRPCErrorFromUnknown(cause)));
+    this.#respond(this.#options.errorResponse(getTRPCErrorFromUnknown(cause), this.#scope));
   }
 
   #respond(response: Answer): void {
