@@ -1,10 +1,11 @@
 import { isObject } from '../../http/isObject.ts';
 
-/** Whether an object is written as it is: most are, and need no copy. */
-export function isAllHere(value: Record<string, unknown>): boolean {
-  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+/** Whether a value is an object that is written as it is: one of the class `Object` that holds no other object or function. */
+export function isAllHere(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Object.getPrototypeOf(value) !== Object.prototype || Symbol.asyncIterator in value) return false;
   for (const key of Object.keys(value)) {
-    const member = value[key];
+    const member = (value as Record<string, unknown>)[key];
     if ((typeof member === 'object' && member !== null) || typeof member === 'function') return false;
   }
   return true;
