@@ -78,6 +78,18 @@ async function loadWith(port: number, subject: Case, seconds: number): Promise<L
   return (await runGenerator('socketCalls', options)) as Load;
 }
 
+/** Loads a contender until it has used most of that processor time: where other programs run, that takes longer. */
+export async function warmUp(
+  contender: Pick<ContenderProcess, 'port' | 'processorSeconds'>,
+  subject: Case,
+  seconds: number,
+): Promise<void> {
+  let used = 0;
+  for (let run = 0; run < 4 && used < seconds * 0.7; run++) {
+    used += (await measure(contender, subject, seconds)).busy * seconds;
+  }
+}
+
 /** More than this of one core for other programs: the measurement is repeated. */
 export const foreignLimit = 0.1;
 

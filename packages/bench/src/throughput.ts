@@ -1,7 +1,7 @@
 import type { Case } from './cases.ts';
 import { caseOf, type Contender } from './contenders.ts';
 import type { ContenderProcess } from './contenderProcess.ts';
-import { measureUndisturbed, type Measurement } from './measure.ts';
+import { measureUndisturbed, type Measurement, warmUp } from './measure.ts';
 import { median, spread } from './statistics.ts';
 
 /** A contender that runs, and whose answers are the right ones. */
@@ -12,8 +12,9 @@ export interface Runner {
 
 export interface ThroughputOptions {
   readonly rounds: number;
-  /** How long each measurement lasts, and the load before the first of each. */
+  /** How long each measurement lasts. */
   readonly seconds: number;
+  /** How much processor time a contender has used of a case before its first measurement. */
   readonly warmUpSeconds: number;
   /** How often a measurement is made at most, where other programs disturb it. */
   readonly attempts: number;
@@ -66,16 +67,15 @@ export async function throughput(
       for (const { contender, process, own } of [...able.slice(turn), ...able.slice(0, turn)]) {
         const name = key(subject.name, contender.name);
         onProgress(round < 0 ? `warm-up: ${name}` : `round ${round + 1} of ${rounds}: ${name}`);
-        const isWarmUp = round < 0;
-        const measurement = await measureUndisturbed(
-          process,
-          own,
-          isWarmUp ? warmUpSeconds : seconds,
-          isWarmUp ? 1 : attempts,
-        ).catch((cause: unknown) => {
+        try {
+          if (round < 0) await warmUp(process, own, warmUpSeconds);
+          else {
+            const measurement = await measureUndisturbed(process, own, seconds, attempts);
+            measured.set(name, [...(measured.get(name) ?? []), measurement]);
+          }
+        } catch (cause) {
           throw new Error(`${contender.name} failed at ${subject.name}: ${String(cause)}`, { cause });
-        });
-        if (round >= 0) measured.set(name, [...(measured.get(name) ?? []), measurement]);
+        }
       }
     }
   }
