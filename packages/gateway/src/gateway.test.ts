@@ -105,6 +105,20 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
   });
 });
 
+it.each([
+  ['maxMessageBytes', 0],
+  ['maxUnauthenticatedBytes', -1],
+  ['maxBufferedBytes', 1.5],
+  ['maxCallsPerSocket', Number.NaN],
+  ['credentialDeadlineMs', Infinity],
+  ['maxWaiting', 0],
+  ['maxWaitingPerAddress', 0],
+])('createGateway rejects sockets.%s: %s by its name', async (name, value) => {
+  await expect(gatewayOf({}, { sockets: { [name]: value } })).rejects.toThrow(
+    `sockets.${name} is ${value}; it must be a positive integer.`,
+  );
+});
+
 describe('the gateway', () => {
   it('does not change the schemas that it serves', async () => {
     const input = z.object({ n: z.int(), list: z.array(z.boolean()).optional() });

@@ -35,6 +35,7 @@ import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRpcFailure } from './protocols/trpc/rpcFailure.ts';
 import { createRpcWire } from './protocols/trpc/rpcWire.ts';
+import { socketSettings } from './protocols/trpc/options.ts';
 import { createWebSockets } from './protocols/trpc/webSockets.ts';
 
 /** What `serve` takes, and what a service needs of its gateway. */
@@ -67,6 +68,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const { documentPath, restBasePath, rpcBasePath } = pathsOf(options);
   const origin = publicOrigin(options.publicUrl, restBasePath);
   const limits = limitsOf(options);
+  const settings = socketSettings(options.sockets ?? {}, limits.maxBodyBytes);
   const isProtected = authenticate !== undefined;
   const rpc = {
     ...options.rpc,
@@ -151,7 +153,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     ),
     clientAddress,
     failedAttempts,
-    sockets: options.sockets ?? {},
+    sockets: settings,
     isProtected,
     watch,
     createContext: options.createContext,
@@ -311,8 +313,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     ...(arriving.length > 0 && { shed }),
     rejectHttp,
     maxBodyBytes: limits.maxBodyBytes,
-    maxMessageBytes: options.sockets?.maxMessageBytes ?? Math.min(limits.maxBodyBytes, 65_536),
-    maxUnauthenticatedBytes: options.sockets?.maxUnauthenticatedBytes ?? 65_536,
+    maxMessageBytes: settings.maxMessageBytes,
+    maxUnauthenticatedBytes: settings.maxUnauthenticatedBytes,
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     refusedTokens: () => failedAttempts?.known() ?? 0,

@@ -26,7 +26,8 @@ export interface HttpRequest {
   body(maxBytes: number): Promise<Uint8Array<ArrayBuffer>>;
   /**
    * The whole body, if all of it has arrived and nothing has read it. `undefined` otherwise, and where it is larger than
-   * `maxBytes`: then call `body`.
+   * `maxBytes`: then call `body`. Its `buffer` may be larger and hold other requests' bytes, as that of a `Buffer`: copy
+   * what you give to others.
    */
   bodyNow?(maxBytes: number): Uint8Array<ArrayBuffer> | undefined;
   /**

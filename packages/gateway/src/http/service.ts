@@ -37,6 +37,9 @@ export interface HttpRejection {
  */
 export type RejectHttp = (request: HttpRequest, rejection: HttpRejection) => HttpResponse;
 
+/** The default of `maxMessageBytes` and `maxUnauthenticatedBytes`. */
+export const defaultMessageBytes = 65_536;
+
 /** What an adapter serves: a `Gateway`, or anything else that answers requests. */
 export interface Service {
   readonly handle: Handle;

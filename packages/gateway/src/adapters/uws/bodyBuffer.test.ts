@@ -119,3 +119,56 @@ describe('a body that is taken in chunks', () => {
     await until(() => expect(failure).toMatchObject({ name: 'AbortError' }));
   });
 });
+
+describe('a small body that has arrived with its head', () => {
+  const post = (body: string) =>
+    `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const read: Record<string, (request: HttpRequest) => Promise<Uint8Array | undefined>> = {
+    'at once, by bodyNow': async (request) => {
+      const body = request.bodyNow?.(100);
+      await sleep(20);
+      return body;
+    },
+    'at once, by body': async (request) => {
+      const body = await request.body(100);
+      await sleep(20);
+      return body;
+    },
+    'later, by bodyNow': async (request) => {
+      await sleep(20);
+      return request.bodyNow?.(100);
+    },
+    'later, by body': async (request) => {
+      await sleep(20);
+      return request.body(100);
+    },
+    'later, in chunks': async (request) => {
+      await sleep(20);
+      const chunks = [];
+      for await (const chunk of request.bodyChunks(100)) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
+  };
+
+  it.each(Object.keys(read))('is its own when it is read %s, whatever others send meanwhile', async (how) => {
+    const listening = await listen(async (request) => {
+      const body = await read[how]?.(request);
+      return ok(`<${String(body && Buffer.from(body))}>`);
+    });
+    const clients = await Promise.all(
+      ['first', 'other', 'third'].map(async (body) => Object.assign(await dial(listening), { body })),
+    );
+    for (const { socket, body } of clients) socket.write(post(body));
+    for (const { text, body } of clients) await until(() => expect(text()).toContain(`<${body}>`));
+  });
+
+  it('is not given by bodyNow where it is larger than its reader allows, and not twice', async () => {
+    const listening = await listen((request) => {
+      const sizes = [3, 4, 4].map((maxBytes) => request.bodyNow?.(maxBytes)?.byteLength);
+      return ok(JSON.stringify(sizes.map((size) => size ?? 'none')));
+    });
+    const { socket, text } = await dial(listening);
+    socket.write(post('four'));
+    await until(() => expect(text()).toContain('["none",4,0]'));
+  });
+});

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { BodyTooLargeError } from '../../http/request.ts';
 import { TurnCounter } from './turnCounter.ts';
 
@@ -44,6 +45,8 @@ export class BodyBuffer {
   /** The unread bytes, at the front. One buffer that grows: an object for each chunk of one byte took 250 times as much. */
   #bytes: Bytes = empty;
   #length = 0;
+  /** Whether the bytes are uWS's own memory, which it detaches when its handler returns. */
+  #isBorrowed = false;
   #mode: keyof typeof maxBufferedBytes = 'undecided';
   #isPaused = false;
   #isComplete = false;
@@ -82,6 +85,7 @@ export class BodyBuffer {
     this.size += chunk.byteLength;
     if (!isLast && this.#isFlood(chunk)) return this.#source.controlBody('close');
     if (this.size > this.#limit) this.#drop(new BodyTooLargeError(this.#limit));
+    else if (this.#error === undefined && isLast && this.#length === 0) this.#borrow(chunk);
     else if (this.#error === undefined) this.#append(chunk);
     this.#isComplete = isLast;
     const isTooMuch = this.size > this.#droppedAt + maxDiscardedBytes;
@@ -91,6 +95,12 @@ export class BodyBuffer {
       this.#source.controlBody('pause');
     }
     this.#onChange?.();
+  }
+
+  /** Copies what was borrowed and not read: uWS's handler is about to return. */
+  keep(): void {
+    if (this.#isBorrowed) this.#bytes = this.#bytes.slice();
+    this.#isBorrowed = false;
   }
 
   /** The client has disconnected. */
@@ -111,7 +121,10 @@ export class BodyBuffer {
   /** The whole body; `undefined` where it is not complete or too large. */
   takeWhole(maxBytes: number): Bytes | undefined {
     if (!this.#isComplete || this.#error || this.size > maxBytes) return undefined;
-    return this.#take();
+    if (!this.#isBorrowed) return this.#take();
+    // Into Node's pool: memory of its own for each small body takes 0.8 µs more, 5% of a POST.
+    this.#isBorrowed = false;
+    return Buffer.from(this.#take());
   }
 
   read(maxBytes: number): Promise<Bytes> {
@@ -149,6 +162,7 @@ export class BodyBuffer {
   }
 
   #open(mode: 'whole' | 'chunks', maxBytes: number): void {
+    this.keep();
     if (this.#mode !== 'discarded') this.#mode = mode;
     this.#limit = Math.min(this.#limit, maxBytes);
     if (this.#declared > this.#limit || this.size > this.#limit)
@@ -166,6 +180,13 @@ export class BodyBuffer {
     const count = this.#chunks.next();
     this.#chunkBytes = count === 1 ? chunk.byteLength : this.#chunkBytes + chunk.byteLength;
     return count > maxChunksPerTurn && this.#chunkBytes < count * smallChunkBytes;
+  }
+
+  /** A body in one chunk, as most are, is copied once, by its reader. */
+  #borrow(chunk: ArrayBuffer): void {
+    this.#bytes = new Uint8Array(chunk);
+    this.#length = chunk.byteLength;
+    this.#isBorrowed = true;
   }
 
   #append(chunk: ArrayBuffer): void {
@@ -195,8 +216,8 @@ export class BodyBuffer {
   #drop(reason: Error): void {
     this.#error ??= reason;
     this.#droppedAt = Math.min(this.#droppedAt, this.size);
-    this.#bytes = empty;
-    this.#length = 0;
+    this.#isBorrowed = false;
+    this.#take();
     this.#resume();
   }
 

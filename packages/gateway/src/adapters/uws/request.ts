@@ -230,6 +230,7 @@ export class UwsRequest implements HttpRequest, BodySource {
       this.#res.onData((chunk, isLast) => {
         body.push(chunk, isLast);
         if (isLast) this.#continue();
+        body.keep();
       });
     }
     return body;

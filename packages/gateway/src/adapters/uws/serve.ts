@@ -5,7 +5,7 @@ import type {
   TemplatedApp,
   us_listen_socket,
 } from 'uWebSockets.js';
-import type { Handle, Service } from '../../http/service.ts';
+import { defaultMessageBytes, type Handle, type Service } from '../../http/service.ts';
 import { ListenError } from './listenError.ts';
 import { loadUws } from './loadUws.ts';
 import { busy, defaultRejection } from './rejections.ts';
@@ -63,8 +63,8 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const webSockets = new WebSockets({
     shed,
     upgrade,
-    maxMessageBytes: service.maxMessageBytes ?? 65_536,
-    maxUnauthenticatedBytes: service.maxUnauthenticatedBytes ?? 65_536,
+    maxMessageBytes: service.maxMessageBytes ?? defaultMessageBytes,
+    maxUnauthenticatedBytes: service.maxUnauthenticatedBytes ?? defaultMessageBytes,
     maxUnsentBytes: options.maxUnsentSocketBytes ?? 25_165_824,
     maxClosing: Math.min(maxClosingSockets, Math.ceil(maxConnections / 4)),
     responder,

@@ -45,7 +45,7 @@ const blocks = new WeakMap<readonly Header[], HeaderBlock | null>();
 
 /**
  * The block of shared headers. Its lines are checked when it is made, once. uWebSockets.js 20 writes a value as it is, line
- * breaks included: one call for all takes 0.4 µs less than one for each of seven, 4% of a GET.
+ * breaks included: one call for all takes 0.6 µs less than one for each of seven, 5% of a GET that has them.
  */
 function headerBlock(headers: readonly Header[]): HeaderBlock | null {
   const known = blocks.get(headers);

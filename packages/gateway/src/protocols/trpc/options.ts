@@ -1,6 +1,8 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
 import type { HttpRequest } from '../../http/request.ts';
+import { defaultMessageBytes } from '../../http/service.ts';
+import { requirePositiveIntegers } from '../../policies/limits.ts';
 
 /**
  * The options of tRPC's own adapters, as they are there. `onError` is given our request; a batch may have 100 calls
@@ -56,4 +58,32 @@ export interface SocketOptions {
    * a second: each waits for a round trip and the look-up of its key.
    */
   readonly maxWaitingPerAddress?: number;
+}
+
+const socketLimits = {
+  maxMessageBytes: defaultMessageBytes,
+  maxUnauthenticatedBytes: defaultMessageBytes,
+  maxBufferedBytes: 1_048_576,
+  maxCallsPerSocket: 1000,
+  credentialDeadlineMs: 5000,
+  maxWaiting: 1000,
+  maxWaitingPerAddress: 100,
+};
+
+type SocketLimits = typeof socketLimits;
+
+/** The options of WebSockets, with each limit. */
+export type SocketSettings = SocketOptions & Readonly<SocketLimits>;
+
+/** @throws {GatewayError} for a limit that is not a positive integer */
+export function socketSettings(options: SocketOptions, maxBodyBytes: number): SocketSettings {
+  const defaults = {
+    ...socketLimits,
+    maxMessageBytes: Math.ceil(Math.min(defaultMessageBytes, maxBodyBytes)),
+  };
+  const limits = Object.fromEntries(
+    Object.entries(defaults).map(([name, value]) => [name, options[name as keyof SocketLimits] ?? value]),
+  ) as SocketLimits;
+  requirePositiveIntegers('sockets', limits);
+  return { ...options, ...limits };
 }

@@ -122,7 +122,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
 
   constructor(socket: WebSocketPeer, options: SocketConnectionOptions<Identity>, opening: Opening<Identity>) {
     const { isAdmitted, onChecked, scope } = opening;
-    const { credentialDeadlineMs = 5000, keepAlive } = options.sockets;
+    const { credentialDeadlineMs, keepAlive } = options.sockets;
     this.request = scope.request;
     this.options = options;
     this.messages = new SocketMessages(options, scope.request, this);
@@ -217,7 +217,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
   }
 
   rejection(): TRPCError | undefined {
-    const { maxCallsPerSocket = 1000 } = this.options.sockets;
+    const { maxCallsPerSocket } = this.options.sockets;
     if (this.inFlight >= maxCallsPerSocket) {
       this.#close(policyViolation, `A socket may run ${maxCallsPerSocket} calls at once.`);
       return new TRPCError({ code: 'TOO_MANY_REQUESTS' });
@@ -313,7 +313,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
   }
 
   #hold(message: Message): void {
-    const { maxUnauthenticatedBytes = 65_536 } = this.options.sockets;
+    const { maxUnauthenticatedBytes } = this.options.sockets;
     this.#heldBytes += message.data.byteLength;
     if (this.#heldBytes > maxUnauthenticatedBytes)
       this.#close(policyViolation, 'Too much was sent before the credential was checked.');
@@ -360,7 +360,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
 
   /** Whether the client reads what it is sent. Its socket is closed otherwise, or answers would fill the memory. */
   #isRead(): boolean {
-    const { maxBufferedBytes = 1_048_576, maxUnauthenticatedBytes = 65_536 } = this.options.sockets;
+    const { maxBufferedBytes, maxUnauthenticatedBytes } = this.options.sockets;
     const maxBytes = this.#isAuthenticated ? maxBufferedBytes : maxUnauthenticatedBytes;
     if (this.#socket.bufferedBytes <= maxBytes) return true;
     if (this.isOpen) this.limited('unsent-bytes');

@@ -7,7 +7,7 @@ import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { answerTooLarge, boundedJson } from '../../policies/responseBytes.ts';
-import type { SocketOptions } from './options.ts';
+import type { SocketSettings } from './options.ts';
 
 /** The options of a gateway that messages depend on. */
 export interface MessageOptions {
@@ -17,7 +17,7 @@ export interface MessageOptions {
     readonly onError?: ((info: never) => unknown) | undefined;
   };
   readonly limits: Limits;
-  readonly sockets: SocketOptions;
+  readonly sockets: SocketSettings;
 }
 
 /** Takes the frames of one socket. */

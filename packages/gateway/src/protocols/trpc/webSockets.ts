@@ -8,7 +8,7 @@ import type { SocketOrigins } from '../../policies/socketOrigins.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { sendsParameters } from './connectionAuthorization.ts';
-import type { SocketOptions } from './options.ts';
+import type { SocketSettings } from './options.ts';
 import { json, type RpcFailure } from './rpcFailure.ts';
 import { SocketConnection, socketTarget, type SocketConnectionOptions } from './socketConnection.ts';
 
@@ -97,7 +97,7 @@ class WaitingSockets {
   readonly #byAddress = new Map<string, number>();
   #count = 0;
 
-  constructor({ maxWaiting = 1000, maxWaitingPerAddress = 100 }: SocketOptions) {
+  constructor({ maxWaiting, maxWaitingPerAddress }: SocketSettings) {
     this.#max = maxWaiting;
     this.#maxPerAddress = maxWaitingPerAddress;
   }
