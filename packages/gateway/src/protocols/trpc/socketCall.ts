@@ -57,7 +57,8 @@ export class SocketCall extends CallScope implements CallInfo, RawInputs, Outcom
 
   constructor(
     owner: CallOwner,
-    { id, jsonrpc, method, params }: TRPCRequestMessage & { readonly id: string | number },
+    id: string | number,
+    { jsonrpc, method, params }: TRPCRequestMessage,
     procedure: ProcedureDefinition | undefined,
     index: number,
   ) {

@@ -73,13 +73,6 @@ const pacedFromBytes = 65_536;
 /** How long a client may keep the connection open after it has closed its socket, in milliseconds. */
 const connectionEndsWithinMs = 18_000;
 
-/** The statuses of what an adapter ends a socket for, in records. */
-const limitStatuses: Readonly<Record<SocketLimit, number>> = {
-  'message-bytes': 413,
-  pings: 429,
-  'unsent-bytes': 429,
-};
-
 const malformed = new TRPCError({ code: 'BAD_REQUEST', message: 'The message is malformed.' });
 
 interface Message {
@@ -181,7 +174,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
   }
 
   limited(limit: SocketLimit): void {
-    this.#report(undefined, limitStatuses[limit], undefined, limit);
+    this.#report(undefined, limit === 'message-bytes' ? 413 : 429, undefined, limit);
   }
 
   drained(): void {
@@ -190,12 +183,13 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
   }
 
   async closed(isInOrder = false): Promise<void> {
-    clearTimeout(this.#credentialTimer);
     // A client that closes its socket before it is authenticated may keep the connection open: it keeps its place among
     // those that wait so long. An adapter bounds the connections of the sockets that it closes itself.
-    if (isInOrder && !this.#isAuthenticated && this.isOpen)
-      setTimeout(() => this.#checked(), connectionEndsWithinMs).unref();
-    else this.#checked();
+    if (isInOrder && this.isOpen && this.#onChecked) {
+      setTimeout(this.#onChecked, connectionEndsWithinMs).unref();
+      this.#onChecked = undefined;
+    }
+    this.#checked();
     this.#state = 'closed';
     this.#held = [];
     this.#endWatch();
@@ -327,17 +321,17 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
     const messages = this.messages.read(data, isBinary);
     let isMalformed = messages === undefined;
     const calls: SocketCall[] = [];
-    for (const [index, message] of (messages ?? []).entries()) {
-      const { id } = message;
+    for (const [index, message] of messages?.entries() ?? []) {
+      const { id, method } = message;
       if (id === null) {
         isMalformed = true;
         const error = new TRPCError({ code: 'PARSE_ERROR', message: '`id` is required' });
         this.messages.fail({ ...noCall, jsonrpc: message.jsonrpc }, error);
-      } else if (message.method === 'subscription.stop') {
+      } else if (method === 'subscription.stop') {
         this.subscriptions.get(id)?.abort();
       } else {
         const procedure = this.options.definitions.get(message.params.path);
-        const call = new SocketCall(this, { ...message, id }, procedure, index);
+        const call = new SocketCall(this, id, message, procedure, index);
         const isDuplicate = call.isSubscription && this.subscriptions.has(id);
         if (isDuplicate) {
           isMalformed = true;

@@ -509,3 +509,26 @@ describe('a subscription', () => {
     ]);
   });
 });
+
+describe('a client that closes its WebSocket while its key is looked up', () => {
+  it('keeps its place among those that wait, since it may leave the connection open', async () => {
+    const lookup = Promise.withResolvers<string>();
+    const { upgrade } = await createGateway({
+      router: t.router({}),
+      createContext: () => ({}),
+      authenticate: () => lookup.promise,
+      sockets: { maxWaitingPerAddress: 1 },
+      document: { title: 'Test', version: '0.0.0' },
+      onExchange() {},
+    });
+    const waiting = { ...request, query: 'connectionParams=1' };
+    const accept = (await upgrade(waiting)) as SocketAcceptor;
+    const handler = accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
+    const parameters = { method: 'connectionParams', data: { authorization: 'Bearer key' } };
+    handler.message(Buffer.from(JSON.stringify(parameters)), false);
+    await handler.closed(true);
+    lookup.resolve('Ada');
+    await quiet();
+    expect(await upgrade(waiting)).toMatchObject({ status: 503 });
+  });
+});
