@@ -2,11 +2,11 @@ import { EventEmitter } from 'node:events';
 import { initTRPC, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { getWSConnectionHandler, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { createGateway } from '../../gateway.ts';
 import type { Exchange } from '../../policies/exchange.ts';
 import type { HttpRequest } from '../../http/request.ts';
-import type { SocketAcceptor } from '../../http/webSocket.ts';
+import type { SocketAcceptor, SocketHandler } from '../../http/webSocket.ts';
 import {
   bytesOf,
   maxBatchSize,
@@ -284,9 +284,10 @@ async function open(router: AnyTRPCRouter, options: Options = {}) {
   const accept = (await upgrade(request)) as SocketAcceptor;
   const handler = accept({
     bufferedBytes: 0,
-    send: (frame) => frames.push(typeof frame === 'string' ? JSON.parse(frame) : frame),
+    send: (frame) =>
+      frames.push(typeof frame === 'string' && frame.startsWith('{') ? JSON.parse(frame) : frame),
     close: (...close) => closes.push(close),
-    terminate() {},
+    terminate: () => closes.push('terminated'),
   });
   await quiet();
   exchanges.length = 0;
@@ -475,6 +476,28 @@ describe('a subscription', () => {
     expect(errors).toEqual([]);
   });
 
+  it('that fails aborts its signal, whether its iterator throws or an event cannot be serialized', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const router = t.router({
+      throws: t.procedure.subscription(async function* ({ signal }) {
+        signals.push(signal);
+        yield 1;
+        throw new Error('failed');
+      }),
+      bigint: t.procedure.subscription(async function* ({ signal }) {
+        signals.push(signal);
+        yield 1n as unknown as number;
+      }),
+      ends: t.procedure.subscription(async function* ({ signal }) {
+        signals.push(signal);
+        yield 1;
+      }),
+    });
+    const { say } = await open(router);
+    await say(['throws', 'bigint', 'ends'].map((path, id) => call(id, 'subscription', path)));
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, false]);
+  });
+
   it('whose iterator fails to close is reported to onError, behind its own error', async () => {
     const errors: string[] = [];
     const iterable = (fails: boolean) => ({
@@ -530,5 +553,40 @@ describe('a client that closes its WebSocket while its key is looked up', () => 
     lookup.resolve('Ada');
     await quiet();
     expect(await upgrade(waiting)).toMatchObject({ status: 503 });
+  });
+});
+
+describe('heartbeats', () => {
+  const text = (handler: SocketHandler, message: string) => handler.message(Buffer.from(message), false);
+
+  it('a PING is answered with PONG, and with dangerouslyDisablePong it is not', async () => {
+    const answered = await open(t.router({}));
+    text(answered.handler, 'PING');
+    expect(answered.frames).toEqual(['PONG']);
+    const ignored = await open(t.router({}), { sockets: { dangerouslyDisablePong: true } });
+    text(ignored.handler, 'PING');
+    text(ignored.handler, 'PONG');
+    expect(ignored.frames).toEqual([]);
+  });
+
+  it('a quiet client is pinged, then ended, and one that has closed its socket neither', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const sockets = { keepAlive: { enabled: true, pingMs: 100, pongWaitMs: 50 } };
+    const { closes, frames, handler } = await open(t.router({}), { sockets });
+    vi.advanceTimersByTime(90);
+    text(handler, 'PONG');
+    vi.advanceTimersByTime(90);
+    expect(frames).toEqual([]);
+    vi.advanceTimersByTime(10);
+    expect([frames, closes]).toEqual([['PING'], []]);
+    text(handler, 'PONG');
+    vi.advanceTimersByTime(99);
+    expect(closes).toEqual([]);
+    vi.advanceTimersByTime(51);
+    expect([frames, closes]).toEqual([['PING', 'PING'], ['terminated']]);
+    const gone = await open(t.router({}), { sockets });
+    await gone.handler.closed();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
