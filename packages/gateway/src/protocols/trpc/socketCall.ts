@@ -9,7 +9,7 @@ import type { HttpRequest } from '../../http/request.ts';
 import type { Calls, OutcomeReceiver, RawInputs } from '../../policies/calls.ts';
 import { CallScope } from '../../policies/callScope.ts';
 import type { Limits } from '../../policies/limits.ts';
-import { Failed } from '../../procedures/failed.ts';
+import { Failure } from '../../procedures/execute.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import type { CallInfo, SocketMessages } from './socketMessages.ts';
@@ -53,7 +53,7 @@ export class SocketCall extends CallScope implements CallInfo, RawInputs, Outcom
   #isSettled = false;
   #hasEnded = false;
   /** Ends a subscription's wait for its next event. */
-  #wake = () => {};
+  #wake: (() => void) | undefined = undefined;
 
   constructor(
     owner: CallOwner,
@@ -109,7 +109,7 @@ export class SocketCall extends CallScope implements CallInfo, RawInputs, Outcom
   settle(_index: number, outcome: unknown): void {
     this.#isSettled = true;
     this.#owner.pending.delete(this);
-    if (outcome instanceof Failed) this.#fail(outcome.error);
+    if (outcome instanceof Failure) this.#fail(outcome.error);
     else if (this.isSubscription) void this.#stream(outcome);
     else this.#answer(outcome);
   }
@@ -177,7 +177,7 @@ export class SocketCall extends CallScope implements CallInfo, RawInputs, Outcom
       return;
     }
     messages.sendState(this, 'started');
-    this.signal.addEventListener('abort', () => this.#wake());
+    this.signal.addEventListener('abort', () => this.#wake?.());
     let iterator: AsyncIterator<unknown> | undefined;
     const error = await errorOf(async () => {
       iterator = iterable[Symbol.asyncIterator]();

@@ -14,7 +14,7 @@ import type { Target } from '../../policies/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
-import { Failed } from '../../procedures/failed.ts';
+import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { Reply } from '../../procedures/reply.ts';
@@ -258,7 +258,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
       );
     }
     const context = await this.#createContext(connectionParams);
-    if (context instanceof Failed) this.contextError = context.error;
+    if (context instanceof Failure) this.contextError = context.error;
     else this.messages.context = context;
     // All are read before the first call starts: one of them may stop a subscription that another starts.
     const held = this.#held ?? [];
@@ -295,7 +295,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
         this.options.calls.wait(context, new CallScope(request), resolve),
       );
     } catch (cause) {
-      return new Failed(getTRPCErrorFromUnknown(cause));
+      return new Failure(getTRPCErrorFromUnknown(cause));
     }
   }
 
