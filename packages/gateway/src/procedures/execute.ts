@@ -127,17 +127,46 @@ interface NextOptions {
   readonly getRawInput?: GetRawInput;
 }
 
-/** What resolvers and middlewares receive. All members are its own, so that `{ ...options }` has them. */
-interface StepOptions {
+/**
+ * What resolvers and middlewares receive. All members are its own, so that `{ ...options }` has them. A class: V8 would
+ * allocate the literal in the old generation (pretenuring), which keeps all that a call made alive: 3 times the time of a GET.
+ */
+class StepOptions {
   readonly path: string;
-  readonly type: 'query' | 'mutation' | 'subscription';
-  readonly meta: unknown;
-  readonly batchIndex: number;
-  readonly signal: AbortSignal;
-  readonly ctx: unknown;
-  readonly input: unknown;
   readonly getRawInput: GetRawInput;
+  readonly ctx: unknown;
+  readonly type: 'query' | 'mutation' | 'subscription';
+  readonly signal: AbortSignal;
+  readonly batchIndex: number;
+  readonly input: unknown;
+  readonly meta: unknown;
   readonly next: (options?: NextOptions) => Promise<unknown>;
+
+  constructor(run: StageRun, getRawInput: GetRawInput) {
+    const { procedure, inputs, index } = run;
+    this.path = procedure.path;
+    this.getRawInput = getRawInput;
+    this.ctx = run.ctx;
+    this.type = procedure.type;
+    this.signal = run.scope.signal;
+    this.batchIndex = index;
+    this.input = run.input;
+    this.meta = procedure.meta;
+    // Not from `this`: a middleware may change its options.
+    this.next = (options) =>
+      runStage(
+        new StageRun(
+          procedure,
+          run.stage + 1,
+          inputs,
+          index,
+          run.scope,
+          options?.ctx ? { ...(run.ctx as object), ...options.ctx } : run.ctx,
+          options && 'input' in options ? options.input : run.input,
+          options?.getRawInput ?? run.getRawInput,
+        ),
+      );
+  }
 }
 
 /** What middlewares get from `next()`, and return. */
@@ -213,31 +242,8 @@ const noSteps: readonly Step[] = [
 
 /** Makes the options of a stage's middleware or resolver. */
 export function optionsOf(run: StageRun): StepOptions {
-  const { procedure, inputs, index } = run;
+  const { inputs, index } = run;
   run.getRawInput ??= async () => inputs.read(index);
-  run.options = {
-    path: procedure.path,
-    getRawInput: run.getRawInput,
-    ctx: run.ctx,
-    type: procedure.type,
-    signal: run.scope.signal,
-    batchIndex: index,
-    input: run.input,
-    meta: procedure.meta,
-    // Not from `this`: a middleware may change its options.
-    next: (options) =>
-      runStage(
-        new StageRun(
-          procedure,
-          run.stage + 1,
-          inputs,
-          index,
-          run.scope,
-          options?.ctx ? { ...(run.ctx as object), ...options.ctx } : run.ctx,
-          options && 'input' in options ? options.input : run.input,
-          options?.getRawInput ?? run.getRawInput,
-        ),
-      ),
-  };
+  run.options = new StepOptions(run, run.getRawInput);
   return run.options;
 }
