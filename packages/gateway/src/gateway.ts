@@ -190,7 +190,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   }
 
   function scopeOf(request: HttpRequest, protocol: ProtocolName): RequestScope<Identity> {
-    const startedAt = recorder.isComplete ? (request.seenAt ?? performance.now()) : 0;
+    const startedAt = recorder.isComplete ? performance.now() : 0;
     return new RequestScope(request, protocol, requestId(request.header('x-request-id')), startedAt);
   }
 

@@ -35,8 +35,6 @@ export interface HttpRequest {
    * @param maxBytes and the errors: as for `body`
    */
   bodyChunks(maxBytes: number): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** When this was first read, by `performance.now()`: about when the adapter received the request. */
-  readonly seenAt?: number;
   /** Whether the client has disconnected. Cheaper than `signal`. */
   readonly isAborted: boolean;
   /** How many bytes of the body have arrived; `undefined` from an adapter that does not count them. */

@@ -69,8 +69,8 @@ class QueueProbe {
 export function loadSheddingPolicy(maxQueueMs: number): Policy<unknown> {
   let queue: QueueProbe | undefined;
   return {
-    arrive(request) {
-      const now = request.seenAt ?? performance.now();
+    arrive() {
+      const now = performance.now();
       // Made when an adapter asks first: in-process clients need none.
       queue ??= new QueueProbe(maxQueueMs);
       if (!queue.isUnderWay) {

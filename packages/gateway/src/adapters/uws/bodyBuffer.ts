@@ -60,7 +60,7 @@ export class BodyBuffer {
   #ended: PromiseWithResolvers<void> | undefined;
 
   /**
-   * @param declared the `Content-Length`, or NaN
+   * @param declared the body's length in bytes, NaN where it is chunked
    * @param limit how many bytes are buffered until the body is read
    */
   constructor(declared: number, limit: number, source: BodySource) {

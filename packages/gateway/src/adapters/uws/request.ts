@@ -1,5 +1,4 @@
 // Hot path: every request is one of these.
-import { performance } from 'node:perf_hooks';
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
@@ -34,7 +33,6 @@ export class UwsRequest implements HttpRequest, BodySource {
   readonly query: string;
   /** Why the request is malformed; `undefined` where it can be handled. */
   readonly rejection: HttpRejection | undefined;
-  readonly isChunked: boolean;
   /** Whether its connection must not serve another request: the client says so, or the request's end is uncertain. */
   readonly isLast: boolean;
   /** Whether uWS closes the connection after the response by itself: for `Connection: close` in five letters (20). */
@@ -49,16 +47,14 @@ export class UwsRequest implements HttpRequest, BodySource {
   #values: readonly string[];
   #count: number;
   #isKept = false;
-  readonly #hasBody: boolean;
-  /** NaN without a `Content-Length`. */
-  readonly #contentLength: number;
+  /** The body's length in bytes: 0 without a body, NaN for a chunked one. */
+  readonly #bodyLength: number;
   readonly #maxBodyBytes: number;
   #abort: AbortController | undefined;
   #body: BodyBuffer | undefined;
   #onSmallBody: (() => void) | undefined;
   #listeners: readonly ((reason: unknown) => void)[] = noListeners;
   #address: string | undefined;
-  #seenAt: number | undefined;
 
   constructor(res: NativeResponse, req: NativeRequest, limits: RequestLimits) {
     this.#res = res;
@@ -74,7 +70,6 @@ export class UwsRequest implements HttpRequest, BodySource {
     this.#count = head.count;
     this.rejection = headRejection(this.method, this.path, this.query, head, limits);
     const isSound = this.rejection === undefined;
-    this.isChunked = isSound && head.codings !== 0;
     this.isLast =
       !isSound ||
       head.isLast ||
@@ -83,8 +78,7 @@ export class UwsRequest implements HttpRequest, BodySource {
       // behind a header with an empty name: what follows is then its body, not a request.
       (head.lengths === 0 && this.method.charCodeAt(0) === letterP);
     this.isClosedByUws = head.isLast && this.header('connection')?.length === 5;
-    this.#contentLength = isSound && head.lengths !== 0 ? Number(head.length) : Number.NaN;
-    this.#hasBody = this.isChunked || this.#contentLength > 0;
+    this.#bodyLength = isSound ? bodyLength(head) : 0;
   }
 
   header(name: string): string | undefined {
@@ -129,10 +123,6 @@ export class UwsRequest implements HttpRequest, BodySource {
     return this.#body?.size ?? 0;
   }
 
-  get seenAt(): number {
-    return (this.#seenAt ??= performance.now());
-  }
-
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
     if (this.isAborted && !this.#abort.signal.aborted) this.#abort.abort(clientDisconnected());
@@ -150,8 +140,8 @@ export class UwsRequest implements HttpRequest, BodySource {
    * @returns whether `next` will be called
    */
   receiveSmallBody(next: () => void): boolean {
-    if (!this.#hasBody || this.isChunked || this.isLast) return false;
-    if (this.#contentLength > Math.min(smallBodyBytes, this.#maxBodyBytes)) return false;
+    if (this.#bodyLength === 0 || this.isLast) return false;
+    if (this.#bodyLength > Math.min(smallBodyBytes, this.#maxBodyBytes)) return false;
     // The client waits for a response before it sends the body (RFC 9110 §10.1.1).
     if (this.header('expect') !== undefined) return false;
     this.#onSmallBody = next;
@@ -168,7 +158,7 @@ export class UwsRequest implements HttpRequest, BodySource {
     this.#names = this.#names.slice(0, this.#count);
     this.#values = this.#values.slice(0, this.#count);
     // What arrives before `onData` is attached is lost.
-    if (this.#hasBody) this.#receiveBody();
+    if (this.#bodyLength !== 0) this.#receiveBody();
   }
 
   /** Drops the rest of the body, which nothing will read. */
@@ -205,13 +195,12 @@ export class UwsRequest implements HttpRequest, BodySource {
 
   /** Whether more of the body is left than is received after a response, or an unknown number of bytes. */
   get isEndless(): boolean {
-    if (!this.#hasBody) return false;
-    return this.#body?.isEndless ?? this.#contentLength > maxDiscardedBytes;
+    return this.#body?.isEndless ?? this.#bodyLength > maxDiscardedBytes;
   }
 
   /** Resolves when the body has ended, or too much of it has come. `undefined` where there is nothing to wait for. */
   bodyEnded(): Promise<void> | undefined {
-    return this.isChunked || !this.isEndless ? this.#body?.ended : undefined;
+    return Number.isNaN(this.#bodyLength) || !this.isEndless ? this.#body?.ended : undefined;
   }
 
   /** Called by the body's buffer. */
@@ -221,11 +210,11 @@ export class UwsRequest implements HttpRequest, BodySource {
 
   #receiveBody(): BodyBuffer {
     if (this.#body) return this.#body;
-    const body = new BodyBuffer(this.#contentLength, this.#maxBodyBytes, this);
+    const body = new BodyBuffer(this.#bodyLength, this.#maxBodyBytes, this);
     this.#body = body;
     if (this.isAborted) body.fail(clientDisconnected());
     else if (this.isOver) body.fail(new Error('The request was answered before its body was read.'));
-    else if (!this.#hasBody) body.push(new ArrayBuffer(0), true);
+    else if (this.#bodyLength === 0) body.push(new ArrayBuffer(0), true);
     else {
       this.#res.onData((chunk, isLast) => {
         body.push(chunk, isLast);
@@ -241,4 +230,9 @@ export class UwsRequest implements HttpRequest, BodySource {
     this.#onSmallBody = undefined;
     next?.();
   }
+}
+
+function bodyLength({ codings, lengths, length }: RequestHead): number {
+  if (codings !== 0) return Number.NaN;
+  return lengths === 0 ? 0 : Number(length);
 }
