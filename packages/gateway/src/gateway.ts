@@ -33,9 +33,9 @@ import type { Protocol } from './protocols/protocol.ts';
 import { createErrorResponse } from './protocols/rest/errorResponse.ts';
 import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
-import { createRpcFailure } from './protocols/trpc/rpcFailure.ts';
-import { createRpcWire } from './protocols/trpc/rpcWire.ts';
+import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
 import { socketSettings } from './protocols/trpc/options.ts';
+import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { createWebSockets } from './protocols/trpc/webSockets.ts';
 
 /** What `serve` takes, and what a service needs of its gateway. */
@@ -113,7 +113,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const recorder = new Recorder(options.onExchange, options.rpc?.onError === undefined);
 
   const errorResponse = createErrorResponse(errorFormat);
-  const rpcFailure = createRpcFailure(router);
+  const trpcErrorResponse = createTrpcErrorResponse(router);
   const rest = createRestProtocol({
     operations,
     links,
@@ -126,7 +126,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     responseMeta: rpc.responseMeta && createRestResponseMeta(router, rpc.responseMeta),
     ...streamTimes(router),
   });
-  const trpc = createRpcWire({
+  const trpc = new TrpcProtocol<Router, Identity>({
     router,
     basePath: rpcBasePath,
     rpc,
@@ -136,7 +136,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     watch,
     publicProcedures: procedurePaths(operations.filter(({ isPublic }) => isPublic)),
     idempotentProcedures: procedurePaths(operations.filter((operation) => operation.rest.idempotencyKey)),
-    fail: rpcFailure,
+    errorResponse: trpcErrorResponse,
     createContext: options.createContext,
   });
   const sockets = createWebSockets({
@@ -158,7 +158,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     watch,
     createContext: options.createContext,
     tell: (record) => recorder.emit(record),
-    fail: rpcFailure,
+    errorResponse: trpcErrorResponse,
   });
 
   let made: Promise<OpenApiDocument> | undefined;

@@ -9,8 +9,11 @@ it('each of two calls that wait is ended at its own deadline, not at the next lo
   const calls = new Calls(limitsOf({ callTimeoutMs: 600 }), undefined);
   const ended: string[] = [];
   const wait = (name: string) =>
-    calls.waitPromise(new CallScope(inProcessRequest('GET', '/')), new Promise<never>(() => {})).catch(() => {
-      ended.push(name);
+    new Promise<void>((resolve) => {
+      calls.wait(new Promise<never>(() => {}), new CallScope(inProcessRequest('GET', '/')), () => {
+        ended.push(name);
+        resolve();
+      });
     });
   const first = wait('first');
   await sleep(300);

@@ -1,19 +1,12 @@
 import { performance } from 'node:perf_hooks';
-import { getTRPCErrorFromUnknown, type AnyTRPCProcedure } from '@trpc/server';
+import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { LimitError } from '../procedures/limitError.ts';
-import type { HttpRequest } from '../http/request.ts';
 import { discardStream, isBodyStream } from '../http/response.ts';
 import type { Limits } from './limits.ts';
 import { execute, Failure, type RawInputs } from '../procedures/execute.ts';
 import type { ProcedureDefinition } from '../procedures/procedures.ts';
-import { CallScope } from './callScope.ts';
+import type { CallScope } from './callScope.ts';
 import type { Tracing } from './tracing.ts';
-
-/** What a call is made with, as tRPC's handlers make it. */
-export type ProcedureOptions = Parameters<AnyTRPCProcedure>[0] & {
-  readonly path: string;
-  readonly signal: AbortSignal;
-};
 
 /** Takes the outcomes of calls: an output, or `Failure`. It may be called while the call is being started. */
 export interface OutcomeReceiver {
@@ -110,125 +103,6 @@ export class Calls {
     );
   }
 
-  /**
-   * Runs a call until it gives its output, or its begun stream: at once where nothing in it is waited for.
-   * @throws {LimitError} `in-flight`, `call-timeout`: thrown, or rejected with
-   */
-  run<T>(path: string, scope: CallScope, start: () => T | Promise<T>): T | Promise<T> {
-    const output = this.begin(path, scope, start);
-    return output instanceof Promise ? this.waitPromise(scope, output) : output;
-  }
-
-  /**
-   * Begins a call, whose output, where it is not there at once, is to be waited for by `waitPromise`.
-   * @throws {LimitError} `in-flight`
-   */
-  begin<T>(path: string, scope: CallScope, start: () => T | Promise<T>): T | Promise<T> {
-    const refusal = this.refusal(1);
-    if (refusal) throw refusal;
-    return this.#traced(path, scope, start);
-  }
-
-  /**
-   * Waits, until the deadline of its scope, for a call or for what it needs first; meanwhile it counts as one that runs.
-   * @throws {LimitError} `call-timeout`
-   */
-  waitPromise<T>(scope: CallScope, pending: Promise<T>): Promise<T> {
-    return this.waitFor(scope, pending, itself, rethrow);
-  }
-
-  /** As `wait`, and makes something of what comes. Not by a `then` behind it: a promise more costs 1% of a POST. */
-  waitFor<T, R>(
-    scope: CallScope,
-    pending: Promise<T>,
-    onOutput: (output: T) => R,
-    onFailure: (cause: unknown) => R,
-  ): Promise<R> {
-    return new Promise((resolve, reject) => {
-      const fail = (cause: unknown) => {
-        this.#waiting.delete(waiting);
-        try {
-          resolve(onFailure(cause));
-        } catch (error) {
-          reject(error);
-        }
-      };
-      const waiting = new Waiting(scope, fail);
-      this.#add(waiting);
-      pending.then(
-        (output) => {
-          this.#waiting.delete(waiting);
-          if (waiting.isOverdue) {
-            // A stream that nobody will take.
-            if (isBodyStream(output)) void discardStream(output);
-            return;
-          }
-          try {
-            resolve(onOutput(output));
-          } catch (error) {
-            reject(error);
-          }
-        },
-        (cause: unknown) => {
-          // At its deadline it failed already: who is told of failures is told once.
-          if (!waiting.isOverdue) fail(cause);
-        },
-      );
-    });
-  }
-
-  /**
-   * Runs a procedure as tRPC's handlers call it.
-   * @param deadline when it must have ended, where that is known: what it needed first had a part of its time
-   */
-  async procedure(
-    procedure: AnyTRPCProcedure,
-    options: ProcedureOptions,
-    request: HttpRequest,
-    deadline?: number,
-  ): Promise<unknown> {
-    const scope = new CallScope(request, options.signal);
-    scope.deadline = deadline;
-    return this.run(options.path, scope, () => procedure({ ...options, signal: scope.signal }));
-  }
-
-  /**
-   * Runs a call whose output is a line of a stream. At the deadline its signal aborts, and what comes of that is the line.
-   * @param overdue called at the deadline
-   * @param cut called where nothing comes of it
-   */
-  line<T>(
-    path: string,
-    scope: CallScope,
-    start: () => Promise<T>,
-    overdue: (error: LimitError) => void,
-    cut: () => void,
-  ): Promise<T> {
-    const refusal = this.refusal(1);
-    if (refusal) return Promise.reject(refusal);
-    const pending = Promise.resolve(this.#traced(path, scope, start));
-    let patience: NodeJS.Timeout | undefined;
-    const waiting = new Waiting(scope, (error) => {
-      overdue(error);
-      patience = setTimeout(() => {
-        end();
-        cut();
-      }, lineGraceMs).unref();
-    });
-    const end = () => {
-      clearTimeout(patience);
-      this.#waiting.delete(waiting);
-    };
-    this.#add(waiting);
-    pending.then(end, end);
-    // As it is: a promise of ours would settle a turn later, and lines would come in another order than the adapter's.
-    return pending;
-  }
-
-  #traced<T>(path: string, { request }: CallScope, start: () => T | Promise<T>): T | Promise<T> {
-    return this.#tracing === undefined ? start() : this.#tracing(path, request, start);
-  }
-
   #add(waiting: Waiting): void {
     const { callTimeoutMs } = this.#limits;
     waiting.scope.follow();
@@ -264,15 +138,6 @@ export class Calls {
     if (next !== Infinity) this.#sweepIn(next - now);
   }
 }
-
-const itself = <T>(output: T) => output;
-
-function rethrow(cause: unknown): never {
-  throw cause;
-}
-
-/** How long a line may take to come of the abort, in milliseconds. */
-const lineGraceMs = 1000;
 
 /** A longer one would fire at once. */
 const longestTimer = 2 ** 31 - 1;

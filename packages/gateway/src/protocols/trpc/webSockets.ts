@@ -8,8 +8,9 @@ import type { SocketOrigins } from '../../policies/socketOrigins.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { sendsParameters } from './connectionAuthorization.ts';
+import type { TrpcErrorResponse } from './errorResponse.ts';
 import type { SocketSettings } from './options.ts';
-import { json, type RpcFailure } from './rpcFailure.ts';
+import { jsonType } from './responseHead.ts';
 import { SocketConnection, socketTarget, type SocketConnectionOptions } from './socketConnection.ts';
 
 export interface WebSocketsOptions<Identity> extends Omit<SocketConnectionOptions<Identity>, 'definitions'> {
@@ -19,7 +20,7 @@ export interface WebSocketsOptions<Identity> extends Omit<SocketConnectionOption
   /** Whether a credential is required. */
   readonly isProtected: boolean;
   /** The response to a request that is rejected. */
-  readonly fail: RpcFailure;
+  readonly errorResponse: TrpcErrorResponse;
 }
 
 export interface WebSockets<Identity> {
@@ -34,7 +35,7 @@ export interface WebSockets<Identity> {
  * `connectionParams=1` and it has no credential, with the first message: browsers can send no header here.
  */
 export function createWebSockets<Identity>(options: WebSocketsOptions<Identity>): WebSockets<Identity> {
-  const { admit, allowsOrigin, clientAddress, fail, failedAttempts, isProtected, sockets } = options;
+  const { admit, allowsOrigin, clientAddress, errorResponse, failedAttempts, isProtected, sockets } = options;
   const shared: SocketConnectionOptions<Identity> = {
     ...options,
     definitions: new Map(options.definitions.map((definition) => [definition.path, definition])),
@@ -70,18 +71,19 @@ export function createWebSockets<Identity>(options: WebSocketsOptions<Identity>)
         return { status: 426, headers };
       }
       if (!allowsOrigin(request)) {
-        return fail(new TRPCError({ code: 'FORBIDDEN', message: 'Pages of this origin may not connect.' }), [
-          json,
-        ]);
+        return errorResponse(
+          new TRPCError({ code: 'FORBIDDEN', message: 'Pages of this origin may not connect.' }),
+          [jsonType],
+        );
       }
       // Read while the request is here: the socket is counted by it later.
       const address = clientAddress(request);
       if (isProtected && request.header('authorization') === undefined && sendsParameters(request)) {
         const rejection = failedAttempts?.silentRefusal(request) ?? waiting.rejection(address);
-        return rejection ? fail(rejection, [json]) : acceptor(scope, false);
+        return rejection ? errorResponse(rejection) : acceptor(scope, false);
       }
       return after(admit(scope, socketTarget), (error) =>
-        error ? fail(error, [json]) : acceptor(scope, true),
+        error ? errorResponse(error) : acceptor(scope, true),
       );
     },
     broadcastReconnect() {

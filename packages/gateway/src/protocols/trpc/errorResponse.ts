@@ -1,0 +1,42 @@
+import { getErrorShape, transformTRPCResponse, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
+import { getHTTPStatusCode } from '@trpc/server/http';
+import { Answer } from '../../http/answer.ts';
+import type { Header } from '../../http/response.ts';
+import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
+import { jsonType } from './responseHead.ts';
+
+/** Writes an error that is not a procedure's. Default headers: the type of JSON. */
+export type TrpcErrorResponse = (error: TRPCError, headers?: readonly Header[]) => Answer;
+
+/** One error, unbatched: every link of the client reads it, whatever was called. */
+export function createTrpcErrorResponse(router: AnyTRPCRouter): TrpcErrorResponse {
+  // Whatever the router says: these errors are the gateway's own, and their stacks too.
+  const config = { ...router._def._config, isDev: false };
+  const unknown = { type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
+  return (error, headers = [jsonType]) => {
+    let shape: object = hiddenShape;
+    try {
+      shape = getErrorShape({ config, error, ...unknown });
+    } catch {
+      // The router's `errorFormatter` has failed, maybe with the error that it is given here.
+    }
+    const status = getHTTPStatusCode({ error: shape } as never, [error]);
+    const body = JSON.stringify(transformTRPCResponse(config, { error: shape } as never));
+    const answer = new Answer(status, [...headers], body);
+    const seconds = retryAfterOf(error);
+    if (seconds !== undefined) answer.headers.push(['retry-after', String(seconds)]);
+    if (error instanceof LimitError) answer.limit = error.limit;
+    else if (status >= 500) {
+      answer.error = error;
+      answer.failedCalls = [{ error, path: undefined }];
+    }
+    return answer;
+  };
+}
+
+/** As tRPC's adapters (@trpc/server 11.25) have it. */
+const hiddenShape = {
+  code: -32603,
+  message: 'Internal server error',
+  data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 },
+};
