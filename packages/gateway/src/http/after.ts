@@ -1,14 +1,14 @@
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Goes on with a value that may have to be waited for, without a promise where it is there already: most calls on the
- * embedded store never wait, and a promise hop is a large part of what such a call costs.
+ * Passes a value on, or the value of a promise. Without a promise where there is none: most calls on the embedded store
+ * are synchronous, and a promise is a large part of their cost.
  */
 export function after<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** Whether a value is to be waited for: what a query builder gives can be, too, though it is no promise. */
+/** Whether a value can be awaited: a promise, or an object such as a query builder's. */
 export const isThenable = <T = unknown>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
   value instanceof Promise ||
   (((typeof value === 'object' && value !== null) || typeof value === 'function') &&

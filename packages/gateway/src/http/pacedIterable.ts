@@ -1,7 +1,7 @@
 /**
- * An iterable whose next value is asked for only once `ready` lets it: who iterates may be faster than the network.
- * @param ready a promise only where there is something to wait for
- * @param onEnd called once, when the iteration is over, however it ended, with what it failed with
+ * An iterable that requests its source's next value only when `ready` allows it, so that the network sets the pace.
+ * @param ready returns a promise where there is something to wait for
+ * @param onEnd called once, when the iteration ends, with its error if it failed
  */
 export function pacedIterable<T>(
   source: AsyncIterable<T>,
@@ -30,7 +30,7 @@ export function pacedIterable<T>(
         },
         async return(value) {
           isStopped = true;
-          // Now: a source that looks at nothing while it waits for something may never get to its end.
+          // At once: a source that is waiting may never end.
           end();
           await (iterator[Symbol.asyncDispose]?.() ?? iterator.return?.());
           return { done: true, value };

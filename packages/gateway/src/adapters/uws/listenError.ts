@@ -18,7 +18,7 @@ const sentences: Record<ListenErrorCode, (host: string, port: number) => string>
     'Linux (glibc), macOS or Windows, or override the dependency "uWebSockets.js" with a build that has one.',
 };
 
-/** Why `serve` could not begin to listen: one sentence with the remedy. */
+/** `serve` cannot listen. The message names the fix. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
   readonly code: ListenErrorCode;

@@ -149,7 +149,7 @@ export class UwsRequest implements HttpRequest, BodySource {
     return true;
   }
 
-  /** Makes the request outlive its handler. Only where no response was written in it: this is a tenth of such a request. */
+  /** Makes the request outlive its handler. A response that is written in the handler saves the listener and the copies. */
   keep(): void {
     if (this.#isKept) return;
     this.#isKept = true;

@@ -3,19 +3,17 @@ import { ListenError } from './listenError.ts';
 
 export interface ReservedPort {
   readonly port: number;
-  /** To be called once uWS listens. */
+  /** Call it once uWS listens. */
   readonly release: () => void;
 }
 
 /**
- * Asks Node whether the address can be listened on: uWS only says that it cannot, and with SO_REUSEPORT, its default on
- * Linux, a port that another server of uWS has is no obstacle to it.
+ * Checks with Node that the address can be listened on. uWS reports no reason for a failure, and with SO_REUSEPORT, its
+ * default on Linux, it shares a port with any other server of uWS. With `reusePort`, processes that all set it share one.
  *
- * With `reusePort` only who does not share is an obstacle: one process each core can then listen on one port (Linux).
- *
- * Any free port, 0, is picked here too. uWebSockets.js 20 sets SO_REUSEPORT and SO_REUSEADDR only for a port that it is
- * told: on one that it picks itself no server can be started anew while connections that it closed linger, a minute.
- * @throws {ListenError} where it cannot
+ * Port 0 is chosen here too. uWebSockets.js 20 sets SO_REUSEPORT and SO_REUSEADDR only for a port that it is given: on one
+ * that it chooses, no server can start again for the minute that closed connections linger.
+ * @throws {ListenError} where it cannot be listened on
  */
 export async function reservePort(host: string, port: number, reusePort = false): Promise<ReservedPort> {
   try {
@@ -24,11 +22,11 @@ export async function reservePort(host: string, port: number, reusePort = false)
       await new Promise<void>((resolve) => probe.close(() => resolve()));
       return { port, release: () => {} };
     }
-    // Held until uWS has it too, so that nobody else is given it.
+    // Held until uWS listens too, so that no other process gets it.
     const holder = await listen({ host, port, reusePort: true });
     return { port: (holder.address() as AddressInfo).port, release: () => holder.close() };
   } catch (error) {
-    // Where ports cannot be shared (macOS, Windows) uWS picks one.
+    // Where ports cannot be shared (macOS, Windows) uWS chooses one.
     if ((error as NodeJS.ErrnoException).code === 'ENOTSUP') return { port, release: () => {} };
     throw ListenError.from(error as NodeJS.ErrnoException, host, port);
   }

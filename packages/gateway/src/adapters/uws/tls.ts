@@ -2,20 +2,20 @@ import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type * as Uws from 'uWebSockets.js';
 
-/** The files, in PEM, of what a server shows its clients. */
+/** The PEM files of a server's certificate. */
 export interface TlsFiles {
-  /** The certificate, then those that lead to its root. */
+  /** The certificate, followed by its intermediate certificates. */
   readonly certFile: string;
   /** Its private key, without a passphrase. */
   readonly keyFile: string;
 }
 
-/** Why a certificate cannot be served: one sentence that names the file. */
+/** A certificate that cannot be served. The message names the file. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError';
 }
 
-/** The parts of uWebSockets.js 20 that its types leave out. */
+/** Methods that the types of uWebSockets.js 20 leave out. */
 interface SharedApp extends Uws.TemplatedApp {
   getDescriptor(): number;
   addChildAppDescriptor(descriptor: number): void;
@@ -25,22 +25,20 @@ interface SharedApp extends Uws.TemplatedApp {
 export interface TlsApps {
   /** The one that listens. */
   readonly listener: Uws.TemplatedApp;
-  /** Every one that has had connections, those of replaced certificates among them. */
+  /** Every app that may have connections, those of replaced certificates included. */
   readonly serving: ReadonlySet<Uws.TemplatedApp>;
   /**
-   * Reads the files anew. Who connects from now on is shown what they hold; connections that are open go on.
-   * @throws {CertificateError} where they cannot be served: then all stays as it is
+   * Reads the files again, for new connections. Open ones go on.
+   * @throws {CertificateError} where they cannot be served: then the current certificate stays
    */
   readonly reload: () => Promise<void>;
 }
 
 /**
- * Makes apps that serve over TLS. uWebSockets.js 20 reads a certificate once, when an app is made, and what it can replace
- * is chosen by server name: the clients that name none would see the first one for ever, and a name that is removed takes
- * its routes from under open connections. So one app listens, and hands each connection to the newest app behind it:
- * what it does elsewhere to share connections between threads. No connection is lost in between.
- *
- * A replaced app is kept: it costs a few kilobytes for each reload.
+ * Makes apps that serve over TLS. uWebSockets.js 20 reads a certificate once, when an app is made. It can replace those
+ * chosen by server name only: clients that send none would get the first one for ever, and removing a name removes the
+ * routes of its open connections. So one app listens and passes each connection to the newest app behind it, as uWS does to
+ * share connections between threads. No connection is lost in between. A replaced app is kept: a few kilobytes each.
  * @param attach gives an app its routes
  * @throws {CertificateError}
  */
@@ -77,7 +75,7 @@ function createApp(uws: typeof Uws, { certFile, keyFile }: TlsFiles): SharedApp 
   }
 }
 
-/** uWebSockets.js says no more than that it failed. */
+/** Finds the reason before uWebSockets.js, which reports only that it failed. */
 async function check({ certFile, keyFile }: TlsFiles): Promise<void> {
   const [cert, key] = await Promise.all([read(certFile), read(keyFile)]);
   const certificate = parsed(certFile, 'certificate', () => new X509Certificate(cert));

@@ -1,22 +1,22 @@
 import type { UwsSocket } from './socket.ts';
 
-/** Within how many milliseconds uWebSockets.js 20 ends a socket that is closed in order (measured: 16 to 18 s). */
+/** How long uWebSockets.js 20 takes to end a socket after its close frame, at most (measured: 16 to 18 s). */
 const closedWithinMs = 18_000;
 
-/** Counts the bytes that all WebSockets together have not taken, and bounds them. */
+/** Counts and bounds the unsent bytes of all WebSockets together. */
 export class UnsentBytes {
   readonly #sockets: ReadonlySet<UwsSocket>;
   readonly #max: number;
   #open = 0;
   readonly #maxClosing: number;
   #closingBytes = 0;
-  /** How many sockets were closed in order less than 18 s ago: their connections may be open still. */
+  /** How many sockets got a close frame less than 18 s ago: their connections may still be open. */
   closing = 0;
-  /** Whether the server stops: then all may close in order, since no connection takes their place. */
+  /** Whether the server stops: then all may close in order, since no new connections come. */
   isStopping = false;
 
   /**
-   * @param sockets those that are open
+   * @param sockets the open ones
    * @param maxClosing how many sockets may close in order within 18 s
    */
   constructor(sockets: ReadonlySet<UwsSocket>, max: number, maxClosing: number) {
@@ -25,16 +25,15 @@ export class UnsentBytes {
     this.#maxClosing = maxClosing;
   }
 
-  /** Counts a change of what one socket has not taken. Beyond the bound sockets are ended. */
+  /** Adds a change of one socket's unsent bytes. Beyond the bound sockets are ended. */
   add(change: number): void {
     this.#open += change;
-    if (change > 0 && this.#open > this.#max) this.#cut();
+    if (change > 0 && this.#open > this.#max) this.#endLargest();
   }
 
   /**
-   * Whether a socket may close in order: its close frame waits behind what it has not taken, and once it is told to close
-   * uWebSockets.js 20 offers no way to end it, and does not say when it has. All those together may hold a quarter of the
-   * bound, and keep `maxClosing` connections.
+   * Whether a socket may close in order. Its close frame waits behind its unsent bytes, and from then on uWebSockets.js 20
+   * can neither end it nor report its end. All such sockets may hold a quarter of the bound, and `maxClosing` connections.
    */
   mayClose(unsent: number): boolean {
     if (this.#closingBytes + unsent > this.#max / 4) return false;
@@ -49,10 +48,10 @@ export class UnsentBytes {
   }
 
   /**
-   * Ends those with the most unsent bytes first: to end the one that passes the bound would let a client that holds
-   * nearly all of it end everybody else's. A quarter becomes free, so that this is not done for each message.
+   * Ends the sockets with the most unsent bytes first: ending the one that passes the bound would let a client that holds
+   * nearly all of it end the others. It frees a quarter, so that it does not run for each message.
    */
-  #cut(): void {
+  #endLargest(): void {
     const sockets = [...this.#sockets].toSorted((a, b) => b.unsentBytes - a.unsentBytes);
     for (const socket of sockets) {
       if (this.#open <= this.#max * 0.75) return;

@@ -1,6 +1,6 @@
 import { BodyTooLargeError, type HttpRequest } from '../request.ts';
 
-/** A request without a host: the same `handle`, in the process. */
+/** A request without an adapter, for `handle` in the same process. */
 export function inProcessRequest(
   method: string,
   target: string,
