@@ -10,16 +10,17 @@ import {
   type Step,
 } from './execute.ts';
 import { parseFunction, type Parser } from './parseFunction.ts';
-import { definitionOf, type Definition, type TrpcForm } from './trpcForm.ts';
+import { definitionOf, isTrpcParser, isTrpcProcedure } from './trpcProcedure.ts';
 
 /**
  * Compiles a procedure into the stages that `execute` runs.
+ * @param sample a procedure for which the `selfTest` has passed
  * @returns `undefined` if the procedure must be called as tRPC exposes it: it has a caller of its own, or is wrapped
  */
-export function compile(procedure: AnyTRPCProcedure, form: TrpcForm): Executable['stages'] {
-  if (!form.isProcedure(procedure)) return undefined;
-  const definition = definitionOf(procedure);
-  const parsers = parsersOf(definition, form);
+export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): Executable['stages'] {
+  if (!isTrpcProcedure(procedure, sample)) return undefined;
+  const { resolver, ...definition } = definitionOf(procedure);
+  const parsers = parsersOf(procedure, sample);
   const middlewares = definition.middlewares.slice(0, -1);
   const isDirect = parsers.size === middlewares.length;
   const stages: (readonly Step[])[] = [];
@@ -38,25 +39,23 @@ export function compile(procedure: AnyTRPCProcedure, form: TrpcForm): Executable
     else behind = isDirect ? [outputStep(parser)] : resultSteps(parser);
   }
   if (!isDirect) behind = [{ run: toResult }, ...behind];
-  close({ run: (run) => definition.resolver(optionsOf(run)) });
+  close({ run: (run) => resolver(optionsOf(run)) });
   if (isDirect) return stages;
   const [first = [], ...others] = stages;
   return [[...first, { run: unwrap }], ...others];
 }
 
-/** The parsers that tRPC's own middlewares close over, by the middleware's place. */
-function parsersOf({ inputs, output, middlewares }: Definition, form: TrpcForm): ReadonlyMap<number, Parser> {
-  const placesOf = (kind: 'input' | 'output') =>
-    middlewares.flatMap((middleware, at) => (form.isParser(middleware, kind) ? [at] : []));
-  const matched = (places: readonly number[], parsers: readonly Parser[]) =>
-    // `createInputMiddleware` makes middlewares whose parser is not in `_def`: they run as the router's own do.
-    places.length === parsers.length
+/** The parsers of the middlewares that tRPC makes of `.input()` and `.output()`, by the middleware's place. */
+function parsersOf(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): ReadonlyMap<number, Parser> {
+  const { inputs, output, middlewares } = definitionOf(procedure);
+  const matched = (kind: 'input' | 'output', parsers: readonly Parser[]) => {
+    const places = middlewares.flatMap((each, at) => (isTrpcParser(each, kind, sample) ? [at] : []));
+    // `createInputMiddleware` makes some whose parser is not in `_def`: those run as the router's own middlewares do.
+    return places.length === parsers.length
       ? places.map((at, index) => [at, parsers[index] as Parser] as const)
       : [];
-  return new Map([
-    ...matched(placesOf('input'), inputs),
-    ...matched(placesOf('output'), output === undefined ? [] : [output]),
-  ]);
+  };
+  return new Map([...matched('input', inputs), ...matched('output', output === undefined ? [] : [output])]);
 }
 
 function inputSteps(parser: Parser): readonly Step[] {

@@ -1,15 +1,15 @@
 import { inspect } from 'node:util';
-import { getTRPCErrorFromUnknown } from '@trpc/server';
+import { getTRPCErrorFromUnknown, initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { isAsyncIterable } from '../http/isAsyncIterable.ts';
 import { compile } from './compile.ts';
 import { execute, Failure } from './execute.ts';
 import { createSample } from './selfTest.ts';
 import { buildChain, chainPlan, type Chain, type ChainPlan } from './testing/randomChain.ts';
-import { TrpcForm } from './trpcForm.ts';
 
-const form = new TrpcForm(createSample().procedure);
+const { procedure: sample } = createSample();
 
 type Call = (read: () => unknown, signal: AbortSignal) => unknown;
 
@@ -73,7 +73,7 @@ test(`${runs} random chains have the result and the steps of tRPC's own call`, a
         }
       };
       const expected = await transcript(trpcCall, plan, own);
-      const stages = compile(compiled.procedure, form);
+      const stages = compile(compiled.procedure, sample);
       const procedure = {
         path: 'a.path',
         type,
@@ -104,3 +104,103 @@ test(`${runs} random chains have the result and the steps of tRPC's own call`, a
   expect(counts.compiled).toBeGreaterThan(0.8 * (runs - counts.unbuilt));
   expect(counts.withMiddlewares).toBeGreaterThan(0.2 * runs);
 }, 600_000);
+
+const t = initTRPC.context<object>().create({ isDev: false });
+
+type Loose = Parameters<Parameters<typeof t.procedure.query>[0]>[0];
+
+function call(procedure: unknown, input: unknown = {}): unknown {
+  const stages = compile(procedure as AnyTRPCProcedure, sample);
+  expect(stages).toBeDefined();
+  const read = () => input;
+  const own = {
+    path: 'a.path',
+    type: 'query',
+    meta: { is: 'meta' },
+    procedure: procedure as AnyTRPCProcedure,
+  };
+  return execute({ ...own, type: 'query', stages }, { user: 'ann' }, { read }, 3, scope);
+}
+
+const scope = { signal: new AbortController().signal };
+
+describe('execute', () => {
+  test('returns the output at once where nothing waits', () => {
+    const procedure = t.procedure
+      .input(z.object({ a: z.number() }))
+      .output(z.object({ b: z.number() }))
+      .query(({ input }) => ({ b: input.a, more: 1 }));
+    expect(call(procedure, { a: 1 })).toEqual({ b: 1 });
+  });
+
+  test('returns a failure at once where nothing waits, and does not throw', () => {
+    const procedure = t.procedure.input(z.string()).query(() => 1);
+    const outcome = call(procedure, 5);
+    expect(outcome).toBeInstanceOf(Failure);
+    expect((outcome as Failure).error).toMatchObject({ code: 'BAD_REQUEST', cause: { issues: [{}] } });
+  });
+
+  test.each<[what: string, thrown: unknown]>([
+    ['an object whose message is no string', { message: Object.create(null) as object }],
+    ['a symbol', Symbol('thrown')],
+    [
+      'an error whose name cannot be read',
+      Object.defineProperty(new Error('x'), 'name', { get: () => fail() }),
+    ],
+  ])('resolves to a failure where a procedure throws %s', async (_what, thrown) => {
+    const throwing = () => {
+      throw thrown;
+    };
+    for (const base of [t.procedure, t.procedure.use(({ next }) => next())]) {
+      for (const resolver of [throwing, async () => throwing()]) {
+        for (const procedure of [base.query(resolver), base.input(throwing).query(() => 1)]) {
+          expect(await call(procedure)).toBeInstanceOf(Failure);
+        }
+      }
+    }
+  });
+
+  const members = ['batchIndex', 'ctx', 'getRawInput', 'input', 'meta', 'next', 'path', 'signal', 'type'];
+  test('gives resolvers and middlewares all members as their own, also behind a spread', async () => {
+    const seen: unknown[] = [];
+    const see = (options: Loose) => {
+      const { signal } = options;
+      const copy = { ...options };
+      seen.push([Object.keys(copy).toSorted(), signal === scope.signal, copy.signal, options.signal]);
+      return options;
+    };
+    const expected = [members, true, scope.signal, scope.signal];
+    const procedure = t.procedure.use((options) => see(options as never) && options.next()).query(see);
+    await call(procedure);
+    call(t.procedure.query(see as never));
+    expect(seen).toEqual([expected, expected, expected]);
+  });
+
+  test('runs what a middleware does behind next() before the input is parsed, as tRPC does', async () => {
+    const steps: string[] = [];
+    const procedure = t.procedure
+      .use(({ next }) => {
+        const pending = next();
+        steps.push('behind next()');
+        return pending;
+      })
+      .input((value: unknown) => steps.push('input') && value)
+      .query(() => steps.push('resolver'));
+    expect(await call(procedure)).toBe(3);
+    expect(steps).toEqual(['behind next()', 'input', 'resolver']);
+  });
+
+  test('gives a middleware a promise even where nothing waits, and awaits what is no promise', async () => {
+    let pending: unknown;
+    const procedure = t.procedure
+      .use((({ next }: { next: () => unknown }) => (pending = next())) as never)
+      .use((() => ({ ok: true, data: 'own', marker: 'middlewareMarker' })) as never)
+      .query(() => 1);
+    expect(await call(procedure)).toBe('own');
+    expect(pending).toBeInstanceOf(Promise);
+  });
+});
+
+function fail(): never {
+  throw new Error('The name was read');
+}

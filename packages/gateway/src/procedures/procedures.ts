@@ -4,7 +4,7 @@ import { execute, Failure, type Executable } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { RestMeta } from './meta.ts';
 import { createSample, selfTest } from './selfTest.ts';
-import { definitionOf, type TrpcForm } from './trpcForm.ts';
+import { definitionOf } from './trpcProcedure.ts';
 
 /** A procedure that is served. */
 export interface ServedProcedure {
@@ -57,22 +57,28 @@ export async function procedureDefinitions(
   for (let loaders = lazyLoaders(router); loaders.length > 0; loaders = lazyLoaders(router)) {
     await Promise.all(loaders.map((loader) => loader.load()));
   }
-  const form = await selfTest(sample);
-  if (typeof form === 'string') {
-    // oxlint-disable-next-line no-console -- the service runs, only slower: its operator learns of it here
+  const difference = await selfTest(sample);
+  if (difference !== undefined) {
+    // oxlint-disable-next-line no-console -- the service runs, but slower than it can: the operator should know
     console.error(
-      `@petstore/gateway calls all procedures through tRPC, which is slower: ${form}. Use @trpc/server ^11.25.2.`,
+      `@petstore/gateway calls all procedures through tRPC, which is slower: ${difference}. Use @trpc/server ^11.25.2.`,
     );
   }
+  const stagesOf = (procedure: AnyTRPCProcedure) =>
+    difference === undefined ? compile(procedure, sample.procedure) : undefined;
   const procedures = router._def.procedures as Record<string, AnyTRPCProcedure>;
-  return Object.entries(procedures).map(([path, procedure]) => readProcedure(path, procedure, form));
+  return Object.entries(procedures).map(([path, procedure]) => readProcedure(path, procedure, stagesOf));
 }
 
 function lazyLoaders(router: AnyTRPCRouter): readonly { load: () => Promise<void> }[] {
   return Object.values(router._def.lazy);
 }
 
-function readProcedure(path: string, procedure: AnyTRPCProcedure, form: TrpcForm | string): Procedure {
+function readProcedure(
+  path: string,
+  procedure: AnyTRPCProcedure,
+  stagesOf: (procedure: AnyTRPCProcedure) => Executable['stages'],
+): Procedure {
   const { type, meta, inputs, output } = definitionOf(procedure);
   if (!Array.isArray(inputs)) {
     throw new GatewayError(
@@ -80,7 +86,7 @@ function readProcedure(path: string, procedure: AnyTRPCProcedure, form: TrpcForm
     );
   }
   const { openapi } = (meta ?? {}) as { readonly openapi?: RestMeta };
-  const stages = typeof form === 'string' ? undefined : compile(procedure, form);
+  const stages = stagesOf(procedure);
   const executable = { path, type, meta, procedure, stages };
   return {
     ...executable,

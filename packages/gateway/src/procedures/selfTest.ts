@@ -1,7 +1,7 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { compile } from './compile.ts';
 import { execute, Failure } from './execute.ts';
-import { definitionOf, TrpcForm } from './trpcForm.ts';
+import { definitionOf } from './trpcProcedure.ts';
 
 /** A procedure made with the @trpc/server that the gateway loads, and what it was made of. */
 export interface Sample {
@@ -43,11 +43,11 @@ export function createSample(): Sample {
 }
 
 /**
- * Finds out whether this version of tRPC makes procedures as `compile` expects: their parts are in `_def`, and a call
- * takes the same steps, with the same outcome, as tRPC's own.
- * @returns how to recognise its procedures, or what is different
+ * Tests whether the installed @trpc/server makes procedures as `compile` expects: their parts are in `_def`, and a
+ * compiled call takes the same steps to the same outcome as tRPC's own.
+ * @returns what is different; `undefined` if nothing is
  */
-export async function selfTest(sample: Sample): Promise<TrpcForm | string> {
+export async function selfTest(sample: Sample): Promise<string | undefined> {
   const { procedure, inputs, output, resolver } = sample;
   try {
     const definition = definitionOf(procedure);
@@ -56,17 +56,16 @@ export async function selfTest(sample: Sample): Promise<TrpcForm | string> {
     if (inputs.some((parser, at) => definition.inputs[at] !== parser)) return 'inputs are not in _def';
     if (definition.output !== output) return 'the output is not in _def';
     if (definition.resolver !== resolver) return 'the resolver is not in _def';
-    const form = new TrpcForm(procedure);
-    const stages = compile(procedure, form);
+    const stages = compile(procedure, procedure);
     if (stages === undefined) return 'a procedure is not recognised';
     const compiled = { path: 'sample', type: 'mutation', meta: undefined, procedure, stages } as const;
     for (const failing of ['nothing', 'first input', 'second input', 'resolver', 'output']) {
       const input = { [failing]: true };
       const expected = await transcript(sample, input, { ...compiled, stages: undefined });
       const actual = await transcript(sample, input, compiled);
-      if (actual !== expected) return `a call does ${expected}, compiled ${actual}`;
+      if (actual !== expected) return 'a compiled call does not do what its own call does';
     }
-    return form;
+    return undefined;
   } catch (error) {
     return `the test of a procedure failed: ${String(error)}`;
   }
