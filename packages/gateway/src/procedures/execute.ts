@@ -54,28 +54,37 @@ export function execute(
   index: number,
   scope: SignalScope,
 ): unknown {
-  const steps = procedure.stages?.[0];
-  if (steps === undefined) return callProcedure(procedure, ctx, inputs, index, scope);
-  const run = new StageRun(procedure, 0, inputs, index, scope, ctx, undefined, undefined);
+  return procedure.stages
+    ? start(new StageRun(procedure, 0, inputs, index, scope, ctx, undefined, undefined))
+    : callProcedure(procedure, ctx, inputs, index, scope);
+}
+
+/** Runs a stage until a step's result is pending. */
+function start(run: StageRun): unknown {
+  const steps = run.procedure.stages?.[run.stage] ?? noSteps;
   let at = 0;
   try {
     let value: unknown;
     for (; at < steps.length; at += 1) {
       value = (steps[at] as Step).run(run, value);
-      if (isThenable(value)) return resume(run, steps, at, value);
+      // As in tRPC, `next()` returns once its first step has run: a middleware may do something before the others.
+      if (run.stage > 0 || isThenable(value)) return resume(run, steps, at, value);
     }
     return value;
   } catch (cause) {
-    return failureOf(cause, steps[at]);
+    return failed(run, cause, steps[at]);
   }
 }
 
-/** Runs the rest of a call from the step whose result is pending. */
+/**
+ * Runs the rest of a stage from the step whose result is pending. It waits only for promises: to await every step costs
+ * 300 ns of 900 (one middleware, async resolver).
+ */
 async function resume(
   run: StageRun,
   steps: readonly Step[],
   from: number,
-  pending: PromiseLike<unknown>,
+  pending: unknown,
 ): Promise<unknown> {
   let at = from;
   try {
@@ -86,8 +95,14 @@ async function resume(
     }
     return value;
   } catch (cause) {
-    return failureOf(cause, steps[at]);
+    return failed(run, cause, steps[at]);
   }
+}
+
+/** What a stage that failed returns: to `execute`, or to the middleware that called `next()`. */
+function failed({ stage }: StageRun, cause: unknown, step: Step | undefined): Failure | Result {
+  const failure = failureOf(cause, step?.onError);
+  return stage === 0 ? failure : { ok: false, error: failure.error, marker };
 }
 
 /** Calls a procedure as tRPC exposes it. */
@@ -106,17 +121,17 @@ async function callProcedure(
   }
 }
 
-function failureOf(cause: unknown, step?: Step): Failure {
+function failureOf(
+  cause: unknown,
+  toError: (cause: unknown) => TRPCError = getTRPCErrorFromUnknown,
+): Failure {
   try {
-    return new Failure(errorOf(cause, step));
+    return new Failure(toError(cause));
   } catch (error) {
     // A thrown object may have a `message` that cannot be converted to a string.
     return failureOf(error);
   }
 }
-
-const errorOf = (cause: unknown, step: Step | undefined) =>
-  step?.onError ? step.onError(cause) : getTRPCErrorFromUnknown(cause);
 
 type GetRawInput = () => Promise<unknown>;
 
@@ -153,19 +168,14 @@ class StepOptions {
     this.input = run.input;
     this.meta = procedure.meta;
     // Not from `this`: a middleware may change its options.
-    this.next = (options) =>
-      runStage(
-        new StageRun(
-          procedure,
-          run.stage + 1,
-          inputs,
-          index,
-          run.scope,
-          options?.ctx ? { ...(run.ctx as object), ...options.ctx } : run.ctx,
-          options && 'input' in options ? options.input : run.input,
-          options?.getRawInput ?? run.getRawInput,
-        ),
+    this.next = (options) => {
+      const ctx = options?.ctx ? { ...(run.ctx as object), ...options.ctx } : run.ctx;
+      const input = options && 'input' in options ? options.input : run.input;
+      const readInput = options?.getRawInput ?? getRawInput;
+      return Promise.resolve(
+        start(new StageRun(procedure, run.stage + 1, inputs, index, run.scope, ctx, input, readInput)),
       );
+    };
   }
 }
 
@@ -213,25 +223,7 @@ export class StageRun {
   }
 }
 
-/** Runs the next stage for a middleware's `next()`: its first step at once, as tRPC does, the others later. */
-async function runStage(run: StageRun): Promise<unknown> {
-  const steps = run.procedure.stages?.[run.stage] ?? noSteps;
-  let at = 0;
-  try {
-    let value: unknown;
-    for (; at < steps.length; at += 1) {
-      value = (steps[at] as Step).run(run, value);
-      // Awaiting every step costs 300 ns of 900 (one middleware, async resolver).
-      if (at === 0 || isThenable(value)) value = await value;
-    }
-    return value;
-  } catch (cause) {
-    return errorResult(errorOf(cause, steps[at]));
-  }
-}
-
-const errorResult = (error: TRPCError): Result => ({ ok: false, error, marker });
-
+/** Behind the resolver. */
 const noSteps: readonly Step[] = [
   {
     run() {

@@ -333,9 +333,11 @@ export interface ChainPlan {
 
 const name = (table: object) => fc.constantFrom(...Object.keys(table));
 const parserElement = fc.record({ kind: fc.constantFrom('input', 'output'), name: name(parsers) });
+const output = fc.record({ kind: fc.constant('output' as const), name: name(parsers) });
+const use = fc.record({ kind: fc.constant('use' as const), name: name(middlewares) });
 const flat = fc.oneof(
   { weight: 6, arbitrary: parserElement },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('use' as const), name: name(middlewares) }) },
+  { weight: 4, arbitrary: use },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -386,6 +388,8 @@ export const chainPlan: fc.Arbitrary<ChainPlan> = fc
     elements: fc.oneof(
       fc.array(parserElement as fc.Arbitrary<Element>, { maxLength: 4 }),
       fc.array(element, { maxLength: 5 }),
+      // An output parser that sees what middlewares return.
+      fc.tuple(output, use, flat) as fc.Arbitrary<Element[]>,
     ),
     resolver: fc.oneof(
       { weight: 4, arbitrary: name(resolvers) },
