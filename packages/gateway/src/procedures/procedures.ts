@@ -25,8 +25,6 @@ export interface Procedure extends ServedProcedure, Executable {
   readonly output: unknown;
   /** @deprecated Use `execute`. */
   readonly call: ProcedureCall;
-  /** @deprecated Use `execute`. */
-  readonly callInTurns: TurnwiseCall;
 }
 
 export type ProcedureDefinition = Procedure;
@@ -37,13 +35,6 @@ type ProcedureCall = (
   signal: AbortSignal | undefined,
   batchIndex?: number,
 ) => unknown;
-
-type TurnwiseCall = (
-  context: unknown,
-  getRawInput: () => Promise<unknown>,
-  signal: AbortSignal | undefined,
-  batchIndex: number,
-) => Promise<unknown>;
 
 /**
  * Reads every procedure of a router, lazy routers loaded, in the router's order.
@@ -94,23 +85,18 @@ function readProcedure(
     rest: openapi?.enabled === false ? undefined : openapi,
     inputs,
     output,
-    ...callsOf(executable),
+    call: callOf(executable),
   };
 }
 
 /** Until all protocols use `execute`. */
-function callsOf(executable: Executable): Pick<Procedure, 'call' | 'callInTurns'> {
-  const orThrow = (outcome: unknown) => {
-    if (outcome instanceof Failure) throw outcome.error;
-    return outcome;
+const callOf =
+  (executable: Executable): ProcedureCall =>
+  (ctx, read, signal, batchIndex = 0) => {
+    const outcome = execute(executable, ctx, { read }, batchIndex, { signal: signal as AbortSignal });
+    if (!(outcome instanceof Promise)) return outcome;
+    return outcome.then((settled: unknown) => {
+      if (settled instanceof Failure) throw settled.error;
+      return settled;
+    });
   };
-  const { procedure, path, type } = executable;
-  return {
-    call(ctx, read, signal, batchIndex = 0) {
-      const outcome = execute(executable, ctx, { read }, batchIndex, { signal: signal as AbortSignal });
-      return outcome instanceof Promise ? outcome.then(orThrow) : outcome;
-    },
-    callInTurns: (ctx, getRawInput, signal, batchIndex) =>
-      procedure({ ctx, getRawInput, path, type, signal, batchIndex }),
-  };
-}
