@@ -109,7 +109,7 @@ const t = initTRPC.context<object>().create({ isDev: false });
 
 type Loose = Parameters<Parameters<typeof t.procedure.query>[0]>[0];
 
-function call(procedure: unknown, input: unknown = {}): unknown {
+function run(procedure: unknown, input: unknown = {}): unknown {
   const stages = compile(procedure as AnyTRPCProcedure, sample);
   expect(stages).toBeDefined();
   const read = () => input;
@@ -130,12 +130,12 @@ describe('execute', () => {
       .input(z.object({ a: z.number() }))
       .output(z.object({ b: z.number() }))
       .query(({ input }) => ({ b: input.a, more: 1 }));
-    expect(call(procedure, { a: 1 })).toEqual({ b: 1 });
+    expect(run(procedure, { a: 1 })).toEqual({ b: 1 });
   });
 
   test('returns a failure at once where nothing waits, and does not throw', () => {
     const procedure = t.procedure.input(z.string()).query(() => 1);
-    const outcome = call(procedure, 5);
+    const outcome = run(procedure, 5);
     expect(outcome).toBeInstanceOf(Failure);
     expect((outcome as Failure).error).toMatchObject({ code: 'BAD_REQUEST', cause: { issues: [{}] } });
   });
@@ -154,7 +154,7 @@ describe('execute', () => {
     for (const base of [t.procedure, t.procedure.use(({ next }) => next())]) {
       for (const resolver of [throwing, async () => throwing()]) {
         for (const procedure of [base.query(resolver), base.input(throwing).query(() => 1)]) {
-          expect(await call(procedure)).toBeInstanceOf(Failure);
+          expect(await run(procedure)).toBeInstanceOf(Failure);
         }
       }
     }
@@ -171,8 +171,8 @@ describe('execute', () => {
     };
     const expected = [members, true, scope.signal, scope.signal];
     const procedure = t.procedure.use((options) => see(options as never) && options.next()).query(see);
-    await call(procedure);
-    call(t.procedure.query(see as never));
+    await run(procedure);
+    run(t.procedure.query(see));
     expect(seen).toEqual([expected, expected, expected]);
   });
 
@@ -186,7 +186,7 @@ describe('execute', () => {
       })
       .input((value: unknown) => steps.push('input') && value)
       .query(() => steps.push('resolver'));
-    expect(await call(procedure)).toBe(3);
+    expect(await run(procedure)).toBe(3);
     expect(steps).toEqual(['behind next()', 'input', 'resolver']);
   });
 
@@ -196,7 +196,7 @@ describe('execute', () => {
       .use((({ next }: { next: () => unknown }) => (pending = next())) as never)
       .use((() => ({ ok: true, data: 'own', marker: 'middlewareMarker' })) as never)
       .query(() => 1);
-    expect(await call(procedure)).toBe('own');
+    expect(await run(procedure)).toBe('own');
     expect(pending).toBeInstanceOf(Promise);
   });
 });

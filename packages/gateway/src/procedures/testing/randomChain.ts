@@ -365,12 +365,12 @@ const element = fc.oneof(
 );
 
 /** Without all outputs but the first: tRPC does not build a procedure with two. */
-function withOneOutput(elements: readonly Element[], seen = { output: false }): readonly Element[] {
+function withOneOutput(elements: readonly Element[], found = { output: false }): readonly Element[] {
   return elements.flatMap((each): readonly Element[] => {
-    if (each.kind === 'concat') return [{ ...each, elements: withOneOutput(each.elements, seen) }];
+    if (each.kind === 'concat') return [{ ...each, elements: withOneOutput(each.elements, found) }];
     if (each.kind !== 'output') return [each];
-    if (seen.output) return [];
-    seen.output = true;
+    if (found.output) return [];
+    found.output = true;
     return [each];
   });
 }
