@@ -21,7 +21,13 @@ import { Reply } from '../../procedures/reply.ts';
 import { authorizationOf, sendsParameters } from './connectionAuthorization.ts';
 import type { SocketOptions } from './options.ts';
 import { SocketCall, type CallOwner } from './socketCall.ts';
-import { noCall, SocketMessages, type FrameReceiver, type MessageOptions } from './socketMessages.ts';
+import {
+  noCall,
+  SocketMessages,
+  type FrameReceiver,
+  type MessageOptions,
+  type RawMessage,
+} from './socketMessages.ts';
 
 /** The options of a gateway that its WebSockets depend on. */
 export interface SocketConnectionOptions<Identity> extends MessageOptions {
@@ -75,11 +81,6 @@ const connectionEndsWithinMs = 18_000;
 
 const malformed = new TRPCError({ code: 'BAD_REQUEST', message: 'The message is malformed.' });
 
-interface Message {
-  readonly data: Buffer;
-  readonly isBinary: boolean;
-}
-
 /** One WebSocket: its credential, its context, its limits and its end. */
 export class SocketConnection<Identity> implements SocketHandler, FrameReceiver, CallOwner {
   readonly request: HttpRequest;
@@ -100,7 +101,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
   /** Whether the next message is the connection parameters. */
   #awaitsParameters: boolean;
   /** Messages that wait for the context, unparsed: each may be thousands of calls. `undefined` once it is there. */
-  #held: Message[] | undefined = [];
+  #held: RawMessage[] | undefined = [];
   #heldBytes = 0;
   #credentialTimer: NodeJS.Timeout | undefined;
   #onChecked: (() => void) | undefined;
@@ -174,7 +175,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
   }
 
   limited(limit: SocketLimit): void {
-    this.#report(undefined, limit === 'message-bytes' ? 413 : 429, undefined, limit);
+    this.#report(undefined, limit === 'message-bytes' ? 413 : 429, limit);
   }
 
   drained(): void {
@@ -227,21 +228,20 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
   }
 
   ended(call: SocketCall, error: TRPCError | undefined): void {
-    if (call.procedure === undefined && error) this.#reject(error);
-    else if (error) this.#reportError(call, error);
     // 499: the client has gone, as over HTTP. A subscription ends by that, and has sent what it had.
-    else this.#report(call, this.#state === 'closed' && !call.isSubscription ? 499 : 200);
+    const success = this.#state === 'closed' && !call.isSubscription ? 499 : 200;
+    if (call.procedure === undefined && error) this.#reject(error);
+    else this.#report(call, error ?? success);
     if (this.pending.size === 0) this.#onIdle();
     this.#closeIfDrained();
   }
 
   /** Authenticates the client where its request did not, makes the context, and serves what was held. It never rejects. */
-  async #begin(parameters?: Message): Promise<void> {
+  async #begin(parameters?: RawMessage): Promise<void> {
     const { isAdmitted, scope } = this.#opening;
     let connectionParams: ConnectionParams = null;
     try {
-      if (parameters)
-        connectionParams = this.messages.readConnectionParams(parameters.data, parameters.isBinary);
+      if (parameters) connectionParams = this.messages.readConnectionParams(parameters);
     } catch (cause) {
       return this.#fail(getTRPCErrorFromUnknown(cause));
     }
@@ -301,12 +301,12 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
 
   /** Reports an error that no call causes, sends it, and closes the socket. */
   #fail(error: TRPCError, code?: number, reason?: string): void {
-    this.#reportError(undefined, error);
+    this.#report(undefined, error);
     this.messages.fail(noCall, error);
     setImmediate(() => this.#close(code, reason));
   }
 
-  #hold(message: Message): void {
+  #hold(message: RawMessage): void {
     const { maxUnauthenticatedBytes } = this.options.sockets;
     this.#heldBytes += message.data.byteLength;
     if (this.#heldBytes > maxUnauthenticatedBytes)
@@ -315,23 +315,23 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
   }
 
   /** The calls of a message, which costs what a call does, whatever is in it; its first call then costs nothing. */
-  #read({ data, isBinary }: Message): readonly SocketCall[] {
+  #read(message: RawMessage): readonly SocketCall[] {
     this.#isBeyondLimit = this.#charge() !== undefined;
     if (!this.#isBeyondLimit) this.#paid += 1;
-    const messages = this.messages.read(data, isBinary);
-    let isMalformed = messages === undefined;
+    const parts = this.messages.read(message);
+    let isMalformed = parts === undefined;
     const calls: SocketCall[] = [];
-    for (const [index, message] of messages?.entries() ?? []) {
-      const { id, method } = message;
+    for (const [index, part] of parts?.entries() ?? []) {
+      const { id, method } = part;
       if (id === null) {
         isMalformed = true;
         const error = new TRPCError({ code: 'PARSE_ERROR', message: '`id` is required' });
-        this.messages.fail({ ...noCall, jsonrpc: message.jsonrpc }, error);
+        this.messages.fail({ ...noCall, jsonrpc: part.jsonrpc }, error);
       } else if (method === 'subscription.stop') {
         this.subscriptions.get(id)?.abort();
       } else {
-        const procedure = this.options.definitions.get(message.params.path);
-        const call = new SocketCall(this, id, message, procedure, index);
+        const procedure = this.options.definitions.get(part.params.path);
+        const call = new SocketCall(this, id, part, procedure, index);
         const isDuplicate = call.isSubscription && this.subscriptions.has(id);
         if (isDuplicate) {
           isMalformed = true;
@@ -364,17 +364,17 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
 
   /** Reports a message that starts no call. Beyond the rate limit it closes the socket: a call would be rejected. */
   #reject(error: TRPCError): void {
-    this.#reportError(undefined, error);
+    this.#report(undefined, error);
     if (this.#isBeyondLimit) this.#close(tryAgainLater, 'Try again later.');
   }
 
-  #reportError(call: SocketCall | undefined, error: TRPCError): void {
-    const status = getHTTPStatusCodeFromError(error);
-    const limit = error instanceof LimitError ? error.limit : undefined;
-    this.#report(call, status, status >= 500 && limit === undefined ? error : undefined, limit);
-  }
-
-  #report(call: SocketCall | undefined, status: number, error?: TRPCError, limit?: Exchange['limit']): void {
+  #report(
+    call: SocketCall | undefined,
+    outcome: TRPCError | number,
+    limit = outcome instanceof LimitError ? outcome.limit : undefined,
+  ): void {
+    const status = typeof outcome === 'number' ? outcome : getHTTPStatusCodeFromError(outcome);
+    const isUnexpected = typeof outcome !== 'number' && status >= 500 && limit === undefined;
     this.options.tell({
       requestId: this.#opening.scope.requestId,
       method: 'WS',
@@ -389,7 +389,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
       bytesIn: undefined,
       bytesOut: undefined,
       limit,
-      error,
+      error: isUnexpected ? outcome : undefined,
     });
   }
 

@@ -27,6 +27,12 @@ export interface FrameReceiver {
   send(frame: string | Uint8Array): void;
 }
 
+/** A message as it came. */
+export interface RawMessage {
+  readonly data: Buffer;
+  readonly isBinary: boolean;
+}
+
 /** What an error names: a call, or none. */
 export interface CallInfo {
   readonly id: string | number | null;
@@ -66,10 +72,10 @@ export class SocketMessages {
   }
 
   /** The calls in a message; `undefined` for a malformed message, whose error is sent. */
-  read(data: Buffer, isBinary: boolean): readonly TRPCClientOutgoingMessage[] | undefined {
+  read(message: RawMessage): readonly TRPCClientOutgoingMessage[] | undefined {
     const { transformer } = this.#config;
     try {
-      const decoded = this.#decode(data, isBinary);
+      const decoded = this.#decode(message);
       if (!Array.isArray(decoded)) return [parseTRPCMessage(decoded, transformer)];
       if (decoded.length <= this.#options.rpc.maxBatchSize)
         return decoded.map((part) => parseTRPCMessage(part, transformer));
@@ -82,15 +88,15 @@ export class SocketMessages {
   }
 
   /** @throws {TRPCError} `PARSE_ERROR` */
-  readConnectionParams(data: Buffer, isBinary: boolean): TRPCRequestInfo['connectionParams'] {
-    let message: unknown;
+  readConnectionParams(message: RawMessage): TRPCRequestInfo['connectionParams'] {
+    let decoded: unknown;
     try {
-      message = this.#decode(data, isBinary);
-      if (!isObject(message)) throw new Error('Message was not an object');
+      decoded = this.#decode(message);
+      if (!isObject(decoded)) throw new Error('Message was not an object');
     } catch (cause) {
       throw new TRPCError({ code: 'PARSE_ERROR', message: 'Malformed TRPCConnectionParamsMessage', cause });
     }
-    return parseConnectionParamsFromUnknown(message.data);
+    return parseConnectionParamsFromUnknown(decoded.data);
   }
 
   /**
@@ -194,7 +200,7 @@ export class SocketMessages {
     this.#receiver.send(frame);
   }
 
-  #decode(data: Buffer, isBinary: boolean): unknown {
+  #decode({ data, isBinary }: RawMessage): unknown {
     const { experimental_encoder: encoder } = this.#options.sockets;
     if (encoder) return encoder.decode(isBinary ? data : data.toString());
     if (!isBinary) return JSON.parse(data.toString());
