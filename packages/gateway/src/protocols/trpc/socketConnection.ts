@@ -321,7 +321,10 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
     const parts = this.messages.read(message);
     let isMalformed = parts === undefined;
     const calls: SocketCall[] = [];
-    for (const [index, part] of parts?.entries() ?? []) {
+    let index = -1;
+    // Not by `entries()`, which costs 3% of a query.
+    for (const part of parts ?? []) {
+      index += 1;
       const { id, method } = part;
       if (id === null) {
         isMalformed = true;
