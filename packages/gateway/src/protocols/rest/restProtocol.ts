@@ -14,7 +14,7 @@ import type { Limits } from '../../policies/limits.ts';
 import type { Target } from '../../policies/policy.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
-import { Failed } from '../../procedures/failed.ts';
+import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Protocol } from '../protocol.ts';
 import { byteContent } from './byteContent.ts';
@@ -205,7 +205,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     }
     if (!isThenable(context)) return this.#call(context);
     calls.wait(context, this.#scope, (outcome) => {
-      if (outcome instanceof Failed) this.#fail(outcome.error);
+      if (outcome instanceof Failure) this.#fail(outcome.error);
       else this.#call(outcome);
     });
   }
@@ -222,7 +222,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   settle(_index: number, outcome: unknown): void {
     const { parseEvent } = this.#served;
-    if (outcome instanceof Failed) this.#fail(outcome.error);
+    if (outcome instanceof Failure) this.#fail(outcome.error);
     else if (parseEvent) void this.#streamEvents(outcome, parseEvent);
     else this.#succeed(outcome);
   }
