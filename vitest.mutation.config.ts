@@ -52,7 +52,7 @@ export default defineConfig({
     ],
     sequence: { sequencer: NearestFirst },
     // The same values in each run, so that a mutant does not live by chance in one and die in another.
-    env: { TEST_SEED: '1' },
+    env: { TEST_SEED: '1', MUTATION_TEST: 'true' },
     setupFiles: ['./vitest.setup.ts'],
     testTimeout: 20_000,
     hookTimeout: 30_000,

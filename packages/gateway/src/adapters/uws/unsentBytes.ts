@@ -1,11 +1,15 @@
-import type { UwsSocket } from './socket.ts';
+/** What is bounded of an open socket. */
+interface BoundedSocket {
+  readonly unsentBytes: number;
+  endFor(limit: 'unsent-bytes'): void;
+}
 
 /** How long uWebSockets.js 20 takes to end a socket after its close frame, at most (measured: 16 to 18 s). */
 const closedWithinMs = 18_000;
 
 /** Counts and bounds the unsent bytes of all WebSockets together. */
 export class UnsentBytes {
-  readonly #sockets: ReadonlySet<UwsSocket>;
+  readonly #sockets: ReadonlySet<BoundedSocket>;
   readonly #max: number;
   #open = 0;
   readonly #maxClosing: number;
@@ -19,7 +23,7 @@ export class UnsentBytes {
    * @param sockets the open ones
    * @param maxClosing how many sockets may close in order within 18 s
    */
-  constructor(sockets: ReadonlySet<UwsSocket>, max: number, maxClosing: number) {
+  constructor(sockets: ReadonlySet<BoundedSocket>, max: number, maxClosing: number) {
     this.#sockets = sockets;
     this.#max = max;
     this.#maxClosing = maxClosing;
