@@ -6,7 +6,7 @@ import { isObservable, observable, observableToAsyncIterable } from '@trpc/serve
 import { jsonlStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Failed } from '../../procedures/failed.ts';
+import { Failure } from '../../procedures/execute.ts';
 import { JsonLines, type JsonLinesFormat, type JsonLinesOptions } from './jsonLines.ts';
 
 const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });
@@ -104,7 +104,7 @@ describe('the body of JSON lines', () => {
 
   it('is a stream, begun by its head, where a call waits for more', async () => {
     const { lines, next, seen } = linesOf(2);
-    lines.settle(1, new Failed(conflict('no')));
+    lines.settle(1, new Failure(conflict('no')));
     setTimeout(() => lines.settle(0, undefined), 20);
     expect(await lines.body()).toBe(lines);
     expect(await next()).toBe(`${headOfTwo}[1,0,[[{"error":{"message":"no","call":1}}]]]\n`);
@@ -186,7 +186,7 @@ describe('JSON lines', () => {
   });
 
   it.each([
-    ['an error of a call', 'callError', () => new Failed(conflict('no'))],
+    ['an error of a call', 'callError', () => new Failure(conflict('no'))],
     ['an error of an output', 'outputError', () => Promise.reject(conflict('no'))],
   ])('fail where %s has no shape', async (_name, which, outcome) => {
     const broken = () => {
@@ -260,7 +260,7 @@ describe('JSON lines', () => {
     const reported: unknown[] = [];
     const { lines } = linesOf(1, { callError: (cause) => reported.push(cause) });
     lines.cut();
-    lines.settle(0, new Failed(conflict('aborted')));
+    lines.settle(0, new Failure(conflict('aborted')));
     expect(reported).toMatchObject([{ message: 'aborted' }]);
   });
 
@@ -430,7 +430,7 @@ describe.each([
         for (const [index, one] of calls.entries()) {
           outcomeOf(one).then(
             (outcome) => lines.settle(index, outcome),
-            (cause: unknown) => lines.settle(index, new Failed(cause as TRPCError)),
+            (cause: unknown) => lines.settle(index, new Failure(cause as TRPCError)),
           );
         }
         const body = await lines.body();

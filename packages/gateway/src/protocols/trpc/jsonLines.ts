@@ -6,7 +6,7 @@ import type { BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
-import { Failed } from '../../procedures/failed.ts';
+import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { isAllHere, isPlainObject, isPromise } from './lineValues.ts';
 
@@ -89,17 +89,15 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     this.#open = calls;
     this.#nextId = 3 * calls;
     let head = '';
-    for (let call = 0; call < calls; call += 1) {
-      head += `${call === 0 ? '{' : ','}"${call}":[[0],[null,${promiseType},${call}]]`;
-    }
-    head += '}';
+    for (let call = 0; call < calls; call += 1) head += `,"${call}":[[0],[null,${promiseType},${call}]]`;
+    head = `{${head.slice(1)}}`;
     this.text = `${format.serialize ? JSON.stringify(format.serialize(JSON.parse(head))) : head}\n`;
   }
 
   /** Writes the outcome of a call. Never throws. */
   settle(call: number, outcome: unknown): void {
     const { callError, calls, signal } = this.#options;
-    if (outcome instanceof Failed) {
+    if (outcome instanceof Failure) {
       try {
         this.#fulfill(call, { error: callError(outcome.error, call) }, call);
       } catch (cause) {
@@ -126,7 +124,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   body(): string | BodyStream | Promise<string | BodyStream> {
     const text = this.takeWhole();
     if (text !== undefined) return text;
-    if (this.#open === 0 || this.isLast) return this;
+    if (this.isLast || this.#open === 0) return this;
     this.#whole = Promise.withResolvers();
     const { promise, resolve } = this.#whole;
     // Behind all promises that are settled: a tick alone would come before them, in the turn of uWebSockets.js.
@@ -219,16 +217,12 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   #promise(promise: PromiseLike<unknown>, call: number): number {
     const id = this.#register();
-    Promise.resolve(promise).then(
-      (value) => {
-        this.#fulfill(id, value, call);
-        this.#close();
-      },
-      (cause: unknown) => {
-        this.#reject(id, cause, call);
-        this.#close();
-      },
-    );
+    void Promise.resolve(promise)
+      .then(
+        (value) => this.#fulfill(id, value, call),
+        (cause: unknown) => this.#reject(id, cause, call),
+      )
+      .then(() => this.#close());
     return id;
   }
 
@@ -293,10 +287,12 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   }
 
   #write({ id, status, value, call, source }: Line): void {
+    const { maxLineBytes, serialize } = this.#format;
     const isError = status === (source ? failed : rejected);
     try {
-      const line = this.#serialized([id, status, value]);
-      this.text += `${boundedJson(line, isError ? Infinity : this.#format.maxLineBytes)}\n`;
+      const line = [id, status, value];
+      const json = boundedJson(serialize ? serialize(line) : line, isError ? Infinity : maxLineBytes);
+      this.text += `${json}\n`;
       if (source && status === yielded) this.#written.push(source);
     } catch (cause) {
       if (!isError && cause instanceof LimitError) {
@@ -308,11 +304,6 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
         this.fail(cause);
       }
     }
-  }
-
-  #serialized(line: unknown): unknown {
-    const { serialize } = this.#format;
-    return serialize ? serialize(line) : line;
   }
 }
 
