@@ -145,6 +145,14 @@ describe('a stream of server-sent events', () => {
     expect([source.returned, seen.aborted]).toEqual([1, 1]);
   });
 
+  it('keeps no timer once it has ended', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { next } = streamOf(values(1), { maxDurationMs: 1000, pingMs: 10 });
+    while ((await next()) !== undefined);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('pings while there is no event, and no sooner', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());

@@ -76,6 +76,7 @@ async function textOf(body: string | AsyncIterable<Uint8Array>): Promise<string>
 
 const head = '{"0":[[0],[null,0,0]]}\n';
 const toData = '[0,0,[[{"result":0}],["result",0,1]]]\n[1,0,[[{"data":0}],["data",0,2]]]\n';
+const resolveAtOnce = (resolve: (value: string) => void) => resolve('resolved');
 const headOfTwo = '{"0":[[0],[null,0,0]],"1":[[0],[null,0,1]]}\n';
 const tooLarge = 'x'.repeat(100);
 
@@ -245,6 +246,40 @@ describe('JSON lines', () => {
       expect(seen).toMatchObject({ aborted: 1, watched: 0, errors: [] });
     },
   );
+
+  it('return an iterator once, whose last value comes after the client has left', async () => {
+    const last = Promise.withResolvers<IteratorResult<number>>();
+    let returned = 0;
+    const iterator = {
+      next: () => last.promise,
+      return: async () => {
+        returned += 1;
+        return { done: true as const, value: undefined };
+      },
+    };
+    const { lines, next, leave, seen } = linesOf(1);
+    lines.settle(0, { [Symbol.asyncIterator]: () => iterator });
+    await next();
+    await leave();
+    last.resolve({ done: true, value: 1 });
+    await sleep(1);
+    expect([returned, seen.aborted]).toEqual([1, 1]);
+  });
+
+  it.each([
+    [
+      'a function that is a promise',
+      () => Object.assign(() => 1, { then: resolveAtOnce, catch: () => {} }),
+      true,
+    ],
+    ['an object with a then alone', () => ({ then: resolveAtOnce }), false],
+  ])('tell promises from others as tRPC does: %s', async (_name, member, isPromise) => {
+    const { lines } = linesOf(1);
+    lines.settle(0, { member: member() });
+    const text = await textOf(await lines.body());
+    expect(text.endsWith('[2,0,[[{"member":0}],["member",0,3]]]\n[3,0,[["resolved"]]]\n')).toBe(isPromise);
+    expect(text.endsWith('[2,0,[[{"member":{}}]]]\n')).toBe(!isPromise);
+  });
 
   it('abort nothing where they are complete when their client leaves', async () => {
     const { lines, leave, next, seen } = linesOf(2);

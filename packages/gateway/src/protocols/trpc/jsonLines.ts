@@ -152,6 +152,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     if (this.#open === 0) return;
     this.#options.abort();
     for (const source of this.#sources) dispose(source);
+    this.#sources.clear();
   }
 
   protected override send(text: string): void {
@@ -244,7 +245,6 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     const { call, id, iterator } = source;
     (async () => {
       const next = await iterator.next();
-      if (this.isOver) return;
       const status = next.done ? returned : yielded;
       this.#add({ id, status, value: this.#encode(next.value, call), call, source });
       if (next.done) this.#end(source);

@@ -81,6 +81,15 @@ describe('the events of a subscription', () => {
     );
   });
 
+  it('end with null where an error has no shape', () => {
+    const format = new RpcEventFormat(
+      { serialize: (data) => data, client: '{}', maxEventBytes: 10 },
+      null,
+      () => undefined,
+    );
+    expect(format.error(new Error('no'))).toBe('event: serialized-error\ndata: null\n\n\n');
+  });
+
   it('end with the error where one of them is too large', async () => {
     const seen: unknown[] = [];
     const format = new RpcEventFormat(

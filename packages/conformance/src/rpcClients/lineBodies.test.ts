@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { initTRPC } from '@trpc/server';
+import { expect, it, onTestFinished } from 'vitest';
+import { lines } from './bytes.ts';
+import { serveGateway } from './gatewayServer.ts';
+
+const t = initTRPC.create({ isDev: false });
+const slow = t.middleware(async ({ next }) => {
+  await Promise.resolve();
+  return next();
+});
+const router = t.router({
+  sync: t.procedure.query(() => 1),
+  async: t.procedure.use(slow).query(async () => {
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    return 2;
+  }),
+  timed: t.procedure.query(() => sleep(5, 3)),
+});
+
+it.each([
+  ['sync,sync', true],
+  ['async,async', true],
+  ['sync,async', true],
+  ['sync,timed', false],
+])('GET /trpc/%s as JSON lines has a Content-Length: %s', async (paths, hasLength) => {
+  const server = await serveGateway({ router, createContext: () => ({}) });
+  onTestFinished(() => server.close());
+  const response = await fetch(`http://127.0.0.1:${server.port}/trpc/${paths}?batch=1`, { headers: lines });
+  const text = await response.text();
+  expect(response.headers.get('content-length')).toBe(hasLength ? String(text.length) : null);
+  expect(text.split('\n')).toHaveLength(8);
+});

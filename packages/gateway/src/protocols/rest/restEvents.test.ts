@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TRPCError } from '@trpc/server';
+import { expect, it } from 'vitest';
+import { inProcessRequest } from '../../http/testing/inProcessRequest.ts';
+import { CallScope } from '../../policies/callScope.ts';
+import { eventContent } from './restEvents.ts';
+
+function start(events: AsyncIterable<unknown>) {
+  const scope = new CallScope(inProcessRequest('GET', '/v1/ticks'));
+  const content = eventContent(events, {
+    scope,
+    parse: (event) => event,
+    maxEventBytes: 1000,
+    reportError: ({ code }) => code,
+    pingMs: undefined,
+    maxDurationMs: undefined,
+    watch: () => () => {},
+  });
+  return { content, scope };
+}
+
+async function* failing(ms: number) {
+  await sleep(ms);
+  yield* [];
+  throw new TRPCError({ code: 'CONFLICT' });
+}
+
+it('a subscription that fails before its first event fails as a call does, and its signal aborts', async () => {
+  const { content, scope } = start(failing(5));
+  await expect(content).rejects.toMatchObject({ code: 'CONFLICT' });
+  expect(scope.signal.aborted).toBe(true);
+});
+
+it('a subscription that is silent for 250 ms begins with a comment, and fails with an event', async () => {
+  const { content, scope } = start(failing(300));
+  const { body } = await content;
+  let text = '';
+  for await (const piece of body as AsyncIterable<Uint8Array>) text += Buffer.from(piece).toString();
+  expect(text).toBe(':\n\nevent: error\ndata: CONFLICT\n\n');
+  expect(scope.signal.aborted).toBe(false);
+});
