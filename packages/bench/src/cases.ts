@@ -79,7 +79,7 @@ export function batchOf(size: number): { readonly request: CaseRequest; readonly
   };
 }
 
-/** The answer to `batchOf` as JSON lines: tRPC's own form, breadth first. */
+/** The answer to `batchOf` as JSON lines, in tRPC's own order. */
 function linesOf(size: number): string {
   const indexes = Array.from({ length: size }, (_, index) => index);
   const parts = [
