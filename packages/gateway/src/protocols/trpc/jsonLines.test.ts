@@ -76,7 +76,8 @@ async function textOf(body: string | AsyncIterable<Uint8Array>): Promise<string>
 
 const head = '{"0":[[0],[null,0,0]]}\n';
 const toData = '[0,0,[[{"result":0}],["result",0,1]]]\n[1,0,[[{"data":0}],["data",0,2]]]\n';
-const resolveAtOnce = (resolve: (value: string) => void) => resolve('resolved');
+// oxlint-disable-next-line unicorn/no-thenable -- as query builders are
+const resolving = { then: (resolve: (value: string) => void) => resolve('resolved') };
 const headOfTwo = '{"0":[[0],[null,0,0]],"1":[[0],[null,0,1]]}\n';
 const tooLarge = 'x'.repeat(100);
 
@@ -267,12 +268,8 @@ describe('JSON lines', () => {
   });
 
   it.each([
-    [
-      'a function that is a promise',
-      () => Object.assign(() => 1, { then: resolveAtOnce, catch: () => {} }),
-      true,
-    ],
-    ['an object with a then alone', () => ({ then: resolveAtOnce }), false],
+    ['a function that is a promise', () => Object.assign(() => 1, resolving, { catch: () => {} }), true],
+    ['an object with a then alone', () => resolving, false],
   ])('tell promises from others as tRPC does: %s', async (_name, member, isPromise) => {
     const { lines } = linesOf(1);
     lines.settle(0, { member: member() });
