@@ -1,7 +1,7 @@
 import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import type { z } from 'zod';
 import type { MaybePromise } from './http/after.ts';
-import { Answer } from './http/answer.ts';
+import { ResponseDraft } from './http/responseDraft.ts';
 import type { HttpRequest } from './http/request.ts';
 import { requestId } from './http/requestId.ts';
 import type { HttpResponse } from './http/response.ts';
@@ -213,7 +213,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   function serve<Named extends Target>(
     protocol: Protocol<Identity, Named>,
     scope: RequestScope<Identity>,
-  ): MaybePromise<Answer> {
+  ): MaybePromise<ResponseDraft> {
     const target = protocol.target(scope.request);
     if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
     const rejection = admit(admitting, scope, target);
@@ -231,7 +231,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       return errorResponse(error, scope);
     }
     const allow = 'GET, HEAD, OPTIONS';
-    if (request.method === 'OPTIONS') return new Answer(204, [['allow', allow]]);
+    if (request.method === 'OPTIONS') return new ResponseDraft(204, [['allow', allow]]);
     if (request.method === 'GET' || request.method === 'HEAD') return page(request);
     const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
     return errorResponse(error, scope, [['allow', allow]]);
@@ -246,7 +246,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   /** Completes and reports a response. */
   function completed(scope: RequestScope<Identity>, response: HttpResponse): HttpResponse {
     try {
-      const answer = response instanceof Answer ? response : Answer.of(response);
+      const answer = response instanceof ResponseDraft ? response : ResponseDraft.of(response);
       if (scope.headers) for (const header of scope.headers) answer.headers.push(header);
       for (const policy of completing) policy.complete?.(scope, answer);
       answer.headers.push(['x-request-id', scope.requestId]);
@@ -304,7 +304,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     const body = JSON.stringify(errorFormat.body({ code, message, status, issues: [], error: undefined }));
     if (status === 414) scope.limit = 'url-bytes';
     if (status === 431) scope.limit = 'header-bytes';
-    return completed(scope, new Answer(status, [['content-type', errorFormat.contentType]], body));
+    return completed(scope, new ResponseDraft(status, [['content-type', errorFormat.contentType]], body));
   };
 
   return {

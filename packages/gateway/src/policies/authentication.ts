@@ -86,7 +86,7 @@ export function authenticationPolicy<Identity>({
       if (credential === 'malformed') return reject(scope, target, invalid);
       const { token } = credential;
       // A look-up that cannot be waited for does not begin.
-      const overload = calls.refusal(1);
+      const overload = calls.rejection(1);
       if (overload) return reject(scope, target, { error: overload });
       if (failedAttempts?.isKnown(token)) return rejectToken(scope, target, token);
       try {

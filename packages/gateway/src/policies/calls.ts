@@ -1,64 +1,49 @@
-import { performance } from 'node:perf_hooks';
+// Hot path: every call of every protocol is started here.
 import { getTRPCErrorFromUnknown } from '@trpc/server';
-import { LimitError } from '../procedures/limitError.ts';
 import { discardStream, isBodyStream } from '../http/response.ts';
-import type { Limits } from './limits.ts';
 import { execute, Failure, type RawInputs } from '../procedures/execute.ts';
+import { LimitError } from '../procedures/limitError.ts';
 import type { ProcedureDefinition } from '../procedures/procedures.ts';
 import type { CallScope } from './callScope.ts';
+import { Deadlines, type Waiting } from './deadlines.ts';
+import type { Limits } from './limits.ts';
 import type { Tracing } from './tracing.ts';
 
-/** Takes the outcomes of calls: an output, or `Failure`. It may be called while the call is being started. */
+/** Takes the outcomes of calls, outputs or `Failure`s. It may be called while a call is being started. */
 export interface OutcomeReceiver {
   settle(index: number, outcome: unknown): void;
 }
 
-export type { RawInputs };
-
-/** One that is waited for. */
-class Waiting {
-  readonly scope: CallScope;
-  /** Called at its deadline, once. */
-  readonly end: (error: LimitError) => void;
-  isOverdue = false;
-
-  constructor(scope: CallScope, end: (error: LimitError) => void) {
-    this.scope = scope;
-    this.end = end;
-  }
-}
-
-/** The calls that run now, of every face: how many, for how long, and under which trace. */
+/** Runs the calls of all protocols, as many at once as may be, each until its deadline and under its trace. */
 export class Calls {
-  readonly #limits: Limits;
+  readonly #maxInFlight: number;
+  readonly #deadlines: Deadlines;
   readonly #tracing: Tracing | undefined;
-  readonly #waiting = new Set<Waiting>();
-  #timer: NodeJS.Timeout | undefined;
 
-  constructor(limits: Limits, tracing: Tracing | undefined) {
-    this.#limits = limits;
+  constructor({ maxInFlight, callTimeoutMs }: Limits, tracing: Tracing | undefined) {
+    this.#maxInFlight = maxInFlight;
+    this.#deadlines = new Deadlines(callTimeoutMs);
     this.#tracing = tracing;
   }
 
-  /** How many are waited for. One that answers at once is over before anybody could ask. */
+  /** The calls that wait for something. One that does not wait has ended before anything else can run. */
   get inFlight(): number {
-    return this.#waiting.size;
+    return this.#deadlines.size;
   }
 
-  /** Why so many more cannot run now. */
-  refusal(count: number): LimitError | undefined {
-    if (this.#waiting.size + count <= this.#limits.maxInFlight) return undefined;
+  /** Why so many more calls cannot start now. */
+  rejection(count: number): LimitError | undefined {
+    if (this.#deadlines.size + count <= this.#maxInFlight) return undefined;
     return new LimitError('in-flight', {
       code: 'SERVICE_UNAVAILABLE',
-      message: `The server runs ${this.#limits.maxInFlight} calls at once, and no more. Try again later.`,
+      message: `The server runs ${this.#maxInFlight} calls at once, and no more. Try again later.`,
       retryAfterSeconds: 1,
     });
   }
 
   /**
    * Starts a call. Its outcome goes to `receiver.settle(index, outcome)` exactly once, within this function where nothing
-   * waits: the output, or what it failed with. Too many calls in flight and a passed deadline are failures too. It never
-   * throws.
+   * waits. Too many calls in flight and a passed deadline are failures too. It never throws.
    */
   start(
     procedure: ProcedureDefinition,
@@ -68,82 +53,55 @@ export class Calls {
     scope: CallScope,
     receiver: OutcomeReceiver,
   ): void {
-    const rejection = this.refusal(1);
+    const rejection = this.rejection(1);
     if (rejection) {
       receiver.settle(index, new Failure(rejection));
       return;
     }
-    const run = () => execute(procedure, ctx, inputs, index, scope);
-    const outcome = this.#tracing === undefined ? run() : this.#tracing(procedure.path, scope.request, run);
-    if (outcome instanceof Promise) this.#pend(outcome, scope, receiver, index);
-    else receiver.settle(index, outcome);
+    const outcome =
+      this.#tracing === undefined
+        ? execute(procedure, ctx, inputs, index, scope)
+        : this.#tracing(procedure.path, scope.request, () => execute(procedure, ctx, inputs, index, scope));
+    if (outcome instanceof Promise) {
+      const pending = new PendingOutcome(scope, receiver, index);
+      this.#deadlines.add(pending);
+      // It never rejects.
+      void outcome.then((settled) => this.#settle(pending, settled));
+    } else {
+      receiver.settle(index, outcome);
+    }
   }
 
   /** Waits for what calls need first, such as a context, until the scope's deadline. Meanwhile it counts as a call. */
-  wait(pending: PromiseLike<unknown>, scope: CallScope, onOutcome: (outcome: unknown) => void): void {
-    this.#pend(pending, scope, { settle: (_index, outcome) => onOutcome(outcome) }, 0);
-  }
-
-  #pend(pending: PromiseLike<unknown>, scope: CallScope, receiver: OutcomeReceiver, index: number): void {
-    const settle = (outcome: unknown) => {
-      this.#waiting.delete(waiting);
-      receiver.settle(index, outcome);
-    };
-    const waiting = new Waiting(scope, (error) => settle(new Failure(error)));
-    this.#add(waiting);
-    pending.then(
-      (outcome) => {
-        if (!waiting.isOverdue) settle(outcome);
-        // A stream that nobody will take.
-        else if (isBodyStream(outcome)) void discardStream(outcome);
-      },
-      (cause: unknown) => {
-        if (!waiting.isOverdue) settle(new Failure(getTRPCErrorFromUnknown(cause)));
-      },
+  wait(promise: PromiseLike<unknown>, scope: CallScope, onOutcome: (outcome: unknown) => void): void {
+    const pending = new PendingOutcome(scope, { settle: (_index, outcome) => onOutcome(outcome) }, 0);
+    this.#deadlines.add(pending);
+    promise.then(
+      (value) => this.#settle(pending, value),
+      (cause: unknown) => this.#settle(pending, new Failure(getTRPCErrorFromUnknown(cause))),
     );
   }
 
-  #add(waiting: Waiting): void {
-    const { callTimeoutMs } = this.#limits;
-    waiting.scope.follow();
-    waiting.scope.deadline ??= performance.now() + callTimeoutMs;
-    this.#waiting.add(waiting);
-    if (this.#timer === undefined && callTimeoutMs !== Infinity) this.#sweepIn(callTimeoutMs);
-  }
-
-  #sweepIn(ms: number): void {
-    // A listener of an abort may have begun another wait meanwhile.
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#sweep(), Math.min(ms, longestTimer)).unref();
-  }
-
-  /** Ends what is overdue. One timer serves all: nearly every call has ended long before its deadline. */
-  #sweep(): void {
-    this.#timer = undefined;
-    // A timer may come a little early.
-    const now = performance.now() + 1;
-    let next = Infinity;
-    for (const waiting of this.#waiting) {
-      const { scope, isOverdue } = waiting;
-      if (isOverdue) continue;
-      if (scope.deadline !== undefined && scope.deadline > now) {
-        next = Math.min(next, scope.deadline);
-        continue;
-      }
-      waiting.isOverdue = true;
-      const error = tooSlow(this.#limits.callTimeoutMs);
-      waiting.end(error);
-      scope.abort(error);
-    }
-    if (next !== Infinity) this.#sweepIn(next - now);
+  #settle(pending: PendingOutcome, outcome: unknown): void {
+    if (this.#deadlines.delete(pending)) pending.receiver.settle(pending.index, outcome);
+    // A stream that comes after the deadline: nobody reads it.
+    else if (isBodyStream(outcome)) void discardStream(outcome);
   }
 }
 
-/** A longer one would fire at once. */
-const longestTimer = 2 ** 31 - 1;
+/** A call, or a context, that is waited for. */
+class PendingOutcome implements Waiting {
+  readonly scope: CallScope;
+  readonly receiver: OutcomeReceiver;
+  readonly index: number;
 
-const tooSlow = (ms: number) =>
-  new LimitError('call-timeout', {
-    code: 'GATEWAY_TIMEOUT',
-    message: `The call took longer than ${ms} ms; whether it had an effect is unknown.`,
-  });
+  constructor(scope: CallScope, receiver: OutcomeReceiver, index: number) {
+    this.scope = scope;
+    this.receiver = receiver;
+    this.index = index;
+  }
+
+  expire(error: LimitError): void {
+    this.receiver.settle(this.index, new Failure(error));
+  }
+}

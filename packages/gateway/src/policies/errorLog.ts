@@ -1,5 +1,5 @@
-import type { FailedCall } from '../http/answer.ts';
 import type { Exchange } from './exchange.ts';
+import type { FailedCall } from './requestScope.ts';
 
 /**
  * Writes each unexpected error to stderr with the procedures that it ended: what a gateway without `onExchange` does, so

@@ -1,6 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../http/after.ts';
-import type { Answer } from '../http/answer.ts';
+import type { ResponseDraft } from '../http/responseDraft.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { LimitError } from '../procedures/limitError.ts';
 import type { RequestScope } from './requestScope.ts';
@@ -25,7 +25,7 @@ export interface Policy<Identity> {
    */
   readonly admit?: (scope: RequestScope<Identity>, target: Target) => MaybePromise<TRPCError | undefined>;
   /** Completes a response, such as by headers. It never throws. */
-  readonly complete?: (scope: RequestScope<Identity>, response: Answer) => void;
+  readonly complete?: (scope: RequestScope<Identity>, response: ResponseDraft) => void;
 }
 
 /** Asks the policies in their order, up to the first that rejects the request. */

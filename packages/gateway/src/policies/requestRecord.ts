@@ -1,7 +1,7 @@
 // Hot path: every response runs through it. The globals `Buffer` and `performance` are getters of 50 ns each.
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import type { Answer } from '../http/answer.ts';
+import type { ResponseDraft } from '../http/responseDraft.ts';
 import { pacedIterable } from '../http/pacedIterable.ts';
 import { isBodyStream, type BodyStream, type HttpResponse } from '../http/response.ts';
 import { logUnexpected } from './errorLog.ts';
@@ -25,14 +25,13 @@ export class Recorder {
   }
 
   /** Reports a response; of a stream, once it has ended. The stream that is to be sent is the one in the response. */
-  response(scope: RequestScope, response: Answer): void {
+  response(scope: RequestScope, response: ResponseDraft): void {
     const { body } = response;
     if (isBodyStream(body)) {
       const iterable = pacedIterable(
         body,
         () => undefined,
         (cause) => {
-          takeFrom(scope, response);
           scope.error ??= cause;
           this.#report(scope, response, true);
         },
@@ -40,7 +39,6 @@ export class Recorder {
       response.body = body.end ? { ...iterable, end: () => body.end?.() } : iterable;
       return;
     }
-    takeFrom(scope, response);
     this.#report(scope, response, false);
   }
 
@@ -63,16 +61,6 @@ export class Recorder {
     if (this.#listener === undefined && scope.error === undefined) return;
     this.emit(recordOf(scope, response, isStream), scope.failedCalls);
   }
-}
-
-/** What a response says of its calls. */
-function takeFrom(scope: RequestScope, response: Answer): void {
-  scope.operation = response.operation ?? scope.operation;
-  scope.procedures = response.procedures ?? scope.procedures;
-  if (response.calls !== 1) scope.calls = response.calls;
-  scope.error = response.error ?? scope.error;
-  if (response.failedCalls.length > 0) scope.failedCalls = response.failedCalls;
-  scope.limit = response.limit ?? scope.limit;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import { Answer } from '../../http/answer.ts';
+import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
 import type { ErrorFormat } from '../../openapi/errorFormat.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
@@ -9,7 +9,11 @@ import { formatIssues, issuesOf } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
 
 /** The REST response of an error. Unexpected errors (5xx) and limits are recorded in the scope. */
-export type ErrorResponse = (error: TRPCError, scope: RequestScope, headers?: readonly Header[]) => Answer;
+export type ErrorResponse = (
+  error: TRPCError,
+  scope: RequestScope,
+  headers?: readonly Header[],
+) => ResponseDraft;
 
 /** The status follows from tRPC's code, the body from the format. */
 export function createErrorResponse(format: ErrorFormat): ErrorResponse {
@@ -27,7 +31,7 @@ export function createErrorResponse(format: ErrorFormat): ErrorResponse {
       scope.error = cause;
       return formatError(headers);
     }
-    const response = new Answer(status, headers.slice(), body, shared);
+    const response = new ResponseDraft(status, headers.slice(), body, shared);
     const retryAfterSeconds = retryAfterOf(error);
     if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
     if (error instanceof LimitError) scope.limit = error.limit;
@@ -37,10 +41,10 @@ export function createErrorResponse(format: ErrorFormat): ErrorResponse {
 }
 
 /** The response where a custom error format throws. */
-function formatError(headers: readonly Header[]): Answer {
+function formatError(headers: readonly Header[]): ResponseDraft {
   const code = 'INTERNAL_SERVER_ERROR';
   const body = JSON.stringify({ code, message: codeMessage(code), status: 500 });
-  return new Answer(500, headers.slice(), body, [['content-type', 'application/json']]);
+  return new ResponseDraft(500, headers.slice(), body, [['content-type', 'application/json']]);
 }
 
 /** An issue may hold the bound of a bigint, which JSON.stringify throws at. */

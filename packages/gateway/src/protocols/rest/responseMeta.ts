@@ -1,6 +1,6 @@
 import { getErrorShape, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
 import type { ResponseMetaFn } from '@trpc/server/http';
-import type { Answer } from '../../http/answer.ts';
+import type { ResponseDraft } from '../../http/responseDraft.ts';
 import { isWritableHeader } from '../../http/headers.ts';
 import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
@@ -19,7 +19,7 @@ interface RestOutcome {
  * Applies `rpc.responseMeta` to the response of a REST call. It throws what `responseMeta` throws.
  * @throws {TypeError} for a status or a header that no adapter can write
  */
-export type RestResponseMeta = (response: Answer, outcome: RestOutcome) => void;
+export type RestResponseMeta = (response: ResponseDraft, outcome: RestOutcome) => void;
 
 /** `responseMeta` gets over REST what tRPC passes to it, except for `info`, which is undefined. */
 export function createRestResponseMeta<Router extends AnyTRPCRouter>(

@@ -1,5 +1,5 @@
 // Hot path: every successful REST response is encoded here.
-import { Answer } from '../../http/answer.ts';
+import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header, HttpResponse } from '../../http/response.ts';
 import type { LinkBase } from '../../openapi/deprecationHeaders.ts';
 import type { Operation } from '../../openapi/operation.ts';
@@ -42,7 +42,7 @@ export class RestOperation {
    * @throws {TypeError} for a status that the metadata does not list
    * @throws {LimitError} `response-bytes`
    */
-  successResponse(output: unknown, reply: Reply, raw: RawInput, content?: Content): Answer {
+  successResponse(output: unknown, reply: Reply, raw: RawInput, content?: Content): ResponseDraft {
     const { computedHeaders, deprecation, rest } = this.operation;
     const status = this.#status(output, reply);
     const hasBody = status !== 204 && (status < 300 || status > 399);
@@ -62,10 +62,10 @@ export class RestOperation {
       headers.push(['link', this.#nextLink(rest.pagination.cursor, reply.nextCursor, raw)]);
     }
     for (const header of reply.headers) headers.push(header);
-    if (!hasBody) return new Answer(status, headers, undefined, deprecation);
-    if (content) return new Answer(status, headers, content.body, deprecation);
+    if (!hasBody) return new ResponseDraft(status, headers, undefined, deprecation);
+    if (content) return new ResponseDraft(status, headers, content.body, deprecation);
     const body = boundedJson(output, this.#maxResponseBytes);
-    return new Answer(status, headers, body, hasOwnType ? deprecation : this.#jsonHeaders);
+    return new ResponseDraft(status, headers, body, hasOwnType ? deprecation : this.#jsonHeaders);
   }
 
   #status(output: unknown, reply: Reply): number {

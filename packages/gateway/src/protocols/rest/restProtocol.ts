@@ -1,13 +1,14 @@
 // Hot path: every REST request runs through it.
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { isThenable, type MaybePromise } from '../../http/after.ts';
-import { Answer } from '../../http/answer.ts';
+import { ResponseDraft } from '../../http/responseDraft.ts';
 import { BodyTooLargeError } from '../../http/request.ts';
 import { discardStream, isBodyStream } from '../../http/response.ts';
 import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { LinkBase } from '../../openapi/deprecationHeaders.ts';
 import type { Operation } from '../../openapi/operation.ts';
-import type { Calls, OutcomeReceiver, RawInputs } from '../../policies/calls.ts';
+import type { Calls, OutcomeReceiver } from '../../policies/calls.ts';
+import type { RawInputs } from '../../procedures/execute.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
 import { idempotencyKey } from '../../policies/idempotencyKey.ts';
 import type { Limits } from '../../policies/limits.ts';
@@ -83,7 +84,7 @@ export function createRestProtocol<Identity>(
       return { calls: 1, isPublic: operation?.operation.isPublic === true, match, operation };
     },
     options: (scope, { match }) =>
-      match ? new Answer(204, [['allow', match.value.allow]]) : errorResponse(notFound, scope),
+      match ? new ResponseDraft(204, [['allow', match.value.allow]]) : errorResponse(notFound, scope),
     respond(scope, { match, operation }) {
       if (match === undefined) return errorResponse(notFound, scope);
       if (operation) return new RestCall(options, operation, match.parameters, scope).respond();
@@ -108,9 +109,9 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   body: RawBody | undefined = undefined;
   #queryFields: FormFields | undefined = undefined;
   #ctx: unknown = undefined;
-  #response: Answer | undefined = undefined;
+  #response: ResponseDraft | undefined = undefined;
   /** Resolves the promise of the response, where the caller waits for it. */
-  #resolve: ((response: Answer) => void) | undefined = undefined;
+  #resolve: ((response: ResponseDraft) => void) | undefined = undefined;
 
   constructor(
     options: RestProtocolOptions<Identity>,
@@ -133,7 +134,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     return this.#served.parseEvent && this.#scope.request.header('last-event-id');
   }
 
-  respond(): MaybePromise<Answer> {
+  respond(): MaybePromise<ResponseDraft> {
     this.#readBody();
     return (
       this.#response ??
@@ -186,7 +187,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     const { identity, reply, request, requestId } = this.#scope;
     const { output, procedure, rest } = this.#served.operation;
     this.#scope.operation = procedure.path;
-    const rejection = calls.refusal(1);
+    const rejection = calls.rejection(1);
     if (rejection) return this.#fail(rejection);
     // A stream goes on after its call: its signal must abort when the client disconnects.
     if (output.kind !== 'json') this.#scope.follow();
@@ -292,7 +293,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     this.#respond(this.#options.errorResponse(getTRPCErrorFromUnknown(cause), this.#scope));
   }
 
-  #respond(response: Answer): void {
+  #respond(response: ResponseDraft): void {
     this.#response = response;
     this.#resolve?.(response);
   }

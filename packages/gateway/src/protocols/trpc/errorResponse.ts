@@ -1,19 +1,24 @@
 import { getErrorShape, transformTRPCResponse, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
-import { Answer } from '../../http/answer.ts';
+import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
+import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
 import { jsonType } from './responseHead.ts';
 
-/** Writes an error that is not a procedure's. Default headers: the type of JSON. */
-export type TrpcErrorResponse = (error: TRPCError, headers?: readonly Header[]) => Answer;
+/** The tRPC response of an error that is not a procedure's. Unexpected errors (5xx) and limits are recorded in the scope. */
+export type TrpcErrorResponse = (
+  error: TRPCError,
+  scope: RequestScope,
+  headers?: readonly Header[],
+) => ResponseDraft;
 
 /** One error, unbatched: every link of the client reads it, whatever was called. */
 export function createTrpcErrorResponse(router: AnyTRPCRouter): TrpcErrorResponse {
   // Whatever the router says: these errors are the gateway's own, and their stacks too.
   const config = { ...router._def._config, isDev: false };
   const unknown = { type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
-  return (error, headers = [jsonType]) => {
+  return (error, scope, headers = [jsonType]) => {
     let shape: object = hiddenShape;
     try {
       shape = getErrorShape({ config, error, ...unknown });
@@ -22,15 +27,15 @@ export function createTrpcErrorResponse(router: AnyTRPCRouter): TrpcErrorRespons
     }
     const status = getHTTPStatusCode({ error: shape } as never, [error]);
     const body = JSON.stringify(transformTRPCResponse(config, { error: shape } as never));
-    const answer = new Answer(status, [...headers], body);
+    const response = new ResponseDraft(status, [...headers], body);
     const seconds = retryAfterOf(error);
-    if (seconds !== undefined) answer.headers.push(['retry-after', String(seconds)]);
-    if (error instanceof LimitError) answer.limit = error.limit;
+    if (seconds !== undefined) response.headers.push(['retry-after', String(seconds)]);
+    if (error instanceof LimitError) scope.limit = error.limit;
     else if (status >= 500) {
-      answer.error = error;
-      answer.failedCalls = [{ error, path: undefined }];
+      scope.error = error;
+      scope.failedCalls = [{ error, path: undefined }];
     }
-    return answer;
+    return response;
   };
 }
 

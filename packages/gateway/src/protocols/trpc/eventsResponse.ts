@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
-import type { Answer } from '../../http/answer.ts';
+import type { ResponseDraft } from '../../http/responseDraft.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import type { Header } from '../../http/response.ts';
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
@@ -32,7 +32,7 @@ export class EventsResponse extends RequestCalls {
     return new CallScope(this.request.http);
   }
 
-  protected write(): Answer {
+  protected write(): ResponseDraft {
     const { events, watch } = this.settings;
     if (this.#thrown) throw this.#thrown.cause;
     if (events.error) throw events.error;

@@ -3,7 +3,7 @@ import type { TRPCRequestInfo } from '@trpc/server/http';
 import { isObject } from '../../http/isObject.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { Limits } from '../../policies/limits.ts';
-import type { RawInputs } from '../../policies/calls.ts';
+import type { RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { TrpcRequest } from './request.ts';

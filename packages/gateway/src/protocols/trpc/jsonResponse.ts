@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { isThenable } from '../../http/after.ts';
-import type { Answer } from '../../http/answer.ts';
+import type { ResponseDraft } from '../../http/responseDraft.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import { batchTooLarge, boundedJson, largestResponse } from '../../policies/responseBytes.ts';
@@ -40,7 +40,7 @@ export class JsonResponse extends RequestCalls {
     if (this.#pending === 0) this.end();
   }
 
-  protected write(): Answer {
+  protected write(): ResponseDraft {
     const { isBatch } = this.request;
     // tRPC sets the type of a batch before it waits for the calls, and that of a single call behind it.
     if (isBatch || !this.#thrown) this.head.format = jsonHeaders;

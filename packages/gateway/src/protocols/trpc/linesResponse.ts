@@ -1,5 +1,5 @@
 import { getTRPCErrorFromUnknown } from '@trpc/server';
-import type { Answer } from '../../http/answer.ts';
+import type { ResponseDraft } from '../../http/responseDraft.ts';
 import type { BodyStream } from '../../http/response.ts';
 import { CallScope } from '../../policies/callScope.ts';
 import { JsonLines } from './jsonLines.ts';
@@ -51,7 +51,7 @@ export class LinesResponse extends RequestCalls {
     this.end();
   }
 
-  protected write(): Answer {
+  protected write(): ResponseDraft {
     this.head.format = this.settings.lines.headers;
     this.decide(200, undefined, []);
     return this.head.answer(this.#body);

@@ -2,7 +2,7 @@
 import { getErrorShape, getTRPCErrorFromUnknown, transformTRPCResponse, TRPCError } from '@trpc/server';
 import { getHTTPStatusCode, getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { isThenable } from '../../http/after.ts';
-import { Answer } from '../../http/answer.ts';
+import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
 import type { CallScope } from '../../policies/callScope.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
@@ -23,8 +23,8 @@ export abstract class RequestCalls implements OutcomeReceiver {
   readonly #info: RequestInfo;
   #context: unknown = undefined;
   #contextError: TRPCError | undefined = undefined;
-  #answer: Answer | undefined = undefined;
-  #resolve: ((answer: Answer) => void) | undefined = undefined;
+  #answer: ResponseDraft | undefined = undefined;
+  #resolve: ((answer: ResponseDraft) => void) | undefined = undefined;
 
   constructor(settings: TrpcSettings, scope: RequestScope, request: TrpcRequest, inputs: CallInputs) {
     this.settings = settings;
@@ -36,7 +36,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   /** Answers the request. It never throws and never rejects. */
-  respond(): Answer | Promise<Answer> {
+  respond(): ResponseDraft | Promise<ResponseDraft> {
     if (this.request.error) this.end();
     else this.#createContext();
     return (
@@ -51,7 +51,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   abstract settle(index: number, outcome: unknown): void;
 
   /** Writes the response. What it throws is the error of the request. */
-  protected abstract write(): Answer;
+  protected abstract write(): ResponseDraft;
 
   /** Drops what was made of a response: its client disconnected, or `write` failed. */
   protected discard(): void {}
@@ -148,14 +148,14 @@ export abstract class RequestCalls implements OutcomeReceiver {
     return new TRPCError({ code: 'BAD_REQUEST', message: 'Cannot batch subscription calls' });
   }
 
-  #written(): Answer {
+  #written(): ResponseDraft {
     const { error, http, phase } = this.request;
     if (http.isAborted) {
       // Nothing failed but the connection.
       this.scope.error = undefined;
       this.scope.failedCalls = [];
       this.discard();
-      return new Answer(499, []);
+      return new ResponseDraft(499, []);
     }
     if (error) return phase === 'url' ? this.#adapterError(error) : this.#requestError(error);
     try {
@@ -167,7 +167,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   /** Answers with an error of the request as a whole. */
-  #requestError(error: TRPCError): Answer {
+  #requestError(error: TRPCError): ResponseDraft {
     try {
       this.report(error);
       const item = this.errorItem(error);
@@ -180,13 +180,13 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   /** Answers with an error that tRPC leaves to its adapters, which set no content type. */
-  #adapterError(error: TRPCError): Answer {
+  #adapterError(error: TRPCError): ResponseDraft {
     try {
       this.#report(error, undefined, { path: undefined, input: undefined, type: 'unknown' });
     } catch {
       // The log itself has failed. The request is answered all the same.
     }
-    return this.settings.errorResponse(error, error instanceof LimitError ? [jsonType] : []);
+    return this.settings.errorResponse(error, this.scope, error instanceof LimitError ? [jsonType] : []);
   }
 
   #report(error: TRPCError, context: unknown, call: ReportedCall): void {

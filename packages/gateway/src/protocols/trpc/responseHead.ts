@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import type { TRPCRequestInfo } from '@trpc/server/http';
-import { Answer } from '../../http/answer.ts';
+import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
 import { retryAfterOf } from '../../procedures/limitError.ts';
 import type { Reply } from '../../procedures/reply.ts';
@@ -88,7 +88,7 @@ export class ResponseHead {
   }
 
   /** @throws as tRPC's `Response` does: for a status that is invalid, or of responses without a body */
-  answer(body: Answer['body']): Answer {
+  answer(body: ResponseDraft['body']): ResponseDraft {
     const status = this.#status;
     if (!(status >= 200 && status <= 599) || bodiless.has(status)) void new Response('', { status });
     const headers = this.#headers
@@ -98,7 +98,7 @@ export class ResponseHead {
     if (!this.#headers && this.allow !== undefined) headers.push(['allow', this.allow]);
     const retryAfter = longestWait(this.#errors);
     if (retryAfter !== undefined) headers.push(['retry-after', String(retryAfter)]);
-    return new Answer(status, headers, body, this.#headers ? none : this.format);
+    return new ResponseDraft(status, headers, body, this.#headers ? none : this.format);
   }
 
   #firstHeaders(): Headers {

@@ -1,5 +1,5 @@
 import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
-import { Answer } from '../../http/answer.ts';
+import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Header } from '../../http/response.ts';
 import type { Calls } from '../../policies/calls.ts';
@@ -85,26 +85,26 @@ export class TrpcProtocol<Router extends AnyTRPCRouter, Identity> implements Pro
     return new TrpcRequest(request, this.#reader);
   }
 
-  options(): Answer {
-    return new Answer(204, [allow]);
+  options(): ResponseDraft {
+    return new ResponseDraft(204, [allow]);
   }
 
-  reject(error: TRPCError): Answer {
-    return this.#settings.errorResponse(error);
+  reject(error: TRPCError, scope: RequestScope<Identity>): ResponseDraft {
+    return this.#settings.errorResponse(error, scope);
   }
 
-  respond(scope: RequestScope<Identity>, request: TrpcRequest): Answer | Promise<Answer> {
+  respond(scope: RequestScope<Identity>, request: TrpcRequest): ResponseDraft | Promise<ResponseDraft> {
     const { http, media, phase, paths, procedures } = request;
     scope.calls = paths.length;
     scope.procedures = procedures.includes(undefined) ? paths.filter((_path, at) => procedures[at]) : paths;
     if (!methods.has(http.method)) {
       const message = `This path takes ${allow[1]}.`;
-      return this.#settings.errorResponse(new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message }), [
+      return this.#settings.errorResponse(new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message }), scope, [
         jsonType,
         allow,
       ]);
     }
-    if (http.method === 'HEAD' && phase !== 'url') return new Answer(204, []);
+    if (http.method === 'HEAD' && phase !== 'url') return new ResponseDraft(204, []);
     const { config, limits } = this.#settings;
     if (media !== 'json') {
       return new JsonResponse(this.#settings, scope, request, new UploadInput(request, limits)).respond();

@@ -10,7 +10,6 @@ import type { ProcedureDefinition } from '../../procedures/procedures.ts';
 import { sendsParameters } from './connectionAuthorization.ts';
 import type { TrpcErrorResponse } from './errorResponse.ts';
 import type { SocketSettings } from './options.ts';
-import { jsonType } from './responseHead.ts';
 import { SocketConnection, socketTarget, type SocketConnectionOptions } from './socketConnection.ts';
 
 export interface WebSocketsOptions<Identity> extends Omit<SocketConnectionOptions<Identity>, 'definitions'> {
@@ -73,17 +72,17 @@ export function createWebSockets<Identity>(options: WebSocketsOptions<Identity>)
       if (!allowsOrigin(request)) {
         return errorResponse(
           new TRPCError({ code: 'FORBIDDEN', message: 'Pages of this origin may not connect.' }),
-          [jsonType],
+          scope,
         );
       }
       // Read while the request is here: the socket is counted by it later.
       const address = clientAddress(request);
       if (isProtected && request.header('authorization') === undefined && sendsParameters(request)) {
         const rejection = failedAttempts?.silentRefusal(request) ?? waiting.rejection(address);
-        return rejection ? errorResponse(rejection) : acceptor(scope, false);
+        return rejection ? errorResponse(rejection, scope) : acceptor(scope, false);
       }
       return after(admit(scope, socketTarget), (error) =>
-        error ? errorResponse(error) : acceptor(scope, true),
+        error ? errorResponse(error, scope) : acceptor(scope, true),
       );
     },
     broadcastReconnect() {
