@@ -8,10 +8,12 @@ class Node<Value> {
   value: Value | undefined = undefined;
 }
 
+/** Percent-decoded, in the template's order; `undefined` where one is not valid UTF-8. */
+type PathParameters = readonly (string | undefined)[];
+
 export interface PathMatch<Value> {
   readonly value: Value;
-  /** The parameters' texts, percent-decoded, in the template's order; `undefined` where one is not valid UTF-8. */
-  readonly parameters: readonly (string | undefined)[];
+  readonly parameters: PathParameters;
 }
 
 export interface PathMatcher<Value> {
@@ -42,32 +44,27 @@ export function createPathMatcher<Value>(): PathMatcher<Value> {
       }
       return (node.value ??= make());
     },
-    match(path) {
-      const parameters: (string | undefined)[] = [];
-      const value = find(root, path, 1, parameters);
-      return value === undefined ? undefined : { value, parameters };
-    },
+    match: (path) => find(root, path, 1, none),
   };
 }
+
+const none: PathParameters = [];
 
 /** Finds the value of the rest of a path below a node. */
 function find<Value>(
   node: Node<Value>,
   path: string,
   start: number,
-  parameters: (string | undefined)[],
-): Value | undefined {
-  if (start > path.length) return node.value;
+  parameters: PathParameters,
+): PathMatch<Value> | undefined {
+  if (start > path.length) return node.value === undefined ? undefined : { value: node.value, parameters };
   const slash = path.indexOf('/', start);
   const end = slash === -1 ? path.length : slash;
   const segment = percentDecode(path.slice(start, end));
   // A lookup hashes the segment, which is most of its cost.
   const literal = segment === undefined || node.literals.size === 0 ? undefined : node.literals.get(segment);
-  const value = literal && find(literal, path, end + 1, parameters);
+  const match = literal && find(literal, path, end + 1, parameters);
   // An empty segment is no value for a parameter: /pets/ is not /pets/{petId}.
-  if (value !== undefined || node.parameter === undefined || segment === '') return value;
-  parameters.push(segment);
-  const below = find(node.parameter, path, end + 1, parameters);
-  if (below === undefined) parameters.pop();
-  return below;
+  if (match !== undefined || node.parameter === undefined || segment === '') return match;
+  return find(node.parameter, path, end + 1, [...parameters, segment]);
 }
