@@ -38,9 +38,8 @@ export interface Limits {
   readonly maxQueueMs: number;
   /**
    * How long a call may take, its context included, and how long a credential may be looked up, in milliseconds. Then it
-   * is answered 504, its `signal` aborts, and it counts no longer. In a tRPC answer of JSON lines the signal aborts, with
-   * the 504 as its reason, and the answer ends if no line has come of that within a second. Subscriptions, and streams
-   * once they have begun, take as long as they like. Default: 30000: proxies in front wait for 60 s, and who waits longer
+   * is answered 504, its `signal` aborts, and it counts no longer. Each line of a
+   * tRPC answer of JSON lines is a call. Subscriptions, and streams once they have begun, take as long as they like. Default: 30000: proxies in front wait for 60 s, and who waits longer
    * than 30 s has gone.
    */
   readonly callTimeoutMs: number;
