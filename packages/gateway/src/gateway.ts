@@ -28,7 +28,7 @@ import { createSocketOrigins } from './policies/socketOrigins.ts';
 import { loadTracing } from './policies/tracing.ts';
 import { GatewayError } from './procedures/gatewayError.ts';
 import { isZod } from './procedures/isZod.ts';
-import { procedureDefinitions, type ServedProcedure } from './procedures/procedures.ts';
+import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import type { Protocol } from './protocols/protocol.ts';
 import { createErrorResponse } from './protocols/rest/errorResponse.ts';
 import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
@@ -75,7 +75,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     maxBatchSize: Math.min(options.rpc?.maxBatchSize ?? defaultBatchSize, limits.maxInFlight),
   };
 
-  const definitions = await procedureDefinitions(router);
+  const definitions = await readProcedures(router);
   const pages = new Map<string, Handle>(Object.entries(options.routes ?? {}));
   pages.set(documentPath, async () => ({
     status: 200,

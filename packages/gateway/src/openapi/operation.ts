@@ -2,7 +2,7 @@ import type { Header } from '../http/response.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
-import type { ProcedureDefinition } from '../procedures/procedures.ts';
+import type { Procedure } from '../procedures/procedures.ts';
 import { NotConvertible, parameterConverter, type Parameter } from './convert.ts';
 import { deprecationHeaders, type LinkBase } from './deprecationHeaders.ts';
 import { operationBody, type OperationBody } from './operationBody.ts';
@@ -12,7 +12,7 @@ import { inputShape, isOptional, type Shape } from './zodSchema.ts';
 
 /** How a procedure is served over REST and documented: derived once from its metadata and schemas. */
 export interface Operation {
-  readonly procedure: ProcedureDefinition;
+  readonly procedure: Procedure;
   readonly operationId: string;
   readonly rest: RestMeta;
   readonly template: PathTemplate;
@@ -54,7 +54,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
  * @throws {GatewayError} a line for each procedure that cannot be served: why, and the fix
  */
 export function createOperations(
-  procedures: readonly ProcedureDefinition[],
+  procedures: readonly Procedure[],
   { basePath, links, isTaken }: OperationsOptions,
 ): readonly Operation[] {
   const problems: string[] = [];
@@ -88,7 +88,7 @@ export function createOperations(
 }
 
 /** @throws {GatewayError} one sentence with the fix, where the metadata or the schemas cannot be served */
-function createOperation(procedure: ProcedureDefinition, rest: RestMeta, links: LinkBase): Operation {
+function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase): Operation {
   const { inputs } = procedure;
   const reject = (why: string): never => {
     throw new GatewayError(`The procedure ${procedure.path} cannot be served over REST: ${why}.`);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isZod } from '../procedures/isZod.ts';
 import type { RestMeta } from '../procedures/meta.ts';
-import type { ProcedureDefinition } from '../procedures/procedures.ts';
+import type { Procedure } from '../procedures/procedures.ts';
 import { inspectJson } from './jsonable.ts';
 import { isOptional } from './zodSchema.ts';
 
@@ -14,7 +14,7 @@ export type OperationOutput =
 
 /** @returns a string that says why the output cannot be served */
 export function operationOutput(
-  { type, output }: ProcedureDefinition,
+  { type, output }: Procedure,
   { produces, event, method, successStatus }: RestMeta,
 ): OperationOutput | string {
   if (type === 'subscription') {

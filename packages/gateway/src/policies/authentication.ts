@@ -2,7 +2,7 @@ import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
 import { isThenable } from '../http/after.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { clientError } from '../procedures/clientError.ts';
-import { Failed } from '../procedures/failed.ts';
+import { Failure } from '../procedures/execute.ts';
 import { bearerCredential, challenge } from './bearer.ts';
 import type { Calls } from './calls.ts';
 import { CallScope } from './callScope.ts';
@@ -97,7 +97,7 @@ export function authenticationPolicy<Identity>({
           // A scope of its own: the call has all of its time afterwards.
           calls.wait(found, new CallScope(request), (outcome) => {
             resolve(
-              outcome instanceof Failed
+              outcome instanceof Failure
                 ? reject(scope, target, { error: clientError(outcome.error) })
                 : decide(outcome as Identity | Nobody, lookedUpAt),
             );

@@ -3,7 +3,7 @@ import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { discardStream, isBodyStream } from '../http/response.ts';
 import { execute, Failure, type RawInputs } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import type { ProcedureDefinition } from '../procedures/procedures.ts';
+import type { Procedure } from '../procedures/procedures.ts';
 import type { CallScope } from './callScope.ts';
 import { Deadlines, type Waiting } from './deadlines.ts';
 import type { Limits } from './limits.ts';
@@ -46,7 +46,7 @@ export class Calls {
    * waits. Too many calls in flight and a passed deadline are failures too. It never throws.
    */
   start(
-    procedure: ProcedureDefinition,
+    procedure: Procedure,
     ctx: unknown,
     inputs: RawInputs,
     index: number,

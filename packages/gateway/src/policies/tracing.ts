@@ -2,7 +2,7 @@ import type { Span, TextMapGetter } from '@opentelemetry/api';
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { HttpRequest } from '../http/request.ts';
-import { Failed } from '../procedures/failed.ts';
+import { Failure } from '../procedures/execute.ts';
 
 /** Runs a call within a server span that is named by its operation, and goes on with the trace of its `traceparent`. */
 export type Tracing = <T>(operation: string, request: HttpRequest, run: () => T | Promise<T>) => Promise<T>;
@@ -34,7 +34,7 @@ export async function loadTracing(): Promise<Tracing | undefined> {
     return context.with(trace.setSpan(parent, span), async () => {
       try {
         const output = await run();
-        if (output instanceof Failed) failed(span, output.error);
+        if (output instanceof Failure) failed(span, output.error);
         return output;
       } catch (cause) {
         failed(span, cause);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { compile } from './compile.ts';
 import { execute, Failure, type Executable } from './execute.ts';
-import { procedureDefinitions } from './procedures.ts';
+import { readProcedures } from './procedures.ts';
 import { createSample } from './selfTest.ts';
 
 const t = initTRPC.context<object>().create({ isDev: false });
@@ -159,7 +159,7 @@ test('each procedure of a router says how it is executed', async () => {
     plain as never,
     () => {},
   );
-  const procedures = await procedureDefinitions(router);
+  const procedures = await readProcedures(router);
   expect(procedures.map(({ path, execution }) => [path, execution])).toEqual([
     ['plain', 'compiled'],
     ['wrapped', 'trpc'],

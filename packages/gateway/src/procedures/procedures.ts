@@ -1,6 +1,6 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { compile } from './compile.ts';
-import { execute, Failure, type Executable } from './execute.ts';
+import type { Executable } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { RestMeta } from './meta.ts';
 import { createSample, selfTest } from './selfTest.ts';
@@ -23,24 +23,13 @@ export interface Procedure extends ServedProcedure, Executable {
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
-  /** @deprecated Use `execute`. */
-  readonly call: ProcedureCall;
 }
-
-export type ProcedureDefinition = Procedure;
-
-type ProcedureCall = (
-  context: unknown,
-  getRawInput: () => unknown,
-  signal: AbortSignal | undefined,
-  batchIndex?: number,
-) => unknown;
 
 /**
  * Reads every procedure of a router, lazy routers loaded, in the router's order.
  * @param sample what tRPC is tested with
  */
-export async function procedureDefinitions(
+export async function readProcedures(
   router: AnyTRPCRouter,
   sample = createSample(),
 ): Promise<readonly Procedure[]> {
@@ -78,25 +67,15 @@ function readProcedure(
   }
   const { openapi } = (meta ?? {}) as { readonly openapi?: RestMeta };
   const stages = stagesOf(procedure);
-  const executable = { path, type, meta, procedure, stages };
   return {
-    ...executable,
+    path,
+    type,
+    meta,
+    procedure,
+    stages,
     execution: stages ? 'compiled' : 'trpc',
     rest: openapi?.enabled === false ? undefined : openapi,
     inputs,
     output,
-    call: callOf(executable),
   };
 }
-
-/** Until all protocols use `execute`. */
-const callOf =
-  (executable: Executable): ProcedureCall =>
-  (ctx, read, signal, batchIndex = 0) => {
-    const outcome = execute(executable, ctx, { read }, batchIndex, { signal: signal as AbortSignal });
-    if (!(outcome instanceof Promise)) return outcome;
-    return outcome.then((settled: unknown) => {
-      if (settled instanceof Failure) throw settled.error;
-      return settled;
-    });
-  };

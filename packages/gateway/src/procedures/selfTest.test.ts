@@ -1,6 +1,6 @@
 import { initTRPC } from '@trpc/server';
 import { expect, test, vi } from 'vitest';
-import { procedureDefinitions } from './procedures.ts';
+import { readProcedures } from './procedures.ts';
 import { createSample, selfTest, type Sample } from './selfTest.ts';
 import type { Definition } from './trpcProcedure.ts';
 
@@ -84,7 +84,7 @@ test.each<[what: string, difference: RegExp, sample: Sample]>([
 
 test('where the self-test fails, all procedures are called as tRPC exposes them, and one line on stderr says why', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const procedures = await procedureDefinitions(
+  const procedures = await readProcedures(
     router,
     changed((definition) => (definition.inputs = [])),
   );

@@ -2,12 +2,12 @@ import { getErrorShape, type AnyTRPCRouter, type TRPCError } from '@trpc/server'
 import type { ResponseMetaFn } from '@trpc/server/http';
 import type { ResponseDraft } from '../../http/responseDraft.ts';
 import { isWritableHeader } from '../../http/headers.ts';
-import type { ProcedureDefinition } from '../../procedures/procedures.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
 import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
 
 /** The outcome of a REST call: an output, an error, or a stream that begins. */
 interface RestOutcome {
-  readonly procedure: ProcedureDefinition;
+  readonly procedure: Procedure;
   /** `undefined` where it could not be created. */
   readonly ctx: unknown;
   readonly output?: unknown;

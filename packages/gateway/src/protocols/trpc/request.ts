@@ -5,7 +5,7 @@ import { parseConnectionParamsFromString, type TRPCRequestInfo } from '@trpc/ser
 import { someHeader, type HttpRequest } from '../../http/request.ts';
 import { refuseLongQuery } from '../../policies/queryParameters.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import type { ProcedureDefinition } from '../../procedures/procedures.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
 import { authorizationOf } from './connectionAuthorization.ts';
 
 /** What the requests of a gateway are read with. */
@@ -14,7 +14,7 @@ export interface RequestReader {
   readonly basePath: string;
   /** Whether a URL leaves the base path as it is. */
   readonly isPlainBasePath: boolean;
-  readonly procedures: ReadonlyMap<string, ProcedureDefinition>;
+  readonly procedures: ReadonlyMap<string, Procedure>;
   /** The procedures that need no credential. */
   readonly publicProcedures: ReadonlySet<string>;
   readonly pathSeparator: string;
@@ -41,7 +41,7 @@ export class TrpcRequest {
   isBatch = false;
   paths: readonly string[] = none;
   /** The procedure of each path; `undefined` where there is none. */
-  procedures: readonly (ProcedureDefinition | undefined)[] = none;
+  procedures: readonly (Procedure | undefined)[] = none;
   type: TRPCRequestInfo['type'] = 'unknown';
   /** What the headers ask for; of a form or octets tRPC does not report it. */
   accept: string | null = null;
@@ -183,7 +183,7 @@ export class TrpcRequest {
   }
 
   #findProcedures({ procedures }: RequestReader): void {
-    const found: (ProcedureDefinition | undefined)[] = [];
+    const found: (Procedure | undefined)[] = [];
     let isMixed = false;
     for (let at = 0; at < this.paths.length; at += 1) {
       const procedure = procedures.get(this.paths[at] as string);

@@ -12,7 +12,7 @@ import { CallScope } from '../../policies/callScope.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
-import type { ProcedureDefinition } from '../../procedures/procedures.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
 import type { CallInfo, SocketMessages } from './socketMessages.ts';
 
 /** What a call needs of its socket. */
@@ -45,7 +45,7 @@ export class SocketCall extends CallScope implements CallInfo, RawInputs, Outcom
   readonly type: 'query' | 'mutation' | 'subscription';
   readonly input: unknown;
   /** `undefined` where there is none of this type at its path. */
-  readonly procedure: ProcedureDefinition | undefined;
+  readonly procedure: Procedure | undefined;
   /** By `performance.now()`; `undefined` for a call that is rejected before it starts. */
   startedAt: number | undefined = undefined;
   readonly #owner: CallOwner;
@@ -60,7 +60,7 @@ export class SocketCall extends CallScope implements CallInfo, RawInputs, Outcom
     owner: CallOwner,
     id: string | number,
     { jsonrpc, method, params }: TRPCRequestMessage,
-    procedure: ProcedureDefinition | undefined,
+    procedure: Procedure | undefined,
     index: number,
   ) {
     super(owner.request);

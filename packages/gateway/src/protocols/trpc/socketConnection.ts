@@ -16,7 +16,7 @@ import type { RequestScope } from '../../policies/requestScope.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import type { ProcedureDefinition } from '../../procedures/procedures.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
 import { Reply } from '../../procedures/reply.ts';
 import { authorizationOf, sendsParameters } from './connectionAuthorization.ts';
 import type { SocketOptions } from './options.ts';
@@ -31,7 +31,7 @@ import {
 
 /** The options of a gateway that its WebSockets depend on. */
 export interface SocketConnectionOptions<Identity> extends MessageOptions {
-  readonly definitions: ReadonlyMap<string, ProcedureDefinition>;
+  readonly definitions: ReadonlyMap<string, Procedure>;
   readonly calls: Calls;
   /** Decides on a request, or on the credential of a socket, by the policies. */
   readonly admit: (scope: RequestScope<Identity>, target: Target) => MaybePromise<TRPCError | undefined>;

@@ -8,7 +8,7 @@ import { idempotencyKey } from '../../policies/idempotencyKey.ts';
 import type { Limits } from '../../policies/limits.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
-import type { ProcedureDefinition } from '../../procedures/procedures.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
 import type { Protocol } from '../protocol.ts';
 import { EventsResponse } from './eventsResponse.ts';
 import { JsonInputs, UploadInput } from './inputs.ts';
@@ -29,7 +29,7 @@ export interface TrpcProtocolOptions<Router extends AnyTRPCRouter, Identity> {
   readonly limits: Limits;
   readonly calls: Calls;
   readonly watch: CredentialWatch;
-  readonly definitions: readonly ProcedureDefinition[];
+  readonly definitions: readonly Procedure[];
   /** The procedures that need no credential. */
   readonly publicProcedures: ReadonlySet<string>;
   /** The procedures that take an `Idempotency-Key`. */

@@ -6,14 +6,14 @@ import type { ClientAddress } from '../../policies/clientAddress.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import type { SocketOrigins } from '../../policies/socketOrigins.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import type { ProcedureDefinition } from '../../procedures/procedures.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
 import { sendsParameters } from './connectionAuthorization.ts';
 import type { TrpcErrorResponse } from './errorResponse.ts';
 import type { SocketSettings } from './options.ts';
 import { SocketConnection, socketTarget, type SocketConnectionOptions } from './socketConnection.ts';
 
 export interface WebSocketsOptions<Identity> extends Omit<SocketConnectionOptions<Identity>, 'definitions'> {
-  readonly definitions: readonly ProcedureDefinition[];
+  readonly definitions: readonly Procedure[];
   readonly allowsOrigin: SocketOrigins;
   readonly clientAddress: ClientAddress;
   /** Whether a credential is required. */

@@ -1,2 +1,0 @@
-/** Until all protocols import `Failure`. */
-export { Failure as Failed } from './execute.ts';
