@@ -157,7 +157,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     isProtected,
     watch,
     createContext: options.createContext,
-    tell: (record) => recorder.emit(record),
+    emit: (record) => recorder.emit(record),
     errorResponse: trpcErrorResponse,
   });
 

@@ -40,7 +40,7 @@ export interface SocketConnectionOptions<Identity> extends MessageOptions {
   readonly watch: CredentialWatch;
   readonly createContext: (options: ContextOptions<Identity>) => unknown;
   /** Reports each call, and each malformed message. It does not throw. */
-  readonly tell: (record: Exchange) => void;
+  readonly emit: (record: Exchange) => void;
 }
 
 /** How a socket was opened, and what is to be called in the course of its life. */
@@ -378,7 +378,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
   ): void {
     const status = typeof outcome === 'number' ? outcome : getHTTPStatusCodeFromError(outcome);
     const isUnexpected = typeof outcome !== 'number' && status >= 500 && limit === undefined;
-    this.options.tell({
+    this.options.emit({
       requestId: this.#opening.scope.requestId,
       method: 'WS',
       path: this.request.path,

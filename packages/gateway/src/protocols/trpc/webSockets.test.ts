@@ -16,12 +16,12 @@ import {
   type SocketPlan,
 } from './testing/randomMessages.ts';
 
-/** One end of a WebSocket in the process: what it is sent goes to its owner, and what that says is kept. */
+/** One end of a WebSocket in the process: it hands messages to its owner, and keeps what the owner sends. */
 interface End {
   message(data: Buffer, isBinary: boolean): void;
   close(): void;
 }
-type Connect = (served: Served, plan: SocketPlan, told: unknown[]) => Promise<End>;
+type Connect = (served: Served, plan: SocketPlan, events: unknown[]) => Promise<End>;
 
 interface Failure {
   readonly error: TRPCError;
@@ -31,19 +31,19 @@ interface Failure {
   readonly ctx: unknown;
 }
 
-/** Tells of errors, and fails at some itself. */
+/** Records errors, and fails at some itself. */
 const onErrorOf =
-  (told: unknown[]) =>
+  (events: unknown[]) =>
   ({ error: { code, message }, path, type, input, ctx }: Failure): void => {
-    told.push(['onError', { code, message, path, type, input, ctx }]);
+    events.push(['onError', { code, message, path, type, input, ctx }]);
     if (code === 'FORBIDDEN') throw new Error('onError failed');
   };
 
 /** tRPC's own adapter (`applyWSSHandler` is this for each socket of the package ws). */
-const official: Connect = async ({ router }, { context }, told) => {
+const official: Connect = async ({ router }, { context }, events) => {
   const client = Object.assign(new EventEmitter(), {
     readyState: 1,
-    send: (text: string) => told.push(text),
+    send: (text: string) => events.push(text),
     close() {},
     terminate() {},
   });
@@ -51,7 +51,7 @@ const official: Connect = async ({ router }, { context }, told) => {
     router,
     maxBatchSize,
     createContext: () => context,
-    onError: onErrorOf(told),
+    onError: onErrorOf(events),
   } as unknown as WSSHandlerOptions<typeof router>);
   serve(client as never, { url: '/trpc', headers: {}, socket: {} } as never);
   return {
@@ -76,17 +76,17 @@ const request: HttpRequest = {
   bodyChunks: async function* () {},
 };
 
-const gateway: Connect = async ({ router }, { context }, told) => {
+const gateway: Connect = async ({ router }, { context }, events) => {
   const { upgrade } = await createGateway({
     router,
     createContext: () => context,
-    rpc: { maxBatchSize, onError: onErrorOf(told) },
+    rpc: { maxBatchSize, onError: onErrorOf(events) },
     document: { title: 'Test', version: '0.0.0' },
   });
   const accept = (await upgrade(request)) as SocketAcceptor;
   const handler = accept({
     bufferedBytes: 0,
-    send: (message) => told.push(message),
+    send: (message) => events.push(message),
     close() {},
     terminate() {},
   });
@@ -122,15 +122,15 @@ async function transcript(
   tally?: Tally,
 ): Promise<unknown> {
   const { router, chains } = served;
-  const told: unknown[] = [];
-  const end = await connect(served, plan, told);
+  const events: unknown[] = [];
+  const end = await connect(served, plan, events);
   await quiet();
   const isOneCalls = singleIds(plan);
   const parts: unknown[] = [];
   let calls = 0;
   const cut = () => {
     const logs = chains.map(({ log }) => log.splice(0).flatMap(comparable));
-    const part = told.splice(0);
+    const part = events.splice(0);
     parts.push(
       structuredClone(calls > 1 ? [sorted(part, isOneCalls), logs.map((log) => sorted(log))] : [part, logs]),
     );
@@ -138,11 +138,11 @@ async function transcript(
   };
   for (const { message, pause } of plan.steps) {
     const isBinary = message.kind === 'text' && message.isBinary;
-    const before = told.length;
+    const before = events.length;
     end.message(bytesOf(message, router, plan.hasTransformer), isBinary);
     if (tally) {
       tally.messages += 1;
-      if (told.length > before) tally.atOnce += 1;
+      if (events.length > before) tally.atOnce += 1;
     }
     calls += message.kind === 'calls' ? message.calls.length : 1;
     await microtasks();
@@ -192,7 +192,7 @@ function comparable(entry: unknown): readonly unknown[] {
   return [JSON.parse((JSON.stringify(entry) ?? 'null').replace('"router",', '').replace(',"router"', ''))];
 }
 
-test('what is sent before the context is there begins in the order it was sent', async () => {
+test('calls that wait for their context start in the order in which they were sent', async () => {
   const t = initTRPC.create();
   const begun: string[] = [];
   const router = t.router({
@@ -218,14 +218,14 @@ test('what is sent before the context is there begins in the order it was sent',
   expect(begun).toEqual(['add', 'watch', 'add']);
 });
 
-/** What is answered and told where all messages come before the context fails. */
+/** What is sent and reported where all messages come before the context fails. */
 async function withoutContext(connect: Connect, plan: SocketPlan): Promise<readonly unknown[]> {
   const served = routerOf(plan);
   const making = Promise.withResolvers<never>();
-  const told: unknown[] = [];
-  const end = await connect(served, { ...plan, context: making.promise }, told);
+  const events: unknown[] = [];
+  const end = await connect(served, { ...plan, context: making.promise }, events);
   for (const { message } of plan.steps) {
-    // It is answered at once, before messages that wait and are malformed: tRPC's adapter answers those at once too.
+    // Answered at once, before malformed messages that wait: tRPC's adapter answers those at once too.
     if (message.kind === 'text' && message.text === 'PING') continue;
     const isBinary = message.kind === 'text' && message.isBinary;
     end.message(bytesOf(message, served.router, plan.hasTransformer), isBinary);
@@ -233,11 +233,11 @@ async function withoutContext(connect: Connect, plan: SocketPlan): Promise<reado
   making.reject(new TRPCError({ code: 'UNAUTHORIZED', message: 'Not you.' }));
   await quiet();
   end.close();
-  // Each time it is told of, the error is the same; and a call runs on neither.
-  return structuredClone([told, served.chains.map(({ log }) => log.length)]);
+  // No call runs on either.
+  return structuredClone([events, served.chains.map(({ log }) => log.length)]);
 }
 
-test('of 200 clients whose context fails, each call is answered with the error and told of as by tRPC’s own adapter', async () => {
+test('of 200 clients whose context fails, each call is answered with the error, and the error is reported, as by tRPC’s own adapter', async () => {
   let answered = 0;
   await fc.assert(
     fc.asyncProperty(socketPlan, async (plan) => {
@@ -252,7 +252,7 @@ test('of 200 clients whose context fails, each call is answered with the error a
 
 const runs = 1000;
 
-test(`of ${runs} clients that send messages at random, every one is answered on a WebSocket as by tRPC's own adapter`, async () => {
+test(`${runs} clients that send random messages on a WebSocket are answered as by tRPC's own adapter`, async () => {
   const tally: Tally = { messages: 0, atOnce: 0 };
   await fc.assert(
     fc.asyncProperty(socketPlan, async (plan) => {
