@@ -126,6 +126,11 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /The procedure a cannot be served over REST: its contentTypes is an empty list; name at least one of application\/json, .*, or leave it out/,
     ],
     [
+      'a list of content types that is empty, of a GET',
+      { a: echo({ ...get('/x'), contentTypes: [] }) },
+      /its contentTypes is an empty list/,
+    ],
+    [
       'an optional parameter in a path',
       { a: echo(get('/x/{p}'), z.object({ p: z.string().optional() })) },
       /"p" is optional, and a path always has it; make it required/,

@@ -143,7 +143,7 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
     Object.entries(shape).filter(([name]) => !pathNames.includes(name)),
   );
   const hasBody = rest.method !== 'GET' && rest.method !== 'DELETE';
-  const body = hasBody ? operationBody(others, isInputOptional, rest, parameter) : undefined;
+  const body = operationBody(hasBody ? others : {}, isInputOptional, rest, parameter);
   if (typeof body === 'string') return reject(body);
   const queryParameters = new Map(
     hasBody ? [] : Object.keys(others).map((name) => [name, parameter(name)] as const),
