@@ -157,10 +157,10 @@ class StepOptions {
   readonly meta: unknown;
   readonly next: (options?: NextOptions) => Promise<unknown>;
 
-  constructor(run: StageRun, getRawInput: GetRawInput) {
+  constructor(run: StageRun) {
     const { procedure, inputs, index } = run;
     this.path = procedure.path;
-    this.getRawInput = getRawInput;
+    this.getRawInput = run.getRawInput ?? (async () => inputs.read(index));
     this.ctx = run.ctx;
     this.type = procedure.type;
     this.signal = run.scope.signal;
@@ -171,9 +171,9 @@ class StepOptions {
     this.next = (options) => {
       const ctx = options?.ctx ? { ...(run.ctx as object), ...options.ctx } : run.ctx;
       const input = options && 'input' in options ? options.input : run.input;
-      const readInput = options?.getRawInput ?? getRawInput;
+      const getRawInput = options?.getRawInput ?? run.getRawInput;
       return Promise.resolve(
-        start(new StageRun(procedure, run.stage + 1, inputs, index, run.scope, ctx, input, readInput)),
+        start(new StageRun(procedure, run.stage + 1, inputs, index, run.scope, ctx, input, getRawInput)),
       );
     };
   }
@@ -196,8 +196,8 @@ export class StageRun {
   readonly scope: SignalScope;
   readonly ctx: unknown;
   input: unknown;
-  /** `undefined` until a middleware or the resolver needs it. */
-  getRawInput: GetRawInput | undefined;
+  /** A middleware's own; `undefined` for the client's input. */
+  readonly getRawInput: GetRawInput | undefined;
   /** What the middleware or the resolver of this stage received. */
   options: StepOptions | undefined = undefined;
   result: Result | undefined = undefined;
@@ -234,8 +234,6 @@ const noSteps: readonly Step[] = [
 
 /** Makes the options of a stage's middleware or resolver. */
 export function optionsOf(run: StageRun): StepOptions {
-  const { inputs, index } = run;
-  run.getRawInput ??= async () => inputs.read(index);
-  run.options = new StepOptions(run, run.getRawInput);
+  run.options = new StepOptions(run);
   return run.options;
 }
