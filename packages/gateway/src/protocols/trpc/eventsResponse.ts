@@ -13,6 +13,8 @@ import { RpcEventFormat } from './rpcEventFormat.ts';
 /** Answers the call of a subscription by server-sent events. */
 export class EventsResponse extends RequestCalls {
   #outcome: unknown = undefined;
+  #body: ServerSentEvents | undefined = undefined;
+  /** What `onError` threw. */
   #thrown: { readonly cause: unknown } | undefined = undefined;
 
   settle(index: number, outcome: unknown): void {
@@ -45,7 +47,7 @@ export class EventsResponse extends RequestCalls {
       this.report(error, 0);
       return this.errorItem(error, 0).error;
     });
-    const body = new ServerSentEvents(events.endsAfterFirst ? firstEvents(iterable) : iterable, format, {
+    this.#body = new ServerSentEvents(events.endsAfterFirst ? firstEvents(iterable) : iterable, format, {
       pingMs: events.pingMs,
       maxDurationMs: events.maxDurationMs,
       watch: (onRevoked) => watch(scope, onRevoked),
@@ -53,7 +55,11 @@ export class EventsResponse extends RequestCalls {
     });
     // Before anything is waited for.
     scope.follow();
-    return this.head.answer(body);
+    return this.head.answer(this.#body);
+  }
+
+  protected override discard(): void {
+    this.#body?.end();
   }
 
   #iterable(): AsyncIterable<unknown> {

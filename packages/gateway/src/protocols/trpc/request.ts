@@ -120,6 +120,8 @@ export class TrpcRequest {
     const { http } = this;
     refuseLongQuery(http.query, reader.maxQueryParameters);
     const path = this.#readPath(reader);
+    // Whatever is wrong with the rest: public procedures need no credential.
+    this.paths = [path];
     this.media = mediaOf(http);
     if (someHeader(http, asksForLines)) this.accept = acceptOf(http);
     if (this.media === 'json') this.#readCalls(path, reader);
@@ -149,7 +151,7 @@ export class TrpcRequest {
 
   #readCalls(path: string, reader: RequestReader): void {
     const connectionParams = this.#readQuery();
-    this.paths = this.isBatch ? path.split(',') : [path];
+    if (this.isBatch) this.paths = path.split(',');
     if (this.isBatch && this.paths.length > reader.maxBatchSize) {
       throw new LimitError('batch-size', { code: 'BAD_REQUEST', message: 'Batch call exceeds maximum size' });
     }
@@ -206,7 +208,6 @@ export class TrpcRequest {
         message: `Only POST requests are supported for ${type} requests`,
       });
     }
-    this.paths = [path];
     this.procedures = [procedures.get(path)];
     // Whatever the procedure is.
     this.type = 'mutation';

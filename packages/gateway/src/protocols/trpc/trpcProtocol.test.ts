@@ -9,10 +9,13 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser, resolveResponse, type HTTPBaseHandlerOptions } from '@trpc/server/http';
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { sortedLines } from '@petstore/testing/jsonLines';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { createGateway } from '../../gateway.ts';
+import type { GatewayOptions } from '../../options.ts';
+import type { Exchange } from '../../policies/exchange.ts';
+import type { GatewayMeta } from '../../procedures/meta.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import { headersOf, isBodyStream } from '../../http/response.ts';
 
@@ -1062,5 +1065,66 @@ describe('whatever a client sends', () => {
       ),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('what tRPC requests are to policies and logs', () => {
+  let subscription = (): AsyncIterable<number> => (async function* () {})();
+  const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+  const openapi = { method: 'POST', path: '/open', protect: false } as const;
+  const router = t.router({
+    open: t.procedure
+      .meta({ openapi })
+      .output(z.string())
+      .mutation(() => 'open'),
+    closed: t.procedure.query(() => 'closed'),
+    endless: t.procedure.subscription(() => subscription()),
+  });
+  const serve = async (
+    row: Omit<Row, 'name'>,
+    rpc: GatewayOptions<typeof router, unknown>['rpc'] = {},
+    authenticate?: () => undefined,
+  ) => {
+    const records: Exchange[] = [];
+    const gateway = await createGateway({
+      router,
+      createContext: () => ({}),
+      rpc,
+      ...(authenticate && { authenticate }),
+      document: { title: 'Records', version: '0.0.0' },
+      onExchange: (record) => records.push(record),
+    });
+    const { status } = await gateway.handle(requestOf(`/trpc${row.target}`, { name: '', ...row }, true));
+    return { status, records };
+  };
+
+  it('a batch that is too large is recorded with the procedures that exist, and no other name of its client’s', async () => {
+    const rpc = { maxBatchSize: 2 };
+    const { records } = await serve({ method: 'GET', target: '/closed,any,closed?batch=1' }, rpc);
+    expect(records).toMatchObject([{ procedures: ['closed', 'closed'], calls: 3, limit: 'batch-size' }]);
+  });
+
+  it.each([
+    ['POST', '/open', 'text/plain', 415],
+    ['POST', '/open', 'application/json', 200],
+    ['POST', '/closed', 'text/plain', 401],
+    ['POST', '/%zz', 'application/json', 401],
+  ])('%s %s of %s without a credential is %i', async (method, target, type, status) => {
+    const row = { method, target, headers: [['content-type', type]] as const };
+    expect(await serve(row, {}, () => undefined)).toMatchObject({ status });
+  });
+
+  it('a subscription whose response cannot be written is ended', async () => {
+    const events = (async function* () {
+      yield 1;
+    })();
+    const onReturn = vi.spyOn(events, 'return');
+    subscription = () => events;
+    const { records } = await serve(
+      { method: 'GET', target: '/endless' },
+      { responseMeta: () => ({ status: 204 }) },
+    );
+    expect(records).toMatchObject([{ status: 500, isStream: false }]);
+    expect(onReturn).toHaveBeenCalledOnce();
   });
 });

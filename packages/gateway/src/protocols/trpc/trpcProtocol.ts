@@ -96,7 +96,11 @@ export class TrpcProtocol<Router extends AnyTRPCRouter, Identity> implements Pro
   respond(scope: RequestScope<Identity>, request: TrpcRequest): ResponseDraft | Promise<ResponseDraft> {
     const { http, media, phase, paths, procedures } = request;
     scope.calls = paths.length;
-    scope.procedures = procedures.includes(undefined) ? paths.filter((_path, at) => procedures[at]) : paths;
+    // Clients choose the other names: they must not become labels of metrics.
+    scope.procedures =
+      procedures.length > 0 && !procedures.includes(undefined)
+        ? paths
+        : paths.filter((path) => this.#reader.procedures.has(path));
     if (!methods.has(http.method)) {
       const message = `This path takes ${allow[1]}.`;
       return this.#settings.errorResponse(new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message }), scope, [
