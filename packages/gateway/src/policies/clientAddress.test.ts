@@ -46,6 +46,22 @@ describe('the address of a client', () => {
     ['is the proxy’s where it says nothing', ['10.0.0.1'], '10.0.0.1', [], '10.0.0.1'],
     ['is the proxy’s where what it says is a number', ['10.0.0.1'], '10.0.0.1', ['7'], '10.0.0.1'],
     ['is told by a range of IPv6', ['2001:db8::/32'], '2001:db8::1', ['203.0.113.9'], '203.0.113.9'],
+    ['is the peer’s where its neighbour is trusted', ['10.0.0.1'], '10.0.0.2', ['203.0.113.9'], '10.0.0.2'],
+    [
+      'is the peer’s where its neighbour in IPv6 is trusted',
+      ['2001:db8::1'],
+      '2001:db8::2',
+      ['203.0.113.9'],
+      '2001:db8:0:0::/64',
+    ],
+    [
+      'is the proxy’s where a bracket is followed by text',
+      ['10.0.0.1'],
+      '10.0.0.1',
+      ['[2001:db8::1]x'],
+      '10.0.0.1',
+    ],
+    ['may stand in brackets', ['::1'], '::1', ['[2001:db8::1]'], '2001:db8:0:0::/64'],
     ['may have a port', ['10.0.0.1'], '10.0.0.1', ['203.0.113.9:4711'], '203.0.113.9'],
     ['may have a port beside brackets', ['::1'], '::1', ['[2001:db8::1]:80'], '2001:db8:0:0::/64'],
     [

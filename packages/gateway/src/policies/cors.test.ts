@@ -115,6 +115,34 @@ describe('the response headers that a page may read', () => {
   });
 });
 
+it('a page of routes that sets Access-Control-Allow-Origin itself keeps its headers', async () => {
+  const own = ['access-control-allow-origin', '*'] as const;
+  const { handle } = await createGateway({
+    router,
+    createContext: () => ({}),
+    cors: { origins: [page] },
+    routes: { '/page': () => ({ status: 200, headers: [own], body: '' }) },
+    document: { title: 'Pages', version: '0.0.0' },
+  });
+  const headers = headersOf(await handle(inProcessRequest('GET', '/page', { origin: page })));
+  expect(headers.filter(([name]) => name.startsWith('access-control-') || name === 'vary')).toEqual([own]);
+});
+
+it('a preflight of a path that does not exist is a 204 with the headers of CORS and without those of the 404', async () => {
+  const { handle } = await open();
+  const asking = { origin: page, 'access-control-request-method': 'GET' };
+  const response = await handle(inProcessRequest('OPTIONS', '/v1/nowhere', asking));
+  expect([response.status, response.body]).toEqual([204, undefined]);
+  expect(headersOf(response).map(([name]) => name)).toEqual([
+    'access-control-allow-origin',
+    'access-control-allow-methods',
+    'access-control-allow-headers',
+    'access-control-max-age',
+    'vary',
+    'x-request-id',
+  ]);
+});
+
 it.each(['allowHeaders', 'exposeHeaders'] as const)(
   'createGateway rejects a cors.%s that is not the name of a header',
   async (option) => {

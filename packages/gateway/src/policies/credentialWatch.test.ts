@@ -72,6 +72,21 @@ describe('the watch over credentials in use', () => {
     expect(onRevoked).toHaveBeenCalledOnce();
   });
 
+  it('checks a token again 3 s after a check that does not end, and not before', async () => {
+    let checks = 0;
+    const onRevoked = vi.fn();
+    const watch = createCredentialWatch(() => {
+      checks += 1;
+      return checks === 1 ? new Promise<undefined>(() => {}) : undefined;
+    });
+    watch('a', request, onRevoked);
+    await vi.advanceTimersByTimeAsync(3999);
+    expect(checks).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(checks).toBe(2);
+    expect(onRevoked).toHaveBeenCalledOnce();
+  });
+
   it('asks no more once nothing uses a token, and runs no timer then', async () => {
     const { asked, watch } = start();
     const ends = [watch('a', request, () => {}), watch('a', request, () => {})];

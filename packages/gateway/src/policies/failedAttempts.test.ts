@@ -42,6 +42,23 @@ it('a token that was looked up is known to be invalid for half a second, from wh
   expect(failedAttempts.isKnown('a')).toBe(false);
 });
 
+it.each([127, 128, 129, 10_000])('a token of %i characters is told from others of its length', (length) => {
+  const failedAttempts = create(2, 60);
+  const long = 'a'.repeat(length - 1);
+  failedAttempts.count(here, `${long}a`, performance.now());
+  expect([failedAttempts.isKnown(`${long}a`), failedAttempts.isKnown(`${long}b`)]).toEqual([true, false]);
+});
+
+it('a silent WebSocket no longer counts once its part of the window has passed', () => {
+  const failedAttempts = create(2, 60);
+  failedAttempts.countSilent(here);
+  failedAttempts.countSilent(here);
+  vi.advanceTimersByTime(29_000);
+  expect(failedAttempts.silentRefusal(here)).toBeDefined();
+  vi.advanceTimersByTime(1000);
+  expect(failedAttempts.silentRefusal(here)).toBeUndefined();
+});
+
 it('a token whose look-up is not worth saving is not remembered', () => {
   const failedAttempts = create(2, 60);
   failedAttempts.count(here, 'a', undefined);
