@@ -1,8 +1,8 @@
 import { LimitError } from './limitError.ts';
 
 /**
- * Whether arrays and objects are nested deeper than so many levels. A level at a time: recursion is what a deep value
- * would end. Instances of classes, bytes and files among them, are nobody's JSON and are not looked into.
+ * Whether arrays and objects are nested deeper than `most` levels. It goes level by level, since a deep value would
+ * overflow the stack of a recursion. Instances of classes, such as bytes and files, are not JSON and count as flat.
  */
 export function isDeeper(value: unknown, most: number): boolean {
   if (most === Infinity || (most > 0 && isFlat(value))) return false;
@@ -19,10 +19,10 @@ export function isDeeper(value: unknown, most: number): boolean {
   return false;
 }
 
-/** Whether a value is no array, and has none and no objects in it. Most inputs are so: nothing has to be collected for those. */
+/** Whether a value is not an array and contains no array and no object. Most inputs are flat and need no lists. */
 function isFlat(value: unknown): boolean {
   if (!isNested(value)) return true;
-  // Not an array: its names would be made for that, which takes a hundred times as long as to go through it.
+  // `for in` over an array makes a string of each index: 100 times slower than a loop.
   if (Array.isArray(value)) return false;
   for (const name in value) {
     if (isNested((value as Readonly<Record<string, unknown>>)[name])) return false;

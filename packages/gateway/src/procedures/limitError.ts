@@ -3,13 +3,13 @@ import type { Limit } from '../http/limit.ts';
 
 interface LimitErrorOptions {
   readonly code: TRPCError['code'];
-  /** For the client: a sentence that names the limit. */
+  /** Sent to the client: a sentence that names the limit. */
   readonly message: string;
-  /** After how many seconds trying again makes sense. */
+  /** When the client may retry, in seconds. */
   readonly retryAfterSeconds?: number;
 }
 
-/** A request that met a limit: nothing failed, so no log is told of an error. */
+/** A request that exceeded a limit. Nothing failed, so it is not logged as an error. */
 export class LimitError extends TRPCError {
   readonly limit: Limit;
   readonly retryAfterSeconds: number | undefined;
@@ -21,12 +21,12 @@ export class LimitError extends TRPCError {
   }
 }
 
-/** Seconds after which a client that was refused for load or an outage may try again, where nothing says more. */
+/** When a client may retry after overload or an outage, in seconds, if the error does not say. */
 const defaultRetryAfterSeconds = 1;
 
 /**
- * The value of `Retry-After`: there is one for each 429 and 503, whatever protocol it is answered over. A procedure sets
- * it by a number `retryAfterSeconds` of its error's cause, which is rounded up to whole seconds.
+ * The value of `Retry-After`. Every 429 and 503 has one, on all protocols. A procedure sets it with a number
+ * `retryAfterSeconds` on its error's cause, which is rounded up to whole seconds.
  */
 export function retryAfterOf(error: TRPCError): number | undefined {
   if (error.code !== 'SERVICE_UNAVAILABLE' && error.code !== 'TOO_MANY_REQUESTS') return undefined;
