@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDeeper } from './jsonDepth.ts';
+import { isDeeper, tooDeep } from './jsonDepth.ts';
 
 const nested = (depth: number): unknown =>
   JSON.parse(`${'{"a":['.repeat(depth / 2)}${']}'.repeat(depth / 2)}`);
@@ -29,5 +29,13 @@ describe('the depth of a value', () => {
 
   it('is never too much where there is no limit', () => {
     expect(isDeeper(nested(1000), Infinity)).toBe(false);
+  });
+});
+
+it('an input that is too deep is a 400 that names the limit', () => {
+  expect(tooDeep(7)).toMatchObject({
+    code: 'BAD_REQUEST',
+    limit: 'json-depth',
+    message: 'The input is nested deeper than 7 levels.',
   });
 });

@@ -1,0 +1,24 @@
+import { TRPCError } from '@trpc/server';
+import { expect, it } from 'vitest';
+import { LimitError, retryAfterOf } from './limitError.ts';
+
+const cause = (retryAfterSeconds: unknown) => Object.assign(new Error('busy'), { retryAfterSeconds });
+
+it.each([
+  ['TOO_MANY_REQUESTS', cause(5), 5],
+  ['SERVICE_UNAVAILABLE', cause(5), 5],
+  ['SERVICE_UNAVAILABLE', undefined, 1],
+  ['SERVICE_UNAVAILABLE', new Error('busy'), 1],
+  ['SERVICE_UNAVAILABLE', cause('5'), 1],
+  ['SERVICE_UNAVAILABLE', cause(Infinity), 1],
+  ['SERVICE_UNAVAILABLE', cause(1.2), 2],
+  ['INTERNAL_SERVER_ERROR', cause(5), undefined],
+  ['NOT_FOUND', undefined, undefined],
+] as const)('an error %s with the cause %o is retried after %s s', (code, error, seconds) => {
+  expect(retryAfterOf(new TRPCError({ code, cause: error }))).toBe(seconds);
+});
+
+it('an error of a limit is retried after its own seconds, whatever its cause says', () => {
+  const error = { code: 'TOO_MANY_REQUESTS', message: 'Too many.', retryAfterSeconds: 30 } as const;
+  expect(retryAfterOf(new LimitError('rate', error))).toBe(30);
+});
