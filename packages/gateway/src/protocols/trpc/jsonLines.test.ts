@@ -179,6 +179,31 @@ describe('JSON lines', () => {
     expect([isEnded, seen.aborted]).toEqual([true, 0]);
   });
 
+  it('hold the error of an observable that cannot be subscribed to', async () => {
+    const { lines, seen } = linesOf(2);
+    lines.settle(
+      0,
+      observable(() => {
+        throw conflict('not now');
+      }),
+    );
+    lines.settle(1, 'y');
+    expect(await textOf(await lines.body())).toMatch(
+      /\n\[0,1,\{"message":"not now","call":0\}\]\n[^]*\[5,0,\[\["y"\]\]\]\n$/,
+    );
+    expect(seen).toMatchObject({ aborted: 0, errors: [{ message: 'not now' }] });
+  });
+
+  it('fail where their head cannot be written', async () => {
+    const serialize = () => {
+      throw new Error('the transformer');
+    };
+    const { lines, next } = linesOf(1, { serialize });
+    lines.settle(0, 1);
+    expect(await lines.body()).toBe(lines);
+    await expect(next()).rejects.toThrow('the transformer');
+  });
+
   it('are reported with the call that they belong to', async () => {
     const { lines, seen } = linesOf(2);
     lines.settle(1, { broken: Promise.reject(conflict('on the way')) });

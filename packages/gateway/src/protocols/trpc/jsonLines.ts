@@ -91,28 +91,32 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     let head = '';
     for (let call = 0; call < calls; call += 1) head += `,"${call}":[[0],[null,${promiseType},${call}]]`;
     head = `{${head.slice(1)}}`;
-    this.text = `${format.serialize ? JSON.stringify(format.serialize(JSON.parse(head))) : head}\n`;
+    try {
+      this.text = `${format.serialize ? JSON.stringify(format.serialize(JSON.parse(head))) : head}\n`;
+    } catch (cause) {
+      this.fail(cause);
+    }
   }
 
   /** Writes the outcome of a call. Never throws. */
   settle(call: number, outcome: unknown): void {
     const { callError, calls, signal } = this.#options;
-    if (outcome instanceof Failure) {
-      try {
+    const result = calls + call;
+    try {
+      if (outcome instanceof Failure) {
         this.#fulfill(call, { error: callError(outcome.error, call) }, call);
-      } catch (cause) {
-        this.#reject(call, cause, call);
-      }
-    } else {
-      const result = calls + call;
-      this.#refer(call, 'result', result, call);
-      if (isObservable(outcome)) {
-        this.#fulfill(result, { data: observableToAsyncIterable(outcome, signal) }, call);
+      } else if (isObservable(outcome)) {
+        const data = observableToAsyncIterable(outcome, signal);
+        this.#refer(call, 'result', result, call);
+        this.#fulfill(result, { data }, call);
       } else {
         const data = calls + result;
+        this.#refer(call, 'result', result, call);
         this.#refer(result, 'data', data, call);
         this.#fulfill(data, outcome, call);
       }
+    } catch (cause) {
+      this.#reject(call, cause, call);
     }
     this.#close();
   }
