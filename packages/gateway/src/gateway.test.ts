@@ -254,6 +254,40 @@ describe('the gateway', () => {
     expect(exchanges).toMatchObject([{ requestId: 'given-1', status: 500, error: failure, face: 'other' }]);
   });
 
+  it('answers 500 with the headers of all policies where a request of the host cannot be read', async () => {
+    const gateway = await gatewayOf(
+      { a: echo({ method: 'POST', path: '/a' }, z.object({ n: z.number() })) },
+      { rateLimit: { requests: 10, windowSeconds: 10 }, cors: { origins: ['https://pets.example'] } },
+    );
+    const body = () => {
+      throw new Error('no body');
+    };
+    const answer = await gateway.handle({
+      ...request('POST', '/v1/a', { 'content-type': 'application/json' }),
+      body,
+    });
+    expect(answer.status).toBe(500);
+    expect(Object.keys(Object.fromEntries(headersOf(answer)))).toEqual(
+      expect.arrayContaining(['ratelimit', 'ratelimit-policy', 'vary', 'x-request-id']),
+    );
+  });
+
+  it('answers 500 where the error of createContext cannot be read', async () => {
+    const unconvertible = { message: Object.create(null) as string };
+    const gateway = await gatewayOf(
+      { a: echo({ method: 'POST', path: '/a' }) },
+      {
+        createContext: async () => {
+          // oxlint-disable-next-line typescript/only-throw-error -- anything may be thrown
+          throw unconvertible;
+        },
+      },
+    );
+    expect((await gateway.handle(request('POST', '/v1/a'))).status).toBe(500);
+    const json = { 'content-type': 'application/json' };
+    expect((await gateway.handle(request('POST', '/trpc/a', json))).status).toBe(500);
+  });
+
   it('tells of each exchange which procedure answered on which face', async () => {
     const onExchange = vi.fn();
     const gateway = await gatewayOf({ a: echo({ method: 'POST', path: '/a' }) }, { onExchange });

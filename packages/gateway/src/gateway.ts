@@ -246,12 +246,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   /** Completes and reports a response. */
   function completed(scope: RequestScope<Identity>, response: HttpResponse): HttpResponse {
     try {
-      const answer = response instanceof ResponseDraft ? response : ResponseDraft.of(response);
-      if (scope.headers) for (const header of scope.headers) answer.headers.push(header);
-      for (const policy of completing) policy.complete?.(scope, answer);
-      answer.headers.push(['x-request-id', scope.requestId]);
-      recorder.response(scope, answer);
-      return answer;
+      return finished(scope, response instanceof ResponseDraft ? response : ResponseDraft.of(response));
     } catch (error) {
       return rescued(scope, error);
     }
@@ -261,10 +256,15 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   function rescued(scope: RequestScope<Identity>, cause: unknown): HttpResponse {
     const answer = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }), scope);
     scope.error = cause;
-    for (const policy of completing) policy.complete?.(scope, answer);
-    answer.headers.push(['x-request-id', scope.requestId]);
-    recorder.response(scope, answer);
-    return answer;
+    return finished(scope, answer);
+  }
+
+  function finished(scope: RequestScope<Identity>, response: ResponseDraft): ResponseDraft {
+    if (scope.headers) for (const header of scope.headers) response.headers.push(header);
+    for (const policy of completing) policy.complete?.(scope, response);
+    response.headers.push(['x-request-id', scope.requestId]);
+    recorder.response(scope, response);
+    return response;
   }
 
   const upgrade: Upgrade = (request) => {
