@@ -1,8 +1,8 @@
-import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { isThenable } from '../http/after.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { clientError } from '../procedures/clientError.ts';
-import { Failure } from '../procedures/execute.ts';
+import { Failure, failureOf } from '../procedures/execute.ts';
 import { bearerCredential, challenge } from './bearer.ts';
 import type { Calls } from './calls.ts';
 import { CallScope } from './callScope.ts';
@@ -104,7 +104,7 @@ export function authenticationPolicy<Identity>({
           });
         });
       } catch (cause) {
-        return reject(scope, target, { error: clientError(getTRPCErrorFromUnknown(cause)) });
+        return reject(scope, target, { error: clientError(failureOf(cause).error) });
       }
 
       function decide(identity: Identity | Nobody, lookedUpAt?: number): TRPCError | undefined {

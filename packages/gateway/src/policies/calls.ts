@@ -1,7 +1,6 @@
 // Hot path: every call of every protocol is started here.
-import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { discardStream, isBodyStream } from '../http/response.ts';
-import { execute, Failure, type RawInputs } from '../procedures/execute.ts';
+import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { CallScope } from './callScope.ts';
@@ -61,7 +60,9 @@ export class Calls {
     const outcome =
       this.#tracing === undefined
         ? execute(procedure, ctx, inputs, index, scope)
-        : this.#tracing(procedure.path, scope.request, () => execute(procedure, ctx, inputs, index, scope));
+        : traced(this.#tracing, procedure.path, scope.request, () =>
+            execute(procedure, ctx, inputs, index, scope),
+          );
     if (outcome instanceof Promise) {
       const pending = new PendingOutcome(scope, receiver, index);
       this.#deadlines.add(pending);
@@ -78,7 +79,7 @@ export class Calls {
     this.#deadlines.add(pending);
     promise.then(
       (value) => this.#settle(pending, value),
-      (cause: unknown) => this.#settle(pending, new Failure(getTRPCErrorFromUnknown(cause))),
+      (cause: unknown) => this.#settle(pending, failureOf(cause)),
     );
   }
 
@@ -86,6 +87,15 @@ export class Calls {
     if (this.#deadlines.delete(pending)) pending.receiver.settle(pending.index, outcome);
     // A stream that comes after the deadline: nobody reads it.
     else if (isBodyStream(outcome)) void discardStream(outcome);
+  }
+}
+
+/** Never rejects: an SDK, or a processor of its spans, may throw. */
+async function traced(tracing: Tracing, ...call: Parameters<Tracing>): Promise<unknown> {
+  try {
+    return await tracing(...call);
+  } catch (cause) {
+    return failureOf(cause);
   }
 }
 

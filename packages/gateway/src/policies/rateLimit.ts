@@ -1,6 +1,9 @@
+import type { TRPCError } from '@trpc/server';
 import type { HttpRequest } from '../http/request.ts';
 import { requirePositiveIntegers } from './limits.ts';
 import type { ClientAddress } from './clientAddress.ts';
+import { clientError } from '../procedures/clientError.ts';
+import { failureOf } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Policy } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
@@ -25,8 +28,11 @@ export interface RateLimitOptions<Identity> {
 
 /** Counts calls of a caller. */
 export interface RateLimit<Identity> extends Policy<Identity> {
-  /** Counts calls; returns an error where the caller has made too many. Adds the `RateLimit` headers to the scope. */
-  count(scope: RequestScope<Identity>, calls: number): LimitError | undefined;
+  /**
+   * Counts calls; returns an error where the caller has made too many, or cannot be named. Adds the `RateLimit` headers to
+   * the scope. It never throws.
+   */
+  count(scope: RequestScope<Identity>, calls: number): TRPCError | undefined;
 }
 
 /**
@@ -43,12 +49,15 @@ export function createRateLimit<Identity>(
   const ownKey = (request: HttpRequest, token: string | undefined) =>
     token === undefined ? `address ${clientAddress(request)}` : `key ${token}`;
 
-  function count(scope: RequestScope<Identity>, calls: number): LimitError | undefined {
+  function count(scope: RequestScope<Identity>, calls: number): TRPCError | undefined {
     const { identity, request, token } = scope;
-    const { isTaken, left, waitMs, fullMs } = take(
-      key?.({ identity, request }) ?? ownKey(request, token),
-      calls,
-    );
+    let caller: string;
+    try {
+      caller = key?.({ identity, request }) ?? ownKey(request, token);
+    } catch (cause) {
+      return clientError(failureOf(cause).error);
+    }
+    const { isTaken, left, waitMs, fullMs } = take(caller, calls);
     scope.headers = [
       ['ratelimit-policy', policy],
       ['ratelimit', `"default";r=${left};t=${Math.ceil(fullMs / 1000)}`],

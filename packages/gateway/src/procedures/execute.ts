@@ -121,7 +121,8 @@ async function callProcedure(
   }
 }
 
-function failureOf(
+/** Never throws, whatever was thrown. */
+export function failureOf(
   cause: unknown,
   toError: (cause: unknown) => TRPCError = getTRPCErrorFromUnknown,
 ): Failure {

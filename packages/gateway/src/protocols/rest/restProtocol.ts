@@ -1,5 +1,5 @@
 // Hot path: every REST request runs through it.
-import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { isThenable, type MaybePromise } from '../../http/after.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import { BodyTooLargeError } from '../../http/request.ts';
@@ -8,14 +8,13 @@ import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { LinkBase } from '../../openapi/deprecationHeaders.ts';
 import type { Operation } from '../../openapi/operation.ts';
 import type { Calls, OutcomeReceiver } from '../../policies/calls.ts';
-import type { RawInputs } from '../../procedures/execute.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
 import { idempotencyKey } from '../../policies/idempotencyKey.ts';
 import type { Limits } from '../../policies/limits.ts';
 import type { Target } from '../../policies/policy.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
-import { Failure } from '../../procedures/execute.ts';
+import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Protocol } from '../protocol.ts';
 import { byteContent } from './byteContent.ts';
@@ -275,7 +274,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     const { deprecation, procedure } = this.#served.operation;
     const { isAborted } = this.#scope.request;
     // The error of a call whose client disconnected is not one of the service.
-    const error = isAborted ? clientClosed(cause) : getTRPCErrorFromUnknown(cause);
+    const error = isAborted ? clientClosed(cause) : failureOf(cause).error;
     let response = errorResponse(error, this.#scope, error.code === 'NOT_FOUND' ? deprecation : []);
     if (responseMeta && !isAborted) {
       try {
@@ -290,7 +289,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   /** Responds with an error of a request that is no call. */
   #reject(cause: unknown): void {
-    this.#respond(this.#options.errorResponse(getTRPCErrorFromUnknown(cause), this.#scope));
+    this.#respond(this.#options.errorResponse(failureOf(cause).error, this.#scope));
   }
 
   #respond(response: ResponseDraft): void {

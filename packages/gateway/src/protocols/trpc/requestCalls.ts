@@ -6,7 +6,7 @@ import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
 import type { CallScope } from '../../policies/callScope.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
-import { Failure } from '../../procedures/execute.ts';
+import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { RequestInfo, type CallInputs } from './inputs.ts';
 import type { TrpcRequest } from './request.ts';
@@ -114,7 +114,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     try {
       context = this.settings.createContext(this.scope, this.request, this.#info);
     } catch (cause) {
-      context = new Failure(getTRPCErrorFromUnknown(cause));
+      context = failureOf(cause);
     }
     if (isThenable(context)) {
       this.settings.calls.wait(context, this.contextScope, (outcome) => this.#runWith(outcome));

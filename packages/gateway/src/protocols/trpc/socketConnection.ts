@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError, type TRPCRequestInfo } from '@trpc/server/http';
 import { isThenable, type MaybePromise } from '../../http/after.ts';
 import type { HttpRequest } from '../../http/request.ts';
@@ -14,7 +14,7 @@ import type { Target } from '../../policies/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
-import { Failure } from '../../procedures/execute.ts';
+import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { Reply } from '../../procedures/reply.ts';
@@ -243,7 +243,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
     try {
       if (parameters) connectionParams = this.messages.readConnectionParams(parameters);
     } catch (cause) {
-      return this.#fail(getTRPCErrorFromUnknown(cause));
+      return this.#fail(failureOf(cause).error);
     }
     const authorization = authorizationOf(connectionParams);
     const rejection = isAdmitted
@@ -295,7 +295,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
         this.options.calls.wait(context, new CallScope(request), resolve),
       );
     } catch (cause) {
-      return new Failure(getTRPCErrorFromUnknown(cause));
+      return failureOf(cause);
     }
   }
 
@@ -351,7 +351,7 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
   }
 
   /** Counts a call, or a message, to the rate limit. */
-  #charge(): LimitError | undefined {
+  #charge(): TRPCError | undefined {
     return this.#isAuthenticated ? this.options.rateLimit?.count(this.#opening.scope, 1) : undefined;
   }
 

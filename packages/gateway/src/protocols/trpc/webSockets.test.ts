@@ -533,6 +533,61 @@ describe('a subscription', () => {
   });
 });
 
+describe('a rateLimit.key that throws', () => {
+  it('fails the calls of a WebSocket, which stays open', async () => {
+    const router = t.router({ one: t.procedure.query(() => 1) });
+    let isBroken = false;
+    const key = () => {
+      if (isBroken) throw new Error('no key');
+      return 'all';
+    };
+    const { exchanges, frames, say } = await open(router, {
+      rateLimit: { requests: 10, windowSeconds: 10, key },
+    });
+    isBroken = true;
+    await say(call(1, 'query', 'one'));
+    isBroken = false;
+    await say(call(2, 'query', 'one'));
+    expect(frames).toMatchObject([
+      { id: 1, error: { data: { code: 'INTERNAL_SERVER_ERROR' } } },
+      { id: 2, result: { data: 1 } },
+    ]);
+    expect(exchanges).toMatchObject([
+      { status: 500, error: { cause: { message: 'no key' } } },
+      { status: 200 },
+    ]);
+  });
+
+  it('closes a WebSocket whose credential is being checked', async () => {
+    const closes: unknown[] = [];
+    const { upgrade } = await createGateway({
+      router: t.router({}),
+      createContext: () => ({}),
+      authenticate: () => 'Ada',
+      rateLimit: {
+        requests: 10,
+        windowSeconds: 10,
+        key: () => {
+          throw new Error('no key');
+        },
+      },
+      document: { title: 'Test', version: '0.0.0' },
+      onExchange() {},
+    });
+    const accept = (await upgrade({ ...request, query: 'connectionParams=1' })) as SocketAcceptor;
+    const handler = accept({
+      bufferedBytes: 0,
+      send() {},
+      close: (code) => closes.push(code),
+      terminate() {},
+    });
+    const parameters = { method: 'connectionParams', data: { authorization: 'Bearer key' } };
+    handler.message(Buffer.from(JSON.stringify(parameters)), false);
+    await quiet();
+    expect(closes).toEqual([1011]);
+  });
+});
+
 describe('a client that closes its WebSocket while its key is looked up', () => {
   it('keeps its place among those that wait, since it may leave the connection open', async () => {
     const lookup = Promise.withResolvers<string>();
