@@ -288,12 +288,12 @@ describe('the body of errors', () => {
         type: 'about:blank',
         title: 'Bad Request',
         status: 400,
-        detail: 'bookId: must be an integer: digits, with a minus in front where it is negative.',
+        detail: 'bookId: must be an integer, such as 42 or -7.',
         code: 'BAD_REQUEST',
         errors: [
           {
             pointer: '#/bookId',
-            detail: 'must be an integer: digits, with a minus in front where it is negative',
+            detail: 'must be an integer, such as 42 or -7',
           },
         ],
       },
@@ -302,14 +302,14 @@ describe('the body of errors', () => {
       trpcToOpenApiErrors,
       'application/json',
       {
-        message: 'bookId: must be an integer: digits, with a minus in front where it is negative.',
+        message: 'bookId: must be an integer, such as 42 or -7.',
         code: 'BAD_REQUEST',
         issues: [
           {
             code: 'invalid_type',
             expected: 'int',
             path: ['bookId'],
-            message: 'must be an integer: digits, with a minus in front where it is negative',
+            message: 'must be an integer, such as 42 or -7',
           },
         ],
       },

@@ -68,7 +68,7 @@ const text = converter(
 );
 
 const integer = converter(
-  'an integer: digits, with a minus in front where it is negative',
+  'an integer, such as 42 or -7',
   ['5', '-5'],
   (value) => (integerText.test(value) ? exactNumber(value) : notConvertible),
   typeIssue('int'),
