@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { getTRPCErrorFromUnknown, initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { isAsyncIterable } from '../http/isAsyncIterable.ts';
 import { compile } from './compile.ts';
@@ -109,7 +109,7 @@ const t = initTRPC.context<object>().create({ isDev: false });
 
 type Loose = Parameters<Parameters<typeof t.procedure.query>[0]>[0];
 
-function run(procedure: unknown, input: unknown = {}): unknown {
+function run(procedure: unknown, input: unknown = {}, callScope: typeof scope = scope): unknown {
   const stages = compile(procedure as AnyTRPCProcedure, sample);
   expect(stages).toBeDefined();
   const read = () => input;
@@ -119,7 +119,7 @@ function run(procedure: unknown, input: unknown = {}): unknown {
     meta: { is: 'meta' },
     procedure: procedure as AnyTRPCProcedure,
   };
-  return execute({ ...own, type: 'query', stages }, { user: 'ann' }, { read }, 3, scope);
+  return execute({ ...own, type: 'query', stages }, { user: 'ann' }, { read }, 3, callScope);
 }
 
 const scope = { signal: new AbortController().signal };
@@ -174,6 +174,37 @@ describe('execute', () => {
     await run(procedure);
     run(t.procedure.query(see));
     expect(seen).toEqual([expected, expected, expected]);
+  });
+
+  test('reads the signal of a call when a procedure reads it, and not before', () => {
+    const signals = vi.fn(() => scope.signal);
+    const lazy = {
+      get signal() {
+        return signals();
+      },
+    };
+    run(
+      t.procedure.query(({ input, path }) => [input, path]),
+      {},
+      lazy,
+    );
+    expect(signals).not.toHaveBeenCalled();
+    expect(
+      run(
+        t.procedure.query(({ signal }) => signal),
+        {},
+        lazy,
+      ),
+    ).toBe(scope.signal);
+    expect(signals).toHaveBeenCalledOnce();
+  });
+
+  test('lets a middleware replace the signal in its options', () => {
+    const replace = (options: { signal: unknown }) => {
+      options.signal = 'mine';
+      return { ...options }.signal;
+    };
+    expect(run(t.procedure.query((options) => replace(options as never)))).toBe('mine');
   });
 
   test('runs what a middleware does behind next() before the input is parsed, as tRPC does', async () => {
