@@ -43,14 +43,14 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /procedures a and b are both served at GET/,
     ],
     [
-      'a path that names what the input has not',
+      'a path whose parameter is not a property of the input',
       { a: echo(get('/x/{p}')) },
-      /path names \{p\}, which its input has not/,
+      /its path has the parameter \{p\}, but its input has no property "p"; add it to the input, or rename the parameter\.$/,
     ],
     [
       'a path that names one parameter twice',
       { a: echo(get('/x/{p}/{p}'), z.object({ p: z.string() })) },
-      /names one parameter twice/,
+      /its path names one parameter twice; rename one of them\.$/,
     ],
     ['a path with a slash at its end', { a: echo(get('/x/')) }, /its path is \/x\//],
     [
@@ -98,7 +98,11 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       { a: echo(get('/x'), z.object({ q: z.preprocess((v) => v, z.string()) })) },
       /"q" is of the kind "pipe"/,
     ],
-    ['an input that is no object', { a: echo(post('/x'), z.string()) }, /its input is not a zod object/],
+    [
+      'an input that is no object',
+      { a: echo(post('/x'), z.string()) },
+      /its input is not a zod object, so its parameters have no names; use z\.object\(…\)\.$/,
+    ],
     ['no output', { a: t.procedure.meta({ openapi: get('/x') }).query(() => 1) }, /it has no zod output/],
     [
       'a bigint deep in a JSON body',
@@ -173,12 +177,12 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     [
       'an event of what is no subscription',
       { a: echo({ ...get('/x'), event: z.number() }) },
-      /has an event, but it is a query/,
+      /has an event, but it is a query, not a subscription; remove the event, or use \.subscription\(…\)\.$/,
     ],
     [
       'bytes of what is not a media type',
       { a: echo({ ...get('/x'), produces: 'png' }) },
-      /produces "png", which is not a media type/,
+      /produces "png", which is not a media type; write it as type\/subtype, such as image\/png\.$/,
     ],
     [
       'a file in a JSON body',
@@ -242,7 +246,7 @@ it('createGateway names every procedure that cannot be served, one line each', a
     expect.stringMatching(/^The procedure noInput cannot be served over REST: .*\.$/),
     expect.stringMatching(/^The procedures first and second are both served at GET \/c\/\{q\}: .*\.$/),
     expect.stringMatching(
-      /^The procedure hidden cannot be reached: \/v1\/taken is served by something else\.$/,
+      /^The procedure hidden cannot be reached: \/v1\/taken is the document, a route or below the tRPC base path\. Give the procedure another path\.$/,
     ),
   ]);
 });

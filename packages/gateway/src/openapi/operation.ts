@@ -74,7 +74,8 @@ export function createOperations(
       }
       if (isTaken(`${basePath}${path}`)) {
         throw new GatewayError(
-          `The procedure ${procedure.path} cannot be reached: ${basePath}${path} is served by something else.`,
+          `The procedure ${procedure.path} cannot be reached: ${basePath}${path} is the document, a route or below the tRPC base path. ` +
+            'Give the procedure another path.',
         );
       }
       operations.set(address, operation);
@@ -111,13 +112,19 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
     );
   }
   const shape = inputShape(inputs);
-  if (shape === undefined) return reject('its input is not a zod object, so nothing names its parameters');
+  if (shape === undefined) {
+    return reject('its input is not a zod object, so its parameters have no names; use z.object(…)');
+  }
   const output = operationOutput(procedure, rest);
   if (typeof output === 'string') return reject(output);
 
   const parameter = (name: string): Parameter => {
     const schema = shape[name];
-    if (schema === undefined) return reject(`its path names {${name}}, which its input has not`);
+    if (schema === undefined) {
+      return reject(
+        `its path has the parameter {${name}}, but its input has no property "${name}"; add it to the input, or rename the parameter`,
+      );
+    }
     try {
       return { name, schema, converter: parameterConverter(schema) };
     } catch (error) {
@@ -128,7 +135,8 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
 
   const pathNames = template.flatMap((segment) => (typeof segment === 'string' ? [] : [segment.parameter]));
   const pathParameters = pathNames.map(parameter);
-  if (new Set(pathNames).size < pathNames.length) return reject('its path names one parameter twice');
+  if (new Set(pathNames).size < pathNames.length)
+    return reject('its path names one parameter twice; rename one of them');
   const optional = pathParameters.find(({ schema }) => isOptional(schema, 'input'));
   if (optional) return reject(`"${optional.name}" is optional, and a path always has it; make it required`);
   const repeated = pathParameters.find(({ converter }) => converter.repeated);
@@ -150,7 +158,9 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
   );
   const cursor = rest.pagination?.cursor;
   if (cursor !== undefined && !queryParameters.has(cursor)) {
-    return reject(`its pagination names the cursor "${cursor}", which its query has not`);
+    return reject(
+      `its pagination names the cursor "${cursor}", but its query has no such parameter; add it to the input, or name another`,
+    );
   }
 
   return {

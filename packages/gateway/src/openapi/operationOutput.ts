@@ -25,12 +25,13 @@ export function operationOutput(
     const { problem } = inspectJson(event, 'output');
     return problem === undefined ? { kind: 'events', schema: event } : `in its event, ${problem}`;
   }
-  if (event !== undefined) return `its metadata has an event, but it is a ${type}, not a subscription`;
+  if (event !== undefined)
+    return `its metadata has an event, but it is a ${type}, not a subscription; remove the event, or use .subscription(…)`;
   if (produces !== undefined) {
     // oxlint-disable-next-line no-control-regex -- these are the characters that a header must not have
     return /^[^\s/]+\/[^\x00-\x1f]+$/.test(produces)
       ? { kind: 'bytes', contentType: produces }
-      : `it produces ${JSON.stringify(produces)}, which is not a media type`;
+      : `it produces ${JSON.stringify(produces)}, which is not a media type; write it as type/subtype, such as image/png`;
   }
   if (!isZod(output)) {
     return 'it has no zod output, so the document could not say what it answers; add .output(…), or produces for bytes';
