@@ -384,6 +384,22 @@ describe('what a host is given that cannot be written', () => {
   });
 });
 
+it('a stream that yields what cannot be written is ended, and its connection closed', async () => {
+  let isEnded = false;
+  async function* body() {
+    try {
+      yield 5 as never;
+      yield new Uint8Array(1);
+    } finally {
+      isEnded = true;
+    }
+  }
+  const { socket, closed } = await dial(await listen(() => ({ status: 200, headers: [], body: body() })));
+  socket.write(get('/'));
+  await closed;
+  expect(isEnded).toBe(true);
+});
+
 describe('serve says in one sentence why it cannot listen', () => {
   it('on a port that another server has, of Node or of uWebSockets.js', async () => {
     const other = createServer();

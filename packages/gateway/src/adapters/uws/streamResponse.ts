@@ -60,7 +60,6 @@ export async function streamResponse(
     }
   } catch {
     if (!request.isOver) res.close();
-    return;
   }
   void discardStream({ [Symbol.asyncIterator]: () => chunks });
 }
