@@ -1,5 +1,5 @@
 // Hot path: one object per request, and no function made for a call.
-import { getErrorShape, getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { getErrorShape, TRPCError } from '@trpc/server';
 import { getHTTPStatusCode, getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { isThenable } from '../../http/after.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
@@ -165,7 +165,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       return this.write();
     } catch (cause) {
       this.discard();
-      return this.#requestError(getTRPCErrorFromUnknown(cause));
+      return this.#requestError(failureOf(cause).error);
     }
   }
 
@@ -178,7 +178,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       this.decide(getHTTPStatusCode(item as never, [error]), [item], [error]);
       return this.head.answer(text);
     } catch (cause) {
-      return this.#adapterError(getTRPCErrorFromUnknown(cause));
+      return this.#adapterError(failureOf(cause).error);
     }
   }
 

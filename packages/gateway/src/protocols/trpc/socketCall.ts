@@ -1,16 +1,15 @@
 // Hot path: every call on a WebSocket runs here. The global `performance` is a getter, and each reading costs 50 ns.
 import { performance } from 'node:perf_hooks';
-import { getTRPCErrorFromUnknown, isTrackedEnvelope, TRPCError } from '@trpc/server';
+import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import type { TRPCRequestMessage } from '@trpc/server/rpc';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Calls, OutcomeReceiver } from '../../policies/calls.ts';
-import type { RawInputs } from '../../procedures/execute.ts';
 import { CallScope } from '../../policies/callScope.ts';
 import type { Limits } from '../../policies/limits.ts';
-import { Failure } from '../../procedures/execute.ts';
+import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { CallInfo, SocketMessages } from './socketMessages.ts';
@@ -127,7 +126,7 @@ export class SocketCall extends CallScope implements CallInfo, RawInputs, Outcom
 
   /** Answers with an error. A call that gave up since it was stopped, or its client has gone, has not failed. */
   #fail(cause: unknown): void {
-    const error = getTRPCErrorFromUnknown(cause);
+    const error = failureOf(cause).error;
     if (error.code === 'INTERNAL_SERVER_ERROR' && isAbort(error) && this.signal.aborted)
       return this.#stopped();
     this.#end(error);
@@ -214,7 +213,7 @@ export class SocketCall extends CallScope implements CallInfo, RawInputs, Outcom
       };
       pull().then(resolve, (cause: unknown) => {
         if (!this.signal.aborted) reject(cause);
-        else if (!isAbort(getTRPCErrorFromUnknown(cause))) this.#owner.messages.report(this, cause);
+        else if (!isAbort(failureOf(cause).error)) this.#owner.messages.report(this, cause);
       });
     });
   }
@@ -233,7 +232,7 @@ async function errorOf(run: () => Promise<void>): Promise<TRPCError | undefined>
     await run();
     return undefined;
   } catch (cause) {
-    return getTRPCErrorFromUnknown(cause);
+    return failureOf(cause).error;
   }
 }
 

@@ -1,12 +1,13 @@
 // Hot path: every message on a WebSocket is read here, and every frame is encoded here.
 import { Buffer } from 'node:buffer';
-import { getErrorShape, getTRPCErrorFromUnknown, TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { getErrorShape, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { parseConnectionParamsFromUnknown, type TRPCRequestInfo } from '@trpc/server/http';
 import { parseTRPCMessage, type TRPCClientOutgoingMessage } from '@trpc/server/rpc';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { answerTooLarge, boundedJson } from '../../policies/responseBytes.ts';
+import { failureOf } from '../../procedures/execute.ts';
 import type { SocketSettings } from './options.ts';
 
 /** The options of a gateway that messages depend on. */
@@ -140,7 +141,7 @@ export class SocketMessages {
 
   /** Calls `onError`, whose own failure, at once or later, is ignored. */
   report({ path, type, input }: CallInfo, cause: unknown): TRPCError {
-    const error = getTRPCErrorFromUnknown(cause);
+    const error = failureOf(cause).error;
     const { onError } = this.#options.rpc;
     const info = { error, path, type, ctx: this.context, req: this.#request, input };
     if (onError) (async () => onError(info as never))().catch(() => {});

@@ -533,6 +533,34 @@ describe('a subscription', () => {
   });
 });
 
+it('a call whose error cannot be read is answered with an error', async () => {
+  const unconvertible = { message: Object.create(null) as string };
+  const router = t.router({
+    one: t.procedure.query(() => ({
+      toJSON() {
+        // oxlint-disable-next-line typescript/only-throw-error -- anything may be thrown
+        throw unconvertible;
+      },
+    })),
+    events: t.procedure.subscription(async function* () {
+      yield 1;
+      // oxlint-disable-next-line typescript/only-throw-error -- anything may be thrown
+      throw unconvertible;
+    }),
+  });
+  const { callsInFlight, frames, say } = await open(router);
+  await say(call(1, 'query', 'one'), call(2, 'subscription', 'events'));
+  const failed = { data: { code: 'INTERNAL_SERVER_ERROR' } };
+  expect(frames).toMatchObject([
+    { id: 1, error: failed },
+    { id: 2, result: { type: 'started' } },
+    { id: 2, result: { data: 1 } },
+    { id: 2, error: failed },
+    { id: 2, result: { type: 'stopped' } },
+  ]);
+  expect(callsInFlight()).toBe(0);
+});
+
 describe('a rateLimit.key that throws', () => {
   it('fails the calls of a WebSocket, which stays open', async () => {
     const router = t.router({ one: t.procedure.query(() => 1) });
