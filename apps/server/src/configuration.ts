@@ -102,7 +102,7 @@ export const Configuration = z.object({
   }),
   TLS_CERT: z.string().optional().register(variables, {
     description:
-      'The file of the certificate, in PEM, then those that lead to its root: with `TLS_KEY` the port speaks TLS. Read anew when it changes, and on SIGHUP',
+      'The file of the certificate, in PEM, then those that lead to its root: with `TLS_KEY` the port speaks TLS. Read again when it changes, and on SIGHUP',
     takes: 'the path of a file, with `TLS_KEY`',
   }),
   TLS_KEY: z.string().optional().register(variables, {
@@ -121,7 +121,7 @@ export const Configuration = z.object({
     }),
   TRUST_PROXY: listOf(isAddressOrRange).optional().register(variables, {
     description:
-      "The proxies in front, whose `X-Forwarded-For` tells a client's address; of any other it is not heeded",
+      "The proxies in front, whose `X-Forwarded-For` tells a client's address; that of other peers is ignored",
     takes: 'IP addresses and CIDR ranges with commas between them, as 10.0.0.0/8,::1',
   }),
   CORS_ORIGINS: listOf(isOrigin).optional().register(variables, {
@@ -130,7 +130,7 @@ export const Configuration = z.object({
       'origins with commas between them, each a scheme, a host and a port alone, as https://pets.example',
   }),
   DATA_DIR: z.string().default('./data').register(variables, {
-    description: 'The folder of the embedded store. It is made when it is not there',
+    description: 'The folder of the embedded store. It is created if missing',
     takes: 'a path',
   }),
   MONGODB_URI: z.string().regex(mongodbUri).optional().register(variables, {
@@ -193,7 +193,7 @@ export const Configuration = z.object({
     takes: takesRate,
   }),
   ADMIN_HOST: ownAddress().default('127.0.0.1').register(variables, {
-    description: 'The address of the admin listener. Whoever reaches it can read the metrics',
+    description: 'The address of the admin listener. Anyone who reaches it can read the metrics',
     takes: takesOwnAddress,
   }),
   ADMIN_PORT: wholeNumber(0, 65_535).optional().register(variables, {
