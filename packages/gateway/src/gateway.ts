@@ -35,6 +35,7 @@ import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
 import { socketSettings } from './protocols/trpc/options.ts';
+import { eventTimes } from './protocols/trpc/settings.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { createWebSockets } from './protocols/trpc/webSockets.ts';
 
@@ -124,7 +125,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     createContext: options.createContext,
     errorResponse,
     responseMeta: rpc.responseMeta && createRestResponseMeta(router, rpc.responseMeta),
-    ...streamTimes(router),
+    ...eventTimes(router._def._config),
   });
   const trpc = new TrpcProtocol<Router, Identity>({
     router,
@@ -203,7 +204,11 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
           : scope.protocol === 'rpc'
             ? serve(trpc, scope)
             : servePage(scope);
-      return response instanceof Promise ? completedLater(scope, response) : completed(scope, response);
+      if (!(response instanceof Promise)) return completed(scope, response);
+      return response.then(
+        (settled) => completed(scope, settled),
+        (error: unknown) => rescued(scope, error),
+      );
     } catch (error) {
       return rescued(scope, error);
     }
@@ -236,12 +241,6 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
     return errorResponse(error, scope, [['allow', allow]]);
   }
-
-  const completedLater = (scope: RequestScope<Identity>, response: Promise<HttpResponse>) =>
-    response.then(
-      (settled) => completed(scope, settled),
-      (error: unknown) => rescued(scope, error),
-    );
 
   /** Completes and reports a response. */
   function completed(scope: RequestScope<Identity>, response: HttpResponse): HttpResponse {
@@ -321,13 +320,6 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     broadcastReconnect: sockets.broadcastReconnect,
     document,
   };
-}
-
-/** How long a stream of events may be quiet, and last: as the router's own `sse` has it for tRPC. */
-function streamTimes({ _def: { _config } }: AnyTRPCRouter) {
-  const { ping: { enabled = false, intervalMs = 1000 } = {}, maxDurationMs } = _config.sse ?? {};
-  const isPinging = enabled && intervalMs > 0 && intervalMs !== Infinity;
-  return { pingMs: isPinging ? intervalMs : undefined, maxDurationMs };
 }
 
 /** The headers that metadata describes, of requests and of responses. */

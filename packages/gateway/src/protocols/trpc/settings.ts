@@ -59,14 +59,15 @@ export interface EventSettings extends EventStreamTimes, RpcEventFormatOptions {
   readonly error: Error | undefined;
 }
 
+/** How long streams of events may be quiet, and last, over REST too. */
+export function eventTimes({ sse = {} }: RouterConfig): EventStreamTimes {
+  const { maxDurationMs, ping: { enabled = false, intervalMs = 1000 } = {} } = sse;
+  const isPinging = enabled && intervalMs > 0 && intervalMs !== Infinity;
+  return { pingMs: isPinging ? intervalMs : undefined, maxDurationMs };
+}
+
 export function eventSettings(config: RouterConfig, maxEventBytes: number): EventSettings {
-  const {
-    enabled = true,
-    emitAndEndImmediately = false,
-    client = {},
-    maxDurationMs,
-    ping,
-  } = config.sse ?? {};
+  const { enabled = true, emitAndEndImmediately = false, client = {}, ping } = config.sse ?? {};
   const { enabled: isPinging = false, intervalMs = 1000 } = ping ?? {};
   const { reconnectAfterInactivityMs } = client;
   const isTooRare =
@@ -74,8 +75,7 @@ export function eventSettings(config: RouterConfig, maxEventBytes: number): Even
   return {
     serialize: (data): unknown => config.transformer.output.serialize(data),
     client: JSON.stringify(client),
-    pingMs: isPinging && intervalMs > 0 && intervalMs !== Infinity ? intervalMs : undefined,
-    maxDurationMs,
+    ...eventTimes(config),
     maxEventBytes,
     isEnabled: enabled,
     endsAfterFirst: emitAndEndImmediately,
