@@ -272,6 +272,29 @@ describe('the gateway', () => {
     );
   });
 
+  it('goes on with the stream of a call in JSON lines where another of its batch passes its deadline', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const gateway = await gatewayOf(
+      {
+        slow: t.procedure.query(() => new Promise(() => {})),
+        numbers: t.procedure.query(async function* ({ signal }) {
+          yield 1;
+          await promise;
+          yield signal?.aborted;
+        }),
+      },
+      { callTimeoutMs: 20 },
+    );
+    const headers = { 'trpc-accept': 'application/jsonl' };
+    const { body } = await gateway.handle(request('GET', '/trpc/numbers,slow?batch=1', headers));
+    let text = '';
+    for await (const piece of body as AsyncIterable<Uint8Array>) {
+      text += Buffer.from(piece).toString();
+      if (text.includes('GATEWAY_TIMEOUT')) resolve();
+    }
+    expect(text).toContain('[6,1,[[false]]]');
+  });
+
   it('answers 500 where the error of createContext cannot be read', async () => {
     const unconvertible = { message: Object.create(null) as string };
     const gateway = await gatewayOf(

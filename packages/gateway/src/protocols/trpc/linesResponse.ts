@@ -9,6 +9,7 @@ import { RequestCalls } from './requestCalls.ts';
 export class LinesResponse extends RequestCalls {
   #lines: JsonLines | undefined = undefined;
   #body: string | BodyStream = '';
+  readonly #scopes: CallScope[] = [];
 
   settle(index: number, outcome: unknown): void {
     this.#lines?.settle(index, outcome);
@@ -17,6 +18,13 @@ export class LinesResponse extends RequestCalls {
   protected override get contextScope(): CallScope {
     // Each line has all of its time.
     return new CallScope(this.request.http);
+  }
+
+  /** One for each: the stream of a call goes on where another passes its deadline. */
+  protected override callScope(): CallScope {
+    const scope = new CallScope(this.request.http);
+    this.#scopes.push(scope);
+    return scope;
   }
 
   protected override run(): void {
@@ -37,7 +45,10 @@ export class LinesResponse extends RequestCalls {
         return this.errorItem(error, index).error;
       },
       watch: (onRevoked) => settings.watch(scope, onRevoked),
-      abort: () => scope.abort(),
+      abort: () => {
+        scope.abort();
+        for (const each of this.#scopes) each.abort();
+      },
     });
     this.#lines = lines;
     super.run();

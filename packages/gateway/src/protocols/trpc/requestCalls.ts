@@ -61,6 +61,11 @@ export abstract class RequestCalls implements OutcomeReceiver {
     return this.scope;
   }
 
+  /** The scope of the next call. */
+  protected callScope(): CallScope {
+    return this.scope;
+  }
+
   /** Starts the calls. */
   protected run(): void {
     const { procedures } = this.request;
@@ -68,7 +73,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       const procedure = procedures[index];
       const error = this.#rejection(index) ?? this.#contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
-      else this.settings.calls.start(procedure, this.#context, this.#inputs, index, this.scope, this);
+      else this.settings.calls.start(procedure, this.#context, this.#inputs, index, this.callScope(), this);
     }
   }
 
