@@ -61,7 +61,7 @@ export function execute(
 
 /** Runs a stage until a step's result is pending. */
 function start(run: StageRun): unknown {
-  const steps = run.procedure.stages?.[run.stage] ?? noSteps;
+  const steps = run.procedure.stages?.[run.stage] ?? [];
   let at = 0;
   try {
     let value: unknown;
@@ -176,17 +176,28 @@ class StepOptions {
     this.batchIndex = index;
     this.input = run.input;
     this.meta = procedure.meta;
-    // Not from `this`: a middleware may change its options.
-    this.next = (options) => {
-      const ctx = options?.ctx ? { ...(run.ctx as object), ...options.ctx } : run.ctx;
-      const input = options && 'input' in options ? options.input : run.input;
-      const getRawInput = options?.getRawInput ?? run.getRawInput;
-      return Promise.resolve(
-        start(new StageRun(procedure, run.stage + 1, inputs, index, run.scope, ctx, input, getRawInput)),
-      );
-    };
+    // The resolver of nearly every procedure needs no function of its own.
+    this.next = run.stage + 1 < (procedure.stages?.length ?? 0) ? nextOf(run) : nothingNext;
   }
 }
+
+/** `next()` of a middleware: runs the next stage. It does not read the options, which a middleware may change. */
+const nextOf = (run: StageRun) => (options?: NextOptions) => {
+  const ctx = options?.ctx ? { ...(run.ctx as object), ...options.ctx } : run.ctx;
+  const input = options && 'input' in options ? options.input : run.input;
+  const getRawInput = options?.getRawInput ?? run.getRawInput;
+  const { procedure, stage, inputs, index, scope } = run;
+  return Promise.resolve(
+    start(new StageRun(procedure, stage + 1, inputs, index, scope, ctx, input, getRawInput)),
+  );
+};
+
+/** `next()` of a resolver, behind which there is nothing. */
+const nothingNext = async () => ({
+  ok: false,
+  error: getTRPCErrorFromUnknown(new TypeError('middleware is not a function')),
+  marker,
+});
 
 /** One for all options: V8 would give each a hidden class of its own otherwise. */
 const lazySignal: PropertyDescriptor & ThisType<StepOptions> = {
@@ -243,15 +254,6 @@ export class StageRun {
     this.getRawInput = getRawInput;
   }
 }
-
-/** Behind the resolver. */
-const noSteps: readonly Step[] = [
-  {
-    run() {
-      throw new TypeError('middleware is not a function');
-    },
-  },
-];
 
 /** Makes the options of a stage's middleware or resolver. */
 export function optionsOf(run: StageRun): StepOptions {
