@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { getTRPCErrorFromUnknown, initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import fc from 'fast-check';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { isAsyncIterable } from '../http/isAsyncIterable.ts';
 import { compile } from './compile.ts';
@@ -174,29 +174,6 @@ describe('execute', () => {
     await run(procedure);
     run(t.procedure.query(see));
     expect(seen).toEqual([expected, expected, expected]);
-  });
-
-  test('reads the signal of a call when a procedure reads it, and not before', () => {
-    const signals = vi.fn(() => scope.signal);
-    const lazy = {
-      get signal() {
-        return signals();
-      },
-    };
-    run(
-      t.procedure.query(({ input, path }) => [input, path]),
-      {},
-      lazy,
-    );
-    expect(signals).not.toHaveBeenCalled();
-    expect(
-      run(
-        t.procedure.query(({ signal }) => signal),
-        {},
-        lazy,
-      ),
-    ).toBe(scope.signal);
-    expect(signals).toHaveBeenCalledOnce();
   });
 
   test('lets a middleware replace the signal in its options', () => {
