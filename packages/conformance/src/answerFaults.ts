@@ -13,8 +13,8 @@ export interface ReceivedAnswer {
 const refusedByHost = new Set([414, 417, 431]);
 
 /**
- * What every answer must hold, whatever a case is about: the laws of the wire contract, and the document that the
- * server serves of itself.
+ * What every answer must hold, whatever a case is about: docs/decisions.md#wire-contract-of-the-pet-store, and the
+ * document that the server serves of itself.
  * @returns the faults of an answer, each a sentence; none where it is right
  */
 export type AnswerFaults = (method: string, target: string, answer: ReceivedAnswer) => string[];
@@ -133,7 +133,7 @@ const DOCUMENT = 'https://petstore.test/openapi.json';
 /** Headers that clients act on: where one is sent, the document says so. */
 const TOLD_HEADERS = ['link', 'location', 'www-authenticate', 'deprecation', 'sunset', 'retry-after'];
 
-/** RFC 9110 §11.6.1 and §15.5.6; the wire contract for the others. */
+/** RFC 9110 §11.6.1 and §15.5.6; docs/decisions.md#other-statuses for the others. */
 const NEEDED_HEADERS = [
   [401, 'www-authenticate'],
   [405, 'allow'],

@@ -8,7 +8,7 @@ interface Answer extends ReceivedAnswer {
   error(): ApiError;
 }
 
-/** The `code` that each status carries: the wire contract, "code values". */
+/** The `code` of each status: docs/decisions.md#code-values. */
 const CODES = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',

@@ -14,7 +14,7 @@ import type {
 
 const client = createTRPCClient<AppRouter>({ links: [httpLink({ url: 'http://127.0.0.1/trpc' })] });
 
-test('the entities are what the interface says', () => {
+test('the entities are those of docs/interface.md#resources-and-their-fields', () => {
   expectTypeOf<PetStatus>().toEqualTypeOf<'available' | 'pending' | 'sold'>();
   expectTypeOf<NewPet>().toEqualTypeOf<{
     name: string;

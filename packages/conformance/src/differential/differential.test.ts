@@ -158,7 +158,7 @@ describe('the tRPC face answers what tRPC’s standalone adapter answers', () =>
   });
 });
 
-describe('the tRPC face differs from the adapter where design.md says so, and nowhere else', () => {
+describe('packages/gateway/README.md#what-differs-from-trpcs-own-adapters: tRPC over HTTP', () => {
   const named = (names: RegExp) => rows.filter(({ name, under }) => under === undefined && names.test(name));
 
   it.each(named(/^(a query without input|a batch of two|a procedure that is not there|GET of a mutation)$/))(

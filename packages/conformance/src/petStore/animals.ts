@@ -30,9 +30,9 @@ const TOO_LONG: readonly (readonly [what: string, name: string])[] = [
   ['100,000 letters', 'é'.repeat(100_000)],
 ];
 
-/** The contract's rows on what an animal holds. */
+/** What an animal holds: docs/decisions.md. */
 export function animalCases(subject: Subject): void {
-  describe('design.md wire contract: status when omitted', () => {
+  describe('docs/decisions.md#status-when-omitted', () => {
     it('stays absent in the created animal, in the animal fetched, and in the list', async () => {
       const { client } = subject;
       const created = await client.create({ name: 'Ada', categoryId: 1 });
@@ -50,7 +50,7 @@ export function animalCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: unknown fields, id in a body', () => {
+  describe('docs/decisions.md#unknown-fields', () => {
     it.each([
       ['an unknown field', '{"name":"Ada","categoryId":1,"color":"red"}'],
       ['fields in another case', '{"name":"Ada","categoryId":1,"Status":"sold","NAME":5}'],
@@ -78,7 +78,7 @@ export function animalCases(subject: Subject): void {
     );
   });
 
-  describe('design.md wire contract: name', () => {
+  describe('docs/decisions.md#name', () => {
     it.each(NAMES)('keeps %s unchanged', async (_what, name) => {
       const { client } = subject;
       const created = await client.create({ name });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Subject } from './subject.ts';
 
-/** The contract's row on 401 (RFC 6750, RFC 9110 §11). */
+/** Credentials: docs/decisions.md#401 (RFC 6750, RFC 9110 §11). */
 export function authenticationCases(subject: Subject): void {
-  describe('design.md wire contract: 401', () => {
+  describe('docs/decisions.md#401', () => {
     it.each<readonly [string, string | null]>([
       ['no Authorization', null],
       ['an empty Authorization', ''],

@@ -35,7 +35,7 @@ export function documentCases(subject: Subject): void {
       expect(answer.header('content-type')).toMatch(/^application\/json(;|$)/);
     });
 
-    it('is OpenAPI 3.1 and has the interface version 1.0.0', () => {
+    it('is OpenAPI 3.1 and has the version of docs/interface.md#versioning, 1.0.0', () => {
       expect(subject.client.document.openapi).toMatch(/^3\.1\.\d+$/);
       expect(subject.client.document.info).toMatchObject({
         title: expect.stringMatching(/\w/),
@@ -48,7 +48,7 @@ export function documentCases(subject: Subject): void {
       expect(subject.client.document.servers?.[0]?.url).toMatch(/(^|\/)v1$/);
     });
 
-    it('has exactly the operations of the interface', () => {
+    it('has exactly the operations of docs/interface.md#endpoints', () => {
       const found = operations(subject.client.document).map(
         ({ method, path, operation: { operationId } }) => `${method} ${path} ${operationId}`,
       );

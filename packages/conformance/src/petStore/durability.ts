@@ -6,7 +6,7 @@ import { connect } from '../client.ts';
 import type { Subject } from './subject.ts';
 
 export function durabilityCases(subject: Subject): void {
-  describe('design.md stores: an acknowledged create is kept', () => {
+  describe('docs/decisions.md#stores: an acknowledged create is kept', () => {
     it('is there unchanged after a stop and a start on the same folder, and its id is not given again', async () => {
       const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
       onTestFinished(() => rm(dataDir, { recursive: true, force: true }));

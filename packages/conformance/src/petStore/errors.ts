@@ -8,11 +8,11 @@ const TOO_LARGE = JSON.stringify({ ...PET, name: 'x'.repeat(MAX_BODY_BYTES) });
 
 const padded = (bytes: number) => JSON.stringify(PET).padEnd(bytes);
 
-/** The contract's rows on errors: codes, bodies, other statuses, and which of several wins. */
+/** Errors (docs/decisions.md): codes, bodies, other statuses, and which of several wins. */
 export function errorCases(subject: Subject): void {
   const small = subject.own(undefined, { maxBodyBytes: MAX_BODY_BYTES });
 
-  describe('design.md wire contract: code values', () => {
+  describe('docs/decisions.md#code-values', () => {
     it.each<readonly [400 | 401 | 404 | 405 | 413 | 415, string, string, string, Sending]>([
       [400, 'input that the schema refuses', 'POST', '/v1/pets', { body: {} }],
       [400, 'malformed JSON', 'POST', '/v1/pets', { body: '{' }],
@@ -29,7 +29,7 @@ export function errorCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: error body', () => {
+  describe('docs/decisions.md#error-body', () => {
     // That it is exactly code, message and status, without a stack or a path, every answer of every case is held to.
     it('names each offending field of a body, and why, in words', async () => {
       const answer = await subject.client.post({ categoryId: '5', status: 'lost' });
@@ -78,7 +78,7 @@ export function errorCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: other statuses', () => {
+  describe('docs/decisions.md#other-statuses', () => {
     it.each(['/v1', '/v1/', '/v1/nothing', '/v1/pets/1/name', '/v1/pets/1/2'])(
       '404 for %s',
       async (target) => {
@@ -178,7 +178,7 @@ export function errorCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: precedence', () => {
+  describe('docs/decisions.md#precedence', () => {
     // One request that everything is wrong with, mended step by step: each answer shows what comes next.
     const wrong: Sending = {
       authorization: null,
@@ -227,7 +227,7 @@ export function errorCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: GET /store/orders, categories, events', () => {
+  describe('docs/decisions.md#not-served', () => {
     it.each([
       '/v1/store/orders',
       '/v1/store',

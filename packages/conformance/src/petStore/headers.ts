@@ -6,9 +6,9 @@ import type { Subject } from './subject.ts';
 const PET = { name: 'Ada', categoryId: 1 };
 const PUBLIC_URL = 'https://api.petstore.test/shop';
 
-/** The contract's rows on what answers say in headers. */
+/** Response headers: docs/decisions.md. */
 export function headerCases(subject: Subject): void {
-  describe('design.md wire contract: 201', () => {
+  describe('docs/decisions.md#201', () => {
     it('says in Location where the animal is', async () => {
       const { client } = subject;
       const answer = await client.post(PET);
@@ -23,7 +23,7 @@ export function headerCases(subject: Subject): void {
     });
   });
 
-  describe('pet-store-interface.md: Versioning; design.md wire contract: deprecated getPet', () => {
+  describe('docs/interface.md#versioning and docs/decisions.md#deprecated-getpet', () => {
     it.each([
       ['200', '/v1/pets/$id', 'GET'],
       ['404 of an animal', '/v1/pets/9007199254740991', 'GET'],
@@ -59,7 +59,7 @@ export function headerCases(subject: Subject): void {
     });
   });
 
-  describe('design.md configuration: PUBLIC_URL', () => {
+  describe('docs/decisions.md#configuration: PUBLIC_URL', () => {
     const proxied = subject.own(
       async (client) => {
         await client.create({});
@@ -140,7 +140,7 @@ export function headerCases(subject: Subject): void {
     });
   });
 
-  describe('design.md names: /healthz, /readyz', () => {
+  describe('docs/decisions.md#names: /healthz, /readyz', () => {
     it.each(['/healthz', '/readyz'])(
       '%s answers 200 without a credential, to GET and HEAD',
       async (target) => {

@@ -52,7 +52,7 @@ export function idempotencyCases(subject: Subject): void {
   describe.each<[face: string, create: Create, success: number]>([
     ['REST', overRest, 201],
     ['a single tRPC call', overRpc, 200],
-  ])('design.md wire contract: repeated creates, over %s', (_face, create, success) => {
+  ])('docs/decisions.md#repeated-creates, over %s', (_face, create, success) => {
     it('gives a repeat the same animal, with Idempotent-Replayed', async () => {
       const { client } = subject;
       const key = newKey();
@@ -142,7 +142,7 @@ export function idempotencyCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: repeated creates', () => {
+  describe('docs/decisions.md#repeated-creates', () => {
     it('know one key on both faces', async () => {
       const { client } = subject;
       const key = newKey();

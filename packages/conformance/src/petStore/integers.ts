@@ -35,9 +35,9 @@ const NOT_STRICT_INTEGERS: readonly (readonly [what: string, text: string])[] = 
 
 const bodyWith = (field: string, value: unknown) => ({ name: 'Ada', categoryId: 1, [field]: value });
 
-/** The contract's rows on integers: nothing is rounded, nothing is coerced. */
+/** Integers (docs/decisions.md#int64): nothing is rounded, nothing is coerced. */
 export function integerCases(subject: Subject): void {
-  describe('design.md wire contract: int64', () => {
+  describe('docs/decisions.md#int64', () => {
     it.each([
       ['5', 5],
       ['-5', -5],
@@ -134,7 +134,7 @@ export function integerCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: no coercion in bodies', () => {
+  describe('docs/decisions.md#no-coercion', () => {
     const refused: readonly (readonly [field: string, value: unknown])[] = [
       ['categoryId', '5'],
       ['categoryId', 5.5],
@@ -201,7 +201,7 @@ export function integerCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: path and query strings are converted strictly', () => {
+  describe('docs/decisions.md#no-coercion: path and query strings are converted strictly', () => {
     it.each(NOT_STRICT_INTEGERS)('refuses %s as limit: "%s"', async (_what, text) => {
       expect(await subject.client.get(`/v1/pets?limit=${text}`)).toBeError(400, 'limit');
     });

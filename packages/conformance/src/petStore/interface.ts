@@ -19,9 +19,9 @@ const NO_STATUS = [
 const STATUSES = ['available', 'pending', 'sold'] as const;
 const NO_ANIMAL = '/v1/pets/9007199254740991';
 
-/** `pet-store-interface.md`, line by line, but for its lists (`pages.ts`) and its document (`document.ts`). */
+/** `docs/interface.md`, line by line, except for lists (`pages.ts`) and the document (`document.ts`). */
 export function interfaceCases(subject: Subject): void {
-  describe('pet-store-interface.md: What the service does', () => {
+  describe('docs/interface.md#what-the-service-does', () => {
     it('lists animals, adds one, and fetches one by its identifier', async () => {
       const { client } = subject;
       const animal = await client.create({ name: 'Ada', categoryId: 3, status: 'pending' });
@@ -41,7 +41,7 @@ export function interfaceCases(subject: Subject): void {
     });
   });
 
-  describe('pet-store-interface.md: Animal', () => {
+  describe('docs/interface.md#animal-pet', () => {
     it('is the fields of NewPet and an integer id that the service assigned', async () => {
       const answer = await subject.client.post({ name: 'Ada', categoryId: 3, status: 'sold' });
       const animal = answer.animal();
@@ -56,7 +56,7 @@ export function interfaceCases(subject: Subject): void {
     });
   });
 
-  describe('pet-store-interface.md: NewPet', () => {
+  describe('docs/interface.md#newpet-request-body-for-creation', () => {
     it.each(['name', 'categoryId'])('requires %s', async (field) => {
       const { [field]: _left, ...rest } = { name: 'Ada', categoryId: 1, status: 'sold' } as Record<
         string,
@@ -82,7 +82,7 @@ export function interfaceCases(subject: Subject): void {
     });
   });
 
-  describe('pet-store-interface.md: PetStatus', () => {
+  describe('docs/interface.md#petstatus', () => {
     it.each(STATUSES)('has the value %s', async (status) => {
       const { client } = subject;
       const animal = await client.create({ status });
@@ -102,7 +102,7 @@ export function interfaceCases(subject: Subject): void {
     );
   });
 
-  describe('pet-store-interface.md: Pets', () => {
+  describe('docs/interface.md#pets', () => {
     it('is a bare JSON array of animals', async () => {
       const { client } = subject;
       await client.create({});
@@ -111,7 +111,7 @@ export function interfaceCases(subject: Subject): void {
     });
   });
 
-  describe('pet-store-interface.md: Error', () => {
+  describe('docs/interface.md#error', () => {
     it.each([
       [400, 'GET', '/v1/pets?limit=0'],
       [401, 'GET', '/v1/pets'],
@@ -125,7 +125,7 @@ export function interfaceCases(subject: Subject): void {
     });
   });
 
-  describe('pet-store-interface.md: Add an animal', () => {
+  describe('docs/interface.md#add-an-animal', () => {
     it('answers 201 with the created animal, the assigned id included', async () => {
       const answer = await subject.client.post({ name: 'Ada', categoryId: 7, status: 'available' });
       expect(answer).toHaveStatus(201);
@@ -149,7 +149,7 @@ export function interfaceCases(subject: Subject): void {
     });
   });
 
-  describe('pet-store-interface.md: Get an animal', () => {
+  describe('docs/interface.md#get-an-animal-deprecated', () => {
     it('answers 200 with the animal', async () => {
       const { client } = subject;
       const animal = await client.create({ name: 'Ada', categoryId: 7, status: 'sold' });
@@ -163,7 +163,7 @@ export function interfaceCases(subject: Subject): void {
     });
   });
 
-  describe('pet-store-interface.md: Authentication', () => {
+  describe('docs/interface.md#authentication', () => {
     it.each([
       ['GET', '/v1/pets', undefined],
       ['POST', '/v1/pets', { name: 'Ada', categoryId: 1 }],

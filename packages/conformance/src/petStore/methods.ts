@@ -9,9 +9,9 @@ const ALLOWED = {
   [ONE]: ['GET', 'HEAD', 'OPTIONS'],
 };
 
-/** The contract's rows on methods, and on the paths that have them. */
+/** Methods and paths: docs/decisions.md#other-statuses and docs/decisions.md#head-and-options. */
 export function methodCases(subject: Subject): void {
-  describe('design.md wire contract: 405 with Allow', () => {
+  describe('docs/decisions.md#other-statuses: 405 with Allow', () => {
     it.each([
       ...['PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'PROPFIND', 'BREW'].map(
         (method) => [method, LIST] as const,
@@ -38,7 +38,7 @@ export function methodCases(subject: Subject): void {
     );
   });
 
-  describe('design.md wire contract: HEAD', () => {
+  describe('docs/decisions.md#head-and-options: HEAD', () => {
     it.each([
       ['200 of a list', '/v1/pets?limit=1', {}],
       ['200 of an animal', '/v1/pets/$id', {}],
@@ -65,7 +65,7 @@ export function methodCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: OPTIONS', () => {
+  describe('docs/decisions.md#head-and-options: OPTIONS', () => {
     it.each([LIST, ONE] as const)('answers 204 with Allow for %s, without a credential', async (target) => {
       const answer = await subject.client.send('OPTIONS', target, { authorization: null });
       expect(answer).toHaveStatus(204);
@@ -91,7 +91,7 @@ export function methodCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: 404 unknown path (RFC 3986 §6.2.2)', () => {
+  describe('docs/decisions.md#other-statuses: 404 unknown path (RFC 3986 §6.2.2)', () => {
     it.each([
       ['a slash at the end', '/v1/pets/'],
       ['a slash at the end', '/v1/pets/1/'],

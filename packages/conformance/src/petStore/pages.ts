@@ -6,7 +6,7 @@ import type { Subject } from './subject.ts';
 
 const STATUSES = ['available', 'pending', 'sold', undefined] as const;
 
-/** Lists: the interface's "List animals" and "Limits", and the contract's rows on pages, order and query parameters. */
+/** Lists: docs/interface.md#list-animals, docs/interface.md#limits, docs/decisions.md#further-pages. */
 export function pageCases(subject: Subject): void {
   const animals: Animal[] = [];
   // 25 animals: 7 available, 6 pending, 6 sold, 6 without a status.
@@ -18,7 +18,7 @@ export function pageCases(subject: Subject): void {
   });
   const empty = subject.own();
 
-  describe('pet-store-interface.md: List animals', () => {
+  describe('docs/interface.md#list-animals', () => {
     it('answers 200 with a Pets array', async () => {
       const answer = await stocked.client.get('/v1/pets?limit=100');
       expect(answer).toHaveStatus(200);
@@ -58,7 +58,7 @@ export function pageCases(subject: Subject): void {
     });
   });
 
-  describe('pet-store-interface.md: Limits', () => {
+  describe('docs/interface.md#limits', () => {
     it('gives 20 animals when limit is omitted', async () => {
       expect(await stocked.client.list()).toEqual(animals.slice(0, 20));
     });
@@ -75,7 +75,7 @@ export function pageCases(subject: Subject): void {
     );
   });
 
-  describe('design.md wire contract: further pages', () => {
+  describe('docs/decisions.md#further-pages', () => {
     it('gives with a cursor only animals whose id is greater', async () => {
       const { id = 0 } = animals[9] ?? {};
       expect(await stocked.client.list(`?cursor=${id}`)).toEqual(animals.slice(10));
@@ -157,7 +157,7 @@ export function pageCases(subject: Subject): void {
     );
   });
 
-  describe('design.md wire contract: order', () => {
+  describe('docs/decisions.md#order', () => {
     it('is ascending id, also when animals were created at the same time', async () => {
       const client = await subject.start();
       await Promise.all(Array.from({ length: 30 }, (_, at) => client.create({ categoryId: at })));
@@ -167,7 +167,7 @@ export function pageCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: query parameters', () => {
+  describe('docs/decisions.md#query-parameters', () => {
     let first: Animal[];
     beforeAll(() => {
       first = animals.slice(0, 3);

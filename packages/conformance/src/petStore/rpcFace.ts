@@ -34,9 +34,9 @@ const created = ({ name, categoryId }: { name: string; categoryId: number }) => 
   result: { data: { id: expect.any(Number), name, categoryId } },
 });
 
-/** The contract's words on `/trpc`; that the rest is the official adapter's to the byte is another suite's matter. */
+/** `/trpc`: docs/decisions.md#trpc. The differential suite compares the rest with the official adapter, byte by byte. */
 export function rpcFaceCases(subject: Subject): void {
-  describe('design.md wire contract: the tRPC face', () => {
+  describe('docs/decisions.md#trpc', () => {
     it('answers a query by GET', async () => {
       const { client } = subject;
       const animal = await client.create({ status: 'sold' });
@@ -156,7 +156,7 @@ export function rpcFaceCases(subject: Subject): void {
     });
   });
 
-  describe('design.md wire contract: on /trpc the credential is checked first', () => {
+  describe('docs/decisions.md#trpc: on /trpc the credential is checked first', () => {
     it.each([
       ['a query', 'GET', `/trpc/listPets?${input({})}`, undefined],
       ['a mutation', 'POST', '/trpc/createPet', { name: 'Ada', categoryId: 1 }],
@@ -205,7 +205,7 @@ export function rpcFaceCases(subject: Subject): void {
   describe.each([
     ['httpLink', httpLink],
     ['httpBatchLink', httpBatchLink],
-  ])('design.md wire contract: @trpc/client with %s', (_name, link) => {
+  ])('docs/decisions.md#trpc: @trpc/client with %s', (_name, link) => {
     function rpc(key: string | null) {
       const { origin } = subject.client;
       const headers = key === null ? {} : { authorization: `Bearer ${key}` };

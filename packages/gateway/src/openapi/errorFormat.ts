@@ -28,7 +28,7 @@ export interface ErrorFormat {
   readonly body: (error: RestError) => object;
 }
 
-/** The body of every REST error by default: `pet-store-interface.md`, "Error". */
+/** The body of every REST error by default. */
 export const ApiError = z
   .object({
     code: z.string().meta({ description: 'Machine-readable error code.', examples: ['NOT_FOUND'] }),

@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+
+/** Names of files that the bench writes, and that every published package has. */
+const written = new Set(['bench.md', 'curves.md', 'summary.md', 'CHANGELOG.md']);
+
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((file) => /\.(ts|tsx|mjs|js|md|json|jsonc|ya?ml|html)$|^\.ci\/|^Dockerfile$/.test(file))
+  .filter((file) => file !== 'package-lock.json' && existsSync(join(root, file)));
+
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  const text = read(page).replaceAll(/^(`{3,})[^\n]*\n.*?^\1$/gms, '');
+  for (const [, heading = ''] of text.matchAll(/^#{1,6} +(.*)$/gm)) {
+    const anchor = heading
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\p{M}_ -]/gu, '')
+      .replaceAll(' ', '-');
+    let unique = anchor;
+    for (let count = 1; anchors.has(unique); count += 1) unique = `${anchor}-${count}`;
+    anchors.add(unique);
+  }
+  return anchors;
+}
+
+/** The page that a citation means: relative to the file that cites it, one of its parents, or the repository's root. */
+function pageOf(file: string, path: string): string | undefined {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const page = normalize(join(folder, path));
+    if (files.includes(page)) return page;
+    if (folder === '.') return undefined;
+  }
+}
+
+/** What is wrong with each Markdown page that a file names, and with each heading, as `docs/decisions.md#order`. */
+function faultsOf(file: string): readonly string[] {
+  const text = read(file);
+  const faults: string[] = [];
+  const cited = text.matchAll(/(?<![\w/.:-])((?:[\w.-]+\/)*[\w.-]+\.md)\b(?:#([\p{L}\p{N}_-]+))?/gu);
+  for (const [citation, path = '', anchor] of cited) {
+    if (written.has(path)) continue;
+    const page = pageOf(file, path);
+    if (page === undefined) faults.push(`${file} cites ${citation}: there is no such page`);
+    else if (anchor !== undefined && !anchorsOf(page).has(anchor))
+      faults.push(`${file} cites ${citation}: ${page} has no such heading`);
+  }
+  if (!file.endsWith('.md')) return faults;
+  for (const [, target = '', anchor] of text.matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+    const page = target === '' ? file : relative('.', normalize(join(dirname(file), target)));
+    if (!existsSync(join(root, page))) faults.push(`${file} links to ${target}: there is no such file`);
+    else if (anchor !== undefined && page.endsWith('.md') && !anchorsOf(page).has(anchor))
+      faults.push(`${file} links to #${anchor}: ${page} has no such heading`);
+  }
+  return faults;
+}
+
+test('every Markdown page, and every heading of one, that a file of the repository cites exists', () => {
+  expect(files.length).toBeGreaterThan(500);
+  expect(files.filter((file) => !file.endsWith('citations.test.ts')).flatMap(faultsOf)).toEqual([]);
+});
+
+test('docs/README.md links to every page of docs/', () => {
+  const index = read('docs/README.md');
+  const pages = files.filter((file) => /^docs\/.*\.md$/.test(file) && file !== 'docs/README.md');
+  expect(pages.length).toBeGreaterThan(10);
+  expect(pages.filter((page) => !index.includes(`](${relative('docs', page)})`))).toEqual([]);
+});
