@@ -4,7 +4,7 @@ import { execute, Failure, failureOf, type RawInputs } from '../procedures/execu
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { CallScope } from './callScope.ts';
-import { Deadlines, type Waiting } from './deadlines.ts';
+import { Deadlines, Waiting } from './deadlines.ts';
 import type { Limits } from './limits.ts';
 import type { Tracing } from './tracing.ts';
 
@@ -100,13 +100,12 @@ async function traced(tracing: Tracing, ...call: Parameters<Tracing>): Promise<u
 }
 
 /** A call, or a context, that is waited for. */
-class PendingOutcome implements Waiting {
-  readonly scope: CallScope;
+class PendingOutcome extends Waiting {
   readonly receiver: OutcomeReceiver;
   readonly index: number;
 
   constructor(scope: CallScope, receiver: OutcomeReceiver, index: number) {
-    this.scope = scope;
+    super(scope);
     this.receiver = receiver;
     this.index = index;
   }

@@ -3,16 +3,33 @@ import { LimitError } from '../procedures/limitError.ts';
 import type { CallScope } from './callScope.ts';
 
 /** Something that waits, and gives up at the deadline of its scope. */
-export interface Waiting {
+export abstract class Waiting {
   readonly scope: CallScope;
+  /** Its neighbours in the list of all that wait; `undefined` while it does not wait. */
+  previous: Waiting | undefined = undefined;
+  next: Waiting | undefined = undefined;
+
+  constructor(scope: CallScope) {
+    this.scope = scope;
+  }
+
   /** Called at the deadline, once; it is not waiting any more by then. */
-  expire(error: LimitError): void;
+  abstract expire(error: LimitError): void;
 }
 
-/** Ends what waits longer than `callTimeoutMs`, by one timer: nearly every call ends long before its deadline. */
+/**
+ * Ends what waits longer than `callTimeoutMs`, by one timer: nearly every call ends long before its deadline.
+ *
+ * What waits is a linked list. A `Set` made every call that waits live until a full collection, which doubled the time
+ * of a query with an async resolver: V8 lets each table that a set outgrew point to the next one, so a dead table in the
+ * old generation keeps all those after it, and what was in them (nepotism; `npm run bench`, case query).
+ */
 export class Deadlines {
   readonly #timeoutMs: number;
-  readonly #waiting = new Set<Waiting>();
+  /** The oldest and the newest. */
+  #first: Waiting | undefined = undefined;
+  #last: Waiting | undefined = undefined;
+  #size = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(timeoutMs: number) {
@@ -20,20 +37,34 @@ export class Deadlines {
   }
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#size;
   }
 
   /** Waits from now on. The scope has its deadline from the first on that waits in it. */
   add(waiting: Waiting): void {
     waiting.scope.follow();
     waiting.scope.deadline ??= performance.now() + this.#timeoutMs;
-    this.#waiting.add(waiting);
+    waiting.previous = this.#last;
+    if (this.#last) this.#last.next = waiting;
+    else this.#first = waiting;
+    this.#last = waiting;
+    this.#size += 1;
     if (this.#timer === undefined && this.#timeoutMs !== Infinity) this.#sweepIn(this.#timeoutMs);
   }
 
   /** @returns whether it still waited */
   delete(waiting: Waiting): boolean {
-    return this.#waiting.delete(waiting);
+    const { previous, next } = waiting;
+    if (previous === undefined && this.#first !== waiting) return false;
+    if (previous) previous.next = next;
+    else this.#first = next;
+    if (next) next.previous = previous;
+    else this.#last = previous;
+    // A dead one in the old generation would keep its neighbours, and they theirs.
+    waiting.previous = undefined;
+    waiting.next = undefined;
+    this.#size -= 1;
+    return true;
   }
 
   #sweepIn(ms: number): void {
@@ -47,13 +78,15 @@ export class Deadlines {
     // A timer may fire a little early.
     const now = performance.now() + 1;
     let next = Infinity;
-    for (const waiting of this.#waiting) {
+    const expired: Waiting[] = [];
+    for (let waiting = this.#first; waiting; waiting = waiting.next) {
       const { deadline = Infinity } = waiting.scope;
-      if (deadline > now) {
-        next = Math.min(next, deadline);
-        continue;
-      }
-      this.#waiting.delete(waiting);
+      if (deadline <= now) expired.push(waiting);
+      else next = Math.min(next, deadline);
+    }
+    for (const waiting of expired) {
+      // Another's expiry may have ended it.
+      if (!this.delete(waiting)) continue;
       const error = timedOut(this.#timeoutMs);
       waiting.expire(error);
       waiting.scope.abort(error);
