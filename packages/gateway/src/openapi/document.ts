@@ -7,7 +7,6 @@ import { isZod } from '../procedures/isZod.ts';
 import type { Parameter } from './convert.ts';
 import type { DocumentOptions, OpenApiDocument } from './documentOptions.ts';
 import { documentedResponses, type DocumentedService } from './documentedResponses.ts';
-import { inspectJson } from './jsonable.ts';
 import type { Operation } from './operation.ts';
 import { operationDescription } from './operationDescription.ts';
 import { unwrap } from './zodSchema.ts';
@@ -27,11 +26,12 @@ const scheme = 'bearer';
  */
 export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOptions): OpenApiDocument {
   const { title, version, description, license, tags } = options.document;
-  const document = withDateFormat(options.operations, () =>
+  const document = withDateFormat(() =>
     generateOpenApiDocument(router, {
       title,
       version,
       ...(description !== undefined && { description }),
+      ...(license && { license }),
       baseUrl: options.server,
       // Its own reading of procedures documents every success as 200, adds 403, and drops the names of bodies (3.3.0).
       filter: () => false,
@@ -43,7 +43,6 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
   );
   return {
     ...document,
-    ...(license && { info: { ...document.info, license } }),
     // Explicit: without it a reader cannot tell "none" from "forgotten".
     ...(!options.isProtected && { security: [] }),
     ...(tags && { tags }),
@@ -61,42 +60,30 @@ function paths(options: CreateDocumentOptions): ZodOpenApiPathsObject {
 }
 
 /**
- * Runs `generate` while each date of the operations' schemas has `format: date-time` (RFC 3339) in zod's registry, unless
- * its metadata names another format. trpc-to-openapi 3.3 passes no `override` to zod-openapi, which describes a date
- * as a string. Afterwards the registry is as before: the user's schemas do not change.
+ * Runs `generate` while zod's registry says of each date that its format is `date-time` (RFC 3339), unless the date's
+ * metadata names another. trpc-to-openapi 3.3 passes no `override` to zod-openapi, which describes a date as a string.
  */
-function withDateFormat<Generated>(operations: readonly Operation[], generate: () => Generated): Generated {
+function withDateFormat<Generated>(generate: () => Generated): Generated {
   const registry = z.globalRegistry;
-  const schemas = operations.flatMap(({ procedure, output }) =>
-    [...procedure.inputs, 'schema' in output && output.schema].filter(isZod),
-  );
-  const dates = new Map<z.core.$ZodType, ReturnType<typeof registry.get>>();
-  for (const schema of schemas) {
-    for (const side of ['input', 'output'] as const) {
-      for (const date of inspectJson(schema, side).dates) {
-        // A clone without metadata of its own would get its parent's.
-        dates.set(date, registry.has(date) ? registry.get(date) : undefined);
-      }
-    }
-  }
-  for (const date of dates.keys()) registry.add(date, { format: 'date-time', ...registry.get(date) });
+  const get = registry.get.bind(registry);
+  registry.get = (schema) => {
+    const metadata = get(schema);
+    return schema._zod.def.type === 'date' ? { format: 'date-time', ...metadata } : metadata;
+  };
   try {
     return generate();
   } finally {
-    for (const [date, metadata] of dates) {
-      registry.remove(date);
-      if (metadata) registry.add(date, metadata);
-    }
+    Reflect.deleteProperty(registry, 'get');
   }
 }
 
 function describe(operation: Operation, service: DocumentedService): ZodOpenApiOperationObject {
-  const { rest, body, isPublic, operationId, pathParameters, queryParameters } = operation;
+  const { rest, body, isPublic, pathParameters, procedure, queryParameters } = operation;
   const { summary, tags, deprecation } = rest;
   const description = operationDescription(rest);
   const header = requestHeaders(operation);
   return {
-    operationId,
+    operationId: rest.operationId ?? procedure.path,
     ...(summary !== undefined && { summary }),
     ...(description !== undefined && { description }),
     ...(tags && { tags: [...tags] }),
@@ -161,11 +148,7 @@ function bodySchema({ procedure, pathParameters, body }: Operation): z.ZodType {
 
 /** What the innermost `.nullable()` of an input wraps: `null` names no parameters, so no request can send it as the input. */
 function withoutNull(input: z.core.$ZodType): z.core.$ZodType {
-  let found = input;
-  for (let inner: z.core.$ZodType | undefined = input; inner;) {
-    const next = unwrap(inner);
-    if (next && inner._zod.def.type === 'nullable') found = next;
-    inner = next;
-  }
-  return found;
+  const inner = unwrap(input);
+  const found = inner && withoutNull(inner);
+  return found && (found !== inner || input._zod.def.type === 'nullable') ? found : input;
 }

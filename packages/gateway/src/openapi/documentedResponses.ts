@@ -1,4 +1,4 @@
-import type { oas31, ZodOpenApiContentObject, ZodOpenApiResponsesObject } from 'zod-openapi';
+import type { oas31, ZodOpenApiContentObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { statusText } from '../http/statusText.ts';
 import type { Limits } from '../policies/limits.ts';
 import { isZod } from '../procedures/isZod.ts';
@@ -19,44 +19,50 @@ export interface DocumentedService {
 
 type Headers = Record<string, oas31.HeaderObject>;
 
-export const documentedResponses = (
+export function documentedResponses(
   operation: Operation,
   service: DocumentedService,
-): ZodOpenApiResponsesObject => ({
-  ...successResponses(operation, service),
-  ...errorResponses(operation, service),
-});
+): Record<string, ZodOpenApiResponseObject> {
+  const responses: Record<string, ZodOpenApiResponseObject> = {};
+  const { output, rest, statuses } = operation;
+  const headers = successHeaders(operation, service);
+  for (const status of statuses) {
+    const isRedirect = status >= 300 && status <= 399;
+    responses[status] = {
+      description:
+        rest.successDescription ?? (output.kind === 'events' ? eventsDescription : statusText(status)),
+      headers: isRedirect ? { ...headers, Location: required('Where to go.') } : headers,
+      ...(status !== 204 && !isRedirect && { content: content(output) }),
+    };
+  }
+  const { contentType, schema } = service.errorFormat;
+  for (const [status, description] of Object.entries(errorDescriptions(operation, service))) {
+    responses[status] = {
+      description,
+      headers: {
+        ...requestId,
+        ...errorHeaders[status],
+        ...(status === '429' && service.isRateLimited && rateLimit),
+        ...(status === '404' && deprecationHeaders(operation, false)),
+      },
+      content: { [contentType]: { schema } },
+    };
+  }
+  return responses;
+}
 
-function successResponses(operation: Operation, service: DocumentedService): ZodOpenApiResponsesObject {
-  const { computedHeaders, output, rest, statuses } = operation;
-  const headers: Headers = {
+function successHeaders({ computedHeaders, rest }: Operation, service: DocumentedService): Headers {
+  const described = isZod(rest.responseHeaders) ? Object.entries(rest.responseHeaders.shape) : [];
+  return {
     ...requestId,
     ...(service.isRateLimited && rateLimit),
-    ...deprecationHeaders(operation, rest.pagination !== undefined),
-  };
-  for (const [name, { description }] of computedHeaders) headers[name] = header(description);
-  if (isZod(rest.responseHeaders)) {
-    for (const [name, schema] of Object.entries(rest.responseHeaders.shape)) {
-      headers[name] = header(schema.description ?? name);
-    }
-  }
-  if (rest.idempotencyKey) {
-    headers['Idempotent-Replayed'] = header('`true` where an earlier request did it.');
-  }
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const isRedirect = status >= 300 && status <= 399;
-      const text = output.kind === 'events' ? eventsDescription : statusText(status);
-      return [
-        String(status),
-        {
-          description: rest.successDescription ?? text,
-          headers: isRedirect ? { ...headers, Location: required('Where to go.') } : headers,
-          ...(status !== 204 && !isRedirect && { content: content(output) }),
-        },
-      ];
+    ...deprecationHeaders({ rest }, rest.pagination !== undefined),
+    ...Object.fromEntries(computedHeaders.map(([name, { description }]) => [name, header(description)])),
+    ...Object.fromEntries(described.map(([name, schema]) => [name, header(schema.description ?? name)])),
+    ...(rest.idempotencyKey && {
+      'Idempotent-Replayed': header('`true` where an earlier request did it.'),
     }),
-  );
+  };
 }
 
 function content(output: OperationOutput): ZodOpenApiContentObject {
@@ -71,58 +77,38 @@ const eventsDescription =
   'Server-sent events (WHATWG HTML §9.2): `data` is JSON of this schema, `id` is there where an event has one. At the ' +
   'end comes `event: end`; where it fails, in its place, `event: error` with the body of the error.';
 
-function errorResponses(operation: Operation, service: DocumentedService): ZodOpenApiResponsesObject {
-  const { contentType, schema } = service.errorFormat;
-  return Object.fromEntries(
-    [...errorDescriptions(operation, service)]
-      .toSorted(([a], [b]) => a - b)
-      .map(([status, description]) => [
-        String(status),
-        {
-          description,
-          headers: {
-            ...requestId,
-            ...errorHeaders[status],
-            ...(status === 429 && service.isRateLimited && rateLimit),
-            ...(status === 404 && deprecationHeaders(operation, false)),
-          },
-          content: { [contentType]: { schema } },
-        },
-      ]),
-  );
-}
-
+/** The statuses of errors, each with what it means. */
 function errorDescriptions(
   { body, isPublic, pathParameters, queryParameters, rest }: Operation,
   { isProtected, isRateLimited, limits, limitsAttempts }: DocumentedService,
-): ReadonlyMap<number, string> {
+): Readonly<Record<string, string>> {
   const hasCredential = isProtected && !isPublic;
   const tooMany = [
     isRateLimited && 'More calls came than the rate limit allows.',
     limitsAttempts && hasCredential && 'Too many credentials that are not valid came from this address.',
-  ].filter((sentence) => typeof sentence === 'string');
-  const all = new Map([[500, 'The service failed.']]);
-  if (pathParameters.length + queryParameters.size > 0 || body) {
-    all.set(400, 'The input is not valid; the message names each field.');
-  }
-  if (hasCredential) all.set(401, 'The credential is missing or not valid.');
-  if (pathParameters.some(({ converter }) => converter.integer)) {
-    all.set(404, 'There is nothing with this identifier.');
-  }
-  if (body) all.set(413, 'The body is too large.');
-  if (body) all.set(415, `The body is not ${body.contentTypes.join(' or ')}.`);
-  if (rest.idempotencyKey) all.set(422, 'The Idempotency-Key was used with another input.');
-  if (tooMany.length > 0) all.set(429, tooMany.join(' '));
-  if (limits.maxInFlight !== Infinity) all.set(503, 'The service runs as many calls as it may.');
-  if (limits.callTimeoutMs !== Infinity) {
-    all.set(504, 'The call took too long: whether it had an effect is unknown.');
-  }
-  const { errorResponses: own = [] } = rest;
-  const described = Array.isArray(own)
-    ? own.map((status) => [status, statusText(status)] as const)
-    : Object.entries(own);
-  for (const [status, description] of described) all.set(Number(status), description);
-  return all;
+  ].filter((sentence) => sentence !== false);
+  const { errorResponses: own = {} } = rest;
+  return {
+    ...((pathParameters.length + queryParameters.size > 0 || body) && {
+      400: 'The input is not valid; the message names each field.',
+    }),
+    ...(hasCredential && { 401: 'The credential is missing or not valid.' }),
+    ...(pathParameters.some(({ converter }) => converter.integer) && {
+      404: 'There is nothing with this identifier.',
+    }),
+    ...(body && {
+      413: 'The body is too large.',
+      415: `The body is not ${body.contentTypes.join(' or ')}.`,
+    }),
+    ...(rest.idempotencyKey && { 422: 'The Idempotency-Key was used with another input.' }),
+    ...(tooMany.length > 0 && { 429: tooMany.join(' ') }),
+    500: 'The service failed.',
+    ...(limits.maxInFlight !== Infinity && { 503: 'The service runs as many calls as it may.' }),
+    ...(limits.callTimeoutMs !== Infinity && {
+      504: 'The call took too long: whether it had an effect is unknown.',
+    }),
+    ...(Array.isArray(own) ? Object.fromEntries(own.map((status) => [status, statusText(status)])) : own),
+  };
 }
 
 const header = (description: string): oas31.HeaderObject => ({ description, schema: { type: 'string' } });
@@ -144,14 +130,14 @@ const retryAfter: Headers = {
   },
 };
 
-const errorHeaders: Readonly<Record<number, Headers>> = {
+const errorHeaders: Readonly<Record<string, Headers>> = {
   401: { 'WWW-Authenticate': required('How to authenticate (RFC 6750).') },
   429: retryAfter,
   503: retryAfter,
 };
 
 /** Headers of 2xx and 404 about the future of the operation, and about the next page of a list. */
-function deprecationHeaders({ rest: { deprecation } }: Operation, isList: boolean): Headers {
+function deprecationHeaders({ rest: { deprecation } }: Pick<Operation, 'rest'>, isList: boolean): Headers {
   const links = [
     isList && '`rel="next"` where a further page exists (RFC 8288).',
     deprecation?.successor && '`rel="successor-version"`: what replaces this operation (RFC 5829).',

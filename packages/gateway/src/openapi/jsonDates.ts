@@ -4,8 +4,6 @@ import { dateOf } from './convert.ts';
 import { inspectJson } from './jsonable.ts';
 import { unwrap } from './zodSchema.ts';
 
-type Schema = z.core.$ZodTypes;
-
 /** Results by schema and value: a recursive schema may reach a value by many paths. */
 type Memo = Map<z.core.$ZodType, Map<unknown, unknown>>;
 
@@ -17,26 +15,28 @@ export function readDates(schema: z.core.$ZodType, value: unknown, memo: Memo = 
   // A number, `true` or `null` holds no date, whatever the schema.
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
   if (!hasDate(schema)) return value;
-  const { def } = (schema as Schema)._zod;
+  if (typeof value === 'string') return readBy(schema as z.core.$ZodTypes, value, memo);
+  let results = memo.get(schema);
+  if (results === undefined) memo.set(schema, (results = new Map()));
+  if (!results.has(value)) results.set(value, readBy(schema as z.core.$ZodTypes, value, memo));
+  return results.get(value);
+}
+
+function readBy(schema: z.core.$ZodTypes, value: string | object, memo: Memo): unknown {
+  const { def } = schema._zod;
   switch (def.type) {
     case 'date':
       return typeof value === 'string' ? (dateOf(value) ?? value) : value;
-    case 'object': {
-      const { shape, catchall } = def;
-      return readMembers(value, (name) => (Object.hasOwn(shape, name) ? shape[name] : catchall), memo);
-    }
+    case 'object':
     case 'record':
-      return readMembers(value, () => def.valueType, memo);
+      return isObject(value) ? readMembers(def, value, memo) : value;
     case 'array':
-      return readItems(value, () => def.element, memo);
     case 'tuple':
-      return readItems(value, (index) => def.items[index] ?? def.rest ?? undefined, memo);
+      return Array.isArray(value) ? readMembers(def, value, memo) : value;
     case 'intersection':
-      return remembered(memo, schema, value, () =>
-        readDates(def.right, readDates(def.left, value, memo), memo),
-      );
+      return readDates(def.right, readDates(def.left, value, memo), memo);
     case 'union':
-      return remembered(memo, schema, value, () => readUnion(def, value, memo));
+      return readUnion(def, value, memo);
     default: {
       const inner = unwrap(schema);
       return inner ? readDates(inner, value, memo) : value;
@@ -44,45 +44,33 @@ export function readDates(schema: z.core.$ZodType, value: unknown, memo: Memo = 
   }
 }
 
-/** Reads a value by a schema once, however often the two meet. */
-function remembered(memo: Memo, schema: z.core.$ZodType, value: unknown, read: () => unknown): unknown {
-  let results = memo.get(schema);
-  if (results === undefined) memo.set(schema, (results = new Map()));
-  if (!results.has(value)) results.set(value, read());
-  return results.get(value);
-}
-
-function readMembers(
-  value: unknown,
-  schemaOf: (name: string) => z.core.$ZodType | undefined,
-  memo: Memo,
-): unknown {
-  if (!isObject(value)) return value;
-  let read = value;
+function readMembers(def: Container, value: object, memo: Memo): unknown {
+  const members = value as Readonly<Record<string, unknown>>;
+  let copy: Record<string, unknown> | undefined;
   for (const name of Object.keys(value)) {
-    const schema = schemaOf(name);
-    const member = value[name];
-    const result = schema ? readDates(schema, member, memo) : member;
-    if (result === member) continue;
+    const schema = memberSchema(def, name);
+    const member = schema ? readDates(schema, members[name], memo) : members[name];
+    if (member === members[name]) continue;
     // `__proto__` is a member of the copy too, as JSON.parse makes it: it is set like any other.
-    if (read === value) read = { ...value };
-    read[name] = result;
+    copy ??= (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Record<string, unknown>;
+    copy[name] = member;
   }
-  return read;
+  return copy ?? value;
 }
 
-function readItems(
-  value: unknown,
-  schemaOf: (index: number) => z.core.$ZodType | undefined,
-  memo: Memo,
-): unknown {
-  if (!Array.isArray(value)) return value;
-  const items: readonly unknown[] = value;
-  const read = items.map((item, index) => {
-    const schema = schemaOf(index);
-    return schema ? readDates(schema, item, memo) : item;
-  });
-  return read.every((item, index) => item === items[index]) ? value : read;
+type Container = z.core.$ZodObjectDef | z.core.$ZodRecordDef | z.core.$ZodArrayDef | z.core.$ZodTupleDef;
+
+function memberSchema(def: Container, name: string): z.core.$ZodType | null | undefined {
+  switch (def.type) {
+    case 'object':
+      return Object.hasOwn(def.shape, name) ? def.shape[name] : def.catchall;
+    case 'record':
+      return def.valueType;
+    case 'array':
+      return def.element;
+    default:
+      return def.items[Number(name)] ?? def.rest;
+  }
 }
 
 /** As zod's union: the first option that accepts the value, which a discriminator names without trying them. */
@@ -120,7 +108,7 @@ const known = new WeakMap<z.core.$ZodType, boolean>();
 function hasDate(schema: z.core.$ZodType): boolean {
   let found = known.get(schema);
   if (found === undefined) {
-    found = inspectJson(schema, 'input').dates.size > 0;
+    found = inspectJson(schema, 'input').hasDate;
     known.set(schema, found);
   }
   return found;

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 
-type Schema = z.core.$ZodTypes;
-
 /** What a conversion of a schema to JSON Schema shows. */
 interface JsonInspection {
   /** Why JSON cannot carry the schema, in words that follow the procedure's name. */
   readonly problem: string | undefined;
-  /** Every `z.date()` within the schema, itself included. */
-  readonly dates: ReadonlySet<z.core.$ZodType>;
+  /** Whether the schema is a `z.date()`, or contains one. */
+  readonly hasDate: boolean;
 }
 
 /**
@@ -15,51 +13,42 @@ interface JsonInspection {
  * `JSON.stringify` throws on, would otherwise fail when it is called.
  */
 export function inspectJson(schema: z.core.$ZodType, side: 'input' | 'output'): JsonInspection {
-  const problems: { readonly place: string; readonly reason: string }[] = [];
+  const problems: { readonly place: string; readonly type: string }[] = [];
   const described = new Set<string>();
-  const dates = new Set<z.core.$ZodType>();
+  let hasDate = false;
   z.toJSONSchema(schema, {
     io: side,
     unrepresentable({ zodSchema, path }) {
-      const reason = reasonAgainst(zodSchema);
-      if (reason !== undefined) problems.push({ place: fieldName(path), reason });
+      problems.push({ place: fieldName(path), type: zodSchema._zod.def.type });
       return {};
     },
     override({ zodSchema, path }) {
       const { type } = zodSchema._zod.def;
-      if (type === 'date') dates.add(zodSchema);
+      if (type === 'date') hasDate = true;
       // A file has a JSON schema, that of a string, since OpenAPI describes the parts of a form so.
-      if (type === 'file') {
-        const reason = 'is a file, which JSON has not: multipart/form-data alone can carry it';
-        problems.push({ place: fieldName(path), reason });
-      }
+      if (type === 'file') problems.push({ place: fieldName(path), type });
       if (z.globalRegistry.get(zodSchema)?.['override'] !== undefined) described.add(fieldName(path));
     },
   });
-  const first = problems.find(({ place }) => !described.has(place));
-  return { problem: first && `${first.place} ${first.reason}`, dates };
+  const first = problems.find(({ place, type }) => type in reasons && !described.has(place));
+  return { problem: first && `${first.place} is ${reasons[first.type]}`, hasDate };
 }
 
-function reasonAgainst(schema: Schema): string | undefined {
-  const { type } = schema._zod.def;
-  switch (type) {
-    case 'bigint':
-      return 'is a bigint, which JSON has not; use z.int() or a string';
-    case 'map':
-    case 'set':
-      return `is a ${type}, which JSON has not; use an object or an array`;
-    case 'symbol':
-    case 'function':
-    case 'nan':
-    case 'promise':
-      return `is of the kind "${type}", which JSON has not`;
-    case 'transform':
-    case 'custom':
-      return `is a ${type === 'custom' ? 'custom schema' : 'transform'}, which does not say what it is in JSON; say it with .meta({ override: { type: … } })`;
-    default:
-      return undefined;
-  }
-}
+const undescribed = 'which does not say what it is in JSON; say it with .meta({ override: { type: … } })';
+
+/** What is wrong with a schema that JSON cannot carry, by its type. */
+const reasons: Readonly<Record<string, string>> = {
+  bigint: 'a bigint, which JSON has not; use z.int() or a string',
+  custom: `a custom schema, ${undescribed}`,
+  file: 'a file, which JSON has not: multipart/form-data alone can carry it',
+  function: 'a function, which JSON has not',
+  map: 'a map, which JSON has not; use an object or an array',
+  nan: 'NaN, which JSON has not',
+  promise: 'a promise, which JSON has not',
+  set: 'a set, which JSON has not; use an object or an array',
+  symbol: 'a symbol, which JSON has not',
+  transform: `a transform, ${undescribed}`,
+};
 
 function fieldName(path: readonly (string | number)[]): string {
   const names = path.filter((segment, index) => segment !== 'properties' || path[index - 1] === 'properties');

@@ -3,17 +3,17 @@ import { GatewayError } from '../procedures/gatewayError.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import { NotConvertible, parameterConverter, type Parameter } from './convert.ts';
+import { parameterConverter, type Parameter } from './convert.ts';
 import { deprecationHeaders, type LinkBase } from './deprecationHeaders.ts';
 import { operationBody, type OperationBody } from './operationBody.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
 import { parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
+import { reject, Unservable } from './unservable.ts';
 import { inputShape, isOptional, type Shape } from './zodSchema.ts';
 
 /** How a procedure is served over REST and documented: derived once from its metadata and schemas. */
 export interface Operation {
   readonly procedure: Procedure;
-  readonly operationId: string;
   readonly rest: RestMeta;
   readonly template: PathTemplate;
   /**
@@ -60,88 +60,69 @@ export function createOperations(
   const problems: string[] = [];
   const operations = new Map<string, Operation>();
   for (const procedure of procedures) {
-    if (procedure.rest === undefined) continue;
-    const { method, path } = procedure.rest;
+    const { path: name, rest } = procedure;
+    if (rest === undefined) continue;
     try {
-      const operation = createOperation(procedure, procedure.rest, links);
-      const address = `${method} ${operation.template.map((part) => (typeof part === 'string' ? `/${part}` : '/{}')).join('')}`;
+      const operation = createOperation(procedure, rest, links);
+      const address = `${rest.method} ${rest.path.replaceAll(/\{.*?\}/g, '{}')}`;
       const other = operations.get(address);
+      operations.set(address, operation);
       if (other) {
-        throw new GatewayError(
-          `The procedures ${other.procedure.path} and ${procedure.path} are both served at ${method} ${path}: ` +
+        problems.push(
+          `The procedures ${other.procedure.path} and ${name} are both served at ${rest.method} ${rest.path}: ` +
             'give one of them another path or method.',
         );
-      }
-      if (isTaken(`${basePath}${path}`)) {
-        throw new GatewayError(
-          `The procedure ${procedure.path} cannot be reached: ${basePath}${path} is the document, a route or below the tRPC base path. ` +
+      } else if (isTaken(`${basePath}${rest.path}`)) {
+        problems.push(
+          `The procedure ${name} cannot be reached: ${basePath}${rest.path} is the document, a route or below the tRPC base path. ` +
             'Give the procedure another path.',
         );
       }
-      operations.set(address, operation);
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      problems.push(error.message);
+      if (!(error instanceof Unservable)) throw error;
+      problems.push(`The procedure ${name} cannot be served over REST: ${error.message}.`);
     }
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
   return [...operations.values()];
 }
 
-/** @throws {GatewayError} one sentence with the fix, where the metadata or the schemas cannot be served */
+/** @throws {Unservable} why the metadata or the schemas cannot be served, and the fix */
 function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase): Operation {
   const { inputs } = procedure;
-  const reject = (why: string): never => {
-    throw new GatewayError(`The procedure ${procedure.path} cannot be served over REST: ${why}.`);
-  };
-
   if (!methods.includes(rest.method)) {
-    return reject(`its method is ${rest.method}; it must be one of ${methods.join(', ')}`);
+    reject(`its method is ${rest.method}; it must be one of ${methods.join(', ')}`);
   }
   // A cache, a crawler or a HEAD would write.
   if (procedure.type === 'mutation' && rest.method === 'GET') {
-    return reject('it is a mutation, and GET must change nothing; use POST, PUT, PATCH or DELETE');
+    reject('it is a mutation, and GET must change nothing; use POST, PUT, PATCH or DELETE');
   }
-  const template = /\/:/.test(rest.path) ? undefined : parsePathTemplate(rest.path);
-  if (template === undefined) {
-    return reject(`its path is ${rest.path}; write it as /name/{parameter}, without a slash at the end`);
-  }
+  const template =
+    parsePathTemplate(rest.path) ??
+    reject(`its path is ${rest.path}; write it as /name/{parameter}, without a slash at the end`);
   if (inputs.some((input) => isZod(input) && input._zod.def.type === 'never')) {
-    return reject(
+    reject(
       'its input is z.never(), which rejects every request; for a procedure without input leave .input() out, or use z.void()',
     );
   }
-  const shape = inputShape(inputs);
-  if (shape === undefined) {
-    return reject('its input is not a zod object, so its parameters have no names; use z.object(…)');
-  }
+  const shape =
+    inputShape(inputs) ??
+    reject('its input is not a zod object, so its parameters have no names; use z.object(…)');
   const output = operationOutput(procedure, rest);
-  if (typeof output === 'string') return reject(output);
-
-  const parameter = (name: string): Parameter => {
-    const schema = shape[name];
-    if (schema === undefined) {
-      return reject(
-        `its path has the parameter {${name}}, but its input has no property "${name}"; add it to the input, or rename the parameter`,
-      );
-    }
-    try {
-      return { name, schema, converter: parameterConverter(schema) };
-    } catch (error) {
-      if (error instanceof NotConvertible) return reject(`"${name}" ${error.message}`);
-      throw error;
-    }
-  };
+  const parameter = (name: string) => createParameter(name, shape);
 
   const pathNames = template.flatMap((segment) => (typeof segment === 'string' ? [] : [segment.parameter]));
   const pathParameters = pathNames.map(parameter);
-  if (new Set(pathNames).size < pathNames.length)
-    return reject('its path names one parameter twice; rename one of them');
-  const optional = pathParameters.find(({ schema }) => isOptional(schema, 'input'));
-  if (optional) return reject(`"${optional.name}" is optional, and a path always has it; make it required`);
-  const repeated = pathParameters.find(({ converter }) => converter.repeated);
-  if (repeated) {
-    return reject(`"${repeated.name}" is an array, which a path cannot carry; move it into the query`);
+  if (new Set(pathNames).size < pathNames.length) {
+    reject('its path names one parameter twice; rename one of them');
+  }
+  for (const { name, schema, converter } of pathParameters) {
+    if (isOptional(schema, 'input')) {
+      reject(`"${name}" is optional, and a path always has it; make it required`);
+    }
+    if (converter.repeated) {
+      reject(`"${name}" is an array, which a path cannot carry; move it into the query`);
+    }
   }
 
   // A path parameter is a part of the input, and always sent.
@@ -152,25 +133,21 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
   );
   const hasBody = rest.method !== 'GET' && rest.method !== 'DELETE';
   const body = operationBody(hasBody ? others : {}, isInputOptional, rest, parameter);
-  if (typeof body === 'string') return reject(body);
-  const queryParameters = new Map(
-    hasBody ? [] : Object.keys(others).map((name) => [name, parameter(name)] as const),
-  );
+  const queryNames = hasBody ? [] : Object.keys(others);
   const cursor = rest.pagination?.cursor;
-  if (cursor !== undefined && !queryParameters.has(cursor)) {
-    return reject(
+  if (cursor !== undefined && !queryNames.includes(cursor)) {
+    reject(
       `its pagination names the cursor "${cursor}", but its query has no such parameter; add it to the input, or name another`,
     );
   }
 
   return {
     procedure,
-    operationId: rest.operationId ?? procedure.path,
     rest,
     template,
     isInputOptional,
     pathParameters,
-    queryParameters,
+    queryParameters: new Map(queryNames.map((name) => [name, parameter(name)])),
     body,
     output,
     statuses: successStatuses(rest, output),
@@ -178,4 +155,17 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
     deprecation: deprecationHeaders(rest.deprecation, links),
     computedHeaders: isZod(rest.responseHeaders) ? [] : Object.entries(rest.responseHeaders ?? {}),
   };
+}
+
+function createParameter(name: string, shape: Shape): Parameter {
+  const schema =
+    shape[name] ??
+    reject(
+      `its path has the parameter {${name}}, but its input has no property "${name}"; add it to the input, or rename the parameter`,
+    );
+  try {
+    return { name, schema, converter: parameterConverter(schema) };
+  } catch (error) {
+    throw error instanceof Unservable ? new Unservable(`"${name}" ${error.message}`) : error;
+  }
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { RestMeta } from '../procedures/meta.ts';
 import type { Parameter } from './convert.ts';
 import { inspectJson } from './jsonable.ts';
+import { reject } from './unservable.ts';
 import { innermost, isOptional, type Shape } from './zodSchema.ts';
 
 /** What a body carries: the properties that are not in the path. */
@@ -25,31 +26,32 @@ const supported = [json, form, multipart];
 
 /**
  * @param parameter creates the text field of a property
- * @returns `undefined` where there are no properties, or a string that says why the body cannot be served
+ * @returns `undefined` where there are no properties
+ * @throws {Unservable}
  */
 export function operationBody(
   shape: Shape,
   isInputOptional: boolean,
   { contentTypes = [json] }: RestMeta,
   parameter: (name: string) => Parameter,
-): OperationBody | string | undefined {
+): OperationBody | undefined {
   if (contentTypes.length === 0) {
-    return `its contentTypes is an empty list; name at least one of ${supported.join(', ')}, or leave it out (${json})`;
+    reject(
+      `its contentTypes is an empty list; name at least one of ${supported.join(', ')}, or leave it out (${json})`,
+    );
   }
   const properties = Object.entries(shape);
   if (properties.length === 0) return undefined;
   const unsupported = contentTypes.find((type) => !supported.includes(type));
   if (unsupported !== undefined) {
-    return `its content type ${unsupported} is not one of ${supported.join(', ')}`;
+    reject(`its content type ${unsupported} is not one of ${supported.join(', ')}`);
   }
-  const dates: string[] = [];
-  if (contentTypes.includes(json)) {
-    for (const [name, schema] of properties) {
-      const inspection = inspectJson(schema, 'input');
-      if (inspection.problem !== undefined) return `in its body, "${name}": ${inspection.problem}`;
-      if (inspection.dates.size > 0) dates.push(name);
-    }
-  }
+  const dates = contentTypes.includes(json)
+    ? properties.filter(([name, schema]) => {
+        const { problem, hasDate } = inspectJson(schema, 'input');
+        return problem === undefined ? hasDate : reject(`in its body, "${name}": ${problem}`);
+      })
+    : [];
   // Where one of the types cannot carry files, a file is a text field, whose converter rejects it with the reason.
   const files = contentTypes.every((type) => type === multipart) ? fileFields(properties) : new Map();
   const isForm = contentTypes.some((type) => type !== json);
@@ -57,7 +59,7 @@ export function operationBody(
   return {
     contentTypes,
     shape,
-    dates,
+    dates: dates.map(([name]) => name),
     required: !isInputOptional && properties.some(([, schema]) => !isOptional(schema, 'input')),
     fields: new Map(texts.map((name) => [name, parameter(name)])),
     files,

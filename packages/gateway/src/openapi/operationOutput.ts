@@ -3,6 +3,7 @@ import { isZod } from '../procedures/isZod.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { inspectJson } from './jsonable.ts';
+import { reject } from './unservable.ts';
 import { isOptional } from './zodSchema.ts';
 
 /** How an output becomes a body. */
@@ -12,35 +13,44 @@ export type OperationOutput =
   /** A subscription. */
   | { readonly kind: 'events'; readonly schema: z.ZodType };
 
-/** @returns a string that says why the output cannot be served */
+/** @throws {Unservable} */
 export function operationOutput(
   { type, output }: Procedure,
   { produces, event, method, successStatus }: RestMeta,
-): OperationOutput | string {
+): OperationOutput {
   if (type === 'subscription') {
-    if (method !== 'GET') return `it is a subscription, so its method must be GET, not ${method}`;
+    if (method !== 'GET') reject(`it is a subscription, so its method must be GET, not ${method}`);
     if (!isZod(event)) {
-      return 'it is a subscription: say in its metadata what an event is, event: z.object(…)';
+      return reject('it is a subscription: say in its metadata what an event is, event: z.object(…)');
     }
-    const { problem } = inspectJson(event, 'output');
-    return problem === undefined ? { kind: 'events', schema: event } : `in its event, ${problem}`;
+    return { kind: 'events', schema: jsonOutput(event, 'event') };
   }
-  if (event !== undefined)
-    return `its metadata has an event, but it is a ${type}, not a subscription; remove the event, or use .subscription(…)`;
+  if (event !== undefined) {
+    reject(
+      `its metadata has an event, but it is a ${type}, not a subscription; remove the event, or use .subscription(…)`,
+    );
+  }
   if (produces !== undefined) {
     // oxlint-disable-next-line no-control-regex -- these are the characters that a header must not have
-    return /^[^\s/]+\/[^\x00-\x1f]+$/.test(produces)
-      ? { kind: 'bytes', contentType: produces }
-      : `it produces ${JSON.stringify(produces)}, which is not a media type; write it as type/subtype, such as image/png`;
+    if (/^[^\s/]+\/[^\x00-\x1f]+$/.test(produces)) return { kind: 'bytes', contentType: produces };
+    reject(
+      `it produces ${JSON.stringify(produces)}, which is not a media type; write it as type/subtype, such as image/png`,
+    );
   }
   if (!isZod(output)) {
-    return 'it has no zod output, so the document could not say what it answers; add .output(…), or produces for bytes';
+    return reject(
+      'it has no zod output, so the document could not say what it answers; add .output(…), or produces for bytes',
+    );
   }
   if ([successStatus].flat()[0] === 200 && isEmpty(output)) {
-    return 'its output is nothing and its successStatus 200; leave the status out (204)';
+    reject('its output is nothing and its successStatus 200; leave the status out (204)');
   }
-  const { problem } = inspectJson(output, 'output');
-  return problem === undefined ? { kind: 'json', schema: output } : `in its output, ${problem}`;
+  return { kind: 'json', schema: jsonOutput(output, 'output') };
+}
+
+function jsonOutput<Schema extends z.core.$ZodType>(schema: Schema, what: string): Schema {
+  const { problem } = inspectJson(schema, 'output');
+  return problem === undefined ? schema : reject(`in its ${what}, ${problem}`);
 }
 
 export function successStatuses({ successStatus }: RestMeta, output: OperationOutput): readonly number[] {

@@ -1,15 +1,9 @@
 /** A path template, segment by segment: `/pets/{petId}` is `['pets', { parameter: 'petId' }]`. */
 export type PathTemplate = readonly (string | { readonly parameter: string })[];
 
-/** Splits a template such as `/pets/{petId}`; `undefined` where a segment mixes text and braces or a name is empty. */
+/** Splits a template such as `/pets/{petId}`; `undefined` for any other form, such as `/pets/:petId`. */
 export function parsePathTemplate(path: string): PathTemplate | undefined {
-  const segments = path
-    .split('/')
-    .slice(1)
-    .map((segment) => {
-      const parameter = /^\{([^{}]+)\}$/.exec(segment)?.[1];
-      if (parameter !== undefined) return { parameter };
-      return /[{}]/.test(segment) || segment === '' ? undefined : segment;
-    });
-  return segments.includes(undefined) || !path.startsWith('/') ? undefined : (segments as PathTemplate);
+  if (!/^(\/([^/:{}][^/{}]*|\{[^/{}]+\}))+$/.test(path)) return undefined;
+  const segments = path.slice(1).split('/');
+  return segments.map((text) => (text.startsWith('{') ? { parameter: text.slice(1, -1) } : text));
 }

@@ -19,22 +19,11 @@ export function inputShape(inputs: readonly unknown[]): Shape | undefined {
 
 function schemaShape(schema: z.core.$ZodType): Shape | undefined {
   const { def } = (schema as Schema)._zod;
-  switch (def.type) {
-    case 'object':
-      return def.shape;
-    case 'void':
-    case 'undefined':
-    case 'never':
-      return {};
-    case 'intersection': {
-      const [left, right] = [schemaShape(def.left), schemaShape(def.right)];
-      return left && right && { ...left, ...right };
-    }
-    default: {
-      const inner = unwrap(schema);
-      return inner && schemaShape(inner);
-    }
-  }
+  if (def.type === 'object') return def.shape;
+  if (def.type === 'intersection') return inputShape([def.left, def.right]);
+  if (['void', 'undefined', 'never'].includes(def.type)) return {};
+  const inner = unwrap(schema);
+  return inner && schemaShape(inner);
 }
 
 /** Whether a schema takes (`input`), or gives (`output`), an absent value. A schema that cannot tell without waiting does not. */
@@ -47,37 +36,18 @@ export function isOptional(schema: z.core.$ZodType, side: 'input' | 'output'): b
 /** What a wrapper takes in: `z.optional(x)` takes what `x` takes. `undefined` for what wraps nothing. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType | undefined {
   const { def } = (schema as Schema)._zod;
-  switch (def.type) {
-    case 'optional':
-    case 'nullable':
-    case 'default':
-    case 'prefault':
-    case 'catch':
-    case 'readonly':
-    case 'nonoptional':
-    case 'success':
-    case 'promise':
-      return def.innerType;
-    case 'lazy':
-      // Not `getter`, which may make another schema each time: zod keeps the first.
-      return (schema as z.core.$ZodLazy)._zod.innerType;
-    case 'pipe':
-      return (def.in as Schema)._zod.def.type === 'transform' ? undefined : def.in;
-    default:
-      return undefined;
-  }
+  if ('innerType' in def) return def.innerType;
+  // Not `getter`, which may make another schema each time: zod keeps the first.
+  if (def.type === 'lazy') return (schema as z.core.$ZodLazy)._zod.innerType;
+  return def.type === 'pipe' && (def.in as Schema)._zod.def.type !== 'transform' ? def.in : undefined;
 }
 
 /** How many wrappers a schema may have: one with more contains itself. */
 export const maxDepth = 50;
 
 /** The schema within all wrappers; `undefined` for one that wraps itself. */
-export function innermost(schema: z.core.$ZodType): Schema | undefined {
-  let inner: z.core.$ZodType | undefined = schema;
-  for (let depth = 0; depth <= maxDepth; depth += 1) {
-    const next = unwrap(inner);
-    if (next === undefined) return inner as Schema;
-    inner = next;
-  }
-  return undefined;
+export function innermost(schema: z.core.$ZodType, depth = 0): Schema | undefined {
+  const inner = unwrap(schema);
+  if (inner === undefined) return schema as Schema;
+  return depth < maxDepth ? innermost(inner, depth + 1) : undefined;
 }
