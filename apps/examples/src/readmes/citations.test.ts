@@ -9,6 +9,9 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 /** Names of files that the bench writes, and that every published package has. */
 const written = new Set(['bench.md', 'curves.md', 'summary.md', 'CHANGELOG.md']);
 
+/** What code and tests are held to: they cite a heading, so that a change of it shows what it concerns. */
+const bindingPages = new Set(['docs/interface.md', 'docs/decisions.md']);
+
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: root,
   encoding: 'utf8',
@@ -56,6 +59,8 @@ function faultsOf(file: string): readonly string[] {
     if (page === undefined) faults.push(`${file} cites ${citation}: there is no such page`);
     else if (anchor !== undefined && !anchorsOf(page).has(anchor))
       faults.push(`${file} cites ${citation}: ${page} has no such heading`);
+    else if (anchor === undefined && bindingPages.has(page) && file.endsWith('.ts'))
+      faults.push(`${file} cites ${citation} without a heading`);
   }
   if (!file.endsWith('.md')) return faults;
   for (const [, target = '', anchor] of text.matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {

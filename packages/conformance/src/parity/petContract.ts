@@ -3,8 +3,8 @@ import { jsonText } from './jsonText.ts';
 import type { Procedure } from './petCalls.ts';
 
 /**
- * What the documents say of a call, written without the service's schemas: where both faces go wrong alike, or where a
- * call before changed what they share, this is what they are held against.
+ * The outcome of a call by docs/interface.md#endpoints and docs/decisions.md#wire-contract-of-the-pet-store, written
+ * without the service's schemas: it finds errors that REST and tRPC share, and those that an earlier call causes.
  */
 export interface PetContract {
   /** The outcome of a call; an animal that is created is there for the calls after it. */

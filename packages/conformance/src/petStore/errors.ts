@@ -8,7 +8,7 @@ const TOO_LARGE = JSON.stringify({ ...PET, name: 'x'.repeat(MAX_BODY_BYTES) });
 
 const padded = (bytes: number) => JSON.stringify(PET).padEnd(bytes);
 
-/** Errors (docs/decisions.md): codes, bodies, other statuses, and which of several wins. */
+/** Errors (docs/decisions.md#error-body): codes, bodies, other statuses, and which of several wins. */
 export function errorCases(subject: Subject): void {
   const small = subject.own(undefined, { maxBodyBytes: MAX_BODY_BYTES });
 

@@ -19,7 +19,7 @@ const NO_STATUS = [
 const STATUSES = ['available', 'pending', 'sold'] as const;
 const NO_ANIMAL = '/v1/pets/9007199254740991';
 
-/** `docs/interface.md`, line by line, except for lists (`pages.ts`) and the document (`document.ts`). */
+/** docs/interface.md#pet-store-service-interface, line by line, but for lists (`pages.ts`) and the document (`document.ts`). */
 export function interfaceCases(subject: Subject): void {
   describe('docs/interface.md#what-the-service-does', () => {
     it('lists animals, adds one, and fetches one by its identifier', async () => {
