@@ -9,6 +9,9 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 /** Names of files that the bench writes, and that every published package has. */
 const written = new Set(['bench.md', 'curves.md', 'summary.md', 'CHANGELOG.md']);
 
+/** Files that a reader of a page makes, or that a command writes. */
+const made = new Set(['apps/examples/src/call.ts', 'bookTypes.ts', 'packages/bench/results/']);
+
 /** What code and tests are held to: they cite a heading, so that a change of it shows what it concerns. */
 const bindingPages = new Set(['docs/interface.md', 'docs/decisions.md']);
 
@@ -75,6 +78,22 @@ function faultsOf(file: string): readonly string[] {
 test('every Markdown page, and every heading of one, that a file of the repository cites exists', () => {
   expect(files.length).toBeGreaterThan(500);
   expect(files.filter((file) => !file.endsWith('citations.test.ts')).flatMap(faultsOf)).toEqual([]);
+});
+
+test('every source file, and every path of the repository, that a Markdown page names exists', () => {
+  const isThere = (name: string) =>
+    made.has(name) ||
+    existsSync(join(root, name.replace(/#.*$/, ''))) ||
+    files.some((file) => file.endsWith(`/${name}`));
+  const named = files
+    .filter((page) => page.endsWith('.md') && !page.endsWith('CHANGELOG.md'))
+    .flatMap((page) =>
+      [...read(page).matchAll(/`([\w.@/-]+\.(?:tsx?|mjs)|(?:packages|apps|docs|\.ci)\/[\w.@/#-]+)`/g)].map(
+        ([, name = '']) => ({ page, name }),
+      ),
+    );
+  expect(named.length).toBeGreaterThan(100);
+  expect(named.filter(({ name }) => !isThere(name))).toEqual([]);
 });
 
 test('docs/README.md links to every page of docs/', () => {
