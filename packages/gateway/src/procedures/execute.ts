@@ -55,20 +55,20 @@ export function execute(
   scope: SignalScope,
 ): unknown {
   return procedure.stages
-    ? start(new StageRun(procedure, 0, inputs, index, scope, ctx, undefined, undefined))
+    ? runSteps(new StageRun(procedure, 0, inputs, index, scope, ctx, undefined, undefined))
     : callProcedure(procedure, ctx, inputs, index, scope);
 }
 
-/** Runs a stage until a step's result is pending. */
-function start(run: StageRun): unknown {
+/** Runs a stage, from a step on, until a step's result is pending. */
+function runSteps(run: StageRun, from = 0, before?: unknown): unknown {
   const steps = run.procedure.stages?.[run.stage] ?? [];
-  let at = 0;
+  let at = from;
+  let value = before;
   try {
-    let value: unknown;
     for (; at < steps.length; at += 1) {
       value = (steps[at] as Step).run(run, value);
       // As in tRPC, `next()` returns once its first step has run: a middleware may do something before the others.
-      if (run.stage > 0 || isThenable(value)) return resume(run, steps, at, value);
+      if (isThenable(value) || (at === 0 && run.stage > 0)) return resume(run, at, value);
     }
     return value;
   } catch (cause) {
@@ -76,28 +76,12 @@ function start(run: StageRun): unknown {
   }
 }
 
-/**
- * Runs the rest of a stage from the step whose result is pending. It waits only for promises: to await every step costs
- * 300 ns of 900 (one middleware, async resolver).
- */
-async function resume(
-  run: StageRun,
-  steps: readonly Step[],
-  from: number,
-  pending: unknown,
-): Promise<unknown> {
-  let at = from;
-  try {
-    let value = await pending;
-    for (at += 1; at < steps.length; at += 1) {
-      value = (steps[at] as Step).run(run, value);
-      if (isThenable(value)) value = await value;
-    }
-    return value;
-  } catch (cause) {
-    return failed(run, cause, steps[at]);
-  }
-}
+/** Runs the rest of a stage once the result of a step is there. An `async` function took 4% more of a batch of 10. */
+const resume = (run: StageRun, at: number, pending: unknown): Promise<unknown> =>
+  Promise.resolve(pending).then(
+    (value) => runSteps(run, at + 1, value),
+    (cause: unknown) => failed(run, cause, run.procedure.stages?.[run.stage]?.[at]),
+  );
 
 /** What a stage that failed returns: to `execute`, or to the middleware that called `next()`. */
 function failed({ stage }: StageRun, cause: unknown, step: Step | undefined): Failure | Result {
@@ -180,7 +164,7 @@ const nextOf = (run: StageRun) => (options?: NextOptions) => {
   const getRawInput = options?.getRawInput ?? run.getRawInput;
   const { procedure, stage, inputs, index, scope } = run;
   return Promise.resolve(
-    start(new StageRun(procedure, stage + 1, inputs, index, scope, ctx, input, getRawInput)),
+    runSteps(new StageRun(procedure, stage + 1, inputs, index, scope, ctx, input, getRawInput)),
   );
 };
 
