@@ -34,8 +34,8 @@ import { createErrorResponse } from './protocols/rest/errorResponse.ts';
 import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
-import { socketSettings } from './protocols/trpc/options.ts';
-import { eventTimes } from './protocols/trpc/settings.ts';
+import { eventTimes } from './protocols/trpc/eventsResponse.ts';
+import { socketSettings, type RpcOptions } from './protocols/trpc/options.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { createWebSockets } from './protocols/trpc/webSockets.ts';
 
@@ -127,13 +127,13 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     responseMeta: rpc.responseMeta && createRestResponseMeta(router, rpc.responseMeta),
     ...eventTimes(router._def._config),
   });
-  const trpc = new TrpcProtocol<Router, Identity>({
-    router,
+  const trpc = new TrpcProtocol({
+    config: router._def._config,
     basePath: rpcBasePath,
-    rpc,
+    rpc: rpc as RpcOptions<AnyTRPCRouter> & typeof rpc,
     limits,
     calls,
-    definitions,
+    procedures: new Map(definitions.map((definition) => [definition.path, definition])),
     watch,
     publicProcedures: procedurePaths(operations.filter(({ isPublic }) => isPublic)),
     idempotentProcedures: procedurePaths(operations.filter((operation) => operation.rest.idempotencyKey)),

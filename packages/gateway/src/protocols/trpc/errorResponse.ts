@@ -4,7 +4,8 @@ import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
-import { jsonType } from './responseHead.ts';
+
+export const jsonType: Header = ['content-type', 'application/json'];
 
 /** The tRPC response of an error that is not a procedure's. Unexpected errors (5xx) and limits are recorded in the scope. */
 export type TrpcErrorResponse = (
@@ -26,17 +27,20 @@ export function createTrpcErrorResponse(router: AnyTRPCRouter): TrpcErrorRespons
       // The router's `errorFormatter` has failed, maybe with the error that it is given here.
     }
     const status = getHTTPStatusCode({ error: shape } as never, [error]);
-    const body = JSON.stringify(transformTRPCResponse(config, { error: shape } as never));
-    const response = new ResponseDraft(status, [...headers], body);
-    const seconds = retryAfterOf(error);
-    if (seconds !== undefined) response.headers.push(['retry-after', String(seconds)]);
     if (error instanceof LimitError) scope.limit = error.limit;
     else if (status >= 500) {
       scope.error = error;
       scope.failedCalls = [{ error, path: undefined }];
     }
-    return response;
+    const body = JSON.stringify(transformTRPCResponse(config, { error: shape } as never));
+    return new ResponseDraft(status, [...headers, ...retryAfter([error])], body);
   };
+}
+
+/** `Retry-After` of a response with errors: the longest of theirs. */
+export function retryAfter(errors: readonly TRPCError[]): readonly Header[] {
+  const seconds = errors.flatMap((error) => retryAfterOf(error) ?? []);
+  return seconds.length === 0 ? [] : [['retry-after', String(Math.max(...seconds))]];
 }
 
 /** As tRPC's adapters (@trpc/server 11.25) have it. */

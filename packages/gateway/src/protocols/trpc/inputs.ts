@@ -1,39 +1,73 @@
+// Hot path: one object per request.
 import { TRPCError } from '@trpc/server';
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { isObject } from '../../http/isObject.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
-import type { Limits } from '../../policies/limits.ts';
+import { BodyTooLargeError } from '../../http/request.ts';
 import type { RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import { LimitError } from '../../procedures/limitError.ts';
+import type { TrpcSettings } from './options.ts';
 import type { TrpcRequest } from './request.ts';
 
-/** The inputs of a request's calls. */
-export interface CallInputs extends RawInputs {
-  /** The input of a call, if it was read. */
-  known(index: number): unknown;
-}
-
-/** JSON inputs, parsed together when the first is read. What that throws is the error of every call that reads one. */
-export class JsonInputs implements CallInputs {
+/**
+ * The inputs of a request's calls, and what tRPC tells `createContext` and `responseMeta` about the request. JSON is parsed
+ * when the first input is read; what that throws is the error of every call that reads one.
+ */
+export class RequestInputs implements RawInputs, TRPCRequestInfo {
   readonly #request: TrpcRequest;
-  readonly #transformer: { deserialize(value: unknown): unknown };
-  readonly #limits: Limits;
+  readonly #settings: TrpcSettings;
   #body: Uint8Array | undefined = undefined;
   #error: TRPCError | undefined = undefined;
+  /** The inputs that were read. */
   #values: Record<number, unknown> | undefined = undefined;
+  #form: Promise<FormData> | undefined = undefined;
+  #calls: TRPCRequestInfo['calls'] | undefined = undefined;
 
-  constructor(request: TrpcRequest, transformer: { deserialize(value: unknown): unknown }, limits: Limits) {
+  constructor(request: TrpcRequest, settings: TrpcSettings) {
     this.#request = request;
-    this.#transformer = transformer;
-    this.#limits = limits;
+    this.#settings = settings;
   }
 
-  /** Reads the body, before any call runs: each of a batch would wait for it. @returns `undefined` if nothing waits */
+  get isBatchCall(): boolean {
+    return this.#request.isBatch;
+  }
+
+  get accept(): TRPCRequestInfo['accept'] {
+    return this.#request.accept as TRPCRequestInfo['accept'];
+  }
+
+  get type(): TRPCRequestInfo['type'] {
+    return this.#request.type;
+  }
+
+  get connectionParams(): TRPCRequestInfo['connectionParams'] {
+    return this.#request.connectionParams;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.http.signal;
+  }
+
+  get url(): URL {
+    return this.#request.url;
+  }
+
+  get calls(): TRPCRequestInfo['calls'] {
+    const { paths, procedures } = this.#request;
+    return (this.#calls ??= paths.map((path, batchIndex) => ({
+      batchIndex,
+      path,
+      procedure: procedures[batchIndex]?.procedure ?? null,
+      getRawInput: async () => this.read(batchIndex),
+      result: () => this.known(batchIndex),
+    })));
+  }
+
+  /** Reads the body of JSON, before any call runs: each of a batch would wait for it. @returns `undefined` if nothing waits */
   receive(): Promise<void> | undefined {
-    const { http } = this.#request;
-    if (http.method === 'GET') return undefined;
-    const { maxBodyBytes } = this.#limits;
+    const { error, http, media } = this.#request;
+    if (error || media !== 'json' || http.method === 'GET') return undefined;
+    const { maxBodyBytes } = this.#settings.limits;
     this.#body = http.bodyNow?.(maxBodyBytes);
     if (this.#body) return undefined;
     return http.body(maxBodyBytes).then(
@@ -46,22 +80,23 @@ export class JsonInputs implements CallInputs {
     );
   }
 
+  /** The input of a call; a promise of a form. */
   read(index: number): unknown {
+    const { lastEventId, media, procedures } = this.#request;
+    if (media === 'form') return (this.#form ??= this.#readForm());
     if (this.#error) throw this.#error;
-    if (this.#values === undefined) {
-      try {
-        this.#values = this.#parse();
-      } catch (cause) {
-        this.#error = inputError(cause);
-        throw this.#error;
-      }
+    try {
+      this.#values ??= media === 'json' ? this.#parse() : [this.#readBytes()];
+    } catch (cause) {
+      this.#error = inputError(cause);
+      throw this.#error;
     }
     const input = this.#values[index];
-    const { procedures, lastEventId } = this.#request;
     if (!lastEventId || procedures[index]?.type !== 'subscription') return input;
     return isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });
   }
 
+  /** The input of a call, if it was read. */
   known(index: number): unknown {
     return this.#values?.[index];
   }
@@ -91,118 +126,47 @@ export class JsonInputs implements CallInputs {
   }
 
   #deserialize(input: unknown): unknown {
-    const { maxJsonDepth } = this.#limits;
-    if (isDeeper(input, maxJsonDepth)) throw tooDeep(maxJsonDepth);
-    return this.#transformer.deserialize(input);
-  }
-}
-
-/** The form, or the bytes, that a request sends for its one call. */
-export class UploadInput implements CallInputs {
-  readonly #request: TrpcRequest;
-  readonly #maxBodyBytes: number;
-  #input: unknown = undefined;
-  #reading: Promise<unknown> | undefined = undefined;
-
-  constructor(request: TrpcRequest, { maxBodyBytes }: Limits) {
-    this.#request = request;
-    this.#maxBodyBytes = maxBodyBytes;
+    const { config, limits } = this.#settings;
+    if (isDeeper(input, limits.maxJsonDepth)) throw tooDeep(limits.maxJsonDepth);
+    return config.transformer.input.deserialize(input);
   }
 
-  read(): unknown {
-    const { http, media } = this.#request;
-    if (media === 'octets') return (this.#input ??= byteStream(http, this.#maxBodyBytes));
-    return (this.#reading ??= this.#readForm(http));
-  }
-
-  known(): unknown {
-    return this.#input;
-  }
-
-  async #readForm(http: HttpRequest): Promise<FormData> {
+  async #readForm(): Promise<FormData> {
+    const { http } = this.#request;
     try {
-      const body = await http.body(this.#maxBodyBytes);
+      const body = await http.body(this.#settings.limits.maxBodyBytes);
       const headers = { 'content-type': http.header('content-type') as string };
       const form = await new Response(body, { headers }).formData();
-      this.#input = form;
+      this.#values = [form];
       return form;
     } catch (cause) {
       throw bodyError(cause);
     }
   }
-}
 
-/** What tRPC tells `createContext` and `responseMeta` about a request. Few read the URL or single calls. */
-export class RequestInfo implements TRPCRequestInfo {
-  readonly #request: TrpcRequest;
-  readonly #inputs: CallInputs;
-  #calls: TRPCRequestInfo['calls'] | undefined = undefined;
-
-  constructor(request: TrpcRequest, inputs: CallInputs) {
-    this.#request = request;
-    this.#inputs = inputs;
-  }
-
-  get isBatchCall(): boolean {
-    return this.#request.isBatch;
-  }
-
-  get accept(): TRPCRequestInfo['accept'] {
-    return this.#request.media === 'json' ? (this.#request.accept as TRPCRequestInfo['accept']) : null;
-  }
-
-  get type(): TRPCRequestInfo['type'] {
-    return this.#request.type;
-  }
-
-  get connectionParams(): TRPCRequestInfo['connectionParams'] {
-    return this.#request.connectionParams;
-  }
-
-  get signal(): AbortSignal {
-    return this.#request.http.signal;
-  }
-
-  get url(): URL {
-    return this.#request.url;
-  }
-
-  get calls(): TRPCRequestInfo['calls'] {
-    const { paths, procedures } = this.#request;
-    return (this.#calls ??= paths.map((path, batchIndex) => ({
-      batchIndex,
-      path,
-      procedure: procedures[batchIndex]?.procedure ?? null,
-      getRawInput: async () => this.#inputs.read(batchIndex),
-      result: () => this.#inputs.known(batchIndex),
-    })));
-  }
-}
-
-/** The body as a stream that is read no further than its consumer asks. */
-function byteStream(http: HttpRequest, maxBodyBytes: number): ReadableStream<Uint8Array> {
-  const chunks = http.bodyChunks(maxBodyBytes)[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          let chunk = await chunks.next();
-          // Nothing is pulled again before something is enqueued.
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
-          while (!chunk.done && chunk.value.byteLength === 0) chunk = await chunks.next();
-          if (chunk.done) controller.close();
-          else controller.enqueue(chunk.value);
-        } catch (cause) {
-          controller.error(cause instanceof BodyTooLargeError ? bodyError(cause) : cause);
-        }
+  /** The body as a stream that is read no further than its consumer asks. */
+  #readBytes(): ReadableStream<Uint8Array> {
+    const body = this.#request.http.bodyChunks(this.#settings.limits.maxBodyBytes);
+    const chunks = body[Symbol.asyncIterator]();
+    return new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          try {
+            const chunk = await chunks.next();
+            if (chunk.done) controller.close();
+            else controller.enqueue(chunk.value);
+          } catch (cause) {
+            throw cause instanceof BodyTooLargeError ? bodyError(cause) : cause;
+          }
+        },
+        async cancel() {
+          await chunks.return?.();
+        },
       },
-      async cancel() {
-        await chunks.return?.();
-      },
-    },
-    // A stream's own buffer would be filled before its consumer asks.
-    { highWaterMark: 0 },
-  );
+      // A stream's own buffer would be filled before its consumer asks.
+      { highWaterMark: 0 },
+    );
+  }
 }
 
 /** The error of a call whose body cannot be read; where it is too large with tRPC's own message. */

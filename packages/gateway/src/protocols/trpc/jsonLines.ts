@@ -2,13 +2,13 @@
 import type { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
+import { isObject } from '../../http/isObject.ts';
 import type { BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { isAllHere, isPlainObject, isPromise } from './lineValues.ts';
 
 /** What all responses of a router have in common. */
 export interface JsonLinesFormat {
@@ -36,15 +36,6 @@ interface Source {
   readonly id: number;
   readonly call: number;
   readonly iterator: AsyncIterator<unknown> & Partial<AsyncDisposable>;
-}
-
-/** Settles the promise with this id, or has a value of the iterable with it. */
-interface Line {
-  readonly id: number;
-  readonly status: number;
-  readonly value: unknown;
-  readonly call: number;
-  readonly source: Source | undefined;
 }
 
 // The numbers of @trpc/server 11.25.
@@ -78,7 +69,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   #written: Source[] = [];
   #sent: Source[] = [];
   /** Lines beyond `largeLength`, not yet JSON: a batch may have the same large output 100 times. */
-  readonly #waiting: Line[] = [];
+  readonly #waiting: (() => void)[] = [];
   #whole: PromiseWithResolvers<string | BodyStream> | undefined;
 
   constructor(format: JsonLinesFormat, options: JsonLinesOptions) {
@@ -147,7 +138,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     this.#sent = [];
     for (const source of sent) this.#request(source);
     while (this.#waiting.length > 0 && this.text.length < largeLength) {
-      this.#write(this.#waiting.shift() as Line);
+      this.#waiting.shift()?.();
     }
     this.#endIfComplete();
   }
@@ -168,8 +159,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   /** Settles a promise with an object that has a promise as its one member. */
   #refer(id: number, name: string, promise: number, call: number): void {
     if (this.#format.serialize || this.#waiting.length > 0) {
-      const value = [[{ [name]: 0 }], [name, promiseType, promise]];
-      this.#add({ id, status: fulfilled, value, call, source: undefined });
+      this.#add(id, fulfilled, [[{ [name]: 0 }], [name, promiseType, promise]], call);
     } else if (!this.isLast && !this.isOver) {
       // As text: 2 of each 3 lines, which JSON.stringify takes 25% of a batch for.
       this.text += `[${id},${fulfilled},[[{"${name}":0}],["${name}",${promiseType},${promise}]]]\n`;
@@ -179,7 +169,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   /** Settles a promise with a value, which may hold further promises and iterables. */
   #fulfill(id: number, value: unknown, call: number): void {
     try {
-      this.#add({ id, status: fulfilled, value: this.#encode(value, call), call, source: undefined });
+      this.#add(id, fulfilled, this.#encode(value, call), call);
     } catch (cause) {
       this.#reject(id, cause, call);
     }
@@ -189,8 +179,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   #reject(id: number, cause: unknown, call: number, source?: Source): void {
     if (this.isOver) return;
     try {
-      const value = this.#options.outputError(cause, call);
-      this.#add({ id, status: source ? failed : rejected, value, call, source });
+      this.#add(id, source ? failed : rejected, this.#options.outputError(cause, call), call, source);
     } catch (failure) {
       this.fail(failure);
     }
@@ -198,11 +187,9 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   #encode(value: unknown, call: number): unknown {
     if (value === undefined) return [[]];
-    // First: most outputs are such an object.
-    if (isAllHere(value)) return [[value]];
     const reference = this.#reference(value, call);
     if (reference) return [[0], [null, ...reference]];
-    if (!isPlainObject(value)) return [[value]];
+    if (!isPlainObject(value) || !Object.values(value).some(isLater)) return [[value]];
     const object = Object.create(null) as Record<string, unknown>;
     const references: unknown[] = [];
     for (const [key, member] of Object.entries(value)) {
@@ -250,7 +237,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     (async () => {
       const next = await iterator.next();
       const status = next.done ? returned : yielded;
-      this.#add({ id, status, value: this.#encode(next.value, call), call, source });
+      this.#add(id, status, this.#encode(next.value, call), call, source);
       if (next.done) this.#end(source);
     })().catch((cause: unknown) => {
       this.#reject(id, cause, call, source);
@@ -283,14 +270,16 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     if (whole !== undefined) this.#whole?.resolve(whole);
   }
 
-  #add(line: Line): void {
+  /** Settles the promise with this id, or adds a value of the iterable with it. */
+  #add(id: number, status: number, value: unknown, call: number, source?: Source): void {
     if (this.isLast || this.isOver) return;
-    if (this.#waiting.length > 0 || this.text.length >= largeLength) this.#waiting.push(line);
-    else this.#write(line);
+    if (this.#waiting.length > 0 || this.text.length >= largeLength) {
+      this.#waiting.push(() => this.#write(id, status, value, call, source));
+    } else this.#write(id, status, value, call, source);
     this.sendSoon();
   }
 
-  #write({ id, status, value, call, source }: Line): void {
+  #write(id: number, status: number, value: unknown, call: number, source: Source | undefined): void {
     const { maxLineBytes, serialize } = this.#format;
     const isError = status === (source ? failed : rejected);
     try {
@@ -314,4 +303,19 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 /** Not awaited: an iterator may never return. Its errors have no receiver. */
 function dispose({ iterator }: Source): void {
   (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
+}
+
+/** Whether a value comes later, as tRPC asks it. */
+export const isLater = (value: unknown): boolean => isPromise(value) || isAsyncIterable(value);
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  if (!isObject(value) && typeof value !== 'function') return false;
+  const { then, catch: onRejected } = value as { readonly then?: unknown; readonly catch?: unknown };
+  return typeof then === 'function' && typeof onRejected === 'function';
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }

@@ -2,106 +2,91 @@
 import { Buffer } from 'node:buffer';
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
-import { isThenable } from '../../http/after.ts';
 import type { ResponseDraft } from '../../http/responseDraft.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import { batchTooLarge, boundedJson, largestResponse } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { RequestCalls } from './requestCalls.ts';
-import { jsonHeaders, type Item } from './responseHead.ts';
+import { isLater } from './jsonLines.ts';
+import { jsonHeaders, RequestCalls, type Item } from './requestCalls.ts';
 
 /** Answers a call, or a batch of calls, by JSON. */
 export class JsonResponse extends RequestCalls {
   readonly #outcomes: unknown[] = [];
   #pending = this.request.paths.length;
-  /** What `onError` threw, or the first output that could not be written. */
-  #thrown: { readonly cause: unknown } | undefined = undefined;
   /** 0: none yet. */
   #status = 0;
   readonly #errors: TRPCError[] = [];
   readonly #items: Item[] = [];
-  /** At least as many bytes as were written: a UTF-16 code unit is 1 to 3 bytes of UTF-8. Counted if that is too many. */
-  #bytes = 0;
-  #isCounted = false;
-  #isFull = false;
+  /** The bytes of a batch; `undefined` as long as they are known to be few, `Infinity` once they are too many. */
+  #bytes: number | undefined = undefined;
 
   settle(index: number, outcome: unknown): void {
     this.#outcomes[index] = outcome;
-    if (outcome instanceof Failure) {
-      try {
-        this.report(outcome.error, index);
-      } catch (cause) {
-        this.#thrown ??= { cause };
-      }
-    }
+    if (outcome instanceof Failure) this.reportOutcome(outcome.error, index);
     this.#pending -= 1;
     if (this.#pending === 0) this.end();
   }
 
   protected write(): ResponseDraft {
     const { isBatch } = this.request;
-    // tRPC sets the type of a batch before it waits for the calls, and that of a single call behind it.
-    if (isBatch || !this.#thrown) this.head.format = jsonHeaders;
-    if (this.#thrown) throw this.#thrown.cause;
+    this.format = jsonHeaders;
+    if (this.thrown) throw this.thrown.cause;
     let text = isBatch ? '[' : '';
     for (let index = 0; index < this.#outcomes.length; index += 1) {
       if (index > 0) text += ',';
       text += this.#part(index, text);
     }
-    this.decide(this.#status, this.#items, this.#errors);
-    // tRPC calls `responseMeta` before it writes the outputs.
-    if (this.#thrown) throw (this.#thrown as { readonly cause: unknown }).cause;
-    return this.head.answer(isBatch ? `${text}]` : text);
+    return this.answer(isBatch ? `${text}]` : text, this.#status, this.#items, this.#errors);
   }
 
-  /** The JSON of an outcome. */
+  /** The JSON of an outcome. What cannot be written is `thrown`, after tRPC has called `responseMeta`. */
   #part(index: number, before: string): string {
     const outcome = this.#outcomes[index];
     const { isBatch, type } = this.request;
-    let error: TRPCError;
-    if (outcome instanceof Failure) error = outcome.error;
-    else {
-      const written = isStreamLike(outcome) ? streamLike() : this.#success(outcome, before);
-      if (typeof written === 'string') {
-        if (this.settings.options.responseMeta) this.#items.push({ result: { data: outcome } });
-        this.#addStatus(200);
-        return written;
-      }
-      error = written;
-      if (error instanceof LimitError) this.report(error, index);
-      else if (!isBatch) throw error;
+    const written = outcome instanceof Failure ? outcome.error : this.#success(outcome, index, before);
+    if (typeof written === 'string') {
+      if (this.settings.rpc.responseMeta) this.#items.push({ result: { data: outcome } });
+      this.#addStatus(200);
+      return written;
     }
-    const item = this.errorItem(error, index, isBatch ? undefined : type);
-    this.#errors.push(error);
+    const item = this.errorItem(written, index, isBatch ? undefined : type);
+    this.#errors.push(written);
     this.#items.push(item);
-    this.#addStatus(getHTTPStatusCode(item as never, [error]));
+    this.#addStatus(getHTTPStatusCode(item as never, [written]));
     try {
       return this.errorText(item);
     } catch (cause) {
-      this.#thrown ??= { cause };
+      this.thrown ??= { cause };
       return '';
     }
   }
 
-  /** The JSON of an output; an error where it is too large. */
-  #success(output: unknown, before: string): string | LimitError {
-    const { maxResponseBytes } = this.settings.limits;
+  /** The JSON of an output; an error where it is too large, or a stream in a batch. */
+  #success(output: unknown, index: number, before: string): string | TRPCError {
     const { isBatch } = this.request;
-    let text = '';
-    if (!this.#isFull) {
-      try {
-        text = this.#serialize(output);
-        if (isBatch) this.#isFull = !this.#fits(text, before);
-      } catch (cause) {
-        if (cause instanceof LimitError) {
-          if (!isBatch) return cause;
-          this.#isFull = true;
-        } else this.#thrown ??= { cause };
-      }
+    if (isStreamLike(output)) {
+      if (!isBatch) throw streamLike();
+      return streamLike();
     }
-    return this.#isFull ? batchTooLarge(maxResponseBytes) : text;
+    let error: LimitError | undefined;
+    try {
+      if (this.#bytes !== Infinity) {
+        const text = this.#serialize(output);
+        if (!isBatch || this.#fits(text, before)) return text;
+      }
+    } catch (cause) {
+      if (!(cause instanceof LimitError)) {
+        this.thrown ??= { cause };
+        return '';
+      }
+      if (!isBatch) error = cause;
+    }
+    this.#bytes = Infinity;
+    error ??= batchTooLarge(this.settings.limits.maxResponseBytes);
+    this.report(error, index);
+    return error;
   }
 
   /** @throws {LimitError} `response-bytes` */
@@ -116,14 +101,11 @@ export class JsonResponse extends RequestCalls {
       : `{"result":{"data":${text}}}`;
   }
 
-  /** Whether the outputs of a batch are within the limit together. */
+  /** Whether a batch stays within the limit. A UTF-16 code unit is 1 to 3 bytes of UTF-8: they are counted where that may be too many. */
   #fits(text: string, before: string): boolean {
     const maxBytes = largestResponse(this.settings.limits.maxResponseBytes);
-    this.#bytes += this.#isCounted ? Buffer.byteLength(text) : text.length * 3;
-    if (this.#bytes > maxBytes && !this.#isCounted) {
-      this.#isCounted = true;
-      this.#bytes = Buffer.byteLength(before) + Buffer.byteLength(text);
-    }
+    if (this.#bytes === undefined && (before.length + text.length) * 3 <= maxBytes) return true;
+    this.#bytes = (this.#bytes ?? Buffer.byteLength(before)) + Buffer.byteLength(text);
     return this.#bytes <= maxBytes;
   }
 
@@ -139,13 +121,5 @@ const streamLike = () =>
   });
 
 /** Whether an output is, or has a member, that comes later. */
-function isStreamLike(output: unknown): boolean {
-  if (!isObject(output)) return false;
-  if (isAsyncIterable(output)) return true;
-  for (const value of Object.values(output)) {
-    if (typeof value !== 'object' && typeof value !== 'function') continue;
-    if (isAsyncIterable(value)) return true;
-    if (isThenable(value) && typeof (value as { readonly catch?: unknown }).catch === 'function') return true;
-  }
-  return false;
-}
+const isStreamLike = (output: unknown): boolean =>
+  isObject(output) && (isAsyncIterable(output) || Object.values(output).some(isLater));

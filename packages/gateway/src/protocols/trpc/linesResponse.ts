@@ -1,9 +1,10 @@
-import { getTRPCErrorFromUnknown } from '@trpc/server';
+import { getTRPCErrorFromUnknown, initTRPC } from '@trpc/server';
+import { after } from '../../http/after.ts';
 import type { ResponseDraft } from '../../http/responseDraft.ts';
 import type { BodyStream } from '../../http/response.ts';
 import { CallScope } from '../../policies/callScope.ts';
 import { JsonLines } from './jsonLines.ts';
-import { RequestCalls } from './requestCalls.ts';
+import { jsonHeaders, RequestCalls, vary } from './requestCalls.ts';
 
 /** Answers a batch of calls by JSON lines, each as soon as its call has ended. */
 export class LinesResponse extends RequestCalls {
@@ -15,11 +16,6 @@ export class LinesResponse extends RequestCalls {
     this.#lines?.settle(index, outcome);
   }
 
-  protected override get contextScope(): CallScope {
-    // Each line has all of its time.
-    return new CallScope(this.request.http);
-  }
-
   /** One for each: the stream of a call goes on where another passes its deadline. */
   protected override callScope(): CallScope {
     const scope = new CallScope(this.request.http);
@@ -28,12 +24,18 @@ export class LinesResponse extends RequestCalls {
   }
 
   protected override run(): void {
-    const { scope, settings } = this;
+    const { request, scope, settings } = this;
+    const { jsonl, transformer } = settings.config;
+    const { output } = transformer;
     // What procedures set while they run would be in the head of some responses, and not of others.
-    this.head.keepReplyHeaders();
-    const lines = new JsonLines(settings.lines, {
-      calls: this.request.paths.length,
-      pingMs: settings.lines.pingMs,
+    this.replyHeaders = scope.reply.headers.slice();
+    const format = {
+      serialize: output === noTransformer ? undefined : (line: unknown) => output.serialize(line) as unknown,
+      maxLineBytes: settings.limits.maxResponseBytes,
+    };
+    const lines = new JsonLines(format, {
+      calls: request.paths.length,
+      pingMs: jsonl?.pingMs || undefined,
       signal: scope.signal,
       callError: (error, index) => {
         this.report(error, index);
@@ -44,7 +46,7 @@ export class LinesResponse extends RequestCalls {
         this.report(error);
         return this.errorItem(error, index).error;
       },
-      watch: (onRevoked) => settings.watch(scope, onRevoked),
+      watch: (onRevoked) => settings.watch(scope.token, scope.request, onRevoked),
       abort: () => {
         scope.abort();
         for (const each of this.#scopes) each.abort();
@@ -52,23 +54,22 @@ export class LinesResponse extends RequestCalls {
     });
     this.#lines = lines;
     super.run();
-    const body = lines.body();
-    if (body instanceof Promise) void body.then((whole) => this.#end(whole));
-    else this.#end(body);
-  }
-
-  #end(body: string | BodyStream): void {
-    this.#body = body;
-    this.end();
+    void after(lines.body(), (body) => {
+      this.#body = body;
+      this.end();
+    });
   }
 
   protected write(): ResponseDraft {
-    this.head.format = this.settings.lines.headers;
-    this.decide(200, undefined, []);
-    return this.head.answer(this.#body);
+    const { contentType } = this.settings.config.jsonl ?? {};
+    this.format = contentType === undefined ? jsonHeaders : [['content-type', contentType], vary];
+    return this.answer(this.#body);
   }
 
   protected override discard(): void {
     this.#lines?.cut();
   }
 }
+
+/** The transformer of a router that names none. */
+const noTransformer = initTRPC.create()._config.transformer.output;

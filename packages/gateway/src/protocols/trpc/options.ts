@@ -2,7 +2,12 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
 import type { HttpRequest } from '../../http/request.ts';
 import { defaultMessageBytes } from '../../http/service.ts';
-import { requirePositiveIntegers } from '../../policies/limits.ts';
+import type { Calls } from '../../policies/calls.ts';
+import type { CredentialWatch } from '../../policies/credentialWatch.ts';
+import { requirePositiveIntegers, type Limits } from '../../policies/limits.ts';
+import type { ContextOptions } from '../../procedures/contextOptions.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
+import type { TrpcErrorResponse } from './errorResponse.ts';
 
 /**
  * The options of tRPC's own adapters, as they are there. `onError` is given our request; a batch may have 100 calls
@@ -12,6 +17,25 @@ export type RpcOptions<Router extends AnyTRPCRouter> = Pick<
   HTTPBaseHandlerOptions<Router, HttpRequest>,
   'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
 >;
+
+/** What all requests over HTTP share. */
+export interface TrpcSettings {
+  readonly config: AnyTRPCRouter['_def']['_config'];
+  /** Without a slash at its end. */
+  readonly basePath: string;
+  readonly rpc: RpcOptions<AnyTRPCRouter> & { readonly maxBatchSize: number };
+  readonly limits: Limits;
+  readonly calls: Calls;
+  readonly watch: CredentialWatch;
+  readonly procedures: ReadonlyMap<string, Procedure>;
+  /** The procedures that need no credential. */
+  readonly publicProcedures: ReadonlySet<string>;
+  /** The procedures that take an `Idempotency-Key`. */
+  readonly idempotentProcedures: ReadonlySet<string>;
+  readonly errorResponse: TrpcErrorResponse;
+  // A method, so that any type of identity fits.
+  createContext(options: ContextOptions<unknown>): unknown;
+}
 
 /**
  * WebSockets. The options of tRPC's own adapter are as they are there; `maxBatchSize` and `onError` are `RpcOptions`'.

@@ -3,25 +3,12 @@
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromString, type TRPCRequestInfo } from '@trpc/server/http';
 import { someHeader, type HttpRequest } from '../../http/request.ts';
+import type { Target } from '../../policies/policy.ts';
 import { refuseLongQuery } from '../../policies/queryParameters.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { authorizationOf } from './connectionAuthorization.ts';
-
-/** What the requests of a gateway are read with. */
-export interface RequestReader {
-  /** Without a slash at its end. */
-  readonly basePath: string;
-  /** Whether a URL leaves the base path as it is. */
-  readonly isPlainBasePath: boolean;
-  readonly procedures: ReadonlyMap<string, Procedure>;
-  /** The procedures that need no credential. */
-  readonly publicProcedures: ReadonlySet<string>;
-  readonly pathSeparator: string;
-  readonly allowBatching: boolean;
-  readonly maxBatchSize: number;
-  readonly maxQueryParameters: number;
-}
+import type { TrpcSettings } from './options.ts';
 
 /** How far reading came before it failed: tRPC's answer to an error depends on it. */
 export type ReadPhase = 'url' | 'info' | 'checks';
@@ -30,9 +17,8 @@ export type ReadPhase = 'url' | 'info' | 'checks';
 export type InputMedia = 'json' | 'form' | 'octets';
 
 /** A request read into calls, as tRPC's adapters (@trpc/server 11.25) read it. */
-export class TrpcRequest {
+export class TrpcRequest implements Target {
   readonly http: HttpRequest;
-  readonly reader: RequestReader;
   /** Why none of its calls runs. */
   error: TRPCError | undefined = undefined;
   /** Where `error` occurred. */
@@ -43,21 +29,22 @@ export class TrpcRequest {
   /** The procedure of each path; `undefined` where there is none. */
   procedures: readonly (Procedure | undefined)[] = none;
   type: TRPCRequestInfo['type'] = 'unknown';
-  /** What the headers ask for; of a form or octets tRPC does not report it. */
+  /** The format that the headers ask for; tRPC does not report that of a form or of octets. */
   accept: string | null = null;
   connectionParams: TRPCRequestInfo['connectionParams'] = null;
+  readonly #publicProcedures: ReadonlySet<string>;
   #query = '';
-  /** The `input` parameter, not decoded. */
+  /** The `input` parameter, not decoded, of a query that tRPC's links for queries and mutations write. */
   #input: string | undefined = undefined;
-  /** The query's parameters, where one has an unusual name. */
+  /** The parameters of any other query. */
   #parameters: URLSearchParams | undefined = undefined;
   #url: URL | undefined = undefined;
 
-  constructor(http: HttpRequest, reader: RequestReader) {
+  constructor(http: HttpRequest, settings: TrpcSettings) {
     this.http = http;
-    this.reader = reader;
+    this.#publicProcedures = settings.publicProcedures;
     try {
-      this.#read(reader);
+      this.#read(settings);
     } catch (cause) {
       // Nothing else is thrown here.
       this.error = cause as TRPCError;
@@ -69,14 +56,9 @@ export class TrpcRequest {
     return this.phase === 'info' || this.paths.length === 0 ? 1 : this.paths.length;
   }
 
-  /** Whether all its procedures are served without a credential. */
   get isPublic(): boolean {
-    const { publicProcedures } = this.reader;
-    if (publicProcedures.size === 0 || this.paths.length === 0) return false;
-    for (let at = 0; at < this.paths.length; at += 1) {
-      if (!publicProcedures.has(this.paths[at] as string)) return false;
-    }
-    return true;
+    if (this.#publicProcedures.size === 0 || this.paths.length === 0) return false;
+    return this.paths.every((path) => this.#publicProcedures.has(path));
   }
 
   /**
@@ -85,12 +67,11 @@ export class TrpcRequest {
    * @returns `undefined` where the header decides
    */
   get authorization(): string | undefined {
-    if (this.connectionParams === null || this.type !== 'subscription' || this.http.method !== 'GET')
-      return undefined;
-    if (this.procedures.includes(undefined) || this.http.header('authorization') !== undefined)
-      return undefined;
-    if (!this.http.header('accept')?.includes('text/event-stream')) return undefined;
-    return authorizationOf(this.connectionParams);
+    const { connectionParams, http, procedures, type } = this;
+    if (connectionParams === null || type !== 'subscription' || http.method !== 'GET') return undefined;
+    if (procedures.includes(undefined) || http.header('authorization') !== undefined) return undefined;
+    if (!http.header('accept')?.includes('text/event-stream')) return undefined;
+    return authorizationOf(connectionParams);
   }
 
   /**
@@ -98,48 +79,59 @@ export class TrpcRequest {
    * @throws {TRPCError} `BAD_REQUEST` where host and target are no URL
    */
   get url(): URL {
-    return (this.#url ??= targetUrl(this.http));
+    if (this.#url) return this.#url;
+    const { path, query } = this.http;
+    const target = query === '' ? path : `${path}?${query}`;
+    const url = URL.parse(target, `http://${this.http.header('host') ?? 'localhost'}`);
+    // A Host with a user: a `Request` of it throws, which the adapters answer with 500.
+    if (!url || url.username !== '' || url.password !== '') throw badRequest('Invalid URL');
+    this.#url = url;
+    return url;
   }
 
   /** The input, or a batch's inputs, as JSON; `undefined` where the query has none. */
   get queryInput(): string | undefined {
-    if (this.#parameters) return this.#parameters.get('input') ?? undefined;
-    return this.#input === undefined ? undefined : decodeParameter(this.#input);
+    if (this.#input === undefined) return this.#parameters?.get('input') ?? undefined;
+    try {
+      return decodeURIComponent(this.#input.replaceAll('+', ' '));
+    } catch {
+      return new URLSearchParams(this.#query).get('input') ?? undefined;
+    }
   }
 
   /** The id of the last event that the client of a subscription received. */
   get lastEventId(): string | null {
     if (this.type !== 'subscription') return null;
-    const header = joinedHeader(this.http, 'last-event-id');
-    if (header !== null || !/last-?event-?id/i.test(this.#query)) return header;
-    const parameters = new URLSearchParams(this.#query);
-    return parameters.get('lastEventId') ?? parameters.get('Last-Event-Id');
+    const inQuery = (name: string) => this.#parameters?.get(name) ?? null;
+    return joinedHeader(this.http, 'last-event-id') ?? inQuery('lastEventId') ?? inQuery('Last-Event-Id');
   }
 
-  #read(reader: RequestReader): void {
+  #read(settings: TrpcSettings): void {
     const { http } = this;
-    refuseLongQuery(http.query, reader.maxQueryParameters);
-    const path = this.#readPath(reader);
+    refuseLongQuery(http.query, settings.limits.maxQueryParameters);
+    const path = this.#readPath(settings);
     // Whatever is wrong with the rest: public procedures need no credential.
     this.paths = [path];
     this.media = mediaOf(http);
-    if (someHeader(http, asksForLines)) this.accept = acceptOf(http);
-    if (this.media === 'json') this.#readCalls(path, reader);
-    else this.#readUpload(path, reader);
+    const accept = someHeader(http, asksForLines) ? acceptOf(http) : null;
+    if (this.media === 'json') {
+      this.accept = accept;
+      this.#readCalls(path, settings);
+    } else this.#readUpload(path, settings);
     this.phase = 'checks';
-    this.#check(reader);
+    if (this.isBatch && settings.rpc.allowBatching === false) {
+      throw badRequest('Batching is not enabled on the server');
+    }
+    if (accept === linesType && !this.isBatch) {
+      throw badRequest('Streaming requests must be batched (you can do a batch of 1)');
+    }
   }
 
-  #readPath({ basePath, isPlainBasePath, pathSeparator }: RequestReader): string {
+  #readPath({ basePath, config: { pathSeparator } }: TrpcSettings): string {
     const { http } = this;
     let path = http.path.slice(basePath.length + 1);
     this.#query = http.query;
-    if (
-      !isPlainBasePath ||
-      !plainPath.test(path) ||
-      !isHost(http.header('host')) ||
-      http.query.includes('#')
-    ) {
+    if (!plainPath.test(http.path) || !isHost(http.header('host')) || http.query.includes('#')) {
       const { pathname, search } = this.url;
       this.#query = search.slice(1);
       path = trimSlashes(trimSlashes(pathname).slice(trimSlashes(basePath).length));
@@ -149,58 +141,43 @@ export class TrpcRequest {
     return pathSeparator === '.' ? path : path.split(pathSeparator).join('.');
   }
 
-  #readCalls(path: string, reader: RequestReader): void {
-    const connectionParams = this.#readQuery();
+  #readCalls(path: string, { procedures, rpc }: TrpcSettings): void {
+    this.#readQuery();
     if (this.isBatch) this.paths = path.split(',');
-    if (this.isBatch && this.paths.length > reader.maxBatchSize) {
+    if (this.isBatch && this.paths.length > rpc.maxBatchSize) {
       throw new LimitError('batch-size', { code: 'BAD_REQUEST', message: 'Batch call exceeds maximum size' });
     }
-    this.#findProcedures(reader);
+    const found: (Procedure | undefined)[] = [];
+    let isMixed = false;
+    for (const each of this.paths) {
+      const procedure = procedures.get(each);
+      found.push(procedure);
+      if (procedure === undefined) continue;
+      if (this.type === 'unknown') this.type = procedure.type;
+      isMixed ||= procedure.type !== this.type;
+    }
+    this.procedures = found;
+    if (isMixed) {
+      const types = new Set(found.flatMap((procedure) => procedure?.type ?? []));
+      throw badRequest(`Cannot mix procedure types in call: ${[...types].join(', ')}`);
+    }
+    const connectionParams = this.#parameters?.get('connectionParams') ?? null;
     if (connectionParams !== null) this.connectionParams = parseConnectionParamsFromString(connectionParams);
   }
 
-  /** @returns the connection parameters, as JSON */
-  #readQuery(): string | null {
+  #readQuery(): void {
     const query = this.#query;
-    let batch: string | undefined;
-    for (let at = 0; at < query.length;) {
-      const found = query.indexOf('&', at);
-      const end = found === -1 ? query.length : found;
-      const equals = query.indexOf('=', at);
-      const hasValue = equals !== -1 && equals < end;
-      const name = query.slice(at, hasValue ? equals : end);
-      const value = hasValue ? query.slice(equals + 1, end) : '';
-      if (name === 'input') this.#input ??= value;
-      else if (name === 'batch') batch ??= value;
-      // An encoded name may be one of these.
-      else if (name === 'connectionParams' || name.includes('%')) {
-        this.#parameters = new URLSearchParams(query);
-        this.isBatch = this.#parameters.get('batch') === '1';
-        return this.#parameters.get('connectionParams');
-      }
-      at = end + 1;
+    this.isBatch = query === 'batch=1' || query.startsWith('batch=1&');
+    const rest = this.isBatch ? query.slice('batch=1&'.length) : query;
+    if (rest === '') return;
+    if (rest.startsWith('input=') && !rest.includes('&')) this.#input = rest.slice('input='.length);
+    else {
+      this.#parameters = new URLSearchParams(query);
+      this.isBatch = this.#parameters.get('batch') === '1';
     }
-    this.isBatch = batch === '1' || batch === '%31';
-    return null;
   }
 
-  #findProcedures({ procedures }: RequestReader): void {
-    const found: (Procedure | undefined)[] = [];
-    let isMixed = false;
-    for (let at = 0; at < this.paths.length; at += 1) {
-      const procedure = procedures.get(this.paths[at] as string);
-      found.push(procedure);
-      if (procedure === undefined || procedure.type === this.type) continue;
-      if (this.type === 'unknown') this.type = procedure.type;
-      else isMixed = true;
-    }
-    this.procedures = found;
-    if (!isMixed) return;
-    const types = new Set(found.flatMap((procedure) => procedure?.type ?? []));
-    throw badRequest(`Cannot mix procedure types in call: ${[...types].join(', ')}`);
-  }
-
-  #readUpload(path: string, { procedures }: RequestReader): void {
+  #readUpload(path: string, { procedures }: TrpcSettings): void {
     if (this.http.method !== 'POST') {
       const type = this.media === 'form' ? 'multipart/form-data' : 'application/octet-stream';
       throw new TRPCError({
@@ -212,13 +189,6 @@ export class TrpcRequest {
     // Whatever the procedure is.
     this.type = 'mutation';
   }
-
-  #check({ allowBatching }: RequestReader): void {
-    if (this.isBatch && !allowBatching) throw badRequest('Batching is not enabled on the server');
-    if (this.accept === linesType && !this.isBatch) {
-      throw badRequest('Streaming requests must be batched (you can do a batch of 1)');
-    }
-  }
 }
 
 export const linesType = 'application/jsonl';
@@ -227,8 +197,8 @@ const none: readonly never[] = [];
 
 const badRequest = (message: string) => new TRPCError({ code: 'BAD_REQUEST', message });
 
-/** Names that a URL leaves as they are. */
-const plainPath = /^\w[\w.,-]*$/;
+/** Paths that a URL leaves as they are. */
+const plainPath = /^(?:\/\w[\w.,-]*)+$/;
 
 const trimSlashes = (path: string) => path.replace(/^\/|\/$/g, '');
 
@@ -237,15 +207,6 @@ function decodePath(path: string): string {
     return decodeURIComponent(path);
   } catch (cause) {
     throw new TRPCError({ code: 'BAD_REQUEST', message: `Invalid URL-encoding in path "${path}"`, cause });
-  }
-}
-
-/** The value of a query parameter, as `URLSearchParams` has it. */
-function decodeParameter(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded.includes('+') ? encoded.replaceAll('+', ' ') : encoded);
-  } catch {
-    return new URLSearchParams(`input=${encoded}`).get('input') as string;
   }
 }
 
@@ -283,11 +244,8 @@ function acceptOf(http: HttpRequest): string | null {
 
 /** All values of a header, as `Headers` joins them. */
 function joinedHeader(http: HttpRequest, name: string): string | null {
-  let joined: string | null = null;
-  for (const [other, value] of http.headers()) {
-    if (other === name) joined = joined === null ? value : `${joined}, ${value}`;
-  }
-  return joined;
+  const values = [...http.headers()].flatMap(([other, value]) => (other === name ? [value] : []));
+  return values.length === 0 ? null : values.join(', ');
 }
 
 /** The last valid `Host`: nearly all requests have the same. */
@@ -298,13 +256,4 @@ function isHost(host = 'localhost'): boolean {
   if (host.includes('@') || !URL.canParse(`http://${host}`)) return false;
   lastHost = host;
   return true;
-}
-
-/** @throws {TRPCError} `BAD_REQUEST` */
-function targetUrl(http: HttpRequest): URL {
-  const target = `${http.path}${http.query === '' ? '' : `?${http.query}`}`;
-  const url = URL.parse(target, `http://${http.header('host') ?? 'localhost'}`);
-  // A Host with a user: a `Request` of it throws, which the adapters answer with 500.
-  if (url !== null && url.username === '' && url.password === '') return url;
-  throw badRequest('Invalid URL');
 }

@@ -3,42 +3,77 @@ import { getErrorShape, TRPCError } from '@trpc/server';
 import { getHTTPStatusCode, getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { isThenable } from '../../http/after.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
+import type { Header } from '../../http/response.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
 import type { CallScope } from '../../policies/callScope.ts';
+import { idempotencyKey } from '../../policies/idempotencyKey.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { RequestInfo, type CallInputs } from './inputs.ts';
+import type { Reply } from '../../procedures/reply.ts';
+import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
+import { jsonType, retryAfter } from './errorResponse.ts';
+import { RequestInputs } from './inputs.ts';
+import type { TrpcSettings } from './options.ts';
 import type { TrpcRequest } from './request.ts';
-import { jsonType, ResponseHead, type ErrorItem, type Item } from './responseHead.ts';
-import type { TrpcSettings } from './settings.ts';
 
-/** Runs the calls of a request and answers it. Each format of responses is a subclass, which takes their outcomes. */
+interface ErrorItem {
+  readonly error: object;
+}
+
+/** One of the results of a response, as `responseMeta` receives it. */
+export type Item = ErrorItem | { readonly result: { readonly data: unknown } };
+
+/** What error formatters and logs are given of a call, or of a request as a whole. */
+interface ReportedCall {
+  readonly path: string | undefined;
+  readonly input: unknown;
+  readonly type: TrpcRequest['type'];
+}
+
+export const vary: Header = ['vary', 'trpc-accept, accept'];
+export const jsonHeaders: readonly Header[] = [jsonType, vary];
+/** Of a response that has none of tRPC's formats: an error of the whole request. */
+const noFormat: readonly Header[] = [vary];
+const textType: Header = ['content-type', 'text/plain;charset=UTF-8'];
+const none: readonly never[] = [];
+
+/**
+ * Runs the calls of a request and answers it, with the status and the headers that tRPC (@trpc/server 11.25),
+ * `responseMeta` and `reply` make. Each format of responses is a subclass, which takes the outcomes of the calls.
+ */
 export abstract class RequestCalls implements OutcomeReceiver {
   protected readonly settings: TrpcSettings;
   protected readonly scope: RequestScope;
   protected readonly request: TrpcRequest;
-  protected readonly head: ResponseHead;
-  readonly #inputs: CallInputs;
-  readonly #info: RequestInfo;
+  /** The headers of the response's format. */
+  protected format = noFormat;
+  /** The headers of `reply`, where later ones do not count. */
+  protected replyHeaders: readonly Header[] | undefined = undefined;
+  /** What `onError` threw, or the first output that could not be written. */
+  protected thrown: { readonly cause: unknown } | undefined = undefined;
+  readonly #inputs: RequestInputs;
   #context: unknown = undefined;
   #contextError: TRPCError | undefined = undefined;
   #answer: ResponseDraft | undefined = undefined;
   #resolve: ((answer: ResponseDraft) => void) | undefined = undefined;
+  /** `Allow`, after a wrong method. */
+  #allow: string | undefined = undefined;
+  /** The headers, once `responseMeta` was called. */
+  #headers: Headers | undefined = undefined;
 
-  constructor(settings: TrpcSettings, scope: RequestScope, request: TrpcRequest, inputs: CallInputs) {
+  constructor(settings: TrpcSettings, scope: RequestScope, request: TrpcRequest) {
     this.settings = settings;
     this.scope = scope;
     this.request = request;
-    this.head = new ResponseHead(request, scope.reply, settings.options.responseMeta);
-    this.#inputs = inputs;
-    this.#info = new RequestInfo(request, inputs);
+    this.#inputs = new RequestInputs(request, settings);
   }
 
   /** Answers the request. It never throws and never rejects. */
   respond(): ResponseDraft | Promise<ResponseDraft> {
-    if (this.request.error) this.end();
-    else this.#createContext();
+    const receiving = this.#inputs.receive();
+    if (receiving) void receiving.then(() => this.#begin());
+    else this.#begin();
     return (
       this.#answer ??
       new Promise((resolve) => {
@@ -55,11 +90,6 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Drops what was made of a response: its client disconnected, or `write` failed. */
   protected discard(): void {}
-
-  /** The scope whose deadline the context has. */
-  protected get contextScope(): CallScope {
-    return this.scope;
-  }
 
   /** The scope of the next call. */
   protected callScope(): CallScope {
@@ -83,10 +113,36 @@ export abstract class RequestCalls implements OutcomeReceiver {
     this.#resolve?.(this.#answer);
   }
 
-  /** Decides on the head of the response, before it is written. @throws what `responseMeta` throws */
-  protected decide(status: number, items: readonly Item[] | undefined, errors: readonly TRPCError[]): void {
-    const info = this.request.phase === 'checks' ? this.#info : undefined;
-    this.head.decide(status, items, errors, info, this.#context);
+  /**
+   * The response with this body.
+   * @param items the results; `undefined` before they are known
+   * @throws what `responseMeta` throws, `thrown`, and as tRPC's `Response` for a status that is invalid or has no body
+   */
+  protected answer(
+    body: ResponseDraft['body'],
+    tRpcStatus = 200,
+    items?: readonly Item[],
+    errors: readonly TRPCError[] = none,
+  ): ResponseDraft {
+    const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatch;
+    let status = (isSuccess ? replyStatus(this.scope.reply) : undefined) ?? tRpcStatus;
+    if (this.settings.rpc.responseMeta) status = this.#addMeta(items, errors) || status;
+    if (this.thrown) throw this.thrown.cause;
+    if (!(status >= 200 && status <= 599) || bodiless.has(status)) void new Response('', { status });
+    const headers = this.#headers ? [...this.#headers] : this.#setHeaders();
+    const isTyped = this.#headers?.has('content-type') ?? this.format !== noFormat;
+    if (!isTyped) headers.push(textType);
+    if (errors.length > 0) headers.push(...retryAfter(errors));
+    return new ResponseDraft(status, headers, body, this.#headers ? none : this.format);
+  }
+
+  /** Reports the error of a call in `settle`. What `onError` throws is the error of the request. */
+  protected reportOutcome(error: TRPCError, index: number): void {
+    try {
+      this.report(error, index);
+    } catch (cause) {
+      this.thrown ??= { cause };
+    }
   }
 
   /**
@@ -94,7 +150,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
    * @param index the call that failed; `undefined` for the request as a whole
    */
   protected report(error: TRPCError, index?: number): void {
-    this.#report(error, this.#context, this.#callOf(index));
+    this.#report(this.#callOf(index), this.#context, error);
   }
 
   /** An error as the router's `errorFormatter` shows it to clients. */
@@ -112,18 +168,27 @@ export abstract class RequestCalls implements OutcomeReceiver {
     });
   }
 
-  #createContext(): void {
-    const { paths } = this.request;
-    this.scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
+  /** Makes the context, and then the calls. */
+  #begin(): void {
+    const { request, scope, settings } = this;
+    const { error, http, paths } = request;
+    if (error) return this.end();
+    scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
     let context: unknown;
     try {
-      context = this.settings.createContext(this.scope, this.request, this.#info);
+      context = settings.createContext({
+        request: http,
+        identity: scope.identity,
+        reply: scope.reply,
+        requestId: scope.requestId,
+        idempotencyKey: keyOf(request, settings.idempotentProcedures),
+        info: this.#inputs,
+      });
     } catch (cause) {
       context = failureOf(cause);
     }
-    if (isThenable(context)) {
-      this.settings.calls.wait(context, this.contextScope, (outcome) => this.#runWith(outcome));
-    } else this.#runWith(context);
+    if (isThenable(context)) settings.calls.wait(context, scope, (outcome) => this.#runWith(outcome));
+    else this.#runWith(context);
   }
 
   #runWith(context: unknown): void {
@@ -140,13 +205,13 @@ export abstract class RequestCalls implements OutcomeReceiver {
       return clientMistake('NOT_FOUND', `No procedure found on path "${paths[index]}"`);
     }
     const { method } = http;
-    const { allowMethodOverride = false } = this.settings.options;
+    const { allowMethodOverride = false } = this.settings.rpc;
     const isAllowed =
       type === 'mutation'
         ? method === 'POST'
         : method === 'GET' || (allowMethodOverride && method === 'POST');
     if (!isAllowed) {
-      this.head.allow = type === 'mutation' ? 'POST' : allowMethodOverride ? 'GET, POST' : 'GET';
+      this.#allow = type === 'mutation' ? 'POST' : allowMethodOverride ? 'GET, POST' : 'GET';
       return clientMistake(
         'METHOD_NOT_SUPPORTED',
         `Unsupported ${method}-request to ${type} procedure at path "${paths[index]}"`,
@@ -161,7 +226,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     if (http.isAborted) {
       // Nothing failed but the connection.
       this.scope.error = undefined;
-      this.scope.failedCalls = [];
+      this.scope.failedCalls = none;
       this.discard();
       return new ResponseDraft(499, []);
     }
@@ -176,12 +241,12 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Answers with an error of the request as a whole. */
   #requestError(error: TRPCError): ResponseDraft {
+    this.thrown = undefined;
     try {
       this.report(error);
       const item = this.errorItem(error);
-      const text = this.errorText(item);
-      this.decide(getHTTPStatusCode(item as never, [error]), [item], [error]);
-      return this.head.answer(text);
+      const status = getHTTPStatusCode(item as never, [error]);
+      return this.answer(this.errorText(item), status, [item], [error]);
     } catch (cause) {
       return this.#adapterError(failureOf(cause).error);
     }
@@ -190,25 +255,30 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** Answers with an error that tRPC leaves to its adapters, which set no content type. */
   #adapterError(error: TRPCError): ResponseDraft {
     try {
-      this.#report(error, undefined, { path: undefined, input: undefined, type: 'unknown' });
+      this.#report({ path: undefined, input: undefined, type: 'unknown' }, undefined, error);
     } catch {
       // The log itself has failed. The request is answered all the same.
     }
-    return this.settings.errorResponse(error, this.scope, error instanceof LimitError ? [jsonType] : []);
+    return this.settings.errorResponse(error, this.scope, error instanceof LimitError ? [jsonType] : none);
   }
 
-  #report(error: TRPCError, context: unknown, call: ReportedCall): void {
-    const { options } = this.settings;
+  #report(call: ReportedCall, context: unknown, error: TRPCError): void {
+    const { rpc } = this.settings;
     if (error instanceof LimitError) this.scope.limit = error.limit;
     else if (getHTTPStatusCodeFromError(error) >= 500) {
       this.scope.error = error;
       this.scope.failedCalls = [...this.scope.failedCalls, { error, path: call.path }];
     }
-    if (!options.onError) return;
-    void settled(options.onError({ error, ctx: context as never, req: this.request.http, ...call }));
+    const reporting: unknown = rpc.onError?.({
+      error,
+      ctx: context as never,
+      req: this.request.http,
+      ...call,
+    });
+    // An asynchronous `onError`, whatever its type: its rejection must not end the process.
+    if (isThenable(reporting)) void Promise.resolve(reporting).catch(() => {});
   }
 
-  /** What error formatters and logs are given of a call; without an index, of the request. */
   #callOf(index: number | undefined): ReportedCall {
     const { paths, phase, procedures, type } = this.request;
     if (index === undefined) {
@@ -217,6 +287,55 @@ export abstract class RequestCalls implements OutcomeReceiver {
     const input = this.#inputs.known(index);
     return { path: paths[index], input, type: procedures[index]?.type ?? 'unknown' };
   }
+
+  /** Adds the headers of `responseMeta`, to those of the first time where it is called for an error too. @returns its status */
+  #addMeta(items: readonly Item[] | undefined, errors: readonly TRPCError[]): number | undefined {
+    const { paths, phase, procedures } = this.request;
+    const info = phase === 'checks' ? this.#inputs : undefined;
+    const headers = (this.#headers ??= new Headers([...this.format, ...this.#setHeaders()] as [
+      string,
+      string,
+    ][]));
+    const meta = this.settings.rpc.responseMeta?.({
+      ctx: this.#context as never,
+      info,
+      paths: info && paths,
+      type: (info && procedures.find((procedure) => procedure)?.type) ?? 'unknown',
+      data: (items ?? []) as never,
+      errors: errors as TRPCError[],
+      eagerGeneration: items === undefined,
+    });
+    for (const [name, value, isReplacing] of metaHeaders(meta ?? {})) {
+      if (isReplacing) headers.set(name, value);
+      else headers.append(name, value);
+    }
+    return meta?.status;
+  }
+
+  /** The headers besides the format's. */
+  #setHeaders(): Header[] {
+    const headers = this.replyHeaders ?? this.scope.reply.headers;
+    // The body is always tRPC's, whatever type the output has over REST.
+    const list = headers.length === 0 ? [] : headers.filter(([name]) => name !== 'content-type');
+    if (this.#allow !== undefined) list.push(['allow', this.#allow]);
+    return list;
+  }
+}
+
+/** The status that a procedure set; `undefined` where it could not carry the envelope that clients read: a redirect, 204. */
+const replyStatus = ({ status }: Reply): number | undefined =>
+  status !== undefined && status >= 200 && status <= 299 && !bodiless.has(status) ? status : undefined;
+
+/** @throws {TRPCError} `BAD_REQUEST` for a batch: its calls would share one key */
+function keyOf({ http, isBatch, paths }: TrpcRequest, procedures: ReadonlySet<string>): string | undefined {
+  if (procedures.size === 0 || !paths.some((path) => procedures.has(path))) return undefined;
+  const key = idempotencyKey(http);
+  if (key === undefined || !isBatch) return key;
+  throw new TRPCError({
+    code: 'BAD_REQUEST',
+    message:
+      'Idempotency-Key: a batch cannot have one; send the call on its own (httpLink, not httpBatchLink).',
+  });
 }
 
 /** An error without a stack, which would show the gateway alone and takes 6 of the 13 µs of an unknown procedure. */
@@ -227,20 +346,5 @@ function clientMistake(code: TRPCError['code'], message: string): TRPCError {
     return new TRPCError({ code, message });
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
-  }
-}
-
-interface ReportedCall {
-  readonly path: string | undefined;
-  readonly input: unknown;
-  readonly type: TrpcRequest['type'];
-}
-
-/** Waits for an `onError` that is asynchronous, whatever its type: a rejection must not end the process. */
-async function settled(reporting: unknown): Promise<void> {
-  try {
-    await reporting;
-  } catch {
-    // Errors are reported to `onError` itself.
   }
 }
