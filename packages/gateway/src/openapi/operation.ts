@@ -32,6 +32,8 @@ export interface Operation {
   readonly isPublic: boolean;
   /** Headers of 2xx and 404. */
   readonly deprecation: readonly Header[];
+  /** Headers of 2xx with a JSON body: one array, which adapters may cache in encoded form. */
+  readonly jsonHeaders: readonly Header[];
   /**
    * Headers that are computed from an output. A zod object as `responseHeaders`, as in trpc-to-openapi, only describes
    * headers: the procedure sets them.
@@ -141,6 +143,7 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
     );
   }
 
+  const deprecation = deprecationHeaders(rest.deprecation, links);
   return {
     procedure,
     rest,
@@ -152,7 +155,8 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
     output,
     statuses: successStatuses(rest, output),
     isPublic: rest.protect === false,
-    deprecation: deprecationHeaders(rest.deprecation, links),
+    deprecation,
+    jsonHeaders: [...deprecation, ['content-type', 'application/json']],
     computedHeaders: isZod(rest.responseHeaders) ? [] : Object.entries(rest.responseHeaders ?? {}),
   };
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { isZod } from '../procedures/isZod.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
+import { parseFunction } from '../procedures/parseFunction.ts';
 import { inspectJson } from './jsonable.ts';
 import { reject } from './unservable.ts';
 import { isOptional } from './zodSchema.ts';
@@ -10,8 +11,8 @@ import { isOptional } from './zodSchema.ts';
 export type OperationOutput =
   | { readonly kind: 'json'; readonly schema: z.core.$ZodType }
   | { readonly kind: 'bytes'; readonly contentType: string }
-  /** A subscription. */
-  | { readonly kind: 'events'; readonly schema: z.ZodType };
+  /** A subscription, each of whose events is parsed. */
+  | { readonly kind: 'events'; readonly schema: z.ZodType; readonly parse: (event: unknown) => unknown };
 
 /** @throws {Unservable} */
 export function operationOutput(
@@ -23,7 +24,7 @@ export function operationOutput(
     if (!isZod(event)) {
       return reject('it is a subscription: say in its metadata what an event is, event: z.object(…)');
     }
-    return { kind: 'events', schema: jsonOutput(event, 'event') };
+    return { kind: 'events', schema: jsonOutput(event, 'event'), parse: parseFunction(event) };
   }
   if (event !== undefined) {
     reject(

@@ -28,8 +28,9 @@ export function createErrorResponse(format: ErrorFormat): ErrorResponse {
       const content = format.body({ code, message, status, issues, error });
       body = JSON.stringify(content, issues.length > 0 ? bigintsAsText : undefined);
     } catch (cause) {
+      // The format is the service's own, and failed.
       scope.error = cause;
-      return formatError(headers);
+      return new ResponseDraft(500, headers.slice(), internalError, [['content-type', 'application/json']]);
     }
     const response = new ResponseDraft(status, headers.slice(), body, shared);
     const retryAfterSeconds = retryAfterOf(error);
@@ -40,12 +41,8 @@ export function createErrorResponse(format: ErrorFormat): ErrorResponse {
   };
 }
 
-/** The response where a custom error format throws. */
-function formatError(headers: readonly Header[]): ResponseDraft {
-  const code = 'INTERNAL_SERVER_ERROR';
-  const body = JSON.stringify({ code, message: codeMessage(code), status: 500 });
-  return new ResponseDraft(500, headers.slice(), body, [['content-type', 'application/json']]);
-}
+const code = 'INTERNAL_SERVER_ERROR';
+const internalError = JSON.stringify({ code, message: codeMessage(code), status: 500 });
 
 /** An issue may hold the bound of a bigint, which JSON.stringify throws at. */
 const bigintsAsText = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

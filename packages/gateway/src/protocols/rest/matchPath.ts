@@ -8,30 +8,18 @@ class Node<Value> {
   value: Value | undefined = undefined;
 }
 
-/** Percent-decoded, in the template's order; `undefined` where one is not valid UTF-8. */
-type PathParameters = readonly (string | undefined)[];
-
 export interface PathMatch<Value> {
   readonly value: Value;
-  readonly parameters: PathParameters;
-}
-
-export interface PathMatcher<Value> {
-  /** The value at a template; `make` creates it where the template is new. Templates that match the same paths share it. */
-  readonly at: (template: PathTemplate, make: () => Value) => Value;
-  /**
-   * Finds the value that a path names. The path is split first and each segment is decoded then, so an encoded slash
-   * belongs to its segment (RFC 3986 §2.4). A literal segment wins over a parameter.
-   * @param path as received, starting with a slash
-   */
-  readonly match: (path: string) => PathMatch<Value> | undefined;
+  /** Percent-decoded, in the template's order; `undefined` where one is not valid UTF-8. */
+  readonly parameters: readonly (string | undefined)[];
 }
 
 /** Matches paths against templates in time that does not depend on the number of templates. */
-export function createPathMatcher<Value>(): PathMatcher<Value> {
+export function createPathMatcher<Value>() {
   const root = new Node<Value>();
   return {
-    at(template, make) {
+    /** The value at a template; `make` creates it where the template is new. Templates that match the same paths share it. */
+    at(template: PathTemplate, make: () => Value): Value {
       let node = root;
       for (const segment of template) {
         if (typeof segment === 'string') {
@@ -44,18 +32,23 @@ export function createPathMatcher<Value>(): PathMatcher<Value> {
       }
       return (node.value ??= make());
     },
-    match: (path) => find(root, path, 1, none),
+    /**
+     * Finds the value that a path names. The path is split first and each segment is decoded then, so an encoded slash
+     * belongs to its segment (RFC 3986 §2.4). A literal segment wins over a parameter.
+     * @param path as received, starting with a slash
+     */
+    match: (path: string): PathMatch<Value> | undefined => find(root, path, 1, none),
   };
 }
 
-const none: PathParameters = [];
+const none: PathMatch<unknown>['parameters'] = [];
 
 /** Finds the value of the rest of a path below a node. */
 function find<Value>(
   node: Node<Value>,
   path: string,
   start: number,
-  parameters: PathParameters,
+  parameters: PathMatch<Value>['parameters'],
 ): PathMatch<Value> | undefined {
   if (start > path.length) return node.value === undefined ? undefined : { value: node.value, parameters };
   const slash = path.indexOf('/', start);

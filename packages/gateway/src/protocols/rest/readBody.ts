@@ -1,16 +1,17 @@
 // Hot path: every REST request with a body runs through it.
 import { TRPCError } from '@trpc/server';
 import { isObject } from '../../http/isObject.ts';
-import type { HttpRequest } from '../../http/request.ts';
+import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import type { MaybePromise } from '../../http/after.ts';
 import { readDates } from '../../openapi/jsonDates.ts';
 import type { OperationBody } from '../../openapi/operationBody.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { refuseLongForm } from '../../policies/queryParameters.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
+import { LimitError } from '../../procedures/limitError.ts';
 import { parseExactJson } from './exactJson.ts';
 import { convertFields, formFields } from './formFields.ts';
-import { mediaType } from './mediaType.ts';
 
 export type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
@@ -21,11 +22,32 @@ const json = 'application/json';
 const multipart = 'multipart/form-data';
 
 /**
- * The media type of a request's body; `undefined` where the request has none and the body may be left out. Whether it was
- * left out shows when it ends: it may be chunked.
- * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`
+ * Receives the body of a request; `undefined` where it was left out. Bytes that have all arrived need no promise.
+ * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST` for an invalid multipart body, `CLIENT_CLOSED_REQUEST`
+ * @throws {LimitError} `body-bytes`
  */
-export function bodyType(request: HttpRequest, body: OperationBody): string | undefined {
+export function receiveBody(
+  request: HttpRequest,
+  body: OperationBody,
+  maxBytes: number,
+): MaybePromise<RawBody | undefined> {
+  const type = bodyType(request, body);
+  const bytes = request.bodyNow?.(maxBytes);
+  if (bytes) return rawBody(request, body, type, bytes);
+  return request.body(maxBytes).then(
+    (received) => rawBody(request, body, type, received),
+    (cause: unknown) => {
+      if (!(cause instanceof BodyTooLargeError)) throw clientClosed(cause);
+      throw new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message });
+    },
+  );
+}
+
+export const clientClosed = (cause: unknown): TRPCError =>
+  new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });
+
+/** The media type of a body; `undefined` where the request has none and the body may be left out. */
+function bodyType(request: HttpRequest, body: OperationBody): string | undefined {
   const header = request.header('content-type');
   if (header === undefined && !body.required) return undefined;
   if ((request.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
@@ -33,23 +55,39 @@ export function bodyType(request: HttpRequest, body: OperationBody): string | un
   }
   // Nearly all bodies.
   if (header === json && body.contentTypes.includes(json)) return json;
-  const type = mediaType(header);
-  if (type === undefined || !body.contentTypes.includes(type.essence)) throw unsupportedType(body);
-  if (type.charset !== undefined && type.charset !== 'utf-8') throw unsupported('The body must be in UTF-8.');
-  return type.essence;
+  const { essence, charset } = mediaType(header ?? '');
+  if (!body.contentTypes.includes(essence)) throw unsupportedType(body);
+  if (charset !== undefined && charset !== 'utf-8') throw unsupported('The body must be in UTF-8.');
+  return essence;
 }
 
-export const unsupportedType = ({ contentTypes }: OperationBody): TRPCError =>
+/** The type and subtype of a `Content-Type`, and its charset if it names one, in lower case (RFC 9110 §8.3.1). */
+export function mediaType(header: string): {
+  readonly essence: string;
+  readonly charset: string | undefined;
+} {
+  const [essence = '', ...parameters] = header.toLowerCase().split(';');
+  const charset = parameters
+    // Trimmed first: white space around a lazy match took cubic time.
+    .map((parameter) => /^charset="?([^"\s]*)"?$/.exec(parameter.trim())?.[1])
+    .find((value) => value !== undefined);
+  return { essence: essence.trim(), charset };
+}
+
+const unsupportedType = ({ contentTypes }: OperationBody): TRPCError =>
   unsupported(`The body's Content-Type must be ${contentTypes.join(' or ')}.`);
 
 const unsupported = (message: string) => new TRPCError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
 
-/** Rejects with a `BAD_REQUEST` for bytes that are not `multipart/form-data`. */
-export function rawBody(
+function rawBody(
   request: HttpRequest,
-  type: string,
+  body: OperationBody,
+  type: string | undefined,
   bytes: Uint8Array<ArrayBuffer>,
-): RawBody | Promise<FormData> {
+): MaybePromise<RawBody | undefined> {
+  // An empty body is one that was left out, which shows when it ends: it may be chunked.
+  if (bytes.byteLength === 0 && !body.required) return undefined;
+  if (type === undefined) throw unsupportedType(body);
   if (type !== multipart) return { isForm: type !== json, bytes };
   // With its boundary.
   const headers = { 'content-type': request.header('content-type') ?? '' };
@@ -103,21 +141,19 @@ function readMultipart(
   const rejectField = (name: string, expected: string, message: string) =>
     issues.push({ code: 'invalid_type', expected, path: [name], message });
   // Not the form's own names: each lookup goes through all its entries, and a client may send thousands.
-  for (const name of [...fields.keys(), ...files.keys()]) {
+  for (const name of fields.keys()) {
     const values = form.getAll(name);
-    if (values.length === 0) continue;
-    const strings = values.filter((value) => typeof value === 'string');
-    const file = files.get(name);
-    if (file === undefined) {
-      if (strings.length === values.length) texts.set(name, strings);
-      else rejectField(name, 'string', 'must be a text, not a file');
-    } else if (strings.length > 0) {
-      rejectField(name, 'file', 'must be a file');
-    } else if (values.length > 1 && !file.repeated) {
-      rejectField(name, 'file', 'is given more than once');
-    } else {
-      input[name] = file.repeated ? values : values[0];
+    if (!values.every((value) => typeof value === 'string')) {
+      rejectField(name, 'string', 'must be a text, not a file');
+    } else if (values.length > 0) {
+      texts.set(name, values);
     }
+  }
+  for (const [name, { repeated }] of files) {
+    const values = form.getAll(name);
+    if (values.some((value) => typeof value === 'string')) rejectField(name, 'file', 'must be a file');
+    else if (values.length > 1 && !repeated) rejectField(name, 'file', 'is given more than once');
+    else if (values.length > 0) input[name] = repeated ? values : values[0];
   }
   convertFields(fields, texts, input, issues);
   return input;

@@ -2,6 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
 import { integerText, type Parameter } from '../../openapi/convert.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import type { Operation } from '../../openapi/operation.ts';
 import { refuseLongQuery } from '../../policies/queryParameters.ts';
 import { inputError, type InputIssue } from '../../procedures/inputError.ts';
@@ -12,12 +13,10 @@ import { readBody, type InputLimits, type RawBody } from './readBody.ts';
 export interface RawInput {
   /** The path parameters' texts, decoded, in the template's order; `undefined` where one is not valid UTF-8. */
   readonly parameters: readonly (string | undefined)[];
-  readonly query: string;
+  readonly request: HttpRequest;
   /** The known fields of the query. */
   readonly queryFields: FormFields;
   readonly body: RawBody | undefined;
-  /** The `Last-Event-ID` header of a subscription. */
-  readonly lastEventId: string | undefined;
 }
 
 /**
@@ -32,16 +31,15 @@ export function readInput(
   raw: RawInput,
   limits: InputLimits,
 ): Record<string, unknown> | undefined {
-  const { body, pathParameters, queryParameters } = operation;
+  const { body, output, pathParameters, queryParameters } = operation;
   const issues: InputIssue[] = [];
   const input = body && raw.body ? readBody(body, raw.body, issues, limits) : {};
   if (queryParameters.size > 0) {
-    refuseLongQuery(raw.query, limits.maxQueryParameters);
+    refuseLongQuery(raw.request.query, limits.maxQueryParameters);
     convertFields(queryParameters, raw.queryFields, input, issues);
-    if (raw.lastEventId !== undefined) {
-      const parameter = queryParameters.get('lastEventId');
-      if (parameter) input[parameter.name] = convertText(parameter, raw.lastEventId, issues);
-    }
+    const lastEventId = output.kind === 'events' ? raw.request.header('last-event-id') : undefined;
+    const parameter = lastEventId === undefined ? undefined : queryParameters.get('lastEventId');
+    if (parameter) input[parameter.name] = convertText(parameter, lastEventId, issues);
   }
 
   let isIdTooLarge = false;

@@ -5,39 +5,37 @@ import { isWritableHeader } from '../../http/headers.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
 
-/** The outcome of a REST call: an output, an error, or a stream that begins. */
-interface RestOutcome {
-  readonly procedure: Procedure;
-  /** `undefined` where it could not be created. */
-  readonly ctx: unknown;
-  readonly output?: unknown;
-  readonly error?: TRPCError;
-  readonly isStream?: boolean;
-}
-
 /**
  * Applies `rpc.responseMeta` to the response of a REST call. It throws what `responseMeta` throws.
+ * @param ctx `undefined` where it could not be created
+ * @param outcome an output, an error, or `undefined` for a stream that begins
  * @throws {TypeError} for a status or a header that no adapter can write
  */
-export type RestResponseMeta = (response: ResponseDraft, outcome: RestOutcome) => void;
+export type RestResponseMeta = (
+  response: ResponseDraft,
+  procedure: Procedure,
+  ctx: unknown,
+  outcome: { readonly output?: unknown; readonly error?: TRPCError } | undefined,
+) => void;
 
 /** `responseMeta` gets over REST what tRPC passes to it, except for `info`, which is undefined. */
 export function createRestResponseMeta<Router extends AnyTRPCRouter>(
   { _def: { _config: config } }: Router,
   responseMeta: ResponseMetaFn<Router>,
 ): RestResponseMeta {
-  return (response, { procedure: { path, type }, ctx, output, error, isStream = false }) => {
+  return (response, { path, type }, ctx, outcome) => {
+    const error = outcome?.error;
     const result = error
       ? { error: getErrorShape({ config, ctx: ctx as never, error, input: undefined, path, type }) }
-      : { result: { data: output } };
+      : { result: { data: outcome?.output } };
     const meta = responseMeta({
       ctx,
       paths: [path],
       info: undefined,
       type,
-      data: isStream ? [] : [result],
+      data: outcome ? [result] : [],
       errors: error ? [error] : [],
-      eagerGeneration: isStream,
+      eagerGeneration: outcome === undefined,
     });
     // Checked here: an adapter would respond with 500 after the request record has another status.
     const invalid = (what: string, remedy: string) =>

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getTRPCErrorFromUnknown, isTrackedEnvelope, type TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { after } from '../../http/after.ts';
@@ -5,7 +6,7 @@ import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
 import type { CallScope } from '../../policies/callScope.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
-import type { Content } from './restOperation.ts';
+import type { Content } from './successResponse.ts';
 
 export interface EventContentOptions extends Omit<EventStreamOptions, 'abort'> {
   /** Checks an event against the schema of the operation. */
@@ -18,6 +19,9 @@ export interface EventContentOptions extends Omit<EventStreamOptions, 'abort'> {
   readonly reportError: (error: TRPCError) => string;
 }
 
+/** How long an error before the first event can still become an error response. */
+const graceMs = 250;
+
 /**
  * The output of a subscription as server-sent events.
  * @throws what the subscription fails with before its first event, where that comes soon
@@ -25,10 +29,28 @@ export interface EventContentOptions extends Omit<EventStreamOptions, 'abort'> {
 export async function eventContent(output: unknown, options: EventContentOptions): Promise<Content> {
   const { scope } = options;
   try {
-    const { events, hasBegun } = await awaitFirst(eventsOf(output, scope.signal));
+    const events = isObservable(output) ? observableToAsyncIterable(output, scope.signal) : output;
+    if (!isAsyncIterable(events)) {
+      throw new Error('The subscription returned neither an async iterable nor an observable.');
+    }
+    const iterator = events[Symbol.asyncIterator]();
+    let first: Promise<IteratorResult<unknown>> | undefined = Promise.resolve(iterator.next());
+    const begun = first.then(() => true);
+    const hasBegun = await Promise.race([begun, sleep(graceMs, false, { ref: false })]);
+    const all: AsyncIterator<unknown> = {
+      next() {
+        const result = first ?? iterator.next();
+        first = undefined;
+        return result;
+      },
+      return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
+    };
     // uWebSockets.js sends the head with the first bytes of the body.
-    const format = new RestEventFormat(hasBegun ? '' : ping, options);
-    const body = new ServerSentEvents(events, format, { ...options, abort: () => scope.abort() });
+    const format = eventFormat(hasBegun ? '' : ping, options);
+    const body = new ServerSentEvents({ [Symbol.asyncIterator]: () => all }, format, {
+      ...options,
+      abort: () => scope.abort(),
+    });
     return { headers: eventHeaders, body };
   } catch (cause) {
     scope.abort();
@@ -47,64 +69,19 @@ const eventHeaders: Content['headers'] = [
 const ping = ':\n\n';
 
 /** `data` is JSON, `id` is a tracked event's. The last event is `end`, or `error` with the body of the error. */
-class RestEventFormat implements EventFormat {
-  readonly start: string;
-  readonly end = 'event: end\ndata: \n\n';
-  readonly ping = ping;
-  readonly #options: EventContentOptions;
-
-  constructor(start: string, options: EventContentOptions) {
-    this.start = start;
-    this.#options = options;
-  }
-
-  event(value: unknown): string | Promise<string> {
-    const { maxEventBytes, parse } = this.#options;
+const eventFormat = (
+  start: string,
+  { maxEventBytes, parse, reportError }: EventContentOptions,
+): EventFormat => ({
+  start,
+  end: 'event: end\ndata: \n\n',
+  ping,
+  event(value) {
     const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
     return after(parse(data), (event) => {
       const json = boundedJson(event, maxEventBytes);
       return `data: ${json}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
     });
-  }
-
-  error(cause: unknown): string {
-    return `event: error\ndata: ${this.#options.reportError(getTRPCErrorFromUnknown(cause))}\n\n`;
-  }
-}
-
-/** The output of a subscription as an async iterable. */
-function eventsOf(output: unknown, signal: AbortSignal): AsyncIterable<unknown> {
-  if (isObservable(output)) return observableToAsyncIterable(output, signal);
-  if (isAsyncIterable(output)) return output;
-  throw new Error('The subscription returned neither an async iterable nor an observable.');
-}
-
-/** How long an error before the first event can still become an error response. */
-const graceMs = 250;
-
-/**
- * Waits for the first event of a subscription, but not for long.
- * @returns the events, the first among them, and whether that has come
- * @throws what the subscription fails with meanwhile
- */
-async function awaitFirst(
-  events: AsyncIterable<unknown>,
-): Promise<{ readonly events: AsyncIterable<unknown>; readonly hasBegun: boolean }> {
-  const iterator = events[Symbol.asyncIterator]();
-  const first = Promise.resolve(iterator.next());
-  let timer: NodeJS.Timeout | undefined;
-  const grace = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), graceMs);
-  });
-  const result = await Promise.race([first, grace]).finally(() => clearTimeout(timer));
-  let isFirst = true;
-  const rest: AsyncIterator<unknown> = {
-    next: () => {
-      if (!isFirst) return iterator.next();
-      isFirst = false;
-      return first;
-    },
-    return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
-  };
-  return { events: { [Symbol.asyncIterator]: () => rest }, hasBegun: result !== undefined };
-}
+  },
+  error: (cause) => `event: error\ndata: ${reportError(getTRPCErrorFromUnknown(cause))}\n\n`,
+});

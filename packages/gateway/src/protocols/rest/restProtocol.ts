@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import { isThenable, type MaybePromise } from '../../http/after.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
-import { BodyTooLargeError } from '../../http/request.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import { discardStream, isBodyStream } from '../../http/response.ts';
 import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { LinkBase } from '../../openapi/deprecationHeaders.ts';
@@ -15,17 +15,16 @@ import type { Target } from '../../policies/policy.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
-import { LimitError } from '../../procedures/limitError.ts';
 import type { Protocol } from '../protocol.ts';
 import { byteContent } from './byteContent.ts';
 import type { ErrorResponse } from './errorResponse.ts';
 import { formFields, type FormFields } from './formFields.ts';
 import { createPathMatcher, type PathMatch } from './matchPath.ts';
-import { bodyType, rawBody, unsupportedType, type RawBody } from './readBody.ts';
+import { clientClosed, receiveBody, type RawBody } from './readBody.ts';
 import { readInput, type RawInput } from './readInput.ts';
 import type { RestResponseMeta } from './responseMeta.ts';
 import { eventContent } from './restEvents.ts';
-import { RestOperation, type Content } from './restOperation.ts';
+import { successResponse, type Content } from './successResponse.ts';
 
 export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   readonly operations: readonly Operation[];
@@ -41,22 +40,19 @@ export interface RestProtocolOptions<Identity> extends EventStreamTimes {
 }
 
 /** The resource and the operation that a request names. */
-export interface RestTarget extends Target {
-  readonly match: PathMatch<Resource> | undefined;
-  readonly operation: RestOperation | undefined;
+/** The operations of one path, by method. */
+type Resource = Map<string, Operation>;
+
+/** The value of `Allow`. */
+function allowOf(resource: Resource): string {
+  const methods = [...resource.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return [...methods, 'OPTIONS'].join(', ');
 }
 
-/** The operations of one path. */
-class Resource {
-  readonly operations = new Map<string, RestOperation>();
-
-  /** The value of `Allow`. */
-  get allow(): string {
-    const methods = [...this.operations.keys()];
-    return [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(
-      ', ',
-    );
-  }
+/** The resource and the operation that a request names. */
+export interface RestTarget extends Target {
+  readonly match: PathMatch<Resource> | undefined;
+  readonly operation: Operation | undefined;
 }
 
 /**
@@ -66,12 +62,11 @@ class Resource {
 export function createRestProtocol<Identity>(
   options: RestProtocolOptions<Identity>,
 ): Protocol<Identity, RestTarget> {
-  const { basePathLength, errorResponse, limits, links, operations } = options;
+  const { basePathLength, errorResponse, operations } = options;
   const matcher = createPathMatcher<Resource>();
   for (const operation of operations) {
-    const resource = matcher.at(operation.template, () => new Resource());
-    const served = new RestOperation(operation, links, limits.maxResponseBytes);
-    resource.operations.set(operation.rest.method, served);
+    const resource = matcher.at(operation.template, () => new Map<string, Operation>());
+    resource.set(operation.rest.method, operation);
   }
   // Created once: its stack costs more than a GET.
   const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no operation at this path.' });
@@ -79,15 +74,15 @@ export function createRestProtocol<Identity>(
   return {
     target({ method, path }) {
       const match = matcher.match(path.slice(basePathLength));
-      const operation = match?.value.operations.get(method === 'HEAD' ? 'GET' : method);
-      return { calls: 1, isPublic: operation?.operation.isPublic === true, match, operation };
+      const operation = match?.value.get(method === 'HEAD' ? 'GET' : method);
+      return { calls: 1, isPublic: operation?.isPublic === true, match, operation };
     },
     options: (scope, { match }) =>
-      match ? new ResponseDraft(204, [['allow', match.value.allow]]) : errorResponse(notFound, scope),
+      match ? new ResponseDraft(204, [['allow', allowOf(match.value)]]) : errorResponse(notFound, scope),
     respond(scope, { match, operation }) {
       if (match === undefined) return errorResponse(notFound, scope);
       if (operation) return new RestCall(options, operation, match.parameters, scope).respond();
-      const { allow } = match.value;
+      const allow = allowOf(match.value);
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
       return errorResponse(error, scope, [['allow', allow]]);
     },
@@ -101,10 +96,9 @@ export function createRestProtocol<Identity>(
  */
 class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   readonly #options: RestProtocolOptions<Identity>;
-  readonly #served: RestOperation;
+  readonly #operation: Operation;
   readonly #scope: RequestScope<Identity>;
-  readonly parameters: readonly (string | undefined)[];
-  readonly query: string;
+  readonly parameters: RawInput['parameters'];
   body: RawBody | undefined = undefined;
   #queryFields: FormFields | undefined = undefined;
   #ctx: unknown = undefined;
@@ -114,27 +108,26 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   constructor(
     options: RestProtocolOptions<Identity>,
-    served: RestOperation,
-    parameters: readonly (string | undefined)[],
+    operation: Operation,
+    parameters: RawInput['parameters'],
     scope: RequestScope<Identity>,
   ) {
     this.#options = options;
-    this.#served = served;
+    this.#operation = operation;
     this.#scope = scope;
     this.parameters = parameters;
-    this.query = scope.request.query;
+  }
+
+  get request(): HttpRequest {
+    return this.#scope.request;
   }
 
   get queryFields(): FormFields {
-    return (this.#queryFields ??= formFields(this.query, this.#served.operation.queryParameters));
-  }
-
-  get lastEventId(): string | undefined {
-    return this.#served.parseEvent && this.#scope.request.header('last-event-id');
+    return (this.#queryFields ??= formFields(this.request.query, this.#operation.queryParameters));
   }
 
   respond(): MaybePromise<ResponseDraft> {
-    this.#readBody();
+    this.#receiveBody();
     return (
       this.#response ??
       new Promise((resolve) => {
@@ -143,48 +136,31 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     );
   }
 
-  #readBody(): void {
-    const { body } = this.#served.operation;
+  #receiveBody(): void {
+    const { body } = this.#operation;
     if (body === undefined) return this.#createContext();
-    const { request } = this.#scope;
-    const { maxBodyBytes } = this.#options.limits;
-    let type: string | undefined;
+    let raw: MaybePromise<RawBody | undefined>;
     try {
-      type = bodyType(request, body);
+      raw = receiveBody(this.request, body, this.#options.limits.maxBodyBytes);
     } catch (cause) {
       return this.#reject(cause);
     }
-    const bytes = request.bodyNow?.(maxBodyBytes);
-    if (bytes) return this.#takeBody(type, bytes);
-    request.body(maxBodyBytes).then(
-      (received) => this.#takeBody(type, received),
-      (cause: unknown) => this.#reject(bodyError(cause)),
+    if (!(raw instanceof Promise)) return this.#takeBody(raw);
+    raw.then(
+      (received) => this.#takeBody(received),
+      (cause: unknown) => this.#reject(cause),
     );
   }
 
-  #takeBody(type: string | undefined, bytes: Uint8Array<ArrayBuffer>): void {
-    const { body } = this.#served.operation;
-    // An empty body is one that was left out.
-    if (body === undefined || (bytes.byteLength === 0 && !body.required)) return this.#createContext();
-    if (type === undefined) return this.#reject(unsupportedType(body));
-    const raw = rawBody(this.#scope.request, type, bytes);
-    if (!(raw instanceof Promise)) {
-      this.body = raw;
-      return this.#createContext();
-    }
-    raw.then(
-      (form) => {
-        this.body = form;
-        this.#createContext();
-      },
-      (cause: unknown) => this.#reject(cause),
-    );
+  #takeBody(body: RawBody | undefined): void {
+    this.body = body;
+    this.#createContext();
   }
 
   #createContext(): void {
     const { calls, createContext } = this.#options;
     const { identity, reply, request, requestId } = this.#scope;
-    const { output, procedure, rest } = this.#served.operation;
+    const { output, procedure, rest } = this.#operation;
     this.#scope.operation = procedure.path;
     const rejection = calls.rejection(1);
     if (rejection) return this.#fail(rejection);
@@ -212,18 +188,18 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   #call(ctx: unknown): void {
     this.#ctx = ctx;
-    this.#options.calls.start(this.#served.operation.procedure, ctx, this, 0, this.#scope, this);
+    this.#options.calls.start(this.#operation.procedure, ctx, this, 0, this.#scope, this);
   }
 
   /** Reads the input, once the procedure asks for it: middlewares run before. */
   read(): unknown {
-    return readInput(this.#served.operation, this, this.#options.limits);
+    return readInput(this.#operation, this, this.#options.limits);
   }
 
   settle(_index: number, outcome: unknown): void {
-    const { parseEvent } = this.#served;
+    const { output } = this.#operation;
     if (outcome instanceof Failure) this.#fail(outcome.error);
-    else if (parseEvent) void this.#streamEvents(outcome, parseEvent);
+    else if (output.kind === 'events') void this.#streamEvents(outcome, output.parse);
     else this.#succeed(outcome);
   }
 
@@ -252,15 +228,13 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   /** Encodes the output of the call, or begins the stream of its events. */
   #succeed(value: unknown, events?: Content): void {
     const { responseMeta } = this.#options;
-    const { output, procedure } = this.#served.operation;
+    const { output, procedure } = this.#operation;
     let content = events;
     try {
       if (output.kind === 'bytes') content = byteContent(value, output.contentType);
-      const response = this.#served.successResponse(value, this.#scope.reply, this, content);
-      if (responseMeta) {
-        const isStream = content !== undefined;
-        responseMeta(response, { procedure, ctx: this.#ctx, output: value, isStream });
-      }
+      const { reply } = this.#scope;
+      const response = successResponse(this.#operation, this, value, content, reply, this.#options);
+      responseMeta?.(response, procedure, this.#ctx, content ? undefined : { output: value });
       this.#respond(response);
     } catch (cause) {
       if (isBodyStream(content?.body)) void discardStream(content.body);
@@ -271,14 +245,14 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   /** Responds with the error of the call. */
   #fail(cause: unknown): void {
     const { errorResponse, responseMeta } = this.#options;
-    const { deprecation, procedure } = this.#served.operation;
+    const { deprecation, procedure } = this.#operation;
     const { isAborted } = this.#scope.request;
     // The error of a call whose client disconnected is not one of the service.
     const error = isAborted ? clientClosed(cause) : failureOf(cause).error;
     let response = errorResponse(error, this.#scope, error.code === 'NOT_FOUND' ? deprecation : []);
     if (responseMeta && !isAborted) {
       try {
-        responseMeta(response, { procedure, ctx: this.#ctx, error });
+        responseMeta(response, procedure, this.#ctx, { error });
       } catch (metaError) {
         const failure = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: metaError });
         response = errorResponse(failure, this.#scope);
@@ -297,11 +271,3 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     this.#resolve?.(response);
   }
 }
-
-const bodyError = (cause: unknown): TRPCError =>
-  cause instanceof BodyTooLargeError
-    ? new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message })
-    : clientClosed(cause);
-
-const clientClosed = (cause: unknown) =>
-  new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mediaType } from './mediaType.ts';
+import { mediaType } from './readBody.ts';
 
 describe('mediaType', () => {
   it.each([

@@ -1,0 +1,87 @@
+// Hot path: every successful REST response is encoded here.
+import { ResponseDraft } from '../../http/responseDraft.ts';
+import type { Header, HttpResponse } from '../../http/response.ts';
+import type { LinkBase } from '../../openapi/deprecationHeaders.ts';
+import type { Operation } from '../../openapi/operation.ts';
+import type { Limits } from '../../policies/limits.ts';
+import { boundedJson } from '../../policies/responseBytes.ts';
+import type { Reply } from '../../procedures/reply.ts';
+import type { RawInput } from './readInput.ts';
+
+/** A body that is not the output as JSON, and the headers that describe it. */
+export interface Content {
+  readonly headers: readonly Header[];
+  readonly body: HttpResponse['body'];
+}
+
+/**
+ * Encodes an output.
+ * @throws {TypeError} for a status that the metadata does not list
+ * @throws {LimitError} `response-bytes`
+ */
+export function successResponse(
+  operation: Operation,
+  raw: RawInput,
+  output: unknown,
+  content: Content | undefined,
+  reply: Reply,
+  { links, limits }: { readonly links: LinkBase; readonly limits: Limits },
+): ResponseDraft {
+  const { computedHeaders, deprecation, jsonHeaders, rest } = operation;
+  const status = statusOf(operation, output, reply);
+  const hasBody = status !== 204 && (status < 300 || status > 399);
+  for (const [name, { value }] of computedHeaders) {
+    const text = value(output, { basePath: links.rest });
+    // A number is as good: the output's type is not known where the metadata is written.
+    if (text !== undefined) reply.header(name, String(text));
+  }
+  const hasOwnType = reply.headers.length > 0 && reply.headers.some(([name]) => name === 'content-type');
+  const headers: Header[] = [];
+  if (content && hasBody) {
+    for (const header of content.headers) {
+      if (!hasOwnType || header[0] !== 'content-type') headers.push(header);
+    }
+  }
+  if (reply.nextCursor !== undefined && rest.pagination) {
+    const link = nextLink(operation, raw, rest.pagination.cursor, String(reply.nextCursor));
+    headers.push(['link', `<${links.rest}${link}>; rel="next"`]);
+  }
+  for (const header of reply.headers) headers.push(header);
+  if (!hasBody) return new ResponseDraft(status, headers, undefined, deprecation);
+  if (content) return new ResponseDraft(status, headers, content.body, deprecation);
+  const body = boundedJson(output, limits.maxResponseBytes);
+  return new ResponseDraft(status, headers, body, hasOwnType ? deprecation : jsonHeaders);
+}
+
+function statusOf({ procedure, statuses }: Operation, output: unknown, reply: Reply): number {
+  const [defaultStatus = 200] = statuses;
+  const isEmpty = output === undefined && statuses.includes(204);
+  const status = reply.status ?? (isEmpty ? 204 : defaultStatus);
+  if (status === defaultStatus || statuses.includes(status)) return status;
+  throw new TypeError(
+    `Procedure "${procedure.path}" set the status ${status}, which its metadata does not list. Add it to successStatus.`,
+  );
+}
+
+/** The same list from a cursor on (RFC 8288). Known parameters are kept and encoded again: a header is sent as it is. */
+function nextLink({ template }: Operation, raw: RawInput, cursor: string, next: string): string {
+  let path = '';
+  let index = 0;
+  for (const segment of template) {
+    const text = typeof segment === 'string' ? segment : (raw.parameters[index++] ?? '');
+    path += `/${unreserved.test(text) ? text : encodeURIComponent(text)}`;
+  }
+  let query = '';
+  for (const [name, values] of raw.queryFields) {
+    if (name === cursor) continue;
+    for (const value of values) query += `${formEncode(name)}=${formEncode(value ?? '')}&`;
+  }
+  return `${path}?${query}${formEncode(cursor)}=${formEncode(next)}`;
+}
+
+/** Most texts need no encoding, and `URLSearchParams` takes 0.4 µs. */
+const unreserved = /^[\w*.-]*$/;
+
+/** As `application/x-www-form-urlencoded` (WHATWG URL §5.2). */
+const formEncode = (text: string) =>
+  unreserved.test(text) ? text : new URLSearchParams([[text, '']]).toString().slice(0, -1);
