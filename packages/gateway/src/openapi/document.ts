@@ -78,7 +78,7 @@ function withDateFormat<Generated>(generate: () => Generated): Generated {
 }
 
 function describe(operation: Operation, service: DocumentedService): ZodOpenApiOperationObject {
-  const { rest, body, isPublic, pathParameters, procedure, queryParameters } = operation;
+  const { rest, body, isPublic, pathParameters, procedure, texts } = operation;
   const { summary, tags, deprecation } = rest;
   const description = operationDescription(rest);
   const header = requestHeaders(operation);
@@ -92,7 +92,7 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
     ...(service.isProtected && { security: isPublic ? [] : [{ [scheme]: [] }] }),
     requestParams: {
       ...(pathParameters.length > 0 && { path: parameters(pathParameters) }),
-      ...(queryParameters.size > 0 && { query: queryObject(operation) }),
+      ...(!body && texts.size > 0 && { query: queryObject(operation) }),
       ...(header && { header }),
     },
     ...(body && {
@@ -108,7 +108,7 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
 }
 
 /** The headers that the metadata describes, `Idempotency-Key`, and the `Last-Event-ID` of a subscription that can resume. */
-function requestHeaders({ rest, output, queryParameters }: Operation): z.ZodObject | undefined {
+function requestHeaders({ rest, output, texts }: Operation): z.ZodObject | undefined {
   let headers = rest.requestHeaders;
   const add = (name: string, schema: z.ZodString, description: string) => {
     headers = (headers ?? z.object({})).extend({ [name]: schema.optional().meta({ description }) });
@@ -118,7 +118,7 @@ function requestHeaders({ rest, output, queryParameters }: Operation): z.ZodObje
       'Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07).';
     add('Idempotency-Key', z.string().regex(idempotencyKeyPattern), description);
   }
-  if (output.kind === 'events' && queryParameters.has('lastEventId')) {
+  if (output.kind === 'events' && texts.has('lastEventId')) {
     add('Last-Event-ID', z.string(), 'The id of the last event that came: the stream goes on after it.');
   }
   return headers;
@@ -128,8 +128,8 @@ const parameters = (list: readonly Pick<Parameter, 'name' | 'schema'>[]) =>
   z.object(Object.fromEntries(list.map(({ name, schema }) => [name, schema as z.ZodType])));
 
 /** Where the input as a whole may be absent, so may each parameter: OpenAPI cannot say "all of them or none". */
-function queryObject({ queryParameters, isInputOptional }: Operation): z.ZodObject {
-  const list = [...queryParameters.values()];
+function queryObject({ texts, isInputOptional }: Operation): z.ZodObject {
+  const list = [...texts.values()];
   if (!isInputOptional) return parameters(list);
   const absent = list.map(({ name, schema }) => {
     const { id: _id, ...metadata } = z.globalRegistry.get(schema) ?? {};
@@ -139,11 +139,11 @@ function queryObject({ queryParameters, isInputOptional }: Operation): z.ZodObje
 }
 
 /** The input itself where the body is all of it, so that its name survives. */
-function bodySchema({ procedure, pathParameters, body }: Operation): z.ZodType {
+function bodySchema({ procedure, pathParameters, shape }: Operation): z.ZodType {
   const [input, ...others] = procedure.inputs;
   return others.length === 0 && pathParameters.length === 0 && isZod(input)
     ? (withoutNull(input) as z.ZodType)
-    : z.object(body?.shape as Record<string, z.ZodType>);
+    : z.object(shape as Record<string, z.ZodType>);
 }
 
 /** What the innermost `.nullable()` of an input wraps: `null` names no parameters, so no request can send it as the input. */

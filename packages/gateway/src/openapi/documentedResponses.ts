@@ -79,7 +79,7 @@ const eventsDescription =
 
 /** The statuses of errors, each with what it means. */
 function errorDescriptions(
-  { body, isPublic, pathParameters, queryParameters, rest }: Operation,
+  { body, isPublic, pathParameters, rest, texts }: Operation,
   { isProtected, isRateLimited, limits, limitsAttempts }: DocumentedService,
 ): Readonly<Record<string, string>> {
   const hasCredential = isProtected && !isPublic;
@@ -89,7 +89,7 @@ function errorDescriptions(
   ].filter((sentence) => sentence !== false);
   const { errorResponses: own = {} } = rest;
   return {
-    ...((pathParameters.length + queryParameters.size > 0 || body) && {
+    ...((pathParameters.length + texts.size > 0 || body) && {
       400: 'The input is not valid; the message names each field.',
     }),
     ...(hasCredential && { 401: 'The credential is missing or not valid.' }),

@@ -23,7 +23,10 @@ export interface Operation {
   readonly isInputOptional: boolean;
   /** In the template's order. */
   readonly pathParameters: readonly Parameter[];
-  readonly queryParameters: ReadonlyMap<string, Parameter>;
+  /** The other properties of the input. */
+  readonly shape: Shape;
+  /** Those that are sent as text: in the query, or as fields of a form. */
+  readonly texts: ReadonlyMap<string, Parameter>;
   readonly body: OperationBody | undefined;
   readonly output: OperationOutput;
   /** The statuses of success; the first is the default. */
@@ -111,10 +114,8 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
     inputShape(inputs) ??
     reject('its input is not a zod object, so its parameters have no names; use z.object(…)');
   const output = operationOutput(procedure, rest);
-  const parameter = (name: string) => createParameter(name, shape);
-
   const pathNames = template.flatMap((segment) => (typeof segment === 'string' ? [] : [segment.parameter]));
-  const pathParameters = pathNames.map(parameter);
+  const pathParameters = pathNames.map((name) => createParameter(name, shape));
   if (new Set(pathNames).size < pathNames.length) {
     reject('its path names one parameter twice; rename one of them');
   }
@@ -134,10 +135,10 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
     Object.entries(shape).filter(([name]) => !pathNames.includes(name)),
   );
   const hasBody = rest.method !== 'GET' && rest.method !== 'DELETE';
-  const body = operationBody(hasBody ? others : {}, isInputOptional, rest, parameter);
-  const queryNames = hasBody ? [] : Object.keys(others);
+  const body = operationBody(hasBody ? others : {}, isInputOptional, rest);
+  const textNames = body ? body.textNames : Object.keys(others);
   const cursor = rest.pagination?.cursor;
-  if (cursor !== undefined && !queryNames.includes(cursor)) {
+  if (cursor !== undefined && (body || !textNames.includes(cursor))) {
     reject(
       `its pagination names the cursor "${cursor}", but its query has no such parameter; add it to the input, or name another`,
     );
@@ -150,7 +151,8 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
     template,
     isInputOptional,
     pathParameters,
-    queryParameters: new Map(queryNames.map((name) => [name, parameter(name)])),
+    shape: others,
+    texts: new Map(textNames.map((name) => [name, createParameter(name, others)])),
     body,
     output,
     statuses: successStatuses(rest, output),

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { RestMeta } from '../procedures/meta.ts';
-import type { Parameter } from './convert.ts';
 import { inspectJson } from './jsonable.ts';
 import { reject } from './unservable.ts';
 import { innermost, isOptional, type Shape } from './zodSchema.ts';
@@ -8,13 +7,12 @@ import { innermost, isOptional, type Shape } from './zodSchema.ts';
 /** What a body carries: the properties that are not in the path. */
 export interface OperationBody {
   readonly contentTypes: readonly string[];
-  readonly shape: Shape;
   /** The properties that hold dates, which JSON carries as text. */
   readonly dates: readonly string[];
   /** Whether a property is required. Where none is, the body may be left out. */
   readonly required: boolean;
-  /** The text fields of a form; empty where no form is accepted. */
-  readonly fields: ReadonlyMap<string, Parameter>;
+  /** The properties that a form sends as text; empty where no form is accepted. */
+  readonly textNames: readonly string[];
   /** The files of a `multipart/form-data` body, and whether each may be repeated. */
   readonly files: ReadonlyMap<string, { readonly repeated: boolean }>;
 }
@@ -25,7 +23,6 @@ const multipart = 'multipart/form-data';
 const supported = [json, form, multipart];
 
 /**
- * @param parameter creates the text field of a property
  * @returns `undefined` where there are no properties
  * @throws {Unservable}
  */
@@ -33,7 +30,6 @@ export function operationBody(
   shape: Shape,
   isInputOptional: boolean,
   { contentTypes = [json] }: RestMeta,
-  parameter: (name: string) => Parameter,
 ): OperationBody | undefined {
   if (contentTypes.length === 0) {
     reject(
@@ -55,13 +51,11 @@ export function operationBody(
   // Where one of the types cannot carry files, a file is a text field, whose converter rejects it with the reason.
   const files = contentTypes.every((type) => type === multipart) ? fileFields(properties) : new Map();
   const isForm = contentTypes.some((type) => type !== json);
-  const texts = isForm ? Object.keys(shape).filter((name) => !files.has(name)) : [];
   return {
     contentTypes,
-    shape,
     dates: dates.map(([name]) => name),
     required: !isInputOptional && properties.some(([, schema]) => !isOptional(schema, 'input')),
-    fields: new Map(texts.map((name) => [name, parameter(name)])),
+    textNames: isForm ? Object.keys(shape).filter((name) => !files.has(name)) : [],
     files,
   };
 }

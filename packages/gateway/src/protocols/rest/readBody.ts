@@ -4,6 +4,7 @@ import { isObject } from '../../http/isObject.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { MaybePromise } from '../../http/after.ts';
 import { readDates } from '../../openapi/jsonDates.ts';
+import type { Operation } from '../../openapi/operation.ts';
 import type { OperationBody } from '../../openapi/operationBody.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { refuseLongForm } from '../../policies/queryParameters.ts';
@@ -102,20 +103,21 @@ function rawBody(
  * @param issues problems are added to it
  */
 export function readBody(
+  { shape, texts }: Operation,
   body: OperationBody,
   raw: RawBody,
   issues: InputIssue[],
   { maxJsonDepth, maxQueryParameters }: InputLimits,
 ): Record<string, unknown> {
-  if (raw instanceof FormData) return readMultipart(body, raw, issues);
+  if (raw instanceof FormData) return readMultipart(texts, body.files, raw, issues);
   const text = decode(raw.bytes);
   if (raw.isForm) {
     refuseLongForm(text, maxQueryParameters);
     const input = {};
-    convertFields(body.fields, formFields(text, body.fields), input, issues);
+    convertFields(texts, formFields(text, texts), input, issues);
     return input;
   }
-  const value = parseExactJson(text, (name) => Object.hasOwn(body.shape, name));
+  const value = parseExactJson(text, (name) => Object.hasOwn(shape, name));
   if (!isObject(value)) {
     const message = 'the body must be a JSON object';
     issues.push({ code: 'invalid_type', expected: 'object', path: [], message });
@@ -123,16 +125,17 @@ export function readBody(
   }
   const input = value as Record<string, unknown>;
   // Only known properties: others may be anything. The body itself is the first level.
-  for (const name in body.shape) if (isDeeper(input[name], maxJsonDepth - 1)) throw tooDeep(maxJsonDepth);
+  for (const name in shape) if (isDeeper(input[name], maxJsonDepth - 1)) throw tooDeep(maxJsonDepth);
   for (const name of body.dates) {
-    const schema = body.shape[name];
+    const schema = shape[name];
     if (schema && Object.hasOwn(input, name)) input[name] = readDates(schema, input[name]);
   }
   return input;
 }
 
 function readMultipart(
-  { fields, files }: OperationBody,
+  fields: Operation['texts'],
+  files: OperationBody['files'],
   form: FormData,
   issues: InputIssue[],
 ): Record<string, unknown> {

@@ -31,14 +31,14 @@ export function readInput(
   raw: RawInput,
   limits: InputLimits,
 ): Record<string, unknown> | undefined {
-  const { body, output, pathParameters, queryParameters } = operation;
+  const { body, output, pathParameters, texts } = operation;
   const issues: InputIssue[] = [];
-  const input = body && raw.body ? readBody(body, raw.body, issues, limits) : {};
-  if (queryParameters.size > 0) {
+  const input = body && raw.body ? readBody(operation, body, raw.body, issues, limits) : {};
+  if (body === undefined && texts.size > 0) {
     refuseLongQuery(raw.request.query, limits.maxQueryParameters);
-    convertFields(queryParameters, raw.queryFields, input, issues);
+    convertFields(texts, raw.queryFields, input, issues);
     const lastEventId = output.kind === 'events' ? raw.request.header('last-event-id') : undefined;
-    const parameter = lastEventId === undefined ? undefined : queryParameters.get('lastEventId');
+    const parameter = lastEventId === undefined ? undefined : texts.get('lastEventId');
     if (parameter) input[parameter.name] = convertText(parameter, lastEventId, issues);
   }
 
@@ -67,23 +67,18 @@ function isUnsafeInt64({ converter }: Parameter, text: string): boolean {
 
 /** The issues that the schemas have with the other fields: an error names every offending field, not only the first. */
 function otherIssues(
-  { body, pathParameters, queryParameters }: Operation,
+  { pathParameters, shape }: Operation,
   input: Record<string, unknown>,
   found: readonly InputIssue[],
 ): readonly InputIssue[] {
   const named = new Set(found.map(({ path }) => path[0]));
   if (named.has(undefined)) return [];
-  const parameters = [...queryParameters.values(), ...pathParameters];
-  const schemas = Object.entries(body?.shape ?? {}).concat(
-    parameters.map(({ name, schema }) => [name, schema]),
-  );
-  return schemas.flatMap(([name, schema]) =>
-    named.has(name)
-      ? []
-      : schemaIssues(schema, input[name]).map((issue) =>
-          Object.assign(issue, { path: [name, ...issue.path] }),
-        ),
-  );
+  const parameters = pathParameters.map(({ name, schema }) => [name, schema] as const);
+  return [...Object.entries(shape), ...parameters]
+    .filter(([name]) => !named.has(name))
+    .flatMap(([name, schema]) =>
+      schemaIssues(schema, input[name]).map((issue) => Object.assign(issue, { path: [name, ...issue.path] })),
+    );
 }
 
 function schemaIssues(schema: z.core.$ZodType, value: unknown): readonly InputIssue[] {

@@ -123,7 +123,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   get queryFields(): FormFields {
-    return (this.#queryFields ??= formFields(this.request.query, this.#operation.queryParameters));
+    return (this.#queryFields ??= formFields(this.request.query, this.#operation.texts));
   }
 
   respond(): MaybePromise<ResponseDraft> {

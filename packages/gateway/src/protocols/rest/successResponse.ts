@@ -36,12 +36,8 @@ export function successResponse(
     if (text !== undefined) reply.header(name, String(text));
   }
   const hasOwnType = reply.headers.length > 0 && reply.headers.some(([name]) => name === 'content-type');
-  const headers: Header[] = [];
-  if (content && hasBody) {
-    for (const header of content.headers) {
-      if (!hasOwnType || header[0] !== 'content-type') headers.push(header);
-    }
-  }
+  const headers =
+    content && hasBody ? content.headers.filter(([name]) => !hasOwnType || name !== 'content-type') : [];
   if (reply.nextCursor !== undefined && rest.pagination) {
     const link = nextLink(operation, raw, rest.pagination.cursor, String(reply.nextCursor));
     headers.push(['link', `<${links.rest}${link}>; rel="next"`]);
