@@ -37,7 +37,7 @@ import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
 import { socketSettings, type RpcOptions } from './protocols/trpc/options.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
-import { createWebSockets } from './protocols/trpc/webSockets.ts';
+import { WebSockets } from './protocols/trpc/webSockets.ts';
 
 /** What `serve` takes, and what a service needs of its gateway. */
 export interface Gateway extends Service {
@@ -140,9 +140,9 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     errorResponse: trpcErrorResponse,
     createContext: options.createContext,
   });
-  const sockets = createWebSockets({
+  const sockets = new WebSockets({
     router,
-    definitions,
+    procedures: new Map(definitions.map((procedure) => [procedure.path, procedure])),
     rpc,
     limits,
     calls,
@@ -317,7 +317,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     refusedTokens: () => failedAttempts?.known() ?? 0,
-    broadcastReconnect: sockets.broadcastReconnect,
+    broadcastReconnect: () => sockets.broadcastReconnect(),
     document,
   };
 }

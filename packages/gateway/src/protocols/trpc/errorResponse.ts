@@ -44,7 +44,7 @@ export function retryAfter(errors: readonly TRPCError[]): readonly Header[] {
 }
 
 /** As tRPC's adapters (@trpc/server 11.25) have it. */
-const hiddenShape = {
+export const hiddenShape = {
   code: -32603,
   message: 'Internal server error',
   data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 },

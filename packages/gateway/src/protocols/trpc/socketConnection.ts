@@ -1,186 +1,112 @@
 import type { Buffer } from 'node:buffer';
-import { performance } from 'node:perf_hooks';
 import { TRPCError } from '@trpc/server';
-import { getHTTPStatusCodeFromError, type TRPCRequestInfo } from '@trpc/server/http';
+import { parseConnectionParamsFromUnknown, type TRPCRequestInfo } from '@trpc/server/http';
 import { isThenable, type MaybePromise } from '../../http/after.ts';
-import type { HttpRequest } from '../../http/request.ts';
-import type { SocketHandler, SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
-import type { Calls } from '../../policies/calls.ts';
+import { isObject } from '../../http/isObject.ts';
+import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
 import { CallScope } from '../../policies/callScope.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
-import type { Exchange } from '../../policies/exchange.ts';
 import type { FailedAttempts } from '../../policies/failedAttempts.ts';
 import type { Target } from '../../policies/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
-import { LimitError } from '../../procedures/limitError.ts';
-import type { Procedure } from '../../procedures/procedures.ts';
 import { Reply } from '../../procedures/reply.ts';
 import { authorizationOf, sendsParameters } from './connectionAuthorization.ts';
-import type { SocketOptions } from './options.ts';
-import { SocketCall, type CallOwner } from './socketCall.ts';
-import {
-  noCall,
-  SocketMessages,
-  type FrameReceiver,
-  type MessageOptions,
-  type RawMessage,
-} from './socketMessages.ts';
+import { noCall, Socket, type CallInfo, type SocketServices } from './socket.ts';
+import { SocketCall } from './socketCall.ts';
 
 /** The options of a gateway that its WebSockets depend on. */
-export interface SocketConnectionOptions<Identity> extends MessageOptions {
-  readonly definitions: ReadonlyMap<string, Procedure>;
-  readonly calls: Calls;
+export interface SocketConnectionOptions<Identity> extends SocketServices {
   /** Decides on a request, or on the credential of a socket, by the policies. */
   readonly admit: (scope: RequestScope<Identity>, target: Target) => MaybePromise<TRPCError | undefined>;
   readonly rateLimit: RateLimit<Identity> | undefined;
   readonly failedAttempts: FailedAttempts | undefined;
   readonly watch: CredentialWatch;
   readonly createContext: (options: ContextOptions<Identity>) => unknown;
-  /** Reports each call, and each malformed message. It does not throw. */
-  readonly emit: (record: Exchange) => void;
-}
-
-/** How a socket was opened, and what is to be called in the course of its life. */
-interface Opening<Identity> {
-  /** The request that opened the socket. */
-  readonly scope: RequestScope<Identity>;
-  /** Whether the policies have admitted it; else the credential comes with the first message. */
-  readonly isAdmitted: boolean;
-  /** Called once where the credential was awaited: it has been checked, or the socket is closed. */
-  readonly onChecked: () => void;
-  readonly onClosed: () => void;
 }
 
 /** What a request for a WebSocket names: nothing yet. It counts as a call. */
 export const socketTarget: Target = { calls: 1, isPublic: false };
 
-type ConnectionParams = TRPCRequestInfo['connectionParams'];
-
-/** Close codes (RFC 6455 §7.4.1; 1013 is in IANA's registry). */
-const goingAway = 1001;
-const policyViolation = 1008;
-const internalError = 1011;
-const tryAgainLater = 1013;
-
-function closeOf({ code }: TRPCError): [code: number, reason: string] {
-  if (code === 'SERVICE_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS')
-    return [tryAgainLater, 'Try again later.'];
-  return code === 'UNAUTHORIZED' || code === 'FORBIDDEN'
-    ? [policyViolation, 'The credential is missing or not valid.']
-    : [internalError, 'The credential could not be checked.'];
-}
-
-/** Unsent bytes from which on subscriptions wait before they produce their next event. */
-const pacedFromBytes = 65_536;
-
 /** How long a client may keep the connection open after it has closed its socket, in milliseconds. */
 const connectionEndsWithinMs = 18_000;
 
-const malformed = new TRPCError({ code: 'BAD_REQUEST', message: 'The message is malformed.' });
+/** @returns how a socket is closed whose credential is rejected (RFC 6455 §7.4.1; 1013 is in IANA's registry) */
+function closeOf({ code }: TRPCError): [code: number, reason: string] {
+  if (code === 'SERVICE_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS') return [1013, 'Try again later.'];
+  return code === 'UNAUTHORIZED' || code === 'FORBIDDEN'
+    ? [1008, 'The credential is missing or not valid.']
+    : [1011, 'The credential could not be checked.'];
+}
 
-/** One WebSocket: its credential, its context, its limits and its end. */
-export class SocketConnection<Identity> implements SocketHandler, FrameReceiver, CallOwner {
-  readonly request: HttpRequest;
-  readonly options: SocketConnectionOptions<Identity>;
-  readonly messages: SocketMessages;
-  readonly pending = new Set<SocketCall>();
-  readonly streams = new Set<SocketCall>();
-  readonly subscriptions = new Map<string | number, SocketCall>();
-  contextError: TRPCError | undefined = undefined;
-  readonly #opening: Opening<Identity>;
-  readonly #socket: WebSocketPeer;
-  readonly #keepAlive: KeepAlive | undefined;
+type ConnectionParams = TRPCRequestInfo['connectionParams'];
+
+/** The owner of one WebSocket: its credential, its context, its limits and its end. */
+export class SocketConnection<Identity> extends Socket implements SocketHandler {
+  readonly #options: SocketConnectionOptions<Identity>;
+  readonly #scope: RequestScope<Identity>;
+  readonly #onClosed: () => void;
+  #onChecked: (() => void) | undefined;
   /** The signal of `createContext`: aborts when the socket is closed. */
   readonly #closing = new AbortController();
-  #state: 'open' | 'closing' | 'closed' = 'open';
-  #isDraining = false;
-  #isAuthenticated: boolean;
   /** Whether the next message is the connection parameters. */
   #awaitsParameters: boolean;
   /** Messages that wait for the context, unparsed: each may be thousands of calls. `undefined` once it is there. */
-  #held: RawMessage[] | undefined = [];
+  #held: (string | Buffer)[] | undefined = [];
   #heldBytes = 0;
+  #isDraining = false;
   #credentialTimer: NodeJS.Timeout | undefined;
-  #onChecked: (() => void) | undefined;
-  /** For how many calls their messages have paid the rate limit. */
-  #paid = 0;
-  /** Whether the last message exceeded the rate limit. */
-  #isBeyondLimit = false;
-  /** Resume the subscriptions that wait until the client reads. */
-  #paused: (() => void)[] = [];
+  #keepAliveTimer: NodeJS.Timeout | undefined;
   #endWatch = () => {};
-  #onIdle = () => {};
 
-  constructor(socket: WebSocketPeer, options: SocketConnectionOptions<Identity>, opening: Opening<Identity>) {
-    const { isAdmitted, onChecked, scope } = opening;
-    const { credentialDeadlineMs, keepAlive } = options.sockets;
-    this.request = scope.request;
-    this.options = options;
-    this.messages = new SocketMessages(options, scope.request, this);
-    this.#socket = socket;
-    this.#opening = opening;
-    this.#isAuthenticated = isAdmitted;
+  /**
+   * @param scope of the request that opened the socket
+   * @param onChecked if the credential comes with the first message: called once it is checked, or the socket is closed
+   */
+  constructor(
+    peer: WebSocketPeer,
+    options: SocketConnectionOptions<Identity>,
+    scope: RequestScope<Identity>,
+    onClosed: () => void,
+    onChecked: (() => void) | undefined,
+  ) {
+    super(peer, options, scope);
+    this.#options = options;
+    this.#scope = scope;
+    this.#onClosed = onClosed;
+    this.#onChecked = onChecked;
     this.#awaitsParameters = sendsParameters(scope.request);
-    if (keepAlive?.enabled) this.#keepAlive = new KeepAlive(this, socket, keepAlive);
-    if (!isAdmitted) {
-      this.#onChecked = onChecked;
+    this.#keepAlive();
+    if (onChecked) {
+      this.maxUnsentBytes = options.sockets.maxUnauthenticatedBytes;
       this.#credentialTimer = setTimeout(() => {
         options.failedAttempts?.countSilent(scope.request);
-        this.#close(policyViolation, 'No credential came in time.');
-      }, credentialDeadlineMs).unref();
+        this.close(1008, 'No credential came in time.');
+      }, options.sockets.credentialDeadlineMs).unref();
     }
-    if (!this.#awaitsParameters) void this.#begin();
-  }
-
-  get isOpen(): boolean {
-    return this.#state === 'open';
-  }
-
-  get inFlight(): number {
-    return this.pending.size + this.streams.size;
+    if (!this.#awaitsParameters) void this.#begin(null);
   }
 
   message(data: Buffer, isBinary: boolean): void {
     // A client that is about to be told to reconnect repeats its calls on the next socket.
     if (this.#isDraining || !this.isOpen) return;
-    this.#keepAlive?.heard();
-    if (!isBinary && data.byteLength === 4) {
-      const text = data.toString();
-      if (text === 'PING' && !this.options.sockets.dangerouslyDisablePong) this.send('PONG');
-      if (text === 'PING' || text === 'PONG') return;
-    }
+    this.#keepAlive();
+    const message = isBinary ? data : data.toString();
+    const { dangerouslyDisablePong, maxUnauthenticatedBytes } = this.#options.sockets;
+    if (message === 'PING' && !dangerouslyDisablePong) this.send('PONG');
+    if (message === 'PING' || message === 'PONG') return;
     if (this.#awaitsParameters) {
       this.#awaitsParameters = false;
-      clearTimeout(this.#credentialTimer);
-      this.#charge();
-      void this.#begin({ data, isBinary });
+      this.#readParameters(message);
     } else if (this.#held) {
-      this.#hold({ data, isBinary });
+      this.#heldBytes += data.byteLength;
+      if (this.#heldBytes <= maxUnauthenticatedBytes) this.#held.push(message);
+      else this.close(1008, 'Too much was sent before the credential was checked.');
     } else {
-      // The calls of the last message have started: what it paid for and did not start is forfeited.
-      this.#paid = 0;
-      for (const call of this.#read({ data, isBinary })) call.start();
+      for (const call of this.#read(message)) call.start();
     }
-  }
-
-  send(frame: string | Uint8Array): void {
-    if (this.#isRead()) this.#socket.send(frame);
-  }
-
-  pinged(): void {
-    this.#isRead();
-  }
-
-  limited(limit: SocketLimit): void {
-    this.#report(undefined, limit === 'message-bytes' ? 413 : 429, limit);
-  }
-
-  drained(): void {
-    if (this.#socket.bufferedBytes > pacedFromBytes) return;
-    for (const resume of this.#paused.splice(0)) resume();
   }
 
   async closed(isInOrder = false): Promise<void> {
@@ -191,209 +117,142 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
       this.#onChecked = undefined;
     }
     this.#checked();
-    this.#state = 'closed';
-    this.#held = [];
+    this.isOpen = false;
+    this.#held &&= [];
     this.#endWatch();
-    this.#keepAlive?.end();
+    clearTimeout(this.#keepAliveTimer);
     const reason = new DOMException('The client went away.', 'AbortError');
-    for (const call of this.pending) call.abort(reason);
-    for (const call of this.subscriptions.values()) call.abort(reason);
+    for (const call of [...this.running, ...this.subscriptions.values()]) call.abort(reason);
     this.#closing.abort();
-    this.#opening.onClosed();
-    if (this.pending.size === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve;
-    });
+    this.#onClosed();
+    await this.idle();
   }
 
   drain(): void {
     this.#isDraining = true;
-    this.#closeIfDrained();
+    const end = () => {
+      this.reconnect();
+      this.close(1001, 'The server is stopping.');
+    };
+    void this.idle().then(() => setImmediate(end));
   }
 
-  rejection(): TRPCError | undefined {
-    const { maxCallsPerSocket } = this.options.sockets;
-    if (this.inFlight >= maxCallsPerSocket) {
-      this.#close(policyViolation, `A socket may run ${maxCallsPerSocket} calls at once.`);
-      return new TRPCError({ code: 'TOO_MANY_REQUESTS' });
+  #readParameters(message: string | Buffer): void {
+    clearTimeout(this.#credentialTimer);
+    if (!this.#onChecked) this.#charge();
+    try {
+      let decoded: unknown;
+      try {
+        decoded = this.decode(message);
+        if (!isObject(decoded)) throw new Error('Message was not an object');
+      } catch (cause) {
+        const text = 'Malformed TRPCConnectionParamsMessage';
+        throw new TRPCError({ code: 'PARSE_ERROR', message: text, cause });
+      }
+      void this.#begin(parseConnectionParamsFromUnknown(decoded.data));
+    } catch (cause) {
+      this.#end(failureOf(cause).error);
     }
-    if (this.#paid === 0) return this.#charge();
-    this.#paid -= 1;
-    return undefined;
-  }
-
-  ready(): Promise<void> | undefined {
-    if (!this.isOpen || this.#socket.bufferedBytes <= pacedFromBytes) return undefined;
-    return new Promise((resolve) => this.#paused.push(resolve));
-  }
-
-  ended(call: SocketCall, error: TRPCError | undefined): void {
-    // 499: the client has gone, as over HTTP. A subscription ends by that, and has sent what it had.
-    const success = this.#state === 'closed' && !call.isSubscription ? 499 : 200;
-    if (call.procedure === undefined && error) this.#reject(error);
-    else this.#report(call, error ?? success);
-    if (this.pending.size === 0) this.#onIdle();
-    this.#closeIfDrained();
   }
 
   /** Authenticates the client where its request did not, makes the context, and serves what was held. It never rejects. */
-  async #begin(parameters?: RawMessage): Promise<void> {
-    const { isAdmitted, scope } = this.#opening;
-    let connectionParams: ConnectionParams = null;
-    try {
-      if (parameters) connectionParams = this.messages.readConnectionParams(parameters);
-    } catch (cause) {
-      return this.#fail(failureOf(cause).error);
+  async #begin(connectionParams: ConnectionParams): Promise<void> {
+    const { admit, watch } = this.#options;
+    if (this.#onChecked) {
+      const authorization = authorizationOf(connectionParams);
+      const rejection = await admit(this.#scope, { ...socketTarget, authorization });
+      this.#checked();
+      if (rejection) return this.#end(rejection, ...closeOf(rejection));
+      if (!this.isOpen) return;
     }
-    const authorization = authorizationOf(connectionParams);
-    const rejection = isAdmitted
-      ? undefined
-      : await this.options.admit(scope, { ...socketTarget, authorization });
-    this.#checked();
-    if (rejection) return this.#fail(rejection, ...closeOf(rejection));
-    this.#isAuthenticated = true;
-    if (this.isOpen) {
-      this.#endWatch = this.options.watch(scope.token, scope.request, () =>
-        this.#close(policyViolation, 'The credential is not valid any more.'),
-      );
-    }
+    this.#endWatch = watch(this.#scope.token, this.#scope.request, () =>
+      this.close(1008, 'The credential is not valid any more.'),
+    );
     const context = await this.#createContext(connectionParams);
     if (context instanceof Failure) this.contextError = context.error;
-    else this.messages.context = context;
+    else this.context = context;
     // All are read before the first call starts: one of them may stop a subscription that another starts.
     const held = this.#held ?? [];
     this.#held = undefined;
-    const calls = held.flatMap((message) => (this.isOpen ? this.#read(message) : []));
-    if (this.contextError) this.#fail(this.contextError);
+    const calls = held.flatMap((message) => (this.isOpen && !this.#isDraining ? this.#read(message) : []));
+    if (this.contextError) this.#end(this.contextError);
     for (const call of calls) call.start();
   }
 
-  /** The context, or why there is none. */
+  /** @returns the context, or a `Failure` */
   async #createContext(connectionParams: ConnectionParams): Promise<unknown> {
-    const { identity, request, requestId } = this.#opening.scope;
+    const { calls, createContext } = this.#options;
+    const { identity, request, requestId } = this.#scope;
     const { signal } = this.#closing;
+    const type = 'unknown';
     try {
-      const context: unknown = this.options.createContext({
+      const context = createContext({
         request,
         identity,
         // No response takes its headers, and it lasts as long as the socket: they are not kept.
         reply: Object.assign(new Reply(), { append() {} }),
         requestId,
         idempotencyKey: undefined,
-        info: {
-          connectionParams,
-          calls: [],
-          isBatchCall: false,
-          accept: null,
-          type: 'unknown',
-          signal,
-          url: null,
-        },
+        info: { connectionParams, signal, type, calls: [], isBatchCall: false, accept: null, url: null },
       });
       if (!isThenable(context)) return context;
-      return await new Promise((resolve) =>
-        this.options.calls.wait(context, new CallScope(request), resolve),
-      );
+      return await new Promise((resolve) => calls.wait(context, new CallScope(request), resolve));
     } catch (cause) {
       return failureOf(cause);
     }
   }
 
-  /** Reports an error that no call causes, sends it, and closes the socket. */
-  #fail(error: TRPCError, code?: number, reason?: string): void {
-    this.#report(undefined, error);
-    this.messages.fail(noCall, error);
-    setImmediate(() => this.#close(code, reason));
-  }
-
-  #hold(message: RawMessage): void {
-    const { maxUnauthenticatedBytes } = this.options.sockets;
-    this.#heldBytes += message.data.byteLength;
-    if (this.#heldBytes > maxUnauthenticatedBytes)
-      this.#close(policyViolation, 'Too much was sent before the credential was checked.');
-    else this.#held?.push(message);
-  }
-
-  /** The calls of a message, which costs what a call does, whatever is in it; its first call then costs nothing. */
-  #read(message: RawMessage): readonly SocketCall[] {
-    this.#isBeyondLimit = this.#charge() !== undefined;
-    if (!this.#isBeyondLimit) this.#paid += 1;
-    const parts = this.messages.read(message);
-    let isMalformed = parts === undefined;
+  /** The calls of a message. It costs what a call does, whatever is in it, and so does each further call. */
+  #read(message: string | Buffer): readonly SocketCall[] {
+    const exceeded = this.#charge();
+    const parts = this.read(message);
     const calls: SocketCall[] = [];
+    let isAllCalls = parts !== undefined;
+    if (!parts) this.record(new TRPCError({ code: 'BAD_REQUEST' }));
     let index = -1;
     // Not by `entries()`, which costs 3% of a query.
     for (const part of parts ?? []) {
       index += 1;
-      const { id, method } = part;
+      const { id, jsonrpc, method } = part;
       if (id === null) {
-        isMalformed = true;
+        isAllCalls = false;
         const error = new TRPCError({ code: 'PARSE_ERROR', message: '`id` is required' });
-        this.messages.fail({ ...noCall, jsonrpc: part.jsonrpc }, error);
+        this.#reject({ ...noCall, jsonrpc }, error);
       } else if (method === 'subscription.stop') {
         this.subscriptions.get(id)?.abort();
       } else {
-        const procedure = this.options.definitions.get(part.params.path);
-        const call = new SocketCall(this, id, part, procedure, index);
-        const isDuplicate = call.isSubscription && this.subscriptions.has(id);
-        if (isDuplicate) {
-          isMalformed = true;
-          this.messages.fail(call, new TRPCError({ code: 'BAD_REQUEST', message: `Duplicate id ${id}` }));
-        } else {
-          // From now on a message behind it, in the same batch even, can stop it.
-          if (call.isSubscription) this.subscriptions.set(id, call);
-          calls.push(call);
+        const call = new SocketCall(this, id, part, index, calls.length > 0 ? this.#charge() : exceeded);
+        isAllCalls &&= call.procedure !== undefined;
+        const isSubscription = method === 'subscription';
+        if (isSubscription && this.subscriptions.has(id)) {
+          this.#reject(call, new TRPCError({ code: 'BAD_REQUEST', message: `Duplicate id ${id}` }));
+          continue;
         }
+        // From now on a message behind it, in the same batch even, can stop it.
+        if (isSubscription) this.subscriptions.set(id, call);
+        calls.push(call);
       }
     }
-    if (isMalformed) this.#reject(malformed);
+    // A call is answered; anything else would cost nothing.
+    if (exceeded && !isAllCalls) this.close(1013, 'Try again later.');
     return calls;
   }
 
   /** Counts a call, or a message, to the rate limit. */
   #charge(): TRPCError | undefined {
-    return this.#isAuthenticated ? this.options.rateLimit?.count(this.#opening.scope, 1) : undefined;
+    return this.#options.rateLimit?.count(this.#scope, 1);
   }
 
-  /** Whether the client reads what it is sent. Its socket is closed otherwise, or answers would fill the memory. */
-  #isRead(): boolean {
-    const { maxBufferedBytes, maxUnauthenticatedBytes } = this.options.sockets;
-    const maxBytes = this.#isAuthenticated ? maxBufferedBytes : maxUnauthenticatedBytes;
-    if (this.#socket.bufferedBytes <= maxBytes) return true;
-    if (this.isOpen) this.limited('unsent-bytes');
-    this.#close(tryAgainLater, 'What is sent is not read.');
-    return false;
+  /** Answers what is no call with an error. */
+  #reject(call: CallInfo, error: TRPCError): void {
+    this.record(error);
+    this.fail(call, error);
   }
 
-  /** Reports a message that starts no call. Beyond the rate limit it closes the socket: a call would be rejected. */
-  #reject(error: TRPCError): void {
-    this.#report(undefined, error);
-    if (this.#isBeyondLimit) this.#close(tryAgainLater, 'Try again later.');
-  }
-
-  #report(
-    call: SocketCall | undefined,
-    outcome: TRPCError | number,
-    limit = outcome instanceof LimitError ? outcome.limit : undefined,
-  ): void {
-    const status = typeof outcome === 'number' ? outcome : getHTTPStatusCodeFromError(outcome);
-    const isUnexpected = typeof outcome !== 'number' && status >= 500 && limit === undefined;
-    this.options.emit({
-      requestId: this.#opening.scope.requestId,
-      method: 'WS',
-      path: this.request.path,
-      face: 'rpc',
-      operation: call?.path,
-      procedures: call === undefined ? [] : [call.path],
-      calls: 1,
-      status,
-      isStream: call?.isSubscription ?? false,
-      durationMs: call?.startedAt === undefined ? 0 : performance.now() - call.startedAt,
-      bytesIn: undefined,
-      bytesOut: undefined,
-      limit,
-      error: isUnexpected ? outcome : undefined,
-    });
+  /** Ends the socket with an error. */
+  #end(error: TRPCError, code?: number, reason?: string): void {
+    this.#reject(noCall, error);
+    setImmediate(() => this.close(code, reason));
   }
 
   /** Gives up the place among the sockets whose credential is awaited. */
@@ -401,48 +260,18 @@ export class SocketConnection<Identity> implements SocketHandler, FrameReceiver,
     clearTimeout(this.#credentialTimer);
     this.#onChecked?.();
     this.#onChecked = undefined;
+    this.maxUnsentBytes = this.services.sockets.maxBufferedBytes;
   }
 
-  #closeIfDrained(): void {
-    if (!this.#isDraining) return;
-    // Later, since a client that is told to reconnect repeats the calls that are not answered yet.
-    setImmediate(() => {
-      if (this.pending.size > 0 || !this.isOpen) return;
-      this.messages.sendReconnect();
-      this.#close(goingAway, 'The server is stopping.');
-    });
-  }
-
-  #close(code?: number, reason?: string): void {
-    if (this.isOpen) this.#state = 'closing';
-    this.#held &&= [];
-    this.#socket.close(code, reason);
-  }
-}
-
-/** Pings a client that is quiet, and ends the connection of one that stays so. */
-class KeepAlive {
-  readonly #ping: NodeJS.Timeout;
-  #timeout: NodeJS.Timeout | undefined;
-
-  constructor(
-    receiver: FrameReceiver,
-    socket: WebSocketPeer,
-    { pingMs = 30_000, pongWaitMs = 5000 }: NonNullable<SocketOptions['keepAlive']>,
-  ) {
-    this.#ping = setTimeout(() => {
-      receiver.send('PING');
-      this.#timeout = setTimeout(() => socket.terminate(), pongWaitMs);
+  /** Pings the client once it is quiet, and ends the connection if it stays so. Called when something has come. */
+  #keepAlive(): void {
+    const { keepAlive } = this.#options.sockets;
+    if (!keepAlive?.enabled) return;
+    const { pingMs = 30_000, pongWaitMs = 5000 } = keepAlive;
+    clearTimeout(this.#keepAliveTimer);
+    this.#keepAliveTimer = setTimeout(() => {
+      this.send('PING');
+      this.#keepAliveTimer = setTimeout(() => this.peer.terminate(), pongWaitMs);
     }, pingMs);
-  }
-
-  heard(): void {
-    clearTimeout(this.#timeout);
-    this.#ping.refresh();
-  }
-
-  end(): void {
-    clearTimeout(this.#ping);
-    clearTimeout(this.#timeout);
   }
 }

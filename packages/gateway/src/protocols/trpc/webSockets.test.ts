@@ -561,6 +561,18 @@ it('a call whose error cannot be read is answered with an error', async () => {
   expect(callsInFlight()).toBe(0);
 });
 
+it('a batch on a WebSocket costs the rate limit as many calls as it has, as over HTTP: those of no procedure too', async () => {
+  const router = t.router({ one: t.procedure.query(() => 1) });
+  const { frames, say } = await open(router, { rateLimit: { requests: 4, windowSeconds: 600 } });
+  await say([call(1, 'query', 'none'), call(2, 'query', 'none'), call(3, 'query', 'none')]);
+  await say(call(4, 'query', 'one'));
+  const code = (name: string) => ({ error: { data: { code: name } } });
+  expect(frames).toMatchObject([
+    ...Array.from({ length: 3 }, () => code('NOT_FOUND')),
+    code('TOO_MANY_REQUESTS'),
+  ]);
+});
+
 describe('a rateLimit.key that throws', () => {
   it('fails the calls of a WebSocket, which stays open', async () => {
     const router = t.router({ one: t.procedure.query(() => 1) });
