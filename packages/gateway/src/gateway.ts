@@ -6,7 +6,7 @@ import type { HttpRequest } from './http/request.ts';
 import { requestId } from './http/requestId.ts';
 import type { HttpResponse } from './http/response.ts';
 import type { Handle, RejectHttp, Service, Upgrade } from './http/service.ts';
-import type { OpenApiDocument } from './openapi/documentOptions.ts';
+import type { OpenApiDocument } from './openapi/document.ts';
 import { apiErrors } from './openapi/errorFormat.ts';
 import { createOperations, type Operation } from './openapi/operation.ts';
 import type { GatewayOptions } from './options.ts';

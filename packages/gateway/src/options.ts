@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
 import type { Handle } from './http/service.ts';
-import type { DocumentOptions } from './openapi/documentOptions.ts';
+import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './openapi/errorFormat.ts';
 import type { Authenticate } from './policies/authentication.ts';
 import type { CorsOptions } from './policies/cors.ts';

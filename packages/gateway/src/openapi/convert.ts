@@ -3,8 +3,8 @@ import { isExact } from '../http/exactNumber.ts';
 import { reject } from './unservable.ts';
 import { innermost, maxDepth } from './zodSchema.ts';
 
-/** The result of a converter for a text that its schema's type cannot be written as. */
-export const notConvertible: unique symbol = Symbol('notConvertible');
+/** The result of a converter for a text that its schema's type cannot be written as: no text is converted to it. */
+export const notConvertible = undefined;
 
 /** Turns the text of a path segment, a query parameter or a form field into the value that a schema takes. */
 interface Converter {
@@ -19,9 +19,11 @@ interface Converter {
   readonly samples: readonly string[];
 }
 
-/** A converter for a schema, and whether its parameter may be repeated (an array). */
 export interface ParameterConverter extends Converter {
+  /** Whether the parameter may be repeated (an array). */
   readonly repeated: boolean;
+  /** Whether it is a file, which is taken as it is. */
+  readonly isFile: boolean;
 }
 
 /** A property of the input that is sent as text: in the path, in the query, or as a form's field. */
@@ -78,12 +80,7 @@ const converters: Readonly<Record<string, Converter | undefined>> = {
     ['true', 'false'],
     (value) => value === 'true' || (value === 'false' ? false : notConvertible),
   ),
-  date: converter(
-    'date',
-    'a date-time (RFC 3339)',
-    ['2026-01-01T00:00:00Z'],
-    (value) => dateOf(value) ?? notConvertible,
-  ),
+  date: converter('date', 'a date-time (RFC 3339)', ['2026-01-01T00:00:00Z'], dateOf),
   null: nothing,
   undefined: nothing,
   void: nothing,
@@ -116,7 +113,7 @@ function literals(values: readonly z.core.util.Literal[]): Converter {
   return {
     expects: `one of ${keys.map((key) => JSON.stringify(key)).join(', ')}`,
     samples: keys,
-    convert: (value) => (byText.has(value) ? byText.get(value) : notConvertible),
+    convert: (value) => byText.get(value),
     issue: { code: 'invalid_value', values },
     integer: false,
   };
@@ -138,8 +135,7 @@ function union(options: readonly Converter[]): Converter {
     expects: options.map(({ expects }) => expects).join(' or '),
     samples,
     convert: (value) =>
-      options.map((option) => option.convert(value)).find((result) => result !== notConvertible) ??
-      notConvertible,
+      options.map((option) => option.convert(value)).find((result) => result !== notConvertible),
     issue: { code: 'invalid_union', errors: [] },
     integer: options.every((option) => option.integer),
   };
@@ -148,16 +144,21 @@ function union(options: readonly Converter[]): Converter {
 /** Whether two values of one text are the same: two dates are. */
 const isSame = (one: unknown, other: unknown) => typeof one === typeof other && String(one) === String(other);
 
+const file = converter('file', 'a file', [], (value) => value);
+
 /**
  * The converter of a schema's own type, strict: nothing is trimmed, rounded or guessed. The schema itself is not
  * changed; it checks the value afterwards.
+ * @param isMultipart whether files can be sent
  * @throws {Unservable} where a text cannot be converted without guessing
  */
-export function parameterConverter(schema: z.core.$ZodType): ParameterConverter {
+export function parameterConverter(schema: z.core.$ZodType, isMultipart = false): ParameterConverter {
   const def = innermost(schema)?._zod.def;
   if (def?.type === 'set') reject('is a set; use an array');
-  const isArray = def?.type === 'array';
-  return { ...scalarConverter(isArray ? def.element : schema), repeated: isArray };
+  const repeated = def?.type === 'array';
+  const item = repeated ? def.element : schema;
+  const isFile = isMultipart && innermost(item)?._zod.def.type === 'file';
+  return { ...(isFile ? file : scalarConverter(item)), repeated, isFile };
 }
 
 function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {

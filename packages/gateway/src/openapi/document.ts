@@ -5,11 +5,24 @@ import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-opena
 import { idempotencyKeyPattern } from '../policies/idempotencyKey.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { Parameter } from './convert.ts';
-import type { DocumentOptions, OpenApiDocument } from './documentOptions.ts';
 import { documentedResponses, type DocumentedService } from './documentedResponses.ts';
 import type { Operation } from './operation.ts';
-import { operationDescription } from './operationDescription.ts';
+import { operationDescription } from './deprecation.ts';
 import { unwrap } from './zodSchema.ts';
+
+/** What the OpenAPI document says about the service as a whole. */
+export interface DocumentOptions {
+  readonly title: string;
+  readonly version: string;
+  readonly description?: string;
+  /** Of the interface: its name, and its SPDX expression. */
+  readonly license?: { readonly name: string; readonly identifier?: string };
+  /** Tags that group operations, with what each is about. */
+  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
+}
+
+/** The OpenAPI 3.1 document, as JSON. */
+export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
 export interface CreateDocumentOptions extends DocumentedService {
   readonly operations: readonly Operation[];

@@ -4,7 +4,7 @@ import { isZod } from '../procedures/isZod.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { parameterConverter, type Parameter } from './convert.ts';
-import { deprecationHeaders, type LinkBase } from './deprecationHeaders.ts';
+import { deprecationHeaders, type LinkBase } from './deprecation.ts';
 import { operationBody, type OperationBody } from './operationBody.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
 import { parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
@@ -25,7 +25,7 @@ export interface Operation {
   readonly pathParameters: readonly Parameter[];
   /** The other properties of the input. */
   readonly shape: Shape;
-  /** Those that are sent as text: in the query, or as fields of a form. */
+  /** Those that are sent as text or file: in the query, or as fields of a form. */
   readonly texts: ReadonlyMap<string, Parameter>;
   readonly body: OperationBody | undefined;
   readonly output: OperationOutput;
@@ -136,14 +136,16 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
   );
   const hasBody = rest.method !== 'GET' && rest.method !== 'DELETE';
   const body = operationBody(hasBody ? others : {}, isInputOptional, rest);
-  const textNames = body ? body.textNames : Object.keys(others);
   const cursor = rest.pagination?.cursor;
-  if (cursor !== undefined && (body || !textNames.includes(cursor))) {
+  if (cursor !== undefined && (body || !(cursor in others))) {
     reject(
       `its pagination names the cursor "${cursor}", but its query has no such parameter; add it to the input, or name another`,
     );
   }
 
+  const texts = (body?.isForm === false ? [] : Object.keys(others)).map(
+    (name) => [name, createParameter(name, others, body?.isMultipart)] as const,
+  );
   const deprecation = deprecationHeaders(rest.deprecation, links);
   return {
     procedure,
@@ -152,7 +154,8 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
     isInputOptional,
     pathParameters,
     shape: others,
-    texts: new Map(textNames.map((name) => [name, createParameter(name, others)])),
+    // Problems with texts are named before those with files.
+    texts: new Map([...texts.filter(([, { converter }]) => !converter.isFile), ...texts]),
     body,
     output,
     statuses: successStatuses(rest, output),
@@ -163,14 +166,14 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
   };
 }
 
-function createParameter(name: string, shape: Shape): Parameter {
+function createParameter(name: string, shape: Shape, isMultipart = false): Parameter {
   const schema =
     shape[name] ??
     reject(
       `its path has the parameter {${name}}, but its input has no property "${name}"; add it to the input, or rename the parameter`,
     );
   try {
-    return { name, schema, converter: parameterConverter(schema) };
+    return { name, schema, converter: parameterConverter(schema, isMultipart) };
   } catch (error) {
     throw error instanceof Unservable ? new Unservable(`"${name}" ${error.message}`) : error;
   }

@@ -1,20 +1,19 @@
-import type { z } from 'zod';
 import type { RestMeta } from '../procedures/meta.ts';
 import { inspectJson } from './jsonable.ts';
 import { reject } from './unservable.ts';
-import { innermost, isOptional, type Shape } from './zodSchema.ts';
+import { isOptional, type Shape } from './zodSchema.ts';
 
 /** What a body carries: the properties that are not in the path. */
 export interface OperationBody {
   readonly contentTypes: readonly string[];
-  /** The properties that hold dates, which JSON carries as text. */
-  readonly dates: readonly string[];
   /** Whether a property is required. Where none is, the body may be left out. */
   readonly required: boolean;
-  /** The properties that a form sends as text; empty where no form is accepted. */
-  readonly textNames: readonly string[];
-  /** The files of a `multipart/form-data` body, and whether each may be repeated. */
-  readonly files: ReadonlyMap<string, { readonly repeated: boolean }>;
+  /** The properties that hold dates, which JSON carries as text. */
+  readonly dates: readonly string[];
+  /** Whether it may be a form, whose fields are texts. */
+  readonly isForm: boolean;
+  /** Whether it is `multipart/form-data` alone, which carries files. */
+  readonly isMultipart: boolean;
 }
 
 const json = 'application/json';
@@ -48,25 +47,11 @@ export function operationBody(
         return problem === undefined ? hasDate : reject(`in its body, "${name}": ${problem}`);
       })
     : [];
-  // Where one of the types cannot carry files, a file is a text field, whose converter rejects it with the reason.
-  const files = contentTypes.every((type) => type === multipart) ? fileFields(properties) : new Map();
-  const isForm = contentTypes.some((type) => type !== json);
   return {
     contentTypes,
-    dates: dates.map(([name]) => name),
     required: !isInputOptional && properties.some(([, schema]) => !isOptional(schema, 'input')),
-    textNames: isForm ? Object.keys(shape).filter((name) => !files.has(name)) : [],
-    files,
+    dates: dates.map(([name]) => name),
+    isForm: contentTypes.some((type) => type !== json),
+    isMultipart: contentTypes.every((type) => type === multipart),
   };
-}
-
-/** The properties that are files (`z.file()`), or arrays of files. */
-function fileFields(properties: readonly (readonly [name: string, schema: z.core.$ZodType])[]) {
-  const files = new Map<string, { readonly repeated: boolean }>();
-  for (const [name, schema] of properties) {
-    const def = innermost(schema)?._zod.def;
-    const isFiles = def?.type === 'array' && innermost(def.element)?._zod.def.type === 'file';
-    if (isFiles || def?.type === 'file') files.set(name, { repeated: isFiles });
-  }
-  return files;
 }

@@ -12,7 +12,7 @@ import type { InputIssue } from '../../procedures/inputError.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { parseExactJson } from './exactJson.ts';
-import { convertFields, formFields } from './formFields.ts';
+import { convertFields, formFields, type FormFields } from './formFields.ts';
 
 export type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
@@ -109,7 +109,7 @@ export function readBody(
   issues: InputIssue[],
   { maxJsonDepth, maxQueryParameters }: InputLimits,
 ): Record<string, unknown> {
-  if (raw instanceof FormData) return readMultipart(texts, body.files, raw, issues);
+  if (raw instanceof FormData) return readMultipart(texts, raw, issues);
   const text = decode(raw.bytes);
   if (raw.isForm) {
     refuseLongForm(text, maxQueryParameters);
@@ -134,31 +134,28 @@ export function readBody(
 }
 
 function readMultipart(
-  fields: Operation['texts'],
-  files: OperationBody['files'],
+  texts: Operation['texts'],
   form: FormData,
   issues: InputIssue[],
 ): Record<string, unknown> {
-  const input: Record<string, unknown> = {};
-  const texts = new Map<string, string[]>();
-  const rejectField = (name: string, expected: string, message: string) =>
-    issues.push({ code: 'invalid_type', expected, path: [name], message });
+  const fields = new Map<string, ReturnType<FormData['getAll']>>();
   // Not the form's own names: each lookup goes through all its entries, and a client may send thousands.
-  for (const name of fields.keys()) {
+  for (const [name, { converter }] of texts) {
+    const { isFile, repeated } = converter;
     const values = form.getAll(name);
-    if (!values.every((value) => typeof value === 'string')) {
-      rejectField(name, 'string', 'must be a text, not a file');
+    const rejectField = (expected: string, message: string) =>
+      issues.push({ code: 'invalid_type', expected, path: [name], message });
+    if (values.some((value) => (typeof value === 'string') === isFile)) {
+      if (isFile) rejectField('file', 'must be a file');
+      else rejectField('string', 'must be a text, not a file');
+    } else if (isFile && values.length > 1 && !repeated) {
+      rejectField('file', 'is given more than once');
     } else if (values.length > 0) {
-      texts.set(name, values);
+      fields.set(name, values);
     }
   }
-  for (const [name, { repeated }] of files) {
-    const values = form.getAll(name);
-    if (values.some((value) => typeof value === 'string')) rejectField(name, 'file', 'must be a file');
-    else if (values.length > 1 && !repeated) rejectField(name, 'file', 'is given more than once');
-    else if (values.length > 0) input[name] = repeated ? values : values[0];
-  }
-  convertFields(fields, texts, input, issues);
+  const input = {};
+  convertFields(texts, fields as FormFields, input, issues);
   return input;
 }
 

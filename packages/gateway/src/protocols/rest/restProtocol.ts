@@ -5,7 +5,7 @@ import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { discardStream, isBodyStream } from '../../http/response.ts';
 import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
-import type { LinkBase } from '../../openapi/deprecationHeaders.ts';
+import type { LinkBase } from '../../openapi/deprecation.ts';
 import type { Operation } from '../../openapi/operation.ts';
 import type { Calls, OutcomeReceiver } from '../../policies/calls.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';

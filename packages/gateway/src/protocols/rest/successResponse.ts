@@ -1,7 +1,7 @@
 // Hot path: every successful REST response is encoded here.
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header, HttpResponse } from '../../http/response.ts';
-import type { LinkBase } from '../../openapi/deprecationHeaders.ts';
+import type { LinkBase } from '../../openapi/deprecation.ts';
 import type { Operation } from '../../openapi/operation.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';

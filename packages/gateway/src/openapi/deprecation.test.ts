@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { operationDescription } from './operationDescription.ts';
+import { operationDescription } from './deprecation.ts';
 
 const meta = { method: 'GET', path: '/a' } as const;
 const since = new Date('2026-11-20T00:00:00Z');
