@@ -14,16 +14,21 @@ const longExponent = /\d[eE][+-]?\d{3}/;
  */
 function mayRound(text: string): boolean {
   for (let at = longDigits - 1; at < text.length; at += longDigits) {
-    let start = at;
-    let end = at;
-    while (isOfNumber(text, start - 1)) start -= 1;
-    while (isOfNumber(text, end)) end += 1;
-    if (end - start >= longDigits) return true;
+    if (isOfNumber(text, at) && runLength(text, at) >= longDigits) return true;
   }
   return longExponent.test(text);
 }
 
 const longDigits = 16;
+
+/** The length of the run of digits and points around a position. */
+function runLength(text: string, at: number): number {
+  let start = at;
+  while (start > 0 && isOfNumber(text, start - 1)) start -= 1;
+  let end = at + 1;
+  while (end < text.length && isOfNumber(text, end)) end += 1;
+  return end - start;
+}
 
 /** A digit, or the point. */
 function isOfNumber(text: string, at: number): boolean {
