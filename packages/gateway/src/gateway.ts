@@ -35,7 +35,7 @@ import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
-import { socketSettings, type RpcOptions } from './protocols/trpc/options.ts';
+import { withSocketLimits, type RpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
 
@@ -69,7 +69,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const { documentPath, restBasePath, rpcBasePath } = pathsOf(options);
   const origin = publicOrigin(options.publicUrl, restBasePath);
   const limits = limitsOf(options);
-  const settings = socketSettings(options.sockets ?? {}, limits.maxBodyBytes);
+  const socketOptions = withSocketLimits(options.sockets ?? {}, limits.maxBodyBytes);
   const isProtected = authenticate !== undefined;
   const rpc = {
     ...options.rpc,
@@ -127,7 +127,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     responseMeta: rpc.responseMeta && createRestResponseMeta(router, rpc.responseMeta),
     ...eventTimes(router._def._config),
   });
-  const trpc = new TrpcProtocol({
+  const trpcSettings: TrpcSettings = {
     config: router._def._config,
     basePath: rpcBasePath,
     rpc: rpc as RpcOptions<AnyTRPCRouter> & typeof rpc,
@@ -139,14 +139,11 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     idempotentProcedures: procedurePaths(operations.filter((operation) => operation.rest.idempotencyKey)),
     errorResponse: trpcErrorResponse,
     createContext: options.createContext,
-  });
+  };
+  const trpc = new TrpcProtocol(trpcSettings);
   const sockets = new WebSockets({
-    router,
-    procedures: new Map(definitions.map((procedure) => [procedure.path, procedure])),
-    rpc,
-    limits,
-    calls,
-    admit: (scope, target) => admit(admitting, scope, target),
+    ...trpcSettings,
+    admit: (scope: RequestScope<Identity>, target) => admit(admitting, scope, target),
     rateLimit,
     allowsOrigin: createSocketOrigins(
       options.cors?.origins ?? [],
@@ -154,12 +151,9 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     ),
     clientAddress,
     failedAttempts,
-    sockets: settings,
+    sockets: socketOptions,
     isProtected,
-    watch,
-    createContext: options.createContext,
     emit: (record) => recorder.emit(record),
-    errorResponse: trpcErrorResponse,
   });
 
   let made: Promise<OpenApiDocument> | undefined;
@@ -312,8 +306,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     ...(arriving.length > 0 && { shed }),
     rejectHttp,
     maxBodyBytes: limits.maxBodyBytes,
-    maxMessageBytes: settings.maxMessageBytes,
-    maxUnauthenticatedBytes: settings.maxUnauthenticatedBytes,
+    maxMessageBytes: socketOptions.maxMessageBytes,
+    maxUnauthenticatedBytes: socketOptions.maxUnauthenticatedBytes,
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     refusedTokens: () => failedAttempts?.known() ?? 0,

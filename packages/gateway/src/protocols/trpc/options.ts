@@ -1,10 +1,18 @@
-import type { AnyTRPCRouter } from '@trpc/server';
+import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
+import type { MaybePromise } from '../../http/after.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { defaultMessageBytes } from '../../http/service.ts';
 import type { Calls } from '../../policies/calls.ts';
+import type { ClientAddress } from '../../policies/clientAddress.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
+import type { Exchange } from '../../policies/exchange.ts';
+import type { FailedAttempts } from '../../policies/failedAttempts.ts';
 import { requirePositiveIntegers, type Limits } from '../../policies/limits.ts';
+import type { Target } from '../../policies/policy.ts';
+import type { RateLimit } from '../../policies/rateLimit.ts';
+import type { RequestScope } from '../../policies/requestScope.ts';
+import type { SocketOrigins } from '../../policies/socketOrigins.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { TrpcErrorResponse } from './errorResponse.ts';
@@ -35,6 +43,21 @@ export interface TrpcSettings {
   readonly errorResponse: TrpcErrorResponse;
   // A method, so that any type of identity fits.
   createContext(options: ContextOptions<unknown>): unknown;
+}
+
+/** What all WebSockets share. */
+export interface SocketSettings extends TrpcSettings {
+  readonly sockets: SocketOptions & SocketLimits;
+  readonly rateLimit: Pick<RateLimit<unknown>, 'count'> | undefined;
+  readonly failedAttempts: FailedAttempts | undefined;
+  readonly allowsOrigin: SocketOrigins;
+  readonly clientAddress: ClientAddress;
+  /** Whether a credential is required. */
+  readonly isProtected: boolean;
+  /** Decides on a request, or on the credential of a socket, by the policies. */
+  admit(scope: RequestScope, target: Target): MaybePromise<TRPCError | undefined>;
+  /** Reports each call, and each malformed message. It does not throw. */
+  emit(record: Exchange): void;
 }
 
 /**
@@ -94,13 +117,10 @@ const socketLimits = {
   maxWaitingPerAddress: 100,
 };
 
-type SocketLimits = typeof socketLimits;
-
-/** The options of WebSockets, with each limit. */
-export type SocketSettings = SocketOptions & Readonly<SocketLimits>;
+type SocketLimits = Readonly<typeof socketLimits>;
 
 /** @throws {GatewayError} for a limit that is not a positive integer */
-export function socketSettings(options: SocketOptions, maxBodyBytes: number): SocketSettings {
+export function withSocketLimits(options: SocketOptions, maxBodyBytes: number): SocketSettings['sockets'] {
   const defaults = {
     ...socketLimits,
     maxMessageBytes: Math.ceil(Math.min(defaultMessageBytes, maxBodyBytes)),

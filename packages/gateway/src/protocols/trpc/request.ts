@@ -7,7 +7,6 @@ import type { Target } from '../../policies/policy.ts';
 import { refuseLongQuery } from '../../policies/queryParameters.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { authorizationOf } from './connectionAuthorization.ts';
 import type { TrpcSettings } from './options.ts';
 
 /** How far reading came before it failed: tRPC's answer to an error depends on it. */
@@ -257,3 +256,7 @@ function isHost(host = 'localhost'): boolean {
   lastHost = host;
   return true;
 }
+
+/** The credential in tRPC's connection parameters: `authorization`, in any case, as the header of that name has it. */
+export const authorizationOf = (parameters: TRPCRequestInfo['connectionParams']): string | undefined =>
+  Object.entries(parameters ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];

@@ -1,15 +1,12 @@
 // Hot path: every message on a WebSocket is read here, and every frame is encoded here.
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
-import { getErrorShape, TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { getErrorShape, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { parseTRPCMessage, type TRPCClientOutgoingMessage } from '@trpc/server/rpc';
 import { isObject } from '../../http/isObject.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
-import type { Calls } from '../../policies/calls.ts';
 import type { CallScope } from '../../policies/callScope.ts';
-import type { Exchange } from '../../policies/exchange.ts';
-import type { Limits } from '../../policies/limits.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { answerTooLarge, boundedJson } from '../../policies/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
@@ -17,21 +14,6 @@ import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { hiddenShape } from './errorResponse.ts';
 import type { SocketSettings } from './options.ts';
-
-/** The options of a gateway that messages and calls on WebSockets depend on. */
-export interface SocketServices {
-  readonly router: AnyTRPCRouter;
-  readonly rpc: {
-    readonly maxBatchSize: number;
-    readonly onError?: ((info: never) => unknown) | undefined;
-  };
-  readonly procedures: ReadonlyMap<string, Procedure>;
-  readonly calls: Calls;
-  readonly limits: Limits;
-  readonly sockets: SocketSettings;
-  /** Reports each call, and each malformed message. It does not throw. */
-  readonly emit: (record: Exchange) => void;
-}
 
 /** What an error names: a call, or none. */
 export interface CallInfo {
@@ -77,20 +59,18 @@ export class Socket {
   /** Subscriptions by their ids, from when they are read until their iterators are closed. */
   readonly subscriptions = new Map<string | number, OpenCall>();
   readonly scope: RequestScope;
-  readonly services: SocketServices;
+  readonly settings: SocketSettings;
   protected readonly peer: WebSocketPeer;
   /** How many bytes may be unsent. */
   protected maxUnsentBytes: number;
-  readonly #config: AnyTRPCRouter['_def']['_config'];
   /** Resume the subscriptions that wait until the client reads. */
   #paused: (() => void)[] = [];
 
-  constructor(peer: WebSocketPeer, services: SocketServices, scope: RequestScope) {
+  constructor(peer: WebSocketPeer, settings: SocketSettings, scope: RequestScope) {
     this.scope = scope;
-    this.services = services;
+    this.settings = settings;
     this.peer = peer;
-    this.maxUnsentBytes = services.sockets.maxBufferedBytes;
-    this.#config = services.router._def._config;
+    this.maxUnsentBytes = settings.sockets.maxBufferedBytes;
   }
 
   get inFlight(): number {
@@ -99,11 +79,11 @@ export class Socket {
 
   /** The calls in a message; `undefined` for a malformed message, whose error is sent. */
   protected read(message: string | Buffer): readonly TRPCClientOutgoingMessage[] | undefined {
-    const { transformer } = this.#config;
+    const { transformer } = this.settings.config;
     try {
       const decoded = this.decode(message);
       if (!Array.isArray(decoded)) return [parseTRPCMessage(decoded, transformer)];
-      if (decoded.length <= this.services.rpc.maxBatchSize)
+      if (decoded.length <= this.settings.rpc.maxBatchSize)
         return decoded.map((part) => parseTRPCMessage(part, transformer));
       this.#rejectBatch(decoded);
     } catch (cause) {
@@ -114,7 +94,7 @@ export class Socket {
   }
 
   protected decode(message: string | Buffer): unknown {
-    const { experimental_encoder: encoder } = this.services.sockets;
+    const { experimental_encoder: encoder } = this.settings.sockets;
     if (encoder) return encoder.decode(message);
     if (typeof message === 'string') return JSON.parse(message);
     // tRPC's own words.
@@ -146,9 +126,9 @@ export class Socket {
   /** Calls `onError`, whose own failure, at once or later, is ignored. */
   reportError({ path, type, input }: CallInfo, cause: unknown): TRPCError {
     const { error } = failureOf(cause);
-    const { onError } = this.services.rpc;
-    const info = { error, path, type, ctx: this.context, req: this.scope.request, input };
-    if (onError) (async () => onError(info as never))().catch(() => {});
+    const { onError } = this.settings.rpc;
+    const ctx = this.context as never;
+    (async () => onError?.({ error, path, type, ctx, req: this.scope.request, input }))().catch(() => {});
     return error;
   }
 
@@ -162,7 +142,7 @@ export class Socket {
     const limit = error instanceof LimitError ? error.limit : undefined;
     // Not what the client calls it: that is fit for no metric.
     const operation = call?.procedure?.path;
-    this.services.emit({
+    this.settings.emit({
       requestId,
       method: 'WS',
       path: request.path,
@@ -208,7 +188,7 @@ export class Socket {
 
   /** Why no further call may start: then the socket is closed. */
   rejection(): TRPCError | undefined {
-    const { maxCallsPerSocket } = this.services.sockets;
+    const { maxCallsPerSocket } = this.settings.sockets;
     if (this.running.size < maxCallsPerSocket) return undefined;
     this.close(1008, `A socket may run ${maxCallsPerSocket} calls at once.`);
     return new TRPCError({ code: 'TOO_MANY_REQUESTS' });
@@ -251,7 +231,7 @@ export class Socket {
     const { path, type, input } = call;
     const ctx = this.context as never;
     try {
-      return getErrorShape({ config: this.#config, ctx, error, type, path, input });
+      return getErrorShape({ config: this.settings.config, ctx, error, type, path, input });
     } catch (cause) {
       this.reportError(call, cause);
       return hiddenShape;
@@ -269,8 +249,8 @@ export class Socket {
 
   #send(message: OutgoingMessage): void {
     if (!this.isOpen) return;
-    const { limits, sockets } = this.services;
-    const { output } = this.#config.transformer;
+    const { limits, sockets } = this.settings;
+    const { output } = this.settings.config.transformer;
     const { result } = message;
     let maxBytes = Infinity;
     if ('error' in message) message.error = output.serialize(message.error);

@@ -41,7 +41,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   ) {
     super(socket.scope.request);
     const { input, lastEventId, path } = params;
-    const procedure = socket.services.procedures.get(path);
+    const procedure = socket.settings.procedures.get(path);
     this.id = id;
     this.jsonrpc = jsonrpc;
     this.path = path;
@@ -67,7 +67,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 
   /** Runs the call, which is answered at once where nothing in it waits. It never throws. */
   start(): void {
-    const { context, contextError, isOpen, running, services } = this.#socket;
+    const { context, contextError, isOpen, running, settings } = this.#socket;
     if (contextError) return this.#fail(contextError);
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
       // It has not run, so there is no record of it.
@@ -81,13 +81,13 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     }
     const error = this.#rejection ?? this.#socket.rejection();
     if (error) return this.#fail(error);
-    services.calls.start(procedure, context, this, this.#index, this, this);
+    settings.calls.start(procedure, context, this, this.#index, this, this);
     if (!this.#hasEnded) running.add(this);
   }
 
   /** @throws {LimitError} `json-depth` */
   read(): unknown {
-    const { maxJsonDepth } = this.#socket.services.limits;
+    const { maxJsonDepth } = this.#socket.settings.limits;
     if (isDeeper(this.input, maxJsonDepth)) throw tooDeep(maxJsonDepth);
     return this.input;
   }

@@ -1,34 +1,22 @@
 import type { Buffer } from 'node:buffer';
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromUnknown, type TRPCRequestInfo } from '@trpc/server/http';
-import { isThenable, type MaybePromise } from '../../http/after.ts';
+import { isThenable } from '../../http/after.ts';
 import { isObject } from '../../http/isObject.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
 import { CallScope } from '../../policies/callScope.ts';
-import type { CredentialWatch } from '../../policies/credentialWatch.ts';
-import type { FailedAttempts } from '../../policies/failedAttempts.ts';
-import type { Target } from '../../policies/policy.ts';
-import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
-import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { Reply } from '../../procedures/reply.ts';
-import { authorizationOf, sendsParameters } from './connectionAuthorization.ts';
-import { noCall, Socket, type CallInfo, type SocketServices } from './socket.ts';
+import type { SocketSettings } from './options.ts';
+import { authorizationOf } from './request.ts';
+import { noCall, Socket, type CallInfo } from './socket.ts';
 import { SocketCall } from './socketCall.ts';
 
-/** The options of a gateway that its WebSockets depend on. */
-export interface SocketConnectionOptions<Identity> extends SocketServices {
-  /** Decides on a request, or on the credential of a socket, by the policies. */
-  readonly admit: (scope: RequestScope<Identity>, target: Target) => MaybePromise<TRPCError | undefined>;
-  readonly rateLimit: RateLimit<Identity> | undefined;
-  readonly failedAttempts: FailedAttempts | undefined;
-  readonly watch: CredentialWatch;
-  readonly createContext: (options: ContextOptions<Identity>) => unknown;
-}
-
-/** What a request for a WebSocket names: nothing yet. It counts as a call. */
-export const socketTarget: Target = { calls: 1, isPublic: false };
+/** Whether a socket's first message is its connection parameters, as tRPC's handler reads the URL that opened it. */
+export const sendsParameters = ({ query }: HttpRequest): boolean =>
+  new URLSearchParams(query).get('connectionParams') === '1';
 
 /** How long a client may keep the connection open after it has closed its socket, in milliseconds. */
 const connectionEndsWithinMs = 18_000;
@@ -44,9 +32,7 @@ function closeOf({ code }: TRPCError): [code: number, reason: string] {
 type ConnectionParams = TRPCRequestInfo['connectionParams'];
 
 /** The owner of one WebSocket: its credential, its context, its limits and its end. */
-export class SocketConnection<Identity> extends Socket implements SocketHandler {
-  readonly #options: SocketConnectionOptions<Identity>;
-  readonly #scope: RequestScope<Identity>;
+export class SocketConnection extends Socket implements SocketHandler {
   readonly #onClosed: () => void;
   #onChecked: (() => void) | undefined;
   /** The signal of `createContext`: aborts when the socket is closed. */
@@ -67,24 +53,22 @@ export class SocketConnection<Identity> extends Socket implements SocketHandler 
    */
   constructor(
     peer: WebSocketPeer,
-    options: SocketConnectionOptions<Identity>,
-    scope: RequestScope<Identity>,
+    settings: SocketSettings,
+    scope: RequestScope,
     onClosed: () => void,
     onChecked: (() => void) | undefined,
   ) {
-    super(peer, options, scope);
-    this.#options = options;
-    this.#scope = scope;
+    super(peer, settings, scope);
     this.#onClosed = onClosed;
     this.#onChecked = onChecked;
     this.#awaitsParameters = sendsParameters(scope.request);
     this.#keepAlive();
     if (onChecked) {
-      this.maxUnsentBytes = options.sockets.maxUnauthenticatedBytes;
+      this.maxUnsentBytes = settings.sockets.maxUnauthenticatedBytes;
       this.#credentialTimer = setTimeout(() => {
-        options.failedAttempts?.countSilent(scope.request);
+        settings.failedAttempts?.countSilent(scope.request);
         this.close(1008, 'No credential came in time.');
-      }, options.sockets.credentialDeadlineMs).unref();
+      }, settings.sockets.credentialDeadlineMs).unref();
     }
     if (!this.#awaitsParameters) void this.#begin(null);
   }
@@ -94,7 +78,7 @@ export class SocketConnection<Identity> extends Socket implements SocketHandler 
     if (this.#isDraining || !this.isOpen) return;
     this.#keepAlive();
     const message = isBinary ? data : data.toString();
-    const { dangerouslyDisablePong, maxUnauthenticatedBytes } = this.#options.sockets;
+    const { dangerouslyDisablePong, maxUnauthenticatedBytes } = this.settings.sockets;
     if (message === 'PING' && !dangerouslyDisablePong) this.send('PONG');
     if (message === 'PING' || message === 'PONG') return;
     if (this.#awaitsParameters) {
@@ -141,31 +125,29 @@ export class SocketConnection<Identity> extends Socket implements SocketHandler 
     clearTimeout(this.#credentialTimer);
     if (!this.#onChecked) this.#charge();
     try {
-      let decoded: unknown;
-      try {
-        decoded = this.decode(message);
-        if (!isObject(decoded)) throw new Error('Message was not an object');
-      } catch (cause) {
-        const text = 'Malformed TRPCConnectionParamsMessage';
-        throw new TRPCError({ code: 'PARSE_ERROR', message: text, cause });
-      }
+      const decoded = this.decode(message);
+      if (!isObject(decoded)) throw new Error('Message was not an object');
       void this.#begin(parseConnectionParamsFromUnknown(decoded.data));
     } catch (cause) {
-      this.#end(failureOf(cause).error);
+      const text = 'Malformed TRPCConnectionParamsMessage';
+      const isShape = cause instanceof TRPCError;
+      this.#end(isShape ? cause : new TRPCError({ code: 'PARSE_ERROR', message: text, cause }));
     }
   }
 
   /** Authenticates the client where its request did not, makes the context, and serves what was held. It never rejects. */
   async #begin(connectionParams: ConnectionParams): Promise<void> {
-    const { admit, watch } = this.#options;
     if (this.#onChecked) {
       const authorization = authorizationOf(connectionParams);
-      const rejection = await admit(this.#scope, { ...socketTarget, authorization });
+      const target = { calls: 1, isPublic: false, authorization };
+      const rejection = await this.settings.admit(this.scope, target);
       this.#checked();
       if (rejection) return this.#end(rejection, ...closeOf(rejection));
       if (!this.isOpen) return;
     }
-    this.#endWatch = watch(this.#scope.token, this.#scope.request, () =>
+    // Read now: the policies have set it.
+    const { request, token } = this.scope;
+    this.#endWatch = this.settings.watch(token, request, () =>
       this.close(1008, 'The credential is not valid any more.'),
     );
     const context = await this.#createContext(connectionParams);
@@ -181,12 +163,11 @@ export class SocketConnection<Identity> extends Socket implements SocketHandler 
 
   /** @returns the context, or a `Failure` */
   async #createContext(connectionParams: ConnectionParams): Promise<unknown> {
-    const { calls, createContext } = this.#options;
-    const { identity, request, requestId } = this.#scope;
+    const { identity, request, requestId } = this.scope;
     const { signal } = this.#closing;
     const type = 'unknown';
     try {
-      const context = createContext({
+      const context = this.settings.createContext({
         request,
         identity,
         // No response takes its headers, and it lasts as long as the socket: they are not kept.
@@ -196,7 +177,9 @@ export class SocketConnection<Identity> extends Socket implements SocketHandler 
         info: { connectionParams, signal, type, calls: [], isBatchCall: false, accept: null, url: null },
       });
       if (!isThenable(context)) return context;
-      return await new Promise((resolve) => calls.wait(context, new CallScope(request), resolve));
+      return await new Promise((resolve) =>
+        this.settings.calls.wait(context, new CallScope(request), resolve),
+      );
     } catch (cause) {
       return failureOf(cause);
     }
@@ -240,7 +223,7 @@ export class SocketConnection<Identity> extends Socket implements SocketHandler 
 
   /** Counts a call, or a message, to the rate limit. */
   #charge(): TRPCError | undefined {
-    return this.#options.rateLimit?.count(this.#scope, 1);
+    return this.settings.rateLimit?.count(this.scope, 1);
   }
 
   /** Answers what is no call with an error. */
@@ -260,12 +243,12 @@ export class SocketConnection<Identity> extends Socket implements SocketHandler 
     clearTimeout(this.#credentialTimer);
     this.#onChecked?.();
     this.#onChecked = undefined;
-    this.maxUnsentBytes = this.services.sockets.maxBufferedBytes;
+    this.maxUnsentBytes = this.settings.sockets.maxBufferedBytes;
   }
 
   /** Pings the client once it is quiet, and ends the connection if it stays so. Called when something has come. */
   #keepAlive(): void {
-    const { keepAlive } = this.#options.sockets;
+    const { keepAlive } = this.settings.sockets;
     if (!keepAlive?.enabled) return;
     const { pingMs = 30_000, pongWaitMs = 5000 } = keepAlive;
     clearTimeout(this.#keepAliveTimer);

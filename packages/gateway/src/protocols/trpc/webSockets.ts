@@ -2,41 +2,28 @@ import { TRPCError } from '@trpc/server';
 import { after, type MaybePromise } from '../../http/after.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
-import type { ClientAddress } from '../../policies/clientAddress.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
-import type { SocketOrigins } from '../../policies/socketOrigins.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { sendsParameters } from './connectionAuthorization.ts';
-import type { TrpcErrorResponse } from './errorResponse.ts';
 import type { SocketSettings } from './options.ts';
-import { SocketConnection, socketTarget, type SocketConnectionOptions } from './socketConnection.ts';
-
-export interface WebSocketsOptions<Identity> extends SocketConnectionOptions<Identity> {
-  readonly allowsOrigin: SocketOrigins;
-  readonly clientAddress: ClientAddress;
-  /** Whether a credential is required. */
-  readonly isProtected: boolean;
-  /** The response to a request that is rejected. */
-  readonly errorResponse: TrpcErrorResponse;
-}
+import { SocketConnection, sendsParameters } from './socketConnection.ts';
 
 /**
  * tRPC over WebSocket (RFC 6455). The credential comes with the request that opens the socket or, where its URL has
  * `connectionParams=1` and it has no credential, with the first message: browsers can send no header here.
  */
-export class WebSockets<Identity> {
-  readonly #options: WebSocketsOptions<Identity>;
-  readonly #connections = new Set<SocketConnection<Identity>>();
+export class WebSockets {
+  readonly #settings: SocketSettings;
+  readonly #connections = new Set<SocketConnection>();
   readonly #waiting: WaitingSockets;
 
-  constructor(options: WebSocketsOptions<Identity>) {
-    this.#options = options;
-    this.#waiting = new WaitingSockets(options.sockets);
+  constructor(settings: SocketSettings) {
+    this.#settings = settings;
+    this.#waiting = new WaitingSockets(settings.sockets);
   }
 
   /** Decides on a request for a WebSocket at the tRPC base path. It never throws and never rejects. */
-  upgrade(scope: RequestScope<Identity>): MaybePromise<SocketAcceptor | HttpResponse> {
-    const { admit, allowsOrigin, clientAddress, errorResponse, failedAttempts, isProtected } = this.#options;
+  upgrade(scope: RequestScope): MaybePromise<SocketAcceptor | HttpResponse> {
+    const { allowsOrigin, clientAddress, errorResponse, failedAttempts, isProtected } = this.#settings;
     const { request } = scope;
     if (request.header('sec-websocket-version') !== '13') {
       // RFC 6455 §4.4, RFC 9110 §15.5.22
@@ -56,7 +43,7 @@ export class WebSockets<Identity> {
       const rejection = failedAttempts?.silentRefusal(request) ?? this.#waiting.rejection(address);
       return rejection ? errorResponse(rejection, scope) : this.#acceptor(scope, address);
     }
-    return after(admit(scope, socketTarget), (error) =>
+    return after(this.#settings.admit(scope, { calls: 1, isPublic: false }), (error) =>
       error ? errorResponse(error, scope) : this.#acceptor(scope),
     );
   }
@@ -67,11 +54,11 @@ export class WebSockets<Identity> {
   }
 
   /** @param waitingAddress the client's address if its credential comes later */
-  #acceptor(scope: RequestScope<Identity>, waitingAddress?: string): SocketAcceptor {
+  #acceptor(scope: RequestScope, waitingAddress?: string): SocketAcceptor {
     const accept: SocketAcceptor = (peer) => {
       const onChecked = waitingAddress === undefined ? undefined : this.#waiting.add(waitingAddress);
       const onClosed = () => this.#connections.delete(connection);
-      const connection = new SocketConnection<Identity>(peer, this.#options, scope, onClosed, onChecked);
+      const connection = new SocketConnection(peer, this.#settings, scope, onClosed, onChecked);
       this.#connections.add(connection);
       return connection;
     };
@@ -81,12 +68,12 @@ export class WebSockets<Identity> {
 
 /** Counts the open sockets that have sent no credential yet. */
 class WaitingSockets {
-  readonly #settings: SocketSettings;
+  readonly #limits: SocketSettings['sockets'];
   readonly #byAddress = new Map<string, number>();
   #count = 0;
 
-  constructor(settings: SocketSettings) {
-    this.#settings = settings;
+  constructor(limits: SocketSettings['sockets']) {
+    this.#limits = limits;
   }
 
   /** @returns removes the socket, to be called once */
@@ -97,7 +84,7 @@ class WaitingSockets {
 
   /** Why an address may not open another one. */
   rejection(address: string): LimitError | undefined {
-    const { maxWaiting, maxWaitingPerAddress } = this.#settings;
+    const { maxWaiting, maxWaitingPerAddress } = this.#limits;
     const ofAddress = this.#byAddress.get(address) ?? 0;
     if (this.#count < maxWaiting && ofAddress < maxWaitingPerAddress) return undefined;
     const most =
