@@ -1,5 +1,4 @@
 export { createGateway, type Gateway } from './gateway.ts';
-export { type OpenApiDocument } from './openapi/document.ts';
 export type { Authenticate, Nobody } from './policies/authentication.ts';
 export type { CorsOptions } from './policies/cors.ts';
 export type { FailedAttemptsOptions } from './policies/failedAttempts.ts';
@@ -7,7 +6,7 @@ export type { Limit } from './http/limit.ts';
 export type { Caller, RateLimitOptions } from './policies/rateLimit.ts';
 export type { Limits } from './policies/limits.ts';
 export type { ContextOptions } from './procedures/contextOptions.ts';
-export type { DocumentOptions } from './openapi/document.ts';
+export type { DocumentOptions, OpenApiDocument } from './openapi/document.ts';
 export type { Exchange } from './policies/exchange.ts';
 export type { GatewayOptions } from './options.ts';
 export type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';

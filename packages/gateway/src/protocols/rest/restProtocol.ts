@@ -39,7 +39,6 @@ export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   readonly responseMeta: RestResponseMeta | undefined;
 }
 
-/** The resource and the operation that a request names. */
 /** The operations of one path, by method. */
 type Resource = Map<string, Operation>;
 
