@@ -95,10 +95,11 @@ describe('a response that is streamed', () => {
 describe('answers that their client does not read', () => {
   const small = 'x'.repeat(60_000);
   const large = 'x'.repeat(20_000_000);
+  const tiny = 'x'.repeat(900);
 
   async function library(maxUnsentBytes?: number) {
     let handled = 0;
-    const answers = { '/small': small, '/large': large };
+    const answers = { '/small': small, '/large': large, '/tiny': tiny };
     const listening = await listen(
       ({ path }) => {
         handled += 1;
@@ -137,6 +138,28 @@ describe('answers that their client does not read', () => {
     await until(() => expect(handled()).toBeGreaterThan(0));
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(handled()).toBeLessThan(1000);
+    socket.resume();
+    await closed;
+  });
+
+  it('are few, though they are tiny and come one by one: the connection is closed once the socket takes no more', async () => {
+    const { listening, handled } = await library();
+    const { socket, closed } = await dial(listening);
+    socket.pause();
+    let asked = 0;
+    let isHandled = true;
+    // The kernel takes some megabytes of the answers, of 1 KB each with their heads.
+    while (isHandled && asked < 40_000) {
+      socket.write(get('/tiny').repeat(100));
+      asked += 100;
+      isHandled = await vi
+        .waitFor(() => expect(handled()).toBe(asked), { timeout: 300, interval: 1 })
+        .then(
+          () => true,
+          () => false,
+        );
+    }
+    expect(handled()).toBeLessThan(20_000);
     socket.resume();
     await closed;
   });

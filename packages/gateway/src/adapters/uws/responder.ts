@@ -1,20 +1,13 @@
 // Hot path: every request runs through it.
+import { Buffer } from 'node:buffer';
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { type BodyStream, type HttpResponse, discardStream, isBodyStream } from '../../http/response.ts';
 import type { Handle } from '../../http/service.ts';
 import { internalError, overloaded } from './rejections.ts';
 import type { UwsRequest } from './request.ts';
-import { streamResponse } from './streamResponse.ts';
+import { pauseReading, streamResponse } from './streamResponse.ts';
 import { TurnCounter } from './turnCounter.ts';
-import {
-  byteLength,
-  isLarge,
-  isWritable,
-  sendRest,
-  wholeBody,
-  writeResponse,
-  type Ending,
-} from './writeResponse.ts';
+import { headOf, isLarge, wholeBody, writeResponse, type Ending } from './writeResponse.ts';
 
 /** How long the end of a body is awaited when the connection closes with the response. */
 const maxBodyWaitMs = 2000;
@@ -52,27 +45,12 @@ export class Responder {
 
   /** Handles a request, after its body has been received where that is small. */
   receive(res: NativeResponse, request: UwsRequest, handle: Handle): void {
-    if (this.#handled.next() > maxPerTurn) {
-      this.track(res, request, this.#handleInNextTurn(res, request, handle));
-    } else if (
-      request.receiveSmallBody(() => {
-        if (!request.isAborted) this.handle(res, request, handle);
-        this.#end();
-      })
-    ) {
-      this.inFlight += 1;
-    } else {
-      this.handle(res, request, handle);
-    }
+    const isLate = this.#handled.next() > maxPerTurn;
+    if (isLate || request.hasSmallBody) this.#handleLater(res, request, handle, isLate);
+    else this.handle(res, request, handle);
   }
 
-  async #handleInNextTurn(res: NativeResponse, request: UwsRequest, handle: Handle): Promise<void> {
-    await new Promise(setImmediate);
-    // uWS has closed the connection of a client that pipelined another request.
-    if (!request.isAborted) await this.respond(res, request, await orInternalError(() => handle(request)));
-  }
-
-  /** Calls `handle` within uWS's handler, and writes the response there where it is ready. */
+  /** Calls `handle` within uWS's handler, or corked, and writes the response there where it is ready. */
   handle(res: NativeResponse, request: UwsRequest, handle: Handle): void {
     let response: HttpResponse | Promise<HttpResponse>;
     try {
@@ -80,52 +58,87 @@ export class Responder {
     } catch {
       response = internalError;
     }
-    if (response instanceof Promise) {
-      request.keep();
-      this.inFlight += 1;
-      response.then(
-        (ready) => this.#respondLater(res, request, ready),
-        () => this.#respondLater(res, request, internalError),
-      );
+    if (response instanceof Promise) this.#respondWhenReady(res, request, response);
+    else this.#respond(res, request, response);
+  }
+
+  /** Responds outside of uWS's handler. */
+  respondLater(res: NativeResponse, request: UwsRequest, response: HttpResponse): void {
+    if (request.isAborted) this.#respond(res, request, response);
+    else res.cork(() => this.#respond(res, request, response));
+  }
+
+  /** Counts a request as in flight, and keeps it readable, until the work on it is done. */
+  track(res: NativeResponse, request: UwsRequest, work: () => Promise<void>): void {
+    request.keep();
+    this.count(
+      work().catch(() => {
+        // No response could be written: the client must not wait for one.
+        if (!request.isOver) res.close();
+      }),
+    );
+  }
+
+  /** Counts a request as in flight until the work on it is done. */
+  count(work: Promise<void>): void {
+    this.inFlight += 1;
+    const onEnd = () => this.#end();
+    work.then(onEnd, onEnd);
+  }
+
+  #handleLater(res: NativeResponse, request: UwsRequest, handle: Handle, isLate: boolean): void {
+    this.inFlight += 1;
+    const next = () => {
+      // Where it is late, uWS has closed the connection of a client that pipelined another request.
+      if (!request.isAborted) res.cork(() => this.handle(res, request, handle));
+      this.#end();
+    };
+    if (!isLate) return request.whenBodyReceived(next);
+    request.keep();
+    setImmediate(next);
+  }
+
+  #respondWhenReady(res: NativeResponse, request: UwsRequest, response: Promise<HttpResponse>): void {
+    request.keep();
+    this.inFlight += 1;
+    const respond = (ready: HttpResponse) => {
+      this.respondLater(res, request, ready);
+      this.#end();
+    };
+    response.then(respond, () => respond(internalError));
+  }
+
+  #respond(res: NativeResponse, request: UwsRequest, response: HttpResponse): void {
+    const head = headOf(response);
+    if (head === undefined) return this.#respond(res, request, internalError);
+    const { body } = response;
+    const isHead = request.method === 'HEAD';
+    const isWaiting = request.isLast || request.isEndless || request.isAborted;
+    if (isWaiting || isBodyStream(body) || isLarge(body)) {
+      const isOverloaded = this.#unsentBytes > this.#maxUnsentBytes && isLarge(body) && !isHead;
+      if (isOverloaded) this.#respond(res, request, overloaded);
+      else this.track(res, request, () => this.#respondInSteps(res, request, head, response));
       return;
     }
-    response = orWritable(response);
-    if (isSimple(response, request)) this.#write(res, request, response);
-    else this.track(res, request, this.respond(res, request, response));
-  }
-
-  /** Writes a response that was awaited. Not by `respond` where it can be written at once: that takes 0.5 µs more. */
-  #respondLater(res: NativeResponse, request: UwsRequest, given: HttpResponse): void {
-    const response = orWritable(given);
-    if (request.isAborted || !isSimple(response, request)) {
-      this.track(res, request, this.respond(res, request, response));
-    } else {
-      try {
-        res.cork(() => this.#write(res, request, response));
-      } catch {
-        giveUp(res, request);
-      }
-    }
-    this.#end();
-  }
-
-  #write(res: NativeResponse, request: UwsRequest, response: HttpResponse): void {
     request.discardBody();
-    if (writeResponse(res, response, request.method === 'HEAD', this.#ending(request))) request.ended();
-    else this.track(res, request, this.#sendRest(res, request, response, false));
+    if (writeResponse(res, head, response, isHead, this.#ending(request))) request.ended();
+    else this.track(res, request, () => this.#sendRest(res, request, response, false));
   }
 
-  /** Sees any response to its end, outside uWS's handler. */
-  async respond(res: NativeResponse, request: UwsRequest, given: HttpResponse): Promise<void> {
-    request.keep();
-    const response = orWritable(given);
+  /** Sees any response to its end. */
+  async #respondInSteps(
+    res: NativeResponse,
+    request: UwsRequest,
+    head: string,
+    response: HttpResponse,
+  ): Promise<void> {
     const { body } = response;
     const isHead = request.method === 'HEAD';
     const isStream = isBodyStream(body) && !isHead;
     if (request.isLast || (request.isEndless && !isStream)) {
       // The connection closes with the response. If its client were still sending, it would see a reset, not a response.
       request.discardBody();
-      await upTo(maxBodyWaitMs, request.bodyEnded());
+      await request.bodyEnded(maxBodyWaitMs);
       // Never in the parser's own tick: it would run what arrived behind this request as the next one, and keep the
       // connection whatever `end` is told (uWebSockets.js 20). Until the response is written it closes on a second request.
       await new Promise(setImmediate);
@@ -134,68 +147,63 @@ export class Responder {
       this.#streams.add(body);
       if (this.#isDraining) body.end?.();
       try {
-        await streamResponse(res, request, response, body, this.#ending(request));
+        return await streamResponse(res, request, head, body, this.#ending(request));
       } finally {
         this.#streams.delete(body);
       }
-      return;
     }
     if (isBodyStream(body)) void discardStream(body);
-    if (!request.isAborted) await this.#writeWhole(res, request, response, isHead);
-  }
-
-  async #writeWhole(
-    res: NativeResponse,
-    request: UwsRequest,
-    given: HttpResponse,
-    isHead: boolean,
-  ): Promise<void> {
+    if (request.isAborted) return;
     request.discardBody();
-    const hasLargeBody = isLarge(given.body) && !isHead;
-    const response = hasLargeBody && this.#unsentBytes > this.#maxUnsentBytes ? overloaded : given;
+    const hasLargeBody = isLarge(body) && !isHead;
     const ending = this.#ending(request);
     // A client that still sends would get a reset in place of the response, and `end` takes a large body at once and reads
     // on meanwhile. So the connection is not closed but paused: uWS closes it when it is idle.
     const isPaused = ending === 'force-close' && (request.isEndless || hasLargeBody);
     if (isPaused) res.pause();
+    const isAsking = isPaused || (hasLargeBody && ending !== 'keep-alive');
     let isSent = true;
     res.cork(() => {
-      const isAsking = isPaused || (hasLargeBody && ending !== 'keep-alive');
-      isSent = writeResponse(res, response, isHead, isAsking ? 'ask-to-close' : ending);
+      isSent = writeResponse(res, head, response, isHead, isAsking ? 'ask-to-close' : ending);
     });
-    if (!isSent) await this.#sendRest(res, request, response, isPaused);
-    request.ended();
+    if (isSent) request.ended();
+    else await this.#sendRest(res, request, response, isPaused);
   }
 
-  /** Waits until the client takes the rest of a body, unless too much waits already. */
+  /**
+   * Sends the rest of a body as the client takes it, unless too much waits already.
+   * @param isPaused whether the connection must not be read: see `pauseReading`
+   */
   async #sendRest(
     res: NativeResponse,
     request: UwsRequest,
-    response: HttpResponse,
+    { body }: HttpResponse,
     isPaused: boolean,
   ): Promise<void> {
-    request.keep();
-    const body = wholeBody(response.body);
     // The head is out, so there can be no other response.
     if (this.#unsentBytes > this.#maxUnsentBytes) return void res.close();
-    const bytes = byteLength(body);
-    this.#unsentBytes += bytes;
-    await sendRest(res, request, body, isPaused);
-    this.#unsentBytes -= bytes;
+    const whole = wholeBody(body);
+    const bytes = typeof whole === 'string' ? Buffer.from(whole) : whole;
+    this.#unsentBytes += bytes.byteLength;
+    await new Promise<void>((resolve) => {
+      const send = (from: number): boolean => {
+        const [isTaken, isDone] = res.tryEnd(bytes.subarray(from), bytes.byteLength);
+        if (isDone) resolve();
+        return isTaken;
+      };
+      const sendPaused = async (from: number) => {
+        await pauseReading(res, request);
+        if (!request.isAborted) res.cork(() => send(from));
+      };
+      request.whenAborted(() => resolve());
+      res.onWritable((from) => {
+        if (!isPaused) return send(from);
+        void sendPaused(from);
+        return true;
+      });
+    });
+    this.#unsentBytes -= bytes.byteLength;
     request.ended();
-  }
-
-  /** Counts a request as in flight, and keeps it readable, until the work on it is done. */
-  track(res: NativeResponse, request: UwsRequest, work: Promise<void>): void {
-    request.keep();
-    this.count(work.catch(() => giveUp(res, request)));
-  }
-
-  /** Counts a request as in flight until the work on it is done. */
-  count(work: Promise<void>): void {
-    this.inFlight += 1;
-    const onEnd = () => this.#end();
-    work.then(onEnd, onEnd);
   }
 
   #end(): void {
@@ -207,43 +215,5 @@ export class Responder {
     // The trailers of a chunked body are taken for the next request (uWebSockets.js 20): the connection closes with it.
     if ((request.isLast || request.isEndless) && !request.isClosedByUws) return 'force-close';
     return request.isLast || this.#isDraining ? 'close' : 'keep-alive';
-  }
-}
-
-/** No response could be written: the client must not wait for one. */
-function giveUp(res: NativeResponse, request: UwsRequest): void {
-  if (!request.isOver) res.close();
-}
-
-/** Whether a response is written in one piece, and its request leaves the connection to the next one. */
-const isSimple = ({ body }: HttpResponse, request: UwsRequest) =>
-  !request.isLast && !isBodyStream(body) && !isLarge(body) && !request.isEndless;
-
-/** Waits for a promise, but not longer than `ms`. */
-async function upTo(ms: number, promise: Promise<void> | undefined): Promise<void> {
-  if (promise === undefined) return;
-  const timeout = Promise.withResolvers<void>();
-  const timer = setTimeout(timeout.resolve, ms).unref();
-  await Promise.race([promise, timeout.promise]);
-  clearTimeout(timer);
-}
-
-/** What a service decides on a request: 500 where it throws or rejects, which it must not. */
-export function orInternalError<Outcome>(decide: () => Outcome): Outcome | HttpResponse {
-  try {
-    const outcome = decide();
-    // A promise of a response, of those that it may be the promise of.
-    return outcome instanceof Promise ? (outcome.catch(() => internalError) as Outcome) : outcome;
-  } catch {
-    return internalError;
-  }
-}
-
-function orWritable(response: HttpResponse): HttpResponse {
-  try {
-    return isWritable(response) ? response : internalError;
-  } catch {
-    // It is no object, say.
-    return internalError;
   }
 }

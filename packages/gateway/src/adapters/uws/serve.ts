@@ -5,7 +5,7 @@ import type {
   TemplatedApp,
   us_listen_socket,
 } from 'uWebSockets.js';
-import { defaultMessageBytes, type Handle, type Service } from '../../http/service.ts';
+import { defaultMessageBytes, type Handle, type HttpRejection, type Service } from '../../http/service.ts';
 import { ListenError } from './listenError.ts';
 import { loadUws } from './loadUws.ts';
 import { busy, defaultRejection } from './rejections.ts';
@@ -15,7 +15,7 @@ import { Responder } from './responder.ts';
 import { checkLimits, type CloseOptions, type Listening, type ServeOptions } from './serveOptions.ts';
 import { tlsApps, type TlsApps } from './tls.ts';
 import { WebSockets } from './webSockets.ts';
-import { writeResponse } from './writeResponse.ts';
+import { headOf, writeResponse } from './writeResponse.ts';
 
 export { ListenError } from './listenError.ts';
 export { reservePort, type ReservedPort } from './reservePort.ts';
@@ -46,12 +46,16 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const responder = new Responder(maxUnsentBytes, () => onChange());
   const shedOrHandle: Handle = shed ? (request) => shed(request) ?? handle(request) : handle;
 
+  // A function of its own: the closure would cost every request that is received.
+  const rejectMalformed = (res: NativeResponse, request: UwsRequest, rejection: HttpRejection) =>
+    responder.handle(res, request, () => rejectHttp(request, rejection));
+
   /** @returns `undefined` where the request is malformed, and rejected */
   function receive(res: NativeResponse, req: NativeRequest): UwsRequest | undefined {
     const request = new UwsRequest(res, req, limits);
     const { rejection } = request;
     if (rejection === undefined) return request;
-    responder.handle(res, request, () => rejectHttp(request, rejection));
+    rejectMalformed(res, request, rejection);
     return undefined;
   }
 
@@ -82,7 +86,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     if (change < 0 || connections + webSockets.open + webSockets.closing <= maxConnections) return;
     // Before the handshake uWS can neither send nor close in order (uWebSockets.js 20).
     if (tls) res.close();
-    else res.cork(() => writeResponse(res, busy, false, 'force-close'));
+    else res.cork(() => writeResponse(res, headOf(busy) ?? '', busy, false, 'force-close'));
   }
 
   function attach(app: TemplatedApp): void {

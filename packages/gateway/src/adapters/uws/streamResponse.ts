@@ -1,17 +1,18 @@
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
-import { discardStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
+import { discardStream, type BodyStream } from '../../http/response.ts';
 import type { UwsRequest } from './request.ts';
-import { pauseReading, writeHead, type Ending } from './writeResponse.ts';
+import { connectionClose, type Ending } from './writeResponse.ts';
 
 /**
  * Sends a streamed body: the next chunk is requested when the socket has taken the previous one. A stream that fails
  * closes the connection, so that the client does not take a part for the whole.
+ * @param head of the response, from `headOf`
  * @returns when all is sent, or the client has disconnected: the stream's producer may take longer to end
  */
 export async function streamResponse(
   res: NativeResponse,
   request: UwsRequest,
-  response: HttpResponse,
+  head: string,
   body: BodyStream,
   ending: Ending,
 ): Promise<void> {
@@ -23,21 +24,14 @@ export async function streamResponse(
       interrupt = () => resolve(undefined);
       pending.then(resolve, reject);
     });
+  request.whenAborted(() => interrupt());
   let onDrained = () => {};
-  const drained = () =>
-    new Promise<void>((resolve) => {
-      onDrained = resolve;
-    });
   // Once: a handler that is set while the last one runs, as its promises do, is thrown away (uWebSockets.js 20).
   res.onWritable(() => {
     onDrained();
     return true;
   });
-  request.whenAborted(() => interrupt());
-  res.cork(() => {
-    writeHead(res, response);
-    if (ending !== 'keep-alive') res.writeHeader('connection', 'close');
-  });
+  res.cork(() => res.writeStatus(ending === 'keep-alive' ? head : head + connectionClose));
   const chunks = body[Symbol.asyncIterator]();
   try {
     while (!request.isAborted) {
@@ -56,10 +50,22 @@ export async function streamResponse(
       let isTaken = true;
       // uWS writes nothing for an empty chunk, which would end the response (RFC 9112 §7.1).
       res.cork(() => (isTaken = res.write(next.value)));
-      if (!isTaken) await unlessAborted(drained());
+      if (!isTaken) await unlessAborted(new Promise<void>((resolve) => (onDrained = resolve)));
     }
   } catch {
     if (!request.isOver) res.close();
   }
   void discardStream({ [Symbol.asyncIterator]: () => chunks });
+}
+
+/**
+ * Stops reading from a connection that cannot be closed with the response: what would be taken for the next request stays
+ * in the kernel until uWS finds the connection idle, 10 to 12 s later. Call it when all that was written is out: a write
+ * that the socket does not take makes uWebSockets.js 20 read again. Until the response has ended, a second request ends the
+ * connection anyway.
+ */
+export async function pauseReading(res: NativeResponse, request: UwsRequest): Promise<void> {
+  // Not in uWS's `onWritable`: it would read in the same turn.
+  await new Promise(setImmediate);
+  if (!request.isAborted) res.pause();
 }

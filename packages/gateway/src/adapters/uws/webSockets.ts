@@ -8,9 +8,9 @@ import type {
 import type { HttpResponse } from '../../http/response.ts';
 import type { Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
-import { stopping } from './rejections.ts';
+import { internalError, stopping } from './rejections.ts';
 import type { UwsRequest } from './request.ts';
-import { orInternalError, type Responder } from './responder.ts';
+import type { Responder } from './responder.ts';
 import { UwsSocket, type SocketData } from './socket.ts';
 import { UnsentBytes } from './unsentBytes.ts';
 
@@ -155,10 +155,10 @@ export class WebSockets {
       // waits, too: it limits a connection to one such request per turn.
       await new Promise(setImmediate);
       const outcome: SocketAcceptor | HttpResponse = this.#isDraining ? stopping : decided;
-      if (typeof outcome !== 'function') await responder.respond(res, request, outcome);
+      if (typeof outcome !== 'function') responder.respondLater(res, request, outcome);
       else if (!request.isAborted) open(outcome);
     };
-    responder.track(res, request, decide(decision));
+    responder.track(res, request, () => decide(decision));
   }
 
   #behavior({
@@ -236,4 +236,15 @@ function isUpgrade(req: NativeRequest): boolean {
     .split(/\s*,\s*/);
   const hasBody = req.getHeader('transfer-encoding') !== '' || Number(req.getHeader('content-length')) !== 0;
   return connection.includes('upgrade') && !connection.includes('close') && !hasBody;
+}
+
+/** What a service decides on a request: 500 where it throws or rejects, which it must not. */
+function orInternalError<Outcome>(decide: () => Outcome): Outcome | HttpResponse {
+  try {
+    const outcome = decide();
+    // A promise of a response, of those that it may be the promise of.
+    return outcome instanceof Promise ? (outcome.catch(() => internalError) as Outcome) : outcome;
+  } catch {
+    return internalError;
+  }
 }
