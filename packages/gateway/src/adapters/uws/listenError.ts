@@ -18,6 +18,8 @@ const sentences: Record<ListenErrorCode, (host: string, port: number) => string>
     'Linux (glibc), macOS or Windows, or override the dependency "uWebSockets.js" with a build that has one.',
 };
 
+const codes: Record<string, ListenErrorCode> = { EADDRINUSE: 'in-use', EACCES: 'forbidden' };
+
 /** `serve` cannot listen. The message names the fix. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
@@ -28,9 +30,7 @@ export class ListenError extends Error {
     this.code = code;
   }
 
-  static from(error: NodeJS.ErrnoException, host: string, port: number): ListenError {
-    const code =
-      error.code === 'EADDRINUSE' ? 'in-use' : error.code === 'EACCES' ? 'forbidden' : 'no-address';
-    return new ListenError(code, host, port, { cause: error });
+  static from(cause: NodeJS.ErrnoException, host: string, port: number): ListenError {
+    return new ListenError(codes[cause.code ?? ''] ?? 'no-address', host, port, { cause });
   }
 }

@@ -3,13 +3,7 @@ import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } fro
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import { BodyBuffer, maxDiscardedBytes, type BodySource, type Bytes } from './bodyBuffer.ts';
-import { headRejection, type HeadLimits } from './headRejection.ts';
-import { RequestHead } from './requestHead.ts';
-
-export interface RequestLimits extends HeadLimits {
-  /** How many bytes of a body are buffered until it is read. */
-  readonly maxBodyBytes: number;
-}
+import { RequestHead, type RequestLimits } from './requestHead.ts';
 
 /** The reason of `signal`, and the error of a body that is being read. */
 const clientDisconnected = () => new DOMException('The client went away.', 'AbortError');
@@ -67,7 +61,7 @@ export class UwsRequest implements HttpRequest, BodySource {
     this.#names = head.names;
     this.#values = head.values;
     this.#count = head.count;
-    this.rejection = headRejection(this.method, this.path, this.query, head, limits);
+    this.rejection = head.rejection(this.method, this.path, this.query, limits);
     const isSound = this.rejection === undefined;
     this.isLast =
       !isSound ||
@@ -77,7 +71,7 @@ export class UwsRequest implements HttpRequest, BodySource {
       // behind a header with an empty name: what follows is then its body, not a request.
       (head.lengths === 0 && this.method.charCodeAt(0) === letterP);
     this.isClosedByUws = head.isLast && this.header('connection')?.length === 5;
-    this.#bodyLength = isSound ? bodyLength(head) : 0;
+    this.#bodyLength = isSound ? head.bodyLength : 0;
   }
 
   header(name: string): string | undefined {
@@ -139,6 +133,10 @@ export class UwsRequest implements HttpRequest, BodySource {
     if (this.#bodyLength > Math.min(smallBodyBytes, this.#maxBodyBytes)) return false;
     // With one, the client waits for a response before it sends the body (RFC 9110 §10.1.1).
     return this.header('expect') === undefined;
+  }
+
+  get hasBody(): boolean {
+    return this.#bodyLength !== 0;
   }
 
   /** Calls `next` within the parser's turn, when the small body is complete or the client has disconnected. */
@@ -227,9 +225,4 @@ export class UwsRequest implements HttpRequest, BodySource {
     this.#onBody = undefined;
     next?.();
   }
-}
-
-function bodyLength({ codings, lengths, length }: RequestHead): number {
-  if (codings !== 0) return Number.NaN;
-  return lengths === 0 ? 0 : Number(length);
 }

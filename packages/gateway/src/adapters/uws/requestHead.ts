@@ -1,5 +1,53 @@
 // Hot path: every request runs through it. What is unusual here is measured: testing/headCost.ts.
 import type { HttpRequest as NativeRequest } from 'uWebSockets.js';
+import { token } from '../../http/headers.ts';
+import type { HttpRejection } from '../../http/service.ts';
+
+export interface RequestLimits {
+  readonly maxUrlBytes: number;
+  readonly maxHeaderBytes: number;
+  /** How many bytes of a body are buffered until it is read. */
+  readonly maxBodyBytes: number;
+}
+
+const badRequest = (message: string): HttpRejection => ({ status: 400, code: 'BAD_REQUEST', message });
+
+const rejections = {
+  method: badRequest('The method is not a token of at most 64 bytes (RFC 9110 §9.1).'),
+  target: badRequest(
+    'The target holds a byte that a URI cannot have: percent-encode it (RFC 3986 §2), and leave the fragment out.',
+  ),
+  host: badRequest('The request must have one Host header, with a host and at most a port (RFC 9112 §3.2).'),
+  coding: badRequest('Transfer-Encoding may be given once, and only as chunked (RFC 9112 §6.1).'),
+  both: badRequest('A request has Content-Length or Transfer-Encoding, never both (RFC 9112 §6.1).'),
+  length: badRequest('Content-Length may be given once, and only in digits, 15 at most (RFC 9110 §8.6).'),
+  control: badRequest('A header value holds a control character (RFC 9110 §5.5).'),
+  expectation: {
+    status: 417,
+    code: 'EXPECTATION_FAILED',
+    message: 'The only expectation that can be met is 100-continue.',
+  },
+  urlBytes: (max: number) => ({
+    status: 414,
+    code: 'URI_TOO_LONG',
+    message: `The target may have ${max} bytes.`,
+  }),
+  headerBytes: (max: number) => ({
+    status: 431,
+    code: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
+    message: `The headers may have ${max} bytes together.`,
+  }),
+};
+
+/** The parser rejects control characters and blanks by itself, but not DEL and bytes beyond ASCII. */
+const invalidInTarget = /[^!-~]|#/;
+/** `uri-host [ ":" port ]` (RFC 9110 §7.2), not empty; without the comma, which joins several to one. */
+const authority = /^(?:\[[0-9A-Fa-f:.]+\]|(?:[0-9A-Za-z._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/;
+const digits = /^[0-9]{1,15}$/;
+const chunked = /^chunked$/i;
+
+/** The last valid `Host`: nearly all requests have the same. */
+let validHost = '';
 
 /** Other than tab and printable ASCII. */
 const unusual = /[^\t -~]/;
@@ -52,6 +100,36 @@ export class RequestHead {
     this.#req = req;
     req.forEach(this.#add);
     this.#req = undefined;
+  }
+
+  /** Why the request is malformed; `undefined` where it can be handled. */
+  rejection(method: string, path: string, query: string, limits: RequestLimits): HttpRejection | undefined {
+    // Too long a method is 400, not 501 (RFC 9112 §3): a client must not cause errors that count as the server's.
+    if (method !== 'GET' && (method.length > 64 || !token.test(method))) return rejections.method;
+    if (path.length + (query === '' ? 0 : query.length + 1) > limits.maxUrlBytes) {
+      return rejections.urlBytes(limits.maxUrlBytes);
+    }
+    if (invalidInTarget.test(path) || (query !== '' && invalidInTarget.test(query))) return rejections.target;
+    if (this.bytes > limits.maxHeaderBytes) return rejections.headerBytes(limits.maxHeaderBytes);
+    if (this.hosts !== 1) return rejections.host;
+    if (this.host !== validHost) {
+      if (!authority.test(this.host)) return rejections.host;
+      validHost = this.host;
+    }
+    if (this.codings !== 0) {
+      if (this.lengths !== 0) return rejections.both;
+      if (this.codings !== 1 || !chunked.test(this.coding)) return rejections.coding;
+    } else if (this.lengths !== 0 && (this.lengths !== 1 || !digits.test(this.length))) {
+      return rejections.length;
+    }
+    if (this.hasControl) return rejections.control;
+    return this.expectation === '' ? undefined : rejections.expectation;
+  }
+
+  /** The body's length in bytes where the head is sound: 0 without a body, NaN for a chunked one. */
+  get bodyLength(): number {
+    if (this.codings !== 0) return Number.NaN;
+    return this.lengths === 0 ? 0 : Number(this.length);
   }
 
   readonly #add = (name: string, given: string): void => {

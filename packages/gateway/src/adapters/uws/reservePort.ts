@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net';
 import { ListenError } from './listenError.ts';
 
@@ -19,7 +20,7 @@ export async function reservePort(host: string, port: number, reusePort = false)
   try {
     if (port !== 0) {
       const probe = await listen({ host, port, exclusive: true, reusePort });
-      await new Promise<void>((resolve) => probe.close(() => resolve()));
+      await once(probe.close(), 'close');
       return { port, release: () => {} };
     }
     // Held until uWS listens too, so that no other process gets it.
@@ -33,10 +34,7 @@ export async function reservePort(host: string, port: number, reusePort = false)
 }
 
 async function listen(options: ListenOptions): Promise<Server> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options, resolve);
-  });
+  const server = createServer().listen(options);
+  await once(server, 'listening');
   return server;
 }

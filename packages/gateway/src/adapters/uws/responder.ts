@@ -2,7 +2,6 @@
 import { Buffer } from 'node:buffer';
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { type BodyStream, type HttpResponse, discardStream, isBodyStream } from '../../http/response.ts';
-import type { Handle } from '../../http/service.ts';
 import { internalError, overloaded } from './rejections.ts';
 import type { UwsRequest } from './request.ts';
 import { pauseReading, streamResponse } from './streamResponse.ts';
@@ -19,12 +18,15 @@ const maxBodyWaitMs = 2000;
  */
 const maxPerTurn = 500;
 
-/** Calls handlers, and sees their responses to the end. */
+type Answer = (request: UwsRequest) => HttpResponse | Promise<HttpResponse>;
+
+/** Answers requests, and sees their responses to the end. */
 export class Responder {
   /** Requests whose response has not ended, or whose calls have not ended though the client has disconnected. */
   inFlight = 0;
   /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
+  readonly #answer: Answer;
   readonly #maxUnsentBytes: number;
   readonly #onEnd: () => void;
   #unsentBytes = 0;
@@ -32,7 +34,8 @@ export class Responder {
   readonly #handled = new TurnCounter();
 
   /** @param onEnd called whenever `inFlight` falls */
-  constructor(maxUnsentBytes: number, onEnd: () => void) {
+  constructor(answer: Answer, maxUnsentBytes: number, onEnd: () => void) {
+    this.#answer = answer;
     this.#maxUnsentBytes = maxUnsentBytes;
     this.#onEnd = onEnd;
   }
@@ -44,22 +47,10 @@ export class Responder {
   }
 
   /** Handles a request, after its body has been received where that is small. */
-  receive(res: NativeResponse, request: UwsRequest, handle: Handle): void {
+  receive(res: NativeResponse, request: UwsRequest): void {
     const isLate = this.#handled.next() > maxPerTurn;
-    if (isLate || request.hasSmallBody) this.#handleLater(res, request, handle, isLate);
-    else this.handle(res, request, handle);
-  }
-
-  /** Calls `handle` within uWS's handler, or corked, and writes the response there where it is ready. */
-  handle(res: NativeResponse, request: UwsRequest, handle: Handle): void {
-    let response: HttpResponse | Promise<HttpResponse>;
-    try {
-      response = handle(request);
-    } catch {
-      response = internalError;
-    }
-    if (response instanceof Promise) this.#respondWhenReady(res, request, response);
-    else this.#respond(res, request, response);
+    if (isLate || request.hasSmallBody) this.#handleLater(res, request, isLate);
+    else this.#handle(res, request);
   }
 
   /** Responds outside of uWS's handler. */
@@ -69,14 +60,13 @@ export class Responder {
   }
 
   /** Counts a request as in flight, and keeps it readable, until the work on it is done. */
-  track(res: NativeResponse, request: UwsRequest, work: () => Promise<void>): void {
+  track(res: NativeResponse, request: UwsRequest, work: Promise<void>): void {
     request.keep();
-    this.count(
-      work().catch(() => {
-        // No response could be written: the client must not wait for one.
-        if (!request.isOver) res.close();
-      }),
-    );
+    const closed = () => {
+      // No response could be written: the client must not wait for one.
+      if (!request.isOver) res.close();
+    };
+    this.count(work.catch(closed));
   }
 
   /** Counts a request as in flight until the work on it is done. */
@@ -86,16 +76,31 @@ export class Responder {
     work.then(onEnd, onEnd);
   }
 
-  #handleLater(res: NativeResponse, request: UwsRequest, handle: Handle, isLate: boolean): void {
+  /** Call it within uWS's handler, or corked: the response is written there where it is ready. */
+  #handle(res: NativeResponse, request: UwsRequest): void {
+    let response: HttpResponse | Promise<HttpResponse>;
+    try {
+      response = this.#answer(request);
+    } catch {
+      response = internalError;
+    }
+    if (response instanceof Promise) this.#respondWhenReady(res, request, response);
+    else this.#respond(res, request, response);
+  }
+
+  #handleLater(res: NativeResponse, request: UwsRequest, isLate: boolean): void {
     this.inFlight += 1;
     const next = () => {
-      // Where it is late, uWS has closed the connection of a client that pipelined another request.
-      if (!request.isAborted) res.cork(() => this.handle(res, request, handle));
+      if (!request.isAborted) this.#handle(res, request);
       this.#end();
     };
     if (!isLate) return request.whenBodyReceived(next);
     request.keep();
-    setImmediate(next);
+    setImmediate(() => {
+      // Not where uWS has closed the connection of a client that pipelined another request.
+      if (request.isAborted) next();
+      else res.cork(next);
+    });
   }
 
   #respondWhenReady(res: NativeResponse, request: UwsRequest, response: Promise<HttpResponse>): void {
@@ -117,12 +122,12 @@ export class Responder {
     if (isWaiting || isBodyStream(body) || isLarge(body)) {
       const isOverloaded = this.#unsentBytes > this.#maxUnsentBytes && isLarge(body) && !isHead;
       if (isOverloaded) this.#respond(res, request, overloaded);
-      else this.track(res, request, () => this.#respondInSteps(res, request, head, response));
+      else this.track(res, request, this.#respondInSteps(res, request, head, response));
       return;
     }
     request.discardBody();
     if (writeResponse(res, head, response, isHead, this.#ending(request))) request.ended();
-    else this.track(res, request, () => this.#sendRest(res, request, response, false));
+    else this.track(res, request, this.#sendRest(res, request, response, false));
   }
 
   /** Sees any response to its end. */
@@ -132,6 +137,7 @@ export class Responder {
     head: string,
     response: HttpResponse,
   ): Promise<void> {
+    request.keep();
     const { body } = response;
     const isHead = request.method === 'HEAD';
     const isStream = isBodyStream(body) && !isHead;
@@ -180,6 +186,7 @@ export class Responder {
     { body }: HttpResponse,
     isPaused: boolean,
   ): Promise<void> {
+    request.keep();
     // The head is out, so there can be no other response.
     if (this.#unsentBytes > this.#maxUnsentBytes) return void res.close();
     const whole = wholeBody(body);

@@ -1,11 +1,5 @@
-import type * as Uws from 'uWebSockets.js';
-import type {
-  HttpRequest as NativeRequest,
-  HttpResponse as NativeResponse,
-  TemplatedApp,
-  us_listen_socket,
-} from 'uWebSockets.js';
-import { defaultMessageBytes, type Handle, type HttpRejection, type Service } from '../../http/service.ts';
+import type { HttpResponse as NativeResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import type { Service } from '../../http/service.ts';
 import { ListenError } from './listenError.ts';
 import { loadUws } from './loadUws.ts';
 import { busy, defaultRejection } from './rejections.ts';
@@ -13,6 +7,7 @@ import { UwsRequest } from './request.ts';
 import { reservePort } from './reservePort.ts';
 import { Responder } from './responder.ts';
 import { checkLimits, type CloseOptions, type Listening, type ServeOptions } from './serveOptions.ts';
+import { OpenSockets } from './socket.ts';
 import { tlsApps, type TlsApps } from './tls.ts';
 import { WebSockets } from './webSockets.ts';
 import { headOf, writeResponse } from './writeResponse.ts';
@@ -21,9 +16,6 @@ export { ListenError } from './listenError.ts';
 export { reservePort, type ReservedPort } from './reservePort.ts';
 export type { CloseOptions, Listening, ServeOptions } from './serveOptions.ts';
 export { CertificateError, type TlsFiles } from './tls.ts';
-
-/** The most WebSockets that are closed in order within 18 s: each may keep its descriptor, and an unfinished message. */
-const maxClosingSockets = 100;
 
 /**
  * Serves a gateway, or anything else that answers requests, on uWebSockets.js.
@@ -35,7 +27,8 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   checkLimits(options);
   const { handle, upgrade, shed, rejectHttp = defaultRejection, maxBodyBytes = 1_048_576 } = service;
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
-  const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384, maxUnsentBytes = 268_435_456 } = options;
+  const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384 } = options;
+  const { maxUnsentBytes = 268_435_456, maxUnsentSocketBytes = 25_165_824 } = options;
   const limits = { maxBodyBytes, maxUrlBytes, maxHeaderBytes };
   const uws = await loadUws();
 
@@ -43,37 +36,15 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   let connections = 0;
   /** Checks whether a stop can go on. */
   let onChange = () => {};
-  const responder = new Responder(maxUnsentBytes, () => onChange());
-  const shedOrHandle: Handle = shed ? (request) => shed(request) ?? handle(request) : handle;
-
-  // A function of its own: the closure would cost every request that is received.
-  const rejectMalformed = (res: NativeResponse, request: UwsRequest, rejection: HttpRejection) =>
-    responder.handle(res, request, () => rejectHttp(request, rejection));
-
-  /** @returns `undefined` where the request is malformed, and rejected */
-  function receive(res: NativeResponse, req: NativeRequest): UwsRequest | undefined {
-    const request = new UwsRequest(res, req, limits);
-    const { rejection } = request;
-    if (rejection === undefined) return request;
-    rejectMalformed(res, request, rejection);
-    return undefined;
-  }
-
-  function onRequest(res: NativeResponse, req: NativeRequest): void {
-    const request = receive(res, req);
-    if (request) responder.receive(res, request, shedOrHandle);
-  }
-
+  const answer = (request: UwsRequest) =>
+    request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
+  const responder = new Responder(answer, maxUnsentBytes, () => onChange());
+  const sockets = new OpenSockets(maxUnsentSocketBytes, Math.min(100, Math.ceil(maxConnections / 4)));
   const webSockets = new WebSockets({
-    shed,
-    upgrade,
-    maxMessageBytes: service.maxMessageBytes ?? defaultMessageBytes,
-    maxUnauthenticatedBytes: service.maxUnauthenticatedBytes ?? defaultMessageBytes,
-    maxUnsentBytes: options.maxUnsentSocketBytes ?? 25_165_824,
-    maxClosing: Math.min(maxClosingSockets, Math.ceil(maxConnections / 4)),
+    service,
+    sockets,
     responder,
-    receive,
-    handle: (res, request) => responder.receive(res, request, shedOrHandle),
+    limits,
     onUpgrade() {
       // The filter is not called for it.
       connections -= 1;
@@ -83,7 +54,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   function onConnection(res: NativeResponse, change: number): void {
     connections += change;
     onChange();
-    if (change < 0 || connections + webSockets.open + webSockets.closing <= maxConnections) return;
+    if (change < 0 || connections + sockets.size + sockets.closing <= maxConnections) return;
     // Before the handshake uWS can neither send nor close in order (uWebSockets.js 20).
     if (tls) res.close();
     else res.cork(() => writeResponse(res, headOf(busy) ?? '', busy, false, 'force-close'));
@@ -92,10 +63,11 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   function attach(app: TemplatedApp): void {
     app.filter(onConnection);
     if (upgrade) webSockets.attach(app);
-    app.any('/*', onRequest);
+    app.any('/*', (res, req) => responder.receive(res, new UwsRequest(res, req, limits)));
   }
 
-  const { listener, serving, reload } = tls ? await tlsApps(uws, tls, attach) : plainApp(uws, attach);
+  const { listener, serving, reload } = tls ? await tlsApps(uws, tls, attach) : plainApp(uws.App());
+  if (!tls) attach(listener);
   const reserved = await reservePort(host, port, reusePort);
   const listenSocket = await new Promise<us_listen_socket>((resolve, reject) => {
     listener.listen(host, reserved.port, (opened) => {
@@ -122,9 +94,9 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     webSockets.drain();
     const startedAt = performance.now();
     // An idle connection may have a request on its way: its response asks the client to close.
-    await until(() => connections + webSockets.open === 0, Math.min(graceMs, deadlineMs));
+    await until(() => connections + sockets.size === 0, Math.min(graceMs, deadlineMs));
     const left = () => deadlineMs - (performance.now() - startedAt);
-    const isQuiet = () => responder.inFlight + webSockets.open === 0;
+    const isQuiet = () => responder.inFlight + sockets.size === 0;
     do {
       await until(isQuiet, left());
       // Right behind the turn in which the event loop reads: what came in before it closes is served, not reset.
@@ -132,8 +104,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     } while (!isQuiet() && left() > 0);
     const cutOff = responder.inFlight + webSockets.inFlight;
     webSockets.closeAll();
-    listener.close();
-    for (const app of serving) app.close();
+    for (const app of [listener, ...serving]) app.close();
     return cutOff;
   }
 
@@ -142,7 +113,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     host,
     port: uws.us_socket_local_port(listenSocket),
     inFlight: () => responder.inFlight + webSockets.inFlight,
-    connections: () => ({ http: connections, webSockets: webSockets.open }),
+    connections: () => ({ http: connections, webSockets: sockets.size }),
     // Once: closing a listen socket twice ends the process with a segmentation fault (uWebSockets.js 20).
     close: (closeOptions = {}) => (stopped ??= stop(closeOptions)),
     reloadCertificate: reload,
@@ -150,8 +121,8 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
 }
 
 /** The counterpart of `tlsApps`: one app listens and serves. */
-function plainApp(uws: typeof Uws, attach: (app: TemplatedApp) => void): TlsApps {
-  const app = uws.App();
-  attach(app);
-  return { listener: app, serving: new Set([app]), reload: async () => {} };
-}
+const plainApp = (app: TemplatedApp): TlsApps => ({
+  listener: app,
+  serving: new Set(),
+  reload: async () => {},
+});

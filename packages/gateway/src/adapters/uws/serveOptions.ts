@@ -37,18 +37,15 @@ export interface ServeOptions {
   readonly maxUnsentSocketBytes?: number;
 }
 
+const limitsPerRequest = ['maxUrlBytes', 'maxHeaderBytes'] as const;
+const limitsPerServer = ['maxConnections', 'maxUnsentBytes', 'maxUnsentSocketBytes'] as const;
+
 /** @throws {RangeError} for a limit that is not a positive integer; `Infinity` lifts those of the whole server */
-export function checkLimits({
-  maxUrlBytes = 1,
-  maxHeaderBytes = 1,
-  maxConnections = Infinity,
-  maxUnsentBytes = Infinity,
-  maxUnsentSocketBytes = Infinity,
-}: ServeOptions): void {
-  const perServer = { maxConnections, maxUnsentBytes, maxUnsentSocketBytes };
-  for (const [name, limit] of Object.entries({ maxUrlBytes, maxHeaderBytes, ...perServer })) {
-    const isLifted = limit === Infinity && name in perServer;
-    if (isLifted || (Number.isSafeInteger(limit) && limit > 0)) continue;
+export function checkLimits(options: ServeOptions): void {
+  for (const name of [...limitsPerRequest, ...limitsPerServer]) {
+    const limit = options[name];
+    const isLifted = limit === Infinity && limitsPerServer.some((other) => other === name);
+    if (limit === undefined || isLifted || (Number.isSafeInteger(limit) && limit > 0)) continue;
     throw new RangeError(`The option ${name} of serve is ${limit}; it must be a positive integer.`);
   }
 }

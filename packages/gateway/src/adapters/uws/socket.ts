@@ -1,7 +1,6 @@
 import type { WebSocket } from 'uWebSockets.js';
 import type { WebSocketPeer, SocketAcceptor, SocketHandler, SocketLimit } from '../../http/webSocket.ts';
 import type { UwsRequest } from './request.ts';
-import type { UnsentBytes } from './unsentBytes.ts';
 
 /** What uWS keeps for us with each WebSocket. */
 export interface SocketData {
@@ -17,6 +16,57 @@ export interface SocketData {
  */
 const maxPingsPerSecond = 100;
 
+/** How long uWebSockets.js 20 takes to end a socket after its close frame, at most (measured: 16 to 18 s). */
+const closedWithinMs = 18_000;
+
+/** The open WebSockets of a server, and the bounds of all together. */
+export class OpenSockets extends Set<UwsSocket> {
+  /** How many sockets got a close frame less than 18 s ago: their connections may still be open. */
+  closing = 0;
+  /** Whether the server stops: then all may close in order, since no new connections come. */
+  isStopping = false;
+  readonly #maxUnsentBytes: number;
+  readonly #maxClosing: number;
+  #unsentBytes = 0;
+  #closingBytes = 0;
+
+  /** @param maxClosing how many sockets may close in order within 18 s */
+  constructor(maxUnsentBytes: number, maxClosing: number) {
+    super();
+    this.#maxUnsentBytes = maxUnsentBytes;
+    this.#maxClosing = maxClosing;
+  }
+
+  /**
+   * Adds a change of one socket's unsent bytes. Beyond the bound it ends the sockets with the most: ending the one that
+   * passes it would let a client that holds nearly all of it end the others. A quarter is freed, so that this is rare.
+   */
+  addUnsent(change: number): void {
+    this.#unsentBytes += change;
+    if (change < 0 || this.#unsentBytes <= this.#maxUnsentBytes) return;
+    for (const socket of [...this].toSorted((a, b) => b.unsentBytes - a.unsentBytes)) {
+      if (this.#unsentBytes <= this.#maxUnsentBytes * 0.75) return;
+      socket.endFor('unsent-bytes');
+    }
+  }
+
+  /**
+   * Whether a socket may close in order. Its close frame waits behind its unsent bytes, and from then on uWebSockets.js 20
+   * can neither end it nor report its end. All such sockets may hold a quarter of the bound, and `maxClosing` connections.
+   */
+  mayClose(unsent: number): boolean {
+    if (this.#closingBytes + unsent > this.#maxUnsentBytes / 4) return false;
+    if (this.closing >= this.#maxClosing && !this.isStopping) return false;
+    this.#closingBytes += unsent;
+    this.closing += 1;
+    setTimeout(() => {
+      this.#closingBytes -= unsent;
+      this.closing -= 1;
+    }, closedWithinMs).unref();
+    return true;
+  }
+}
+
 /** A WebSocket of uWebSockets.js. Once it is closed every native method throws, so none is called then. */
 export class UwsSocket implements WebSocketPeer {
   handler: SocketHandler | undefined;
@@ -24,13 +74,13 @@ export class UwsSocket implements WebSocketPeer {
   /** `bufferedBytes` as counted last. */
   unsentBytes = 0;
   readonly #ws: WebSocket<SocketData>;
-  readonly #unsent: UnsentBytes;
+  readonly #all: OpenSockets;
   #pings = 0;
   #pingsSince = 0;
 
-  constructor(ws: WebSocket<SocketData>, unsent: UnsentBytes) {
+  constructor(ws: WebSocket<SocketData>, all: OpenSockets) {
     this.#ws = ws;
-    this.#unsent = unsent;
+    this.#all = all;
   }
 
   get bufferedBytes(): number {
@@ -48,7 +98,7 @@ export class UwsSocket implements WebSocketPeer {
     this.recount();
     if (this.isClosed) return;
     // The close handler runs within either.
-    if (this.#unsent.mayClose(this.unsentBytes)) this.#ws.end(code, reason);
+    if (this.#all.mayClose(this.unsentBytes)) this.#ws.end(code, reason);
     else this.#ws.close();
   }
 
@@ -64,13 +114,16 @@ export class UwsSocket implements WebSocketPeer {
 
   /** Counts the unsent bytes. Beyond the bound of all sockets it may end this one. */
   recount(): void {
-    this.#setUnsent(this.isClosed ? 0 : this.#ws.getBufferedAmount());
+    const before = this.unsentBytes;
+    this.unsentBytes = this.isClosed ? 0 : this.#ws.getBufferedAmount();
+    if (this.unsentBytes !== before) this.#all.addUnsent(this.unsentBytes - before);
   }
 
   /** Called when uWS has closed it. */
   closed(): void {
     this.isClosed = true;
-    this.#setUnsent(0);
+    this.recount();
+    this.#all.delete(this);
   }
 
   /** @returns whether the client may send this ping */
@@ -82,12 +135,5 @@ export class UwsSocket implements WebSocketPeer {
     }
     this.#pings += 1;
     return this.#pings <= maxPingsPerSecond;
-  }
-
-  #setUnsent(bytes: number): void {
-    const change = bytes - this.unsentBytes;
-    if (change === 0) return;
-    this.unsentBytes = bytes;
-    this.#unsent.add(change);
   }
 }

@@ -52,8 +52,7 @@ export async function tlsApps(
   let current: SharedApp | undefined;
 
   async function reload() {
-    await check(files);
-    const next = createApp(uws, files);
+    const next = await createApp(uws, files);
     attach(next);
     listener.addChildAppDescriptor(next.getDescriptor());
     if (current) listener.removeChildAppDescriptor(current.getDescriptor());
@@ -65,7 +64,13 @@ export async function tlsApps(
   return { listener, serving, reload };
 }
 
-function createApp(uws: typeof Uws, { certFile, keyFile }: TlsFiles): SharedApp {
+/** Finds what is wrong with the files before uWebSockets.js, which reports only that it failed. */
+async function createApp(uws: typeof Uws, { certFile, keyFile }: TlsFiles): Promise<SharedApp> {
+  const certificate = await read(certFile, 'certificate', (pem) => new X509Certificate(pem));
+  const key = await read(keyFile, 'private key without a passphrase', createPrivateKey);
+  if (!certificate.checkPrivateKey(key)) {
+    throw new CertificateError(`The key in ${keyFile} is not that of the certificate in ${certFile}.`);
+  }
   try {
     return uws.SSLApp({ cert_file_name: certFile, key_file_name: keyFile }) as SharedApp;
   } catch (cause) {
@@ -75,27 +80,12 @@ function createApp(uws: typeof Uws, { certFile, keyFile }: TlsFiles): SharedApp 
   }
 }
 
-/** Finds the reason before uWebSockets.js, which reports only that it failed. */
-async function check({ certFile, keyFile }: TlsFiles): Promise<void> {
-  const [cert, key] = await Promise.all([read(certFile), read(keyFile)]);
-  const certificate = parsed(certFile, 'certificate', () => new X509Certificate(cert));
-  const privateKey = parsed(keyFile, 'private key without a passphrase', () => createPrivateKey(key));
-  if (!certificate.checkPrivateKey(privateKey)) {
-    throw new CertificateError(`The key in ${keyFile} is not that of the certificate in ${certFile}.`);
-  }
-}
-
-async function read(file: string): Promise<Buffer> {
+async function read<T>(file: string, what: string, parse: (pem: Buffer) => T): Promise<T> {
+  const pem = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
+    throw new CertificateError(`${file} cannot be read: ${cause.code}.`, { cause });
+  });
   try {
-    return await readFile(file);
-  } catch (cause) {
-    throw new CertificateError(`${file} cannot be read: ${String(Object(cause).code)}.`, { cause });
-  }
-}
-
-function parsed<T>(file: string, what: string, parse: () => T): T {
-  try {
-    return parse();
+    return parse(pem);
   } catch (cause) {
     throw new CertificateError(`${file} holds no ${what} in PEM.`, { cause });
   }

@@ -6,13 +6,13 @@ import type {
   us_socket_context_t,
 } from 'uWebSockets.js';
 import type { HttpResponse } from '../../http/response.ts';
-import type { Service } from '../../http/service.ts';
+import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { internalError, stopping } from './rejections.ts';
-import type { UwsRequest } from './request.ts';
+import { UwsRequest } from './request.ts';
+import type { RequestLimits } from './requestHead.ts';
 import type { Responder } from './responder.ts';
-import { UwsSocket, type SocketData } from './socket.ts';
-import { UnsentBytes } from './unsentBytes.ts';
+import { UwsSocket, type OpenSockets, type SocketData } from './socket.ts';
 
 /** With a smaller limit, messages up to this size are received so that they can be rejected with 1009. */
 const minPayloadBytes = 65_536;
@@ -20,77 +20,38 @@ const minPayloadBytes = 65_536;
 /** What uWebSockets.js 20 says of a connection that it ends for a message beyond `maxPayloadLength`. */
 const tooBig = 'Received too big message';
 
-interface SocketLimits {
-  /** A larger message closes the socket with 1009. */
-  readonly maxMessageBytes: number;
-  /**
-   * How many bytes of a message, finished or not, uWS buffers. A larger one ends the connection where its head says so:
-   * then uWebSockets.js 20 sends no close frame.
-   */
-  readonly maxPayloadBytes: number;
-}
-
-/** uWS's handles of the two behaviours: a socket has the limits of the one that it is opened with. */
-interface SocketContexts {
-  admitted: us_socket_context_t;
-  unauthenticated: us_socket_context_t;
-}
-
 interface WebSocketsOptions {
-  readonly upgrade: Service['upgrade'];
-  readonly shed: Service['shed'];
-  readonly maxMessageBytes: number;
-  readonly maxUnauthenticatedBytes: number;
-  /** The most unsent bytes of all sockets together. */
-  readonly maxUnsentBytes: number;
-  /** The most sockets that are closed in order within 18 s. */
-  readonly maxClosing: number;
+  readonly service: Service;
+  readonly sockets: OpenSockets;
   readonly responder: Responder;
-  /** Makes the request, or rejects it and returns `undefined`. */
-  readonly receive: (res: NativeResponse, req: NativeRequest) => UwsRequest | undefined;
-  /** Handles a request that does not open a WebSocket. */
-  readonly handle: (res: NativeResponse, request: UwsRequest) => void;
+  readonly limits: RequestLimits;
   /** An HTTP connection has become a WebSocket. */
   readonly onUpgrade: () => void;
 }
 
-/** The WebSockets of a server: opens, bounds and closes them. */
+/** Opens and closes the WebSockets of a server. */
 export class WebSockets {
-  readonly #sockets = new Set<UwsSocket>();
-  readonly #unsent: UnsentBytes;
   readonly #options: WebSocketsOptions;
-  #isDraining = false;
 
   constructor(options: WebSocketsOptions) {
     this.#options = options;
-    this.#unsent = new UnsentBytes(this.#sockets, options.maxUnsentBytes, options.maxClosing);
-  }
-
-  /** How many are open. */
-  get open(): number {
-    return this.#sockets.size;
-  }
-
-  /** How many were closed in order and may keep their connections. */
-  get closing(): number {
-    return this.#unsent.closing;
   }
 
   get inFlight(): number {
     let count = 0;
-    for (const { handler } of this.#sockets) count += handler?.inFlight ?? 0;
+    for (const { handler } of this.#options.sockets) count += handler?.inFlight ?? 0;
     return count;
   }
 
   /** The server stops: sockets close once their calls are answered, and no more are opened. */
   drain(): void {
-    this.#isDraining = true;
-    this.#unsent.isStopping = true;
-    for (const { handler } of this.#sockets) handler?.drain();
+    const { sockets } = this.#options;
+    sockets.isStopping = true;
+    for (const { handler } of sockets) handler?.drain();
   }
 
   closeAll(): void {
-    for (const socket of this.#sockets) socket.close(1001, 'The server is stopping.');
+    for (const socket of this.#options.sockets) socket.close(1001, 'The server is stopping.');
   }
 
   /**
@@ -98,37 +59,36 @@ export class WebSockets {
    * there are two behaviours, both for all paths, which takes two patterns; either opens sockets for both.
    */
   attach(app: TemplatedApp): void {
-    const { maxMessageBytes, maxUnauthenticatedBytes } = this.#options;
-    const contexts: Partial<SocketContexts> = {};
-    const serve = (pattern: string, name: keyof SocketContexts, limits: SocketLimits) =>
+    const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } =
+      this.#options.service;
+    /** uWS's handles of the two behaviours, the one for clients that are not authenticated second. */
+    const contexts: us_socket_context_t[] = [];
+    const serve = (pattern: string, index: number, maxBytes: number, maxPayloadBytes: number) =>
       app.ws<SocketData>(pattern, {
-        ...this.#behavior(limits),
+        ...this.#behavior(maxBytes, maxPayloadBytes),
         upgrade: (res, req, context) => {
-          contexts[name] = context;
-          const { admitted, unauthenticated } = contexts;
-          if (admitted && unauthenticated) this.#upgrade(res, req, { admitted, unauthenticated });
+          contexts[index] = context;
+          const [admitted, unauthenticated] = contexts;
+          if (admitted && unauthenticated) this.#upgrade(res, req, admitted, unauthenticated);
           // The first request of all goes through both: an upgrade is the one place where uWS says what a context is.
           else req.setYield(true);
         },
       });
-    serve('/*', 'admitted', {
-      maxMessageBytes,
-      maxPayloadBytes: Math.max(maxMessageBytes, minPayloadBytes),
-    });
-    serve('/*unauthenticated', 'unauthenticated', {
-      maxMessageBytes: Math.min(maxMessageBytes, maxUnauthenticatedBytes),
-      maxPayloadBytes: maxUnauthenticatedBytes,
-    });
+    serve('/*', 0, maxMessageBytes, Math.max(maxMessageBytes, minPayloadBytes));
+    const smaller = Math.min(maxMessageBytes, maxUnauthenticatedBytes);
+    serve('/*unauthenticated', 1, smaller, maxUnauthenticatedBytes);
   }
 
-  #upgrade(res: NativeResponse, req: NativeRequest, contexts: SocketContexts): void {
-    const { receive, handle, shed, upgrade, responder, onUpgrade } = this.#options;
-    const request = receive(res, req);
-    if (request === undefined) return;
-    const decision =
-      isUpgrade(req) &&
-      (this.#isDraining ? stopping : orInternalError(() => shed?.(request) ?? upgrade?.(request)));
-    if (!decision) return handle(res, request);
+  #upgrade(
+    res: NativeResponse,
+    req: NativeRequest,
+    admitted: us_socket_context_t,
+    unauthenticated: us_socket_context_t,
+  ): void {
+    const { limits, sockets, responder, onUpgrade } = this.#options;
+    const request = new UwsRequest(res, req, limits);
+    const decision = isUpgrade(request) && (sockets.isStopping ? stopping : this.#decide(request));
+    if (!decision) return responder.receive(res, request);
     // Like every header, they can be read only while the handler runs.
     const key = req.getHeader('sec-websocket-key');
     // The first of those that the client offers, as the package ws does it.
@@ -143,32 +103,44 @@ export class WebSockets {
      */
     const open = (accept: SocketAcceptor) => {
       request.upgrades();
-      const context = accept.isUnauthenticated ? contexts.unauthenticated : contexts.admitted;
+      const context = accept.isUnauthenticated ? unauthenticated : admitted;
       res.upgrade<SocketData>({ request, accept }, key, protocol, extensions, context);
       onUpgrade();
     };
     if (typeof decision === 'function') return open(decision);
-    const decide = async (pending: typeof decision) => {
-      const decided = await pending;
+    const decide = async () => {
+      const decided = await Promise.resolve(decision).catch(() => internalError);
       // Never in a microtask: it may run while uWS reads another request, and what is opened then ends that connection,
       // or the process ("Cork buffer must not be held across event loop iterations!", uWebSockets.js 20). A rejection
       // waits, too: it limits a connection to one such request per turn.
       await new Promise(setImmediate);
-      const outcome: SocketAcceptor | HttpResponse = this.#isDraining ? stopping : decided;
+      const outcome = sockets.isStopping ? stopping : decided;
       if (typeof outcome !== 'function') responder.respondLater(res, request, outcome);
       else if (!request.isAborted) open(outcome);
     };
-    responder.track(res, request, () => decide(decision));
+    responder.track(res, request, decide());
   }
 
-  #behavior({
-    maxMessageBytes,
-    maxPayloadBytes,
-  }: SocketLimits): Omit<WebSocketBehavior<SocketData>, 'upgrade'> {
+  #decide(request: UwsRequest): HttpResponse | ReturnType<NonNullable<Service['upgrade']>> {
+    const { shed, upgrade } = this.#options.service;
+    try {
+      return shed?.(request) ?? upgrade?.(request);
+    } catch {
+      return internalError;
+    }
+  }
+
+  #behavior(
+    maxMessageBytes: number,
+    maxPayloadBytes: number,
+  ): Omit<WebSocketBehavior<SocketData>, 'upgrade'> {
+    const { sockets, responder } = this.#options;
     return {
+      // How many bytes of a message, finished or not, uWS buffers. A larger one ends the connection where its head says so:
+      // then uWebSockets.js 20 sends no close frame.
       maxPayloadLength: maxPayloadBytes,
       // 0 is no limit: with one, uWebSockets.js 20 drops what is sent beyond it and says so only in a return value. The
-      // handler bounds what it sends by `bufferedBytes`, and `UnsentBytes` all sockets.
+      // handler bounds what it sends by `bufferedBytes`, and `OpenSockets` all sockets.
       maxBackpressure: 0,
       // uWS pings a quiet client by itself, so this only ends sockets whose client has disappeared.
       idleTimeout: 120,
@@ -178,9 +150,9 @@ export class WebSockets {
 
       open: (ws) => {
         const data = ws.getUserData();
-        const socket = new UwsSocket(ws, this.#unsent);
+        const socket = new UwsSocket(ws, sockets);
         data.socket = socket;
-        this.#sockets.add(socket);
+        sockets.add(socket);
         try {
           socket.handler = data.accept(socket);
         } catch {
@@ -212,13 +184,11 @@ export class WebSockets {
       close: (ws, code, message) => {
         const { socket, request } = ws.getUserData();
         request.aborted();
-        if (socket === undefined) return;
-        socket.closed();
+        socket?.closed();
         // With another code it is the reason that a client gave.
         if (code === 1006 && Buffer.from(message).toString() === tooBig)
-          socket.handler?.limited('message-bytes');
-        this.#sockets.delete(socket);
-        this.#options.responder.count(Promise.resolve(socket.handler?.closed(code !== 1006)));
+          socket?.handler?.limited('message-bytes');
+        responder.count(Promise.resolve(socket?.handler?.closed(code !== 1006)));
       },
     };
   }
@@ -228,23 +198,8 @@ export class WebSockets {
  * Whether a request asks for a WebSocket (RFC 6455 §4.2.1): uWS only looks for a key. One with `Connection: close` it would
  * open and close in one go, and throw; a body it would take for frames (uWebSockets.js 20).
  */
-function isUpgrade(req: NativeRequest): boolean {
-  if (req.getHeader('upgrade').toLowerCase() !== 'websocket') return false;
-  const connection = req
-    .getHeader('connection')
-    .toLowerCase()
-    .split(/\s*,\s*/);
-  const hasBody = req.getHeader('transfer-encoding') !== '' || Number(req.getHeader('content-length')) !== 0;
-  return connection.includes('upgrade') && !connection.includes('close') && !hasBody;
-}
-
-/** What a service decides on a request: 500 where it throws or rejects, which it must not. */
-function orInternalError<Outcome>(decide: () => Outcome): Outcome | HttpResponse {
-  try {
-    const outcome = decide();
-    // A promise of a response, of those that it may be the promise of.
-    return outcome instanceof Promise ? (outcome.catch(() => internalError) as Outcome) : outcome;
-  } catch {
-    return internalError;
-  }
-}
+const isUpgrade = (request: UwsRequest): boolean =>
+  request.header('upgrade')?.toLowerCase() === 'websocket' &&
+  /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(request.header('connection') ?? '') &&
+  !request.isLast &&
+  !request.hasBody;
