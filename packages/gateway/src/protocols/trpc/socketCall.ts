@@ -22,6 +22,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** `undefined` where there is none of this type at its path. */
   readonly procedure: Procedure | undefined;
   readonly startedAt = performance.now();
+  place: number | undefined = undefined;
   readonly #socket: Socket;
   /** Its place in its message. */
   readonly #index: number;
@@ -67,7 +68,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 
   /** Runs the call, which is answered at once where nothing in it waits. It never throws. */
   start(): void {
-    const { context, contextError, isOpen, running, settings } = this.#socket;
+    const { context, contextError, isOpen, settings } = this.#socket;
     if (contextError) return this.#fail(contextError);
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
       // It has not run, so there is no record of it.
@@ -82,7 +83,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     const error = this.#rejection ?? this.#socket.rejection();
     if (error) return this.#fail(error);
     settings.calls.start(procedure, context, this, this.#index, this, this);
-    if (!this.#hasEnded) running.add(this);
+    if (!this.#hasEnded) this.#socket.started(this);
   }
 
   /** @throws {LimitError} `json-depth` */
@@ -124,8 +125,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   #end(error?: TRPCError): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#socket.running.delete(this);
-    this.#socket.record(error, this);
+    this.#socket.ended(this, error);
     this.#ended?.resolve();
   }
 

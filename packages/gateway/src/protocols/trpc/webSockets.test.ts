@@ -573,6 +573,31 @@ it('a batch on a WebSocket costs the rate limit as many calls as it has, as over
   ]);
 });
 
+it('calls of a WebSocket that end in any order are in flight until each has ended, and the others are aborted when the client goes', async () => {
+  const ends = new Map<number, () => void>();
+  const aborted: number[] = [];
+  const router = t.router({
+    wait: t.procedure
+      .input((value) => value as number)
+      .query(async ({ input, signal }) => {
+        signal?.addEventListener('abort', () => aborted.push(input));
+        await new Promise<void>((resolve) => ends.set(input, resolve));
+      }),
+  });
+  const { handler, say } = await open(router);
+  await say([1, 2, 3, 4, 5].map((id) => call(id, 'query', 'wait', { input: id })));
+  for (const [index, id] of [2, 5, 1].entries()) {
+    ends.get(id)?.();
+    await quiet();
+    expect(handler.inFlight).toBe(4 - index);
+  }
+  const closed = handler.closed();
+  expect(new Set(aborted)).toEqual(new Set([3, 4]));
+  for (const end of ends.values()) end();
+  await closed;
+  expect(handler.inFlight).toBe(0);
+});
+
 describe('a rateLimit.key that throws', () => {
   it('fails the calls of a WebSocket, which stays open', async () => {
     const router = t.router({ one: t.procedure.query(() => 1) });
