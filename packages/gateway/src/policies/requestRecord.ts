@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
 import type { ResponseDraft } from '../http/responseDraft.ts';
-import { pacedIterable } from '../http/pacedIterable.ts';
+import { reportedStream } from '../http/reportedStream.ts';
 import { isBodyStream, type BodyStream, type HttpResponse } from '../http/response.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { Exchange } from './exchange.ts';
@@ -28,15 +28,10 @@ export class Recorder {
   response(scope: RequestScope, response: ResponseDraft): void {
     const { body } = response;
     if (isBodyStream(body)) {
-      const iterable = pacedIterable(
-        body,
-        () => undefined,
-        (cause) => {
-          scope.error ??= cause;
-          this.#report(scope, response, true);
-        },
-      );
-      response.body = body.end ? { ...iterable, end: () => body.end?.() } : iterable;
+      response.body = reportedStream(body, (cause) => {
+        scope.error ??= cause;
+        this.#report(scope, response, true);
+      });
       return;
     }
     this.#report(scope, response, false);

@@ -1,17 +1,13 @@
+import type { BodyStream } from './response.ts';
+
 /**
- * An iterable that requests its source's next value only when `ready` allows it, so that the network sets the pace.
- * @param ready returns a promise where there is something to wait for
+ * A stream that reports its end.
  * @param onEnd called once, when the iteration ends, with its error if it failed
  */
-export function pacedIterable<T>(
-  source: AsyncIterable<T>,
-  ready: () => Promise<void> | undefined,
-  onEnd: (error?: unknown) => void,
-): AsyncIterable<T> {
+export function reportedStream(source: BodyStream, onEnd: (error?: unknown) => void): BodyStream {
   return {
     [Symbol.asyncIterator]() {
-      const iterator: AsyncIterator<T> & Partial<AsyncDisposable> = source[Symbol.asyncIterator]();
-      let isStopped = false;
+      const iterator: AsyncIterator<Uint8Array> & Partial<AsyncDisposable> = source[Symbol.asyncIterator]();
       let end = (error?: unknown) => {
         end = () => {};
         onEnd(error);
@@ -19,8 +15,7 @@ export function pacedIterable<T>(
       return {
         async next() {
           try {
-            await ready();
-            const result = isStopped ? { done: true as const, value: undefined } : await iterator.next();
+            const result = await iterator.next();
             if (result.done) end();
             return result;
           } catch (error) {
@@ -29,7 +24,6 @@ export function pacedIterable<T>(
           }
         },
         async return(value) {
-          isStopped = true;
           // At once: a source that is waiting may never end.
           end();
           await (iterator[Symbol.asyncDispose]?.() ?? iterator.return?.());
@@ -37,5 +31,6 @@ export function pacedIterable<T>(
         },
       };
     },
+    ...(source.end && { end: () => source.end?.() }),
   };
 }
