@@ -8,17 +8,15 @@ import { clientMessage, codeMessage } from '../../procedures/clientError.ts';
 import { formatIssues, issuesOf } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
 
-/** The REST response of an error. Unexpected errors (5xx) and limits are recorded in the scope. */
-export type ErrorResponse = (
-  error: TRPCError,
-  scope: RequestScope,
-  headers?: readonly Header[],
-) => ResponseDraft;
+export type ErrorResponse = ReturnType<typeof createErrorResponse>;
 
-/** The status follows from tRPC's code, the body from the format. */
-export function createErrorResponse(format: ErrorFormat): ErrorResponse {
+/**
+ * Makes the REST response of an error: the status follows from tRPC's code, the body from the format. Unexpected errors
+ * (5xx) and limits are recorded in the scope.
+ */
+export function createErrorResponse(format: ErrorFormat) {
   const shared: readonly Header[] = [['content-type', format.contentType]];
-  return (error, scope, headers = []) => {
+  return (error: TRPCError, scope: RequestScope, headers: readonly Header[] = []): ResponseDraft => {
     const { code } = error;
     const status = getHTTPStatusCodeFromError(error);
     const issues = issuesOf(error);

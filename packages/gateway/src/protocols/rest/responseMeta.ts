@@ -5,25 +5,21 @@ import { isWritableHeader } from '../../http/headers.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
 
-/**
- * Applies `rpc.responseMeta` to the response of a REST call. It throws what `responseMeta` throws.
- * @param ctx `undefined` where it could not be created
- * @param outcome an output, an error, or `undefined` for a stream that begins
- * @throws {TypeError} for a status or a header that no adapter can write
- */
-export type RestResponseMeta = (
-  response: ResponseDraft,
-  procedure: Procedure,
-  ctx: unknown,
-  outcome: { readonly output?: unknown; readonly error?: TRPCError } | undefined,
-) => void;
+export type RestResponseMeta = ReturnType<typeof createRestResponseMeta>;
 
-/** `responseMeta` gets over REST what tRPC passes to it, except for `info`, which is undefined. */
+/** An output, or an error; `undefined` for a stream that begins. */
+type Outcome = { readonly output?: unknown; readonly error?: TRPCError } | undefined;
+
+/**
+ * Applies `rpc.responseMeta` to the response of a REST call. It gets what tRPC passes to it, except for `info`, which is
+ * undefined; `ctx` is undefined where it could not be created. What it throws is thrown, and a `TypeError` for a status
+ * or a header that no adapter can write.
+ */
 export function createRestResponseMeta<Router extends AnyTRPCRouter>(
   { _def: { _config: config } }: Router,
   responseMeta: ResponseMetaFn<Router>,
-): RestResponseMeta {
-  return (response, { path, type }, ctx, outcome) => {
+) {
+  return (response: ResponseDraft, { path, type }: Procedure, ctx: unknown, outcome: Outcome): void => {
     const error = outcome?.error;
     const result = error
       ? { error: getErrorShape({ config, ctx: ctx as never, error, input: undefined, path, type }) }
