@@ -10,7 +10,10 @@ export interface RequestLimits {
   readonly maxBodyBytes: number;
 }
 
-const badRequest = (message: string): HttpRejection => ({ status: 400, code: 'BAD_REQUEST', message });
+function rejection(status: number, code: string, message: string): HttpRejection {
+  return { status, code, message };
+}
+const badRequest = (message: string) => rejection(400, 'BAD_REQUEST', message);
 
 const rejections = {
   method: badRequest('The method is not a token of at most 64 bytes (RFC 9110 §9.1).'),
@@ -22,21 +25,10 @@ const rejections = {
   both: badRequest('A request has Content-Length or Transfer-Encoding, never both (RFC 9112 §6.1).'),
   length: badRequest('Content-Length may be given once, and only in digits, 15 at most (RFC 9110 §8.6).'),
   control: badRequest('A header value holds a control character (RFC 9110 §5.5).'),
-  expectation: {
-    status: 417,
-    code: 'EXPECTATION_FAILED',
-    message: 'The only expectation that can be met is 100-continue.',
-  },
-  urlBytes: (max: number) => ({
-    status: 414,
-    code: 'URI_TOO_LONG',
-    message: `The target may have ${max} bytes.`,
-  }),
-  headerBytes: (max: number) => ({
-    status: 431,
-    code: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
-    message: `The headers may have ${max} bytes together.`,
-  }),
+  expectation: rejection(417, 'EXPECTATION_FAILED', 'The only expectation that can be met is 100-continue.'),
+  urlBytes: (max: number) => rejection(414, 'URI_TOO_LONG', `The target may have ${max} bytes.`),
+  headerBytes: (max: number) =>
+    rejection(431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', `The headers may have ${max} bytes together.`),
 };
 
 /** The parser rejects control characters and blanks by itself, but not DEL and bytes beyond ASCII. */

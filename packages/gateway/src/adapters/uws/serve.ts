@@ -9,7 +9,7 @@ import { Responder } from './responder.ts';
 import { checkLimits, type CloseOptions, type Listening, type ServeOptions } from './serveOptions.ts';
 import { OpenSockets } from './socket.ts';
 import { tlsApps, type TlsApps } from './tls.ts';
-import { WebSockets } from './webSockets.ts';
+import { attachWebSockets } from './webSockets.ts';
 import { headOf, writeResponse } from './writeResponse.ts';
 
 export { ListenError } from './listenError.ts';
@@ -25,7 +25,7 @@ export { CertificateError, type TlsFiles } from './tls.ts';
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   checkLimits(options);
-  const { handle, upgrade, shed, rejectHttp = defaultRejection, maxBodyBytes = 1_048_576 } = service;
+  const { handle, shed, rejectHttp = defaultRejection, maxBodyBytes = 1_048_576 } = service;
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
   const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384 } = options;
   const { maxUnsentBytes = 268_435_456, maxUnsentSocketBytes = 25_165_824 } = options;
@@ -40,16 +40,6 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
   const responder = new Responder(answer, maxUnsentBytes, () => onChange());
   const sockets = new OpenSockets(maxUnsentSocketBytes, Math.min(100, Math.ceil(maxConnections / 4)));
-  const webSockets = new WebSockets({
-    service,
-    sockets,
-    responder,
-    limits,
-    onUpgrade() {
-      // The filter is not called for it.
-      connections -= 1;
-    },
-  });
 
   function onConnection(res: NativeResponse, change: number): void {
     connections += change;
@@ -62,7 +52,9 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
 
   function attach(app: TemplatedApp): void {
     app.filter(onConnection);
-    if (upgrade) webSockets.attach(app);
+    // The filter is not called for an upgrade.
+    const onUpgrade = () => (connections -= 1);
+    if (service.upgrade) attachWebSockets(app, { service, sockets, responder, limits, onUpgrade });
     app.any('/*', (res, req) => responder.receive(res, new UwsRequest(res, req, limits)));
   }
 
@@ -91,7 +83,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   async function stop({ deadlineMs = 10_000, graceMs = 1000 }: CloseOptions): Promise<number> {
     uws.us_listen_socket_close(listenSocket);
     responder.drain();
-    webSockets.drain();
+    sockets.drain();
     const startedAt = performance.now();
     // An idle connection may have a request on its way: its response asks the client to close.
     await until(() => connections + sockets.size === 0, Math.min(graceMs, deadlineMs));
@@ -102,8 +94,8 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
       // Right behind the turn in which the event loop reads: what came in before it closes is served, not reset.
       await new Promise(setImmediate);
     } while (!isQuiet() && left() > 0);
-    const cutOff = responder.inFlight + webSockets.inFlight;
-    webSockets.closeAll();
+    const cutOff = responder.inFlight + sockets.inFlight;
+    sockets.closeAll();
     for (const app of [listener, ...serving]) app.close();
     return cutOff;
   }
@@ -112,7 +104,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   return {
     host,
     port: uws.us_socket_local_port(listenSocket),
-    inFlight: () => responder.inFlight + webSockets.inFlight,
+    inFlight: () => responder.inFlight + sockets.inFlight,
     connections: () => ({ http: connections, webSockets: sockets.size }),
     // Once: closing a listen socket twice ends the process with a segmentation fault (uWebSockets.js 20).
     close: (closeOptions = {}) => (stopped ??= stop(closeOptions)),

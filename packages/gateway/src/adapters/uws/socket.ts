@@ -37,6 +37,23 @@ export class OpenSockets extends Set<UwsSocket> {
     this.#maxClosing = maxClosing;
   }
 
+  /** How many calls are in flight. */
+  get inFlight(): number {
+    let count = 0;
+    for (const { handler } of this) count += handler?.inFlight ?? 0;
+    return count;
+  }
+
+  /** The server stops: sockets close once their calls are answered, and no more are opened. */
+  drain(): void {
+    this.isStopping = true;
+    for (const { handler } of this) handler?.drain();
+  }
+
+  closeAll(): void {
+    for (const socket of this) socket.close(1001, 'The server is stopping.');
+  }
+
   /**
    * Adds a change of one socket's unsent bytes. Beyond the bound it ends the sockets with the most: ending the one that
    * passes it would let a client that holds nearly all of it end the others. A quarter is freed, so that this is rare.
