@@ -8,7 +8,7 @@ import type { RequestScope } from './requestScope.ts';
 /** What a protocol reads of a request before any policy looks at it. */
 export interface Target {
   /** The number of calls in the request, at least 1. */
-  readonly calls: number;
+  readonly callCount: number;
   /** Whether all its procedures are served without a credential (`protect: false`). */
   readonly isPublic: boolean;
   /** A credential outside the `Authorization` header, in that header's format. */

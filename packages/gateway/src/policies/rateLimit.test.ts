@@ -96,7 +96,7 @@ it('a caller is what the option `key` returns', () => {
 it('as a policy it counts every call of a request', async () => {
   const rateLimit = create();
   const admitted = scope({ token: 'a' });
-  expect(await rateLimit.admit?.(admitted, { calls: 4, isPublic: false })).toBeUndefined();
+  expect(await rateLimit.admit?.(admitted, { callCount: 4, isPublic: false })).toBeUndefined();
   expect(admitted.headers).toContainEqual(['ratelimit', '"default";r=6;t=2']);
 });
 

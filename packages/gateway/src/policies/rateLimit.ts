@@ -73,5 +73,5 @@ export function createRateLimit<Identity>(
     });
   }
 
-  return { count, admit: (scope, target) => count(scope, target.calls) };
+  return { count, admit: (scope, target) => count(scope, target.callCount) };
 }

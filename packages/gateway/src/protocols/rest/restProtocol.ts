@@ -74,7 +74,7 @@ export function createRestProtocol<Identity>(
     target({ method, path }) {
       const match = matcher.match(path.slice(basePathLength));
       const operation = match?.value.get(method === 'HEAD' ? 'GET' : method);
-      return { calls: 1, isPublic: operation?.isPublic === true, match, operation };
+      return { callCount: 1, isPublic: operation?.isPublic === true, match, operation };
     },
     options: (scope, { match }) =>
       match ? new ResponseDraft(204, [['allow', allowOf(match.value)]]) : errorResponse(notFound, scope),

@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getTRPCErrorFromUnknown, TRPCError } from '@trpc/server';
+import { getTRPCErrorFromUnknown, isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import type { ResponseDraft } from '../../http/responseDraft.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
+import { isObject } from '../../http/isObject.ts';
 import type { Header } from '../../http/response.ts';
-import { ServerSentEvents, type EventStreamTimes } from '../../http/serverSentEvents.ts';
+import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../../http/serverSentEvents.ts';
+import { boundedJson } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import type { TrpcSettings } from './options.ts';
 import { RequestCalls, vary } from './requestCalls.ts';
-import { RpcEventFormat } from './rpcEventFormat.ts';
 
 /** Answers the call of a subscription by server-sent events. */
 export class EventsResponse extends RequestCalls {
   #outcome: unknown = undefined;
   #body: ServerSentEvents | undefined = undefined;
 
-  settle(index: number, outcome: unknown): void {
+  settle(_index: number, outcome: unknown): void {
     this.#outcome = outcome;
-    // A call that fails is reported twice: as such, and by the stream that fails with it.
-    if (outcome instanceof Failure) this.reportOutcome(outcome.error, index);
     this.end();
   }
 
   protected write(): ResponseDraft {
-    if (this.thrown) throw this.thrown.cause;
+    // A call that fails is reported twice: as such, and by the stream that fails with it.
+    if (this.#outcome instanceof Failure) this.report(this.#outcome.error, this.callOf(0));
     const { request, scope, settings } = this;
     const { config, limits } = settings;
     const { client = {}, emitAndEndImmediately, ping } = config.sse ?? {};
@@ -45,8 +45,8 @@ export class EventsResponse extends RequestCalls {
       request.lastEventId,
       (cause) => {
         const error = getTRPCErrorFromUnknown(cause);
-        this.report(error, 0);
-        return this.errorItem(error, 0).error;
+        this.report(error, this.callOf(0));
+        return this.shapeOf(error, this.callOf(0));
       },
     );
     const events = { [Symbol.asyncIterator]: () => this.#iterator() };
@@ -109,5 +109,56 @@ async function* firstEvents(events: AsyncIterable<unknown>): AsyncGenerator {
     }
   } finally {
     await iterator.return?.();
+  }
+}
+
+export interface RpcEventFormatOptions {
+  /** The transformer's. */
+  readonly serialize: (data: unknown) => unknown;
+  /** The options for the client (`sse.client`), as JSON. */
+  readonly client: string;
+  /** The largest event, in bytes; the stream ends with an error in place of a larger one. */
+  readonly maxEventBytes: number;
+}
+
+/** Server-sent events as tRPC's `sseStreamProducer` (@trpc/server 11.25) writes them. One for each stream. */
+export class RpcEventFormat implements EventFormat {
+  readonly start: string;
+  readonly end = 'event: return\ndata: \n\n\n';
+  readonly ping = 'event: ping\ndata: \n\n\n';
+  readonly #options: RpcEventFormatOptions;
+  readonly #reportError: (cause: unknown) => unknown;
+  #lastEventId: string | null;
+
+  /**
+   * @param lastEventId the event after which the client reconnects
+   * @param reportError reports an error. @returns its shape
+   */
+  constructor(
+    options: RpcEventFormatOptions,
+    lastEventId: string | null,
+    reportError: (cause: unknown) => unknown,
+  ) {
+    this.start = `event: connected\ndata: ${options.client}\n\n\n`;
+    this.#options = options;
+    this.#lastEventId = lastEventId && !/[\0\n\r]/.test(lastEventId) ? lastEventId : null;
+    this.#reportError = reportError;
+  }
+
+  event(value: unknown): string {
+    const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
+    const json = boundedJson(this.#options.serialize(data), this.#options.maxEventBytes);
+    if (id !== undefined) {
+      this.#lastEventId = id;
+      return `data: ${json}\nid: ${id}\n\n\n`;
+    }
+    if (this.#lastEventId === null) return `data: ${json}\n\n\n`;
+    return `data: ${json}\nid: \n\n\nevent: restore-id\ndata: \nid: ${this.#lastEventId}\n\n\n`;
+  }
+
+  error(cause: unknown): string {
+    if (isObject(cause) && cause['name'] === 'AbortError') return '';
+    const shape = this.#options.serialize(this.#reportError(cause) ?? null);
+    return `event: serialized-error\ndata: ${JSON.stringify(shape)}\n\n\n`;
   }
 }

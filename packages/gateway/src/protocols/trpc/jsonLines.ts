@@ -38,6 +38,9 @@ interface Source {
   readonly iterator: AsyncIterator<unknown> & Partial<AsyncDisposable>;
 }
 
+/** Settles the promise with this id, or has a value of the iterable with it. */
+type Line = readonly [id: number, status: number, value: unknown, call: number, source: Source | undefined];
+
 // The numbers of @trpc/server 11.25.
 const promiseType = 0;
 const iterableType = 1;
@@ -65,11 +68,10 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   #open: number;
   #nextId: number;
   readonly #sources = new Set<Source>();
-  /** The sources with a value in `text`, and those with one in what was sent last. */
-  #written: Source[] = [];
-  #sent: Source[] = [];
+  /** The sources with a value that the network has not taken. */
+  readonly #written: Source[] = [];
   /** Lines beyond `largeLength`, not yet JSON: a batch may have the same large output 100 times. */
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: Line[] = [];
   #whole: PromiseWithResolvers<string | BodyStream> | undefined;
 
   constructor(format: JsonLinesFormat, options: JsonLinesOptions) {
@@ -134,11 +136,9 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   protected override onPull(): void {
     if (this.isOver) return;
-    const sent = this.#sent;
-    this.#sent = [];
-    for (const source of sent) this.#request(source);
+    if (this.text === '') for (const source of this.#written.splice(0)) this.#request(source);
     while (this.#waiting.length > 0 && this.text.length < largeLength) {
-      this.#waiting.shift()?.();
+      this.#write(...(this.#waiting.shift() as Line));
     }
     this.#endIfComplete();
   }
@@ -148,12 +148,6 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     this.#options.abort();
     for (const source of this.#sources) dispose(source);
     this.#sources.clear();
-  }
-
-  protected override send(text: string): void {
-    this.#sent = this.#written;
-    this.#written = [];
-    super.send(text);
   }
 
   /** Settles a promise with an object that has a promise as its one member. */
@@ -189,7 +183,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     if (value === undefined) return [[]];
     const reference = this.#reference(value, call);
     if (reference) return [[0], [null, ...reference]];
-    if (!isPlainObject(value) || !Object.values(value).some(isLater)) return [[value]];
+    if (!isPlainObject(value) || !hasLater(value)) return [[value]];
     const object = Object.create(null) as Record<string, unknown>;
     const references: unknown[] = [];
     for (const [key, member] of Object.entries(value)) {
@@ -209,12 +203,14 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   #promise(promise: PromiseLike<unknown>, call: number): number {
     const id = this.#register();
-    void Promise.resolve(promise)
-      .then(
-        (value) => this.#fulfill(id, value, call),
-        (cause: unknown) => this.#reject(id, cause, call),
-      )
-      .then(() => this.#close());
+    void (async () => {
+      try {
+        this.#fulfill(id, await promise, call);
+      } catch (cause) {
+        this.#reject(id, cause, call);
+      }
+      this.#close();
+    })();
     return id;
   }
 
@@ -270,12 +266,11 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     if (whole !== undefined) this.#whole?.resolve(whole);
   }
 
-  /** Settles the promise with this id, or adds a value of the iterable with it. */
   #add(id: number, status: number, value: unknown, call: number, source?: Source): void {
     if (this.isLast || this.isOver) return;
-    if (this.#waiting.length > 0 || this.text.length >= largeLength) {
-      this.#waiting.push(() => this.#write(id, status, value, call, source));
-    } else this.#write(id, status, value, call, source);
+    const isFull = this.#waiting.length > 0 || this.text.length >= largeLength;
+    if (isFull) this.#waiting.push([id, status, value, call, source]);
+    else this.#write(id, status, value, call, source);
     this.sendSoon();
   }
 
@@ -305,9 +300,16 @@ function dispose({ iterator }: Source): void {
   (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
 }
 
-/** Whether a value comes later, as tRPC asks it. */
-export const isLater = (value: unknown): boolean => isPromise(value) || isAsyncIterable(value);
+/** Whether a member of an object comes later. By its keys: most outputs are looked through here, and a list of values costs more. */
+export function hasLater(object: object): boolean {
+  for (const key of Object.keys(object)) {
+    const member = (object as Readonly<Record<string, unknown>>)[key];
+    if (isPromise(member) || isAsyncIterable(member)) return true;
+  }
+  return false;
+}
 
+/** As tRPC asks it. */
 function isPromise(value: unknown): value is Promise<unknown> {
   if (!isObject(value) && typeof value !== 'function') return false;
   const { then, catch: onRejected } = value as { readonly then?: unknown; readonly catch?: unknown };

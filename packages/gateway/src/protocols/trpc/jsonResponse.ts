@@ -8,7 +8,7 @@ import { isObject } from '../../http/isObject.ts';
 import { batchTooLarge, boundedJson, largestResponse } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { isLater } from './jsonLines.ts';
+import { hasLater } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, type Item } from './requestCalls.ts';
 
 /** Answers a call, or a batch of calls, by JSON. */
@@ -24,39 +24,45 @@ export class JsonResponse extends RequestCalls {
 
   settle(index: number, outcome: unknown): void {
     this.#outcomes[index] = outcome;
-    if (outcome instanceof Failure) this.reportOutcome(outcome.error, index);
+    try {
+      if (outcome instanceof Failure) this.report(outcome.error, this.callOf(index));
+    } catch (cause) {
+      this.thrown ??= { cause };
+    }
     this.#pending -= 1;
     if (this.#pending === 0) this.end();
   }
 
   protected write(): ResponseDraft {
-    const { isBatch } = this.request;
+    const { isBatchCall } = this.request;
     this.format = jsonHeaders;
     if (this.thrown) throw this.thrown.cause;
-    let text = isBatch ? '[' : '';
+    let text = isBatchCall ? '[' : '';
     for (let index = 0; index < this.#outcomes.length; index += 1) {
       if (index > 0) text += ',';
       text += this.#part(index, text);
     }
-    return this.answer(isBatch ? `${text}]` : text, this.#status, this.#items, this.#errors);
+    return this.answer(isBatchCall ? `${text}]` : text, this.#status, this.#items, this.#errors);
   }
 
   /** The JSON of an outcome. What cannot be written is `thrown`, after tRPC has called `responseMeta`. */
   #part(index: number, before: string): string {
     const outcome = this.#outcomes[index];
-    const { isBatch, type } = this.request;
-    const written = outcome instanceof Failure ? outcome.error : this.#success(outcome, index, before);
+    const { isBatchCall, type } = this.request;
+    const written = outcome instanceof Failure ? outcome.error : this.#success(outcome, before);
     if (typeof written === 'string') {
       if (this.settings.rpc.responseMeta) this.#items.push({ result: { data: outcome } });
       this.#addStatus(200);
       return written;
     }
-    const item = this.errorItem(written, index, isBatch ? undefined : type);
+    const call = this.callOf(index);
+    if (written instanceof LimitError && !(outcome instanceof Failure)) this.report(written, call);
+    const item = { error: this.shapeOf(written, isBatchCall ? call : { ...call, type }) };
     this.#errors.push(written);
     this.#items.push(item);
     this.#addStatus(getHTTPStatusCode(item as never, [written]));
     try {
-      return this.errorText(item);
+      return this.errorText(item.error);
     } catch (cause) {
       this.thrown ??= { cause };
       return '';
@@ -64,41 +70,38 @@ export class JsonResponse extends RequestCalls {
   }
 
   /** The JSON of an output; an error where it is too large, or a stream in a batch. */
-  #success(output: unknown, index: number, before: string): string | TRPCError {
-    const { isBatch } = this.request;
+  #success(output: unknown, before: string): string | TRPCError {
     if (isStreamLike(output)) {
-      if (!isBatch) throw streamLike();
+      if (!this.request.isBatchCall) throw streamLike();
       return streamLike();
     }
-    let error: LimitError | undefined;
     try {
-      if (this.#bytes !== Infinity) {
-        const text = this.#serialize(output);
-        if (!isBatch || this.#fits(text, before)) return text;
-      }
+      return this.#serialize(output, before);
     } catch (cause) {
-      if (!(cause instanceof LimitError)) {
-        this.thrown ??= { cause };
-        return '';
+      if (cause instanceof LimitError) {
+        this.#bytes = Infinity;
+        return this.request.isBatchCall ? batchTooLarge(this.settings.limits.maxResponseBytes) : cause;
       }
-      if (!isBatch) error = cause;
+      this.thrown ??= { cause };
+      return '';
     }
-    this.#bytes = Infinity;
-    error ??= batchTooLarge(this.settings.limits.maxResponseBytes);
-    this.report(error, index);
-    return error;
   }
 
   /** @throws {LimitError} `response-bytes` */
-  #serialize(output: unknown): string {
+  #serialize(output: unknown, before: string): string {
     const { maxResponseBytes } = this.settings.limits;
+    // No output behind one that is too large is written.
+    if (this.#bytes === Infinity) throw batchTooLarge(maxResponseBytes);
     const data: unknown = this.settings.config.transformer.output.serialize(output);
     // A `toJSON` is told the name of its member.
     const hasName = typeof (data as { readonly toJSON?: unknown } | null | undefined)?.toJSON === 'function';
-    const text = hasName ? undefined : boundedJson(data, maxResponseBytes);
-    return text === undefined
-      ? (boundedJson({ result: { data } }, maxResponseBytes) as string)
-      : `{"result":{"data":${text}}}`;
+    const bare = hasName ? undefined : boundedJson(data, maxResponseBytes);
+    const text =
+      bare === undefined
+        ? (boundedJson({ result: { data } }, maxResponseBytes) as string)
+        : `{"result":{"data":${bare}}}`;
+    if (this.request.isBatchCall && !this.#fits(text, before)) throw batchTooLarge(maxResponseBytes);
+    return text;
   }
 
   /** Whether a batch stays within the limit. A UTF-16 code unit is 1 to 3 bytes of UTF-8: they are counted where that may be too many. */
@@ -122,4 +125,4 @@ const streamLike = () =>
 
 /** Whether an output is, or has a member, that comes later. */
 const isStreamLike = (output: unknown): boolean =>
-  isObject(output) && (isAsyncIterable(output) || Object.values(output).some(isLater));
+  isObject(output) && (isAsyncIterable(output) || hasLater(output));

@@ -38,13 +38,13 @@ export class LinesResponse extends RequestCalls {
       pingMs: jsonl?.pingMs || undefined,
       signal: scope.signal,
       callError: (error, index) => {
-        this.report(error, index);
-        return this.errorItem(error, index).error;
+        this.report(error, this.callOf(index));
+        return this.shapeOf(error, this.callOf(index));
       },
       outputError: (cause, index) => {
         const error = getTRPCErrorFromUnknown(cause);
         this.report(error);
-        return this.errorItem(error, index).error;
+        return this.shapeOf(error, this.callOf(index));
       },
       watch: (onRevoked) => settings.watch(scope.token, scope.request, onRevoked),
       abort: () => {

@@ -2,46 +2,62 @@
 // than most calls: they are made for what is unusual.
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromString, type TRPCRequestInfo } from '@trpc/server/http';
-import { someHeader, type HttpRequest } from '../../http/request.ts';
+import { isObject } from '../../http/isObject.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import type { Target } from '../../policies/policy.ts';
 import { refuseLongQuery } from '../../policies/queryParameters.ts';
+import type { RawInputs } from '../../procedures/execute.ts';
+import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
+import {
+  acceptOf,
+  bodyError,
+  byteStream,
+  inputError,
+  joinedHeader,
+  mediaOf,
+  readForm,
+  type InputMedia,
+} from './media.ts';
 import type { TrpcSettings } from './options.ts';
 
 /** How far reading came before it failed: tRPC's answer to an error depends on it. */
 export type ReadPhase = 'url' | 'info' | 'checks';
 
-/** How a request sends its input: `json` in the query of a GET, else in the body. */
-export type InputMedia = 'json' | 'form' | 'octets';
-
 /** A request read into calls, as tRPC's adapters (@trpc/server 11.25) read it. */
-export class TrpcRequest implements Target {
+export class TrpcRequest implements Target, RawInputs, TRPCRequestInfo {
   readonly http: HttpRequest;
   /** Why none of its calls runs. */
   error: TRPCError | undefined = undefined;
   /** Where `error` occurred. */
   phase: ReadPhase = 'url';
   media: InputMedia = 'json';
-  isBatch = false;
+  isBatchCall = false;
   paths: readonly string[] = none;
   /** The procedure of each path; `undefined` where there is none. */
   procedures: readonly (Procedure | undefined)[] = none;
   type: TRPCRequestInfo['type'] = 'unknown';
   /** The format that the headers ask for; tRPC does not report that of a form or of octets. */
-  accept: string | null = null;
+  accept: TRPCRequestInfo['accept'] = null;
   connectionParams: TRPCRequestInfo['connectionParams'] = null;
-  readonly #publicProcedures: ReadonlySet<string>;
+  readonly #settings: TrpcSettings;
   #query = '';
   /** The `input` parameter, not decoded, of a query that tRPC's links for queries and mutations write. */
   #input: string | undefined = undefined;
   /** The parameters of any other query. */
   #parameters: URLSearchParams | undefined = undefined;
   #url: URL | undefined = undefined;
+  #body: Uint8Array | undefined = undefined;
+  #inputError: TRPCError | undefined = undefined;
+  /** The inputs that were read. */
+  #inputs: Record<number, unknown> | undefined = undefined;
+  #form: Promise<FormData> | undefined = undefined;
+  #calls: TRPCRequestInfo['calls'] | undefined = undefined;
 
   constructor(http: HttpRequest, settings: TrpcSettings) {
     this.http = http;
-    this.#publicProcedures = settings.publicProcedures;
+    this.#settings = settings;
     try {
       this.#read(settings);
     } catch (cause) {
@@ -51,13 +67,13 @@ export class TrpcRequest implements Target {
   }
 
   /** The number of calls: one for a batch that is rejected as too large. */
-  get calls(): number {
+  get callCount(): number {
     return this.phase === 'info' || this.paths.length === 0 ? 1 : this.paths.length;
   }
 
   get isPublic(): boolean {
-    if (this.#publicProcedures.size === 0 || this.paths.length === 0) return false;
-    return this.paths.every((path) => this.#publicProcedures.has(path));
+    if (this.#settings.publicProcedures.size === 0 || this.paths.length === 0) return false;
+    return this.paths.every((path) => this.#settings.publicProcedures.has(path));
   }
 
   /**
@@ -88,21 +104,64 @@ export class TrpcRequest implements Target {
     return url;
   }
 
-  /** The input, or a batch's inputs, as JSON; `undefined` where the query has none. */
-  get queryInput(): string | undefined {
-    if (this.#input === undefined) return this.#parameters?.get('input') ?? undefined;
-    try {
-      return decodeURIComponent(this.#input.replaceAll('+', ' '));
-    } catch {
-      return new URLSearchParams(this.#query).get('input') ?? undefined;
-    }
-  }
-
   /** The id of the last event that the client of a subscription received. */
   get lastEventId(): string | null {
     if (this.type !== 'subscription') return null;
     const inQuery = (name: string) => this.#parameters?.get(name) ?? null;
     return joinedHeader(this.http, 'last-event-id') ?? inQuery('lastEventId') ?? inQuery('Last-Event-Id');
+  }
+
+  get signal(): AbortSignal {
+    return this.http.signal;
+  }
+
+  get calls(): TRPCRequestInfo['calls'] {
+    return (this.#calls ??= this.paths.map((path, batchIndex) => ({
+      batchIndex,
+      path,
+      procedure: this.procedures[batchIndex]?.procedure ?? null,
+      getRawInput: async () => this.read(batchIndex),
+      result: () => this.known(batchIndex),
+    })));
+  }
+
+  /** Reads the body of JSON, before any call runs: each of a batch would wait for it. @returns `undefined` if nothing waits */
+  receive(): Promise<void> | undefined {
+    const { error, http, media } = this;
+    if (error || media !== 'json' || http.method === 'GET') return undefined;
+    const { maxBodyBytes } = this.#settings.limits;
+    this.#body = http.bodyNow?.(maxBodyBytes);
+    if (this.#body) return undefined;
+    return http.body(maxBodyBytes).then(
+      (body) => {
+        this.#body = body;
+      },
+      (cause: unknown) => {
+        this.#inputError = bodyError(cause);
+      },
+    );
+  }
+
+  /** The input of a call; a promise of a form. */
+  read(index: number): unknown {
+    const { lastEventId, media, procedures } = this;
+    if (media === 'form') return (this.#form ??= this.#readForm());
+    if (this.#inputError) throw this.#inputError;
+    try {
+      this.#inputs ??=
+        media === 'json' ? this.#parse() : [byteStream(this.http, this.#settings.limits.maxBodyBytes)];
+    } catch (cause) {
+      this.#inputError = inputError(cause);
+      throw this.#inputError;
+    }
+    const input = this.#inputs[index];
+    if (!lastEventId || procedures[index]?.type !== 'subscription') return input;
+    return isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });
+  }
+
+  /** The input of a call, if it was read. */
+  known(index: number): unknown {
+    return this.#inputs?.[index];
   }
 
   #read(settings: TrpcSettings): void {
@@ -112,16 +171,16 @@ export class TrpcRequest implements Target {
     // Whatever is wrong with the rest: public procedures need no credential.
     this.paths = [path];
     this.media = mediaOf(http);
-    const accept = someHeader(http, asksForLines) ? acceptOf(http) : null;
+    const accept = acceptOf(http);
     if (this.media === 'json') {
       this.accept = accept;
       this.#readCalls(path, settings);
     } else this.#readUpload(path, settings);
     this.phase = 'checks';
-    if (this.isBatch && settings.rpc.allowBatching === false) {
+    if (this.isBatchCall && settings.rpc.allowBatching === false) {
       throw badRequest('Batching is not enabled on the server');
     }
-    if (accept === linesType && !this.isBatch) {
+    if (accept === 'application/jsonl' && !this.isBatchCall) {
       throw badRequest('Streaming requests must be batched (you can do a batch of 1)');
     }
   }
@@ -142,8 +201,8 @@ export class TrpcRequest implements Target {
 
   #readCalls(path: string, { procedures, rpc }: TrpcSettings): void {
     this.#readQuery();
-    if (this.isBatch) this.paths = path.split(',');
-    if (this.isBatch && this.paths.length > rpc.maxBatchSize) {
+    if (this.isBatchCall) this.paths = path.split(',');
+    if (this.isBatchCall && this.paths.length > rpc.maxBatchSize) {
       throw new LimitError('batch-size', { code: 'BAD_REQUEST', message: 'Batch call exceeds maximum size' });
     }
     const found: (Procedure | undefined)[] = [];
@@ -166,13 +225,13 @@ export class TrpcRequest implements Target {
 
   #readQuery(): void {
     const query = this.#query;
-    this.isBatch = query === 'batch=1' || query.startsWith('batch=1&');
-    const rest = this.isBatch ? query.slice('batch=1&'.length) : query;
+    this.isBatchCall = query === 'batch=1' || query.startsWith('batch=1&');
+    const rest = this.isBatchCall ? query.slice('batch=1&'.length) : query;
     if (rest === '') return;
     if (rest.startsWith('input=') && !rest.includes('&')) this.#input = rest.slice('input='.length);
     else {
       this.#parameters = new URLSearchParams(query);
-      this.isBatch = this.#parameters.get('batch') === '1';
+      this.isBatchCall = this.#parameters.get('batch') === '1';
     }
   }
 
@@ -188,9 +247,53 @@ export class TrpcRequest implements Target {
     // Whatever the procedure is.
     this.type = 'mutation';
   }
-}
 
-export const linesType = 'application/jsonl';
+  #parse(): Record<number, unknown> {
+    const { isBatchCall, paths } = this;
+    const values = Object.create(null) as Record<number, unknown>;
+    const text = this.#body === undefined ? this.#queryInput() : utf8.decode(this.#body);
+    this.#body = undefined;
+    if (!text) return values;
+    const inputs: unknown = JSON.parse(text);
+    if (!isBatchCall) {
+      values[0] = this.#deserialize(inputs);
+      return values;
+    }
+    if (!isObject(inputs)) {
+      throw new TRPCError({
+        code: 'BAD_REQUEST',
+        message: '"input" needs to be an object when doing a batch call',
+      });
+    }
+    for (let index = 0; index < paths.length; index += 1) {
+      const input = inputs[index];
+      if (input !== undefined) values[index] = this.#deserialize(input);
+    }
+    return values;
+  }
+
+  /** The input, or a batch's inputs, as JSON; `undefined` where the query has none. */
+  #queryInput(): string | undefined {
+    if (this.#input === undefined) return this.#parameters?.get('input') ?? undefined;
+    try {
+      return decodeURIComponent(this.#input.replaceAll('+', ' '));
+    } catch {
+      return new URLSearchParams(this.#query).get('input') ?? undefined;
+    }
+  }
+
+  #deserialize(input: unknown): unknown {
+    const { config, limits } = this.#settings;
+    if (isDeeper(input, limits.maxJsonDepth)) throw tooDeep(limits.maxJsonDepth);
+    return config.transformer.input.deserialize(input);
+  }
+
+  async #readForm(): Promise<FormData> {
+    const form = await readForm(this.http, this.#settings.limits.maxBodyBytes);
+    this.#inputs = [form];
+    return form;
+  }
+}
 
 const none: readonly never[] = [];
 
@@ -209,44 +312,6 @@ function decodePath(path: string): string {
   }
 }
 
-/** @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE` */
-function mediaOf(http: HttpRequest): InputMedia {
-  const contentType = http.header('content-type');
-  if (contentType === 'application/json') return 'json';
-  const media = contentType && medias.get((contentType.split(';', 1)[0] as string).trim().toLowerCase());
-  if (media) return media;
-  if (http.method === 'GET') return 'json';
-  const isNamed = someHeader(http, (name) => name === 'content-type');
-  throw new TRPCError({
-    code: 'UNSUPPORTED_MEDIA_TYPE',
-    message: isNamed ? `Unsupported content-type "${contentType ?? ''}` : 'Missing content-type header',
-  });
-}
-
-const medias: ReadonlyMap<string, InputMedia> = new Map([
-  ['application/json', 'json'],
-  ['multipart/form-data', 'form'],
-  ['application/octet-stream', 'octets'],
-]);
-
-/** By length first: a string from outside is not internalized, and comparing it costs more. */
-const asksForLines = (name: string, value: string) =>
-  (name.length === 11 && name === 'trpc-accept') ||
-  (name.length === 6 && name === 'accept' && value.includes('jsonl'));
-
-function acceptOf(http: HttpRequest): string | null {
-  const accept = joinedHeader(http, 'trpc-accept');
-  if (accept !== null) return accept;
-  const types = joinedHeader(http, 'accept')?.split(',') ?? [];
-  return types.some((type) => type.trim() === linesType) ? linesType : null;
-}
-
-/** All values of a header, as `Headers` joins them. */
-function joinedHeader(http: HttpRequest, name: string): string | null {
-  const values = [...http.headers()].flatMap(([other, value]) => (other === name ? [value] : []));
-  return values.length === 0 ? null : values.join(', ');
-}
-
 /** The last valid `Host`: nearly all requests have the same. */
 let lastHost = 'localhost';
 
@@ -256,6 +321,8 @@ function isHost(host = 'localhost'): boolean {
   lastHost = host;
   return true;
 }
+
+const utf8 = new TextDecoder();
 
 /** The credential in tRPC's connection parameters: `authorization`, in any case, as the header of that name has it. */
 export const authorizationOf = (parameters: TRPCRequestInfo['connectionParams']): string | undefined =>

@@ -13,24 +13,20 @@ import { LimitError } from '../../procedures/limitError.ts';
 import type { Reply } from '../../procedures/reply.ts';
 import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
 import { jsonType, retryAfter } from './errorResponse.ts';
-import { RequestInputs } from './inputs.ts';
 import type { TrpcSettings } from './options.ts';
 import type { TrpcRequest } from './request.ts';
 
-interface ErrorItem {
-  readonly error: object;
-}
-
 /** One of the results of a response, as `responseMeta` receives it. */
-export type Item = ErrorItem | { readonly result: { readonly data: unknown } };
+export type Item = { readonly error: object } | { readonly result: { readonly data: unknown } };
 
-/** What error formatters and logs are given of a call, or of a request as a whole. */
+/** What error formatters and `onError` are given of a call. */
 interface ReportedCall {
   readonly path: string | undefined;
   readonly input: unknown;
   readonly type: TrpcRequest['type'];
 }
 
+const noCall: ReportedCall = { path: undefined, input: undefined, type: 'unknown' };
 export const vary: Header = ['vary', 'trpc-accept, accept'];
 export const jsonHeaders: readonly Header[] = [jsonType, vary];
 /** Of a response that has none of tRPC's formats: an error of the whole request. */
@@ -50,9 +46,8 @@ export abstract class RequestCalls implements OutcomeReceiver {
   protected format = noFormat;
   /** The headers of `reply`, where later ones do not count. */
   protected replyHeaders: readonly Header[] | undefined = undefined;
-  /** What `onError` threw, or the first output that could not be written. */
+  /** What `onError` threw, or the first output that could not be written: tRPC calls `responseMeta` before. */
   protected thrown: { readonly cause: unknown } | undefined = undefined;
-  readonly #inputs: RequestInputs;
   #context: unknown = undefined;
   #contextError: TRPCError | undefined = undefined;
   #answer: ResponseDraft | undefined = undefined;
@@ -66,12 +61,11 @@ export abstract class RequestCalls implements OutcomeReceiver {
     this.settings = settings;
     this.scope = scope;
     this.request = request;
-    this.#inputs = new RequestInputs(request, settings);
   }
 
   /** Answers the request. It never throws and never rejects. */
   respond(): ResponseDraft | Promise<ResponseDraft> {
-    const receiving = this.#inputs.receive();
+    const receiving = this.request.receive();
     if (receiving) void receiving.then(() => this.#begin());
     else this.#begin();
     return (
@@ -103,7 +97,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       const procedure = procedures[index];
       const error = this.#rejection(index) ?? this.#contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
-      else this.settings.calls.start(procedure, this.#context, this.#inputs, index, this.callScope(), this);
+      else this.settings.calls.start(procedure, this.#context, this.request, index, this.callScope(), this);
     }
   }
 
@@ -124,7 +118,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     items?: readonly Item[],
     errors: readonly TRPCError[] = none,
   ): ResponseDraft {
-    const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatch;
+    const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatchCall;
     let status = (isSuccess ? replyStatus(this.scope.reply) : undefined) ?? tRpcStatus;
     if (this.settings.rpc.responseMeta) status = this.#addMeta(items, errors) || status;
     if (this.thrown) throw this.thrown.cause;
@@ -136,36 +130,43 @@ export abstract class RequestCalls implements OutcomeReceiver {
     return new ResponseDraft(status, headers, body, this.#headers ? none : this.format);
   }
 
-  /** Reports the error of a call in `settle`. What `onError` throws is the error of the request. */
-  protected reportOutcome(error: TRPCError, index: number): void {
-    try {
-      this.report(error, index);
-    } catch (cause) {
-      this.thrown ??= { cause };
+  /** Reports an error to the log record and to `onError`. What that throws is thrown. */
+  protected report(cause: TRPCError, call = this.callOf()): void {
+    const { request, scope, settings } = this;
+    if (cause instanceof LimitError) scope.limit = cause.limit;
+    else if (getHTTPStatusCodeFromError(cause) >= 500) {
+      scope.error = cause;
+      scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
     }
-  }
-
-  /**
-   * Reports an error to the log record and to `onError`. What that throws is thrown.
-   * @param index the call that failed; `undefined` for the request as a whole
-   */
-  protected report(error: TRPCError, index?: number): void {
-    this.#report(this.#callOf(index), this.#context, error);
+    const { onError } = settings.rpc;
+    if (!onError) return;
+    const reporting: unknown = onError({
+      error: cause,
+      ctx: this.#context as never,
+      req: request.http,
+      ...call,
+    });
+    // It may be asynchronous, whatever its type: its rejection must not end the process.
+    void Promise.allSettled([reporting]);
   }
 
   /** An error as the router's `errorFormatter` shows it to clients. */
-  protected errorItem(error: TRPCError, index?: number, type = this.#callOf(index).type): ErrorItem {
-    const { config } = this.settings;
-    const shape = getErrorShape({ config, error, ctx: this.#context as never, ...this.#callOf(index), type });
-    return { error: shape };
+  protected shapeOf(error: TRPCError, call = this.callOf()): object {
+    return getErrorShape({ config: this.settings.config, error, ctx: this.#context as never, ...call });
   }
 
-  /** The JSON of an error. */
-  protected errorText(item: ErrorItem): string {
+  /** The JSON of an error with this shape. */
+  protected errorText(shape: object): string {
     // As `transformTRPCResponse`, which takes 0.6 µs more: 5% of a call that fails.
-    return JSON.stringify({
-      error: this.settings.config.transformer.output.serialize(item.error) as unknown,
-    });
+    return JSON.stringify({ error: this.settings.config.transformer.output.serialize(shape) as unknown });
+  }
+
+  /** @param index `undefined` for the request as a whole */
+  protected callOf(index?: number): ReportedCall {
+    const { paths, phase, procedures, type } = this.request;
+    if (index === undefined) return phase === 'checks' ? { ...noCall, type } : noCall;
+    const input = this.request.known(index);
+    return { path: paths[index], input, type: procedures[index]?.type ?? 'unknown' };
   }
 
   /** Makes the context, and then the calls. */
@@ -182,7 +183,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
         reply: scope.reply,
         requestId: scope.requestId,
         idempotencyKey: keyOf(request, settings.idempotentProcedures),
-        info: this.#inputs,
+        info: request,
       });
     } catch (cause) {
       context = failureOf(cause);
@@ -199,25 +200,19 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Why a call cannot be made. */
   #rejection(index: number): TRPCError | undefined {
-    const { http, isBatch, paths, procedures } = this.request;
+    const { http, isBatchCall, paths, procedures } = this.request;
     const type = procedures[index]?.type;
     if (type === undefined) {
       return clientMistake('NOT_FOUND', `No procedure found on path "${paths[index]}"`);
     }
-    const { method } = http;
-    const { allowMethodOverride = false } = this.settings.rpc;
-    const isAllowed =
-      type === 'mutation'
-        ? method === 'POST'
-        : method === 'GET' || (allowMethodOverride && method === 'POST');
-    if (!isAllowed) {
-      this.#allow = type === 'mutation' ? 'POST' : allowMethodOverride ? 'GET, POST' : 'GET';
-      return clientMistake(
-        'METHOD_NOT_SUPPORTED',
-        `Unsupported ${method}-request to ${type} procedure at path "${paths[index]}"`,
-      );
+    const { allowMethodOverride } = this.settings.rpc;
+    const allow = type === 'mutation' ? 'POST' : allowMethodOverride ? 'GET, POST' : 'GET';
+    if (!allow.includes(http.method)) {
+      this.#allow = allow;
+      const message = `Unsupported ${http.method}-request to ${type} procedure at path "${paths[index]}"`;
+      return clientMistake('METHOD_NOT_SUPPORTED', message);
     }
-    if (type !== 'subscription' || !isBatch) return undefined;
+    if (type !== 'subscription' || !isBatchCall) return undefined;
     return clientMistake('BAD_REQUEST', 'Cannot batch subscription calls');
   }
 
@@ -244,9 +239,9 @@ export abstract class RequestCalls implements OutcomeReceiver {
     this.thrown = undefined;
     try {
       this.report(error);
-      const item = this.errorItem(error);
+      const item = { error: this.shapeOf(error) };
       const status = getHTTPStatusCode(item as never, [error]);
-      return this.answer(this.errorText(item), status, [item], [error]);
+      return this.answer(this.errorText(item.error), status, [item], [error]);
     } catch (cause) {
       return this.#adapterError(failureOf(cause).error);
     }
@@ -254,44 +249,19 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Answers with an error that tRPC leaves to its adapters, which set no content type. */
   #adapterError(error: TRPCError): ResponseDraft {
+    this.#context = undefined;
     try {
-      this.#report({ path: undefined, input: undefined, type: 'unknown' }, undefined, error);
+      this.report(error, noCall);
     } catch {
       // The log itself has failed. The request is answered all the same.
     }
     return this.settings.errorResponse(error, this.scope, error instanceof LimitError ? [jsonType] : none);
   }
 
-  #report(call: ReportedCall, context: unknown, error: TRPCError): void {
-    const { rpc } = this.settings;
-    if (error instanceof LimitError) this.scope.limit = error.limit;
-    else if (getHTTPStatusCodeFromError(error) >= 500) {
-      this.scope.error = error;
-      this.scope.failedCalls = [...this.scope.failedCalls, { error, path: call.path }];
-    }
-    const reporting: unknown = rpc.onError?.({
-      error,
-      ctx: context as never,
-      req: this.request.http,
-      ...call,
-    });
-    // An asynchronous `onError`, whatever its type: its rejection must not end the process.
-    if (isThenable(reporting)) void Promise.resolve(reporting).catch(() => {});
-  }
-
-  #callOf(index: number | undefined): ReportedCall {
-    const { paths, phase, procedures, type } = this.request;
-    if (index === undefined) {
-      return { path: undefined, input: undefined, type: phase === 'checks' ? type : 'unknown' };
-    }
-    const input = this.#inputs.known(index);
-    return { path: paths[index], input, type: procedures[index]?.type ?? 'unknown' };
-  }
-
   /** Adds the headers of `responseMeta`, to those of the first time where it is called for an error too. @returns its status */
   #addMeta(items: readonly Item[] | undefined, errors: readonly TRPCError[]): number | undefined {
     const { paths, phase, procedures } = this.request;
-    const info = phase === 'checks' ? this.#inputs : undefined;
+    const info = phase === 'checks' ? this.request : undefined;
     const headers = (this.#headers ??= new Headers([...this.format, ...this.#setHeaders()] as [
       string,
       string,
@@ -327,10 +297,13 @@ const replyStatus = ({ status }: Reply): number | undefined =>
   status !== undefined && status >= 200 && status <= 299 && !bodiless.has(status) ? status : undefined;
 
 /** @throws {TRPCError} `BAD_REQUEST` for a batch: its calls would share one key */
-function keyOf({ http, isBatch, paths }: TrpcRequest, procedures: ReadonlySet<string>): string | undefined {
+function keyOf(
+  { http, isBatchCall, paths }: TrpcRequest,
+  procedures: ReadonlySet<string>,
+): string | undefined {
   if (procedures.size === 0 || !paths.some((path) => procedures.has(path))) return undefined;
   const key = idempotencyKey(http);
-  if (key === undefined || !isBatch) return key;
+  if (key === undefined || !isBatchCall) return key;
   throw new TRPCError({
     code: 'BAD_REQUEST',
     message:

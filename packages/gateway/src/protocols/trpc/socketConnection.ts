@@ -139,7 +139,7 @@ export class SocketConnection extends Socket implements SocketHandler {
   async #begin(connectionParams: ConnectionParams): Promise<void> {
     if (this.#onChecked) {
       const authorization = authorizationOf(connectionParams);
-      const target = { calls: 1, isPublic: false, authorization };
+      const target = { callCount: 1, isPublic: false, authorization };
       const rejection = await this.settings.admit(this.scope, target);
       this.#checked();
       if (rejection) return this.#end(rejection, ...closeOf(rejection));

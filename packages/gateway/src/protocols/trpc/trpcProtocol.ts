@@ -9,7 +9,7 @@ import { EventsResponse } from './eventsResponse.ts';
 import { JsonResponse } from './jsonResponse.ts';
 import { LinesResponse } from './linesResponse.ts';
 import type { TrpcSettings } from './options.ts';
-import { linesType, TrpcRequest } from './request.ts';
+import { TrpcRequest } from './request.ts';
 
 /**
  * tRPC over HTTP: what tRPC's standalone adapter answers, the gateway answers. Three things differ: the credential is
@@ -35,7 +35,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
   }
 
   respond(scope: RequestScope, request: TrpcRequest): ResponseDraft | Promise<ResponseDraft> {
-    const { accept, http, isBatch, phase, paths, procedures, type } = request;
+    const { accept, http, isBatchCall, phase, paths, procedures, type } = request;
     const settings = this.#settings;
     scope.calls = paths.length;
     // Clients choose the other names: they must not become labels of metrics.
@@ -49,8 +49,9 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
       return settings.errorResponse(error, scope, [jsonType, allow]);
     }
     if (http.method === 'HEAD' && phase !== 'url') return new ResponseDraft(204, []);
-    if (accept === linesType) return new LinesResponse(settings, scope, request).respond();
-    if (type === 'subscription' && !isBatch) return new EventsResponse(settings, scope, request).respond();
+    if (accept === 'application/jsonl') return new LinesResponse(settings, scope, request).respond();
+    if (type === 'subscription' && !isBatchCall)
+      return new EventsResponse(settings, scope, request).respond();
     return new JsonResponse(settings, scope, request).respond();
   }
 }

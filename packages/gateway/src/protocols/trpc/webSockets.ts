@@ -43,7 +43,7 @@ export class WebSockets {
       const rejection = failedAttempts?.silentRefusal(request) ?? this.#waiting.rejection(address);
       return rejection ? errorResponse(rejection, scope) : this.#acceptor(scope, address);
     }
-    return after(this.#settings.admit(scope, { calls: 1, isPublic: false }), (error) =>
+    return after(this.#settings.admit(scope, { callCount: 1, isPublic: false }), (error) =>
       error ? errorResponse(error, scope) : this.#acceptor(scope),
     );
   }

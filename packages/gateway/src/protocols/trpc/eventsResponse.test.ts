@@ -4,7 +4,7 @@ import { sseStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
-import { RpcEventFormat } from './rpcEventFormat.ts';
+import { RpcEventFormat } from './eventsResponse.ts';
 
 type Step =
   | { readonly value: unknown; readonly id?: string | undefined }
