@@ -18,6 +18,7 @@ COPY packages/conformance/package.json packages/conformance/
 COPY packages/contract/package.json packages/contract/
 COPY packages/core/package.json packages/core/
 COPY packages/gateway/package.json packages/gateway/
+COPY packages/gateway/test/package.json packages/gateway/test/
 COPY packages/testing/package.json packages/testing/
 COPY packages/typegen/package.json packages/typegen/
 COPY packages/types/package.json packages/types/

@@ -9,7 +9,7 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   resolve: { conditions },
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts'],
+    include: ['packages/{*/src,gateway/test}/**/*.test.ts', 'apps/*/src/**/*.test.ts'],
     reporters: ['default', new FailuresAsTheyHappen()],
     typecheck: { enabled: false },
     globalSetup: ['./packages/core/src/store/mongodb/testing/globalSetup.ts'],

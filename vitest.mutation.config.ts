@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 // Stryker copies the repository to a sandbox whose node_modules are links: the packages' names must lead to the copy, or no
 // mutant would be run.
 const packages = new URL('packages/', import.meta.url);
-const alias = readdirSync(packages).flatMap((folder) => {
+const alias = [...readdirSync(packages), 'gateway/test'].flatMap((folder) => {
   const base = new URL(`${folder}/`, packages);
   const { name, exports = {} } = JSON.parse(readFileSync(new URL('package.json', base), 'utf8')) as {
     readonly name: string;
@@ -42,12 +42,13 @@ export default defineConfig({
     include: [
       'packages/gateway/src/{http,openapi,policies,procedures,protocols}/**/*.test.ts',
       'packages/gateway/src/gateway.test.ts',
-      'packages/conformance/src/{anyRouter,differential,edge,parity}/**/*.test.ts',
-      'packages/conformance/src/rpcClients/differences.test.ts',
+      'packages/gateway/test/{anyRouter,differential,edge,parity}/**/*.test.ts',
+      'packages/gateway/test/rpcClients/differences.test.ts',
+      'packages/conformance/src/parity/**/*.test.ts',
     ],
     exclude: [
       // They start processes, or set what only a process can set: the time zone.
-      'packages/conformance/src/edge/tracing.test.ts',
+      'packages/gateway/test/edge/tracing.test.ts',
       'packages/gateway/src/openapi/operationDescription.test.ts',
     ],
     sequence: { sequencer: NearestFirst },

@@ -1,7 +1,5 @@
 import { Animal } from '@petstore/core';
-import { type AnswerFaults, answerFaults } from '../answerFaults.ts';
-import type { Answer } from '../client.ts';
-import type { OpenApiDocument } from '../openApi.ts';
+import { type Answer, type AnswerFaults, answerFaults, type OpenApiDocument } from '@petstore/gateway-test';
 import type { BadRequest } from './badRequest.ts';
 
 /** Who formed an answer, what is wrong with it, and which animals it says were created. */

@@ -1,16 +1,15 @@
 import type { Animal } from '@petstore/core';
+import { exchange, repeatedBy } from '@petstore/gateway-test';
 import type * as fc from 'fast-check';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exchange } from '../client.ts';
 import { linkTarget } from '../link.ts';
 import { type AnswerLaws, answerLaws } from './answerLaws.ts';
 import { badBodies } from './badBodies.ts';
 import { badHeaders } from './badHeaders.ts';
 import { authorization, type BadRequest, contentTypeJson, show } from './badRequest.ts';
 import { badPaths, badQueries } from './badTargets.ts';
-import { repeatedBy } from '../testSeed.ts';
 import { sample } from './sample.ts';
 import { type ServedStore, serveStore } from './servedStore.ts';
 

@@ -1,9 +1,9 @@
 import { Animal, ApiError } from '@petstore/core';
+import { repeatedBy } from '@petstore/gateway-test';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isOfTheParser } from './answerLaws.ts';
 import { rawBytes } from './rawBytes.ts';
 import { firstAnswer, sendRaw } from './rawConnection.ts';
-import { repeatedBy } from '../testSeed.ts';
 import { sample } from './sample.ts';
 import { type ServedStore, serveStore } from './servedStore.ts';
 

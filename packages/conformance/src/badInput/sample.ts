@@ -1,6 +1,6 @@
+import { repeatedBy, testSeed } from '@petstore/gateway-test';
 import * as fc from 'fast-check';
 import { writeSync } from 'node:fs';
-import { repeatedBy, testSeed } from '../testSeed.ts';
 
 // At once and not through the test runner: should the process end, this is what is left to repeat it by.
 writeSync(2, `Bad input: ${repeatedBy}\n`);

@@ -1,9 +1,9 @@
 import { appRouter, type Store } from '@petstore/core';
 import { createGateway, type Gateway } from '@petstore/gateway';
 import { type Listening, serve } from '@petstore/gateway/uws';
+import { type Answer, exchange } from '@petstore/gateway-test';
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, exchange } from '../client.ts';
 import { apiKey, authorization, contentTypeJson } from './badRequest.ts';
 import { type Failure, failures, secrets, unexpected } from './failures.ts';
 

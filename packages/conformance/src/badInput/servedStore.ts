@@ -41,6 +41,6 @@ export async function serveStore(): Promise<ServedStore> {
     await store.close();
     await rm(dataDir, { recursive: true, force: true });
   };
-  const client = await connect({ origin: `http://127.0.0.1:${listening.port}`, apiKey, close });
+  const client = await connect({ origin: `http://127.0.0.1:${listening.port}`, apiKey });
   return { client, port: listening.port, secrets: [dataDir, apiKey, 'node_modules'], close };
 }

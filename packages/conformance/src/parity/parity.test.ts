@@ -1,11 +1,10 @@
+import { junk, Tally } from '@petstore/gateway-test';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decimal } from './decimal.ts';
-import { junk } from './jsonInput.ts';
 import { petContract } from './petContract.ts';
 import { outcomeOf, sequences, type Step } from './petSteps.ts';
 import { type PetWorld, worldInProcess, worldOverPort } from './petWorld.ts';
-import { Tally } from './tally.ts';
 
 /**
  * Makes the same calls in two worlds that begin alike, on other faces. Each call must have the same outcome in both, ids

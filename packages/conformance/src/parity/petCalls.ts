@@ -1,10 +1,6 @@
-import { type Call, rpcCall } from './faces.ts';
-import { jsonText, numberText } from './jsonText.ts';
+import { type Call, type Face, jsonText, numberText, rpcCall } from '@petstore/gateway-test';
 
 export type Procedure = 'listPets' | 'createPet' | 'getPet';
-
-/** REST; tRPC, a call alone; tRPC, a call in a batch. */
-export type Face = 'rest' | 'rpc' | 'batch';
 
 /** How a face is asked: `undefined` where it cannot be asked just this. */
 export function petCall(procedure: Procedure, input: unknown, face: Face): Call | undefined {

@@ -1,5 +1,4 @@
-import type { Outcome } from './faces.ts';
-import { jsonText } from './jsonText.ts';
+import { jsonText, type Outcome } from '@petstore/gateway-test';
 import type { Procedure } from './petCalls.ts';
 
 /**

@@ -1,7 +1,15 @@
+import {
+  type Ask,
+  type Face,
+  finiteNumber,
+  inputs,
+  type Outcome,
+  restOutcome,
+  rpcOutcome,
+  text,
+} from '@petstore/gateway-test';
 import * as fc from 'fast-check';
-import { type Ask, type Outcome, restOutcome, rpcOutcome } from './faces.ts';
-import { finiteNumber, inputs, text } from './jsonInput.ts';
-import { type Face, petCall, type Procedure } from './petCalls.ts';
+import { petCall, type Procedure } from './petCalls.ts';
 
 /** One call, and the face that it is made on in each of two worlds. */
 export interface Step {

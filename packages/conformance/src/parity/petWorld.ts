@@ -1,8 +1,8 @@
 import { appRouter } from '@petstore/core';
 import { createGateway } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
+import { type Ask, inProcess, overPort } from '@petstore/gateway-test';
 import { connect } from '../client.ts';
-import { type Ask, inProcess, overPort } from './faces.ts';
 import { memoryStore } from './memoryStore.ts';
 
 const apiKey = 'psk_parity';
@@ -42,6 +42,6 @@ export async function worldOverPort(): Promise<PetWorld> {
   const close = async () => {
     await listening.close();
   };
-  const client = await connect({ origin: `http://127.0.0.1:${listening.port}`, apiKey, close });
+  const client = await connect({ origin: `http://127.0.0.1:${listening.port}`, apiKey });
   return { ask: overPort(client), clear, close };
 }

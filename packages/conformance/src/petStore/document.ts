@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type JsonSchema, type Operation, operations, resolve, type Response } from '@petstore/gateway-test';
 import { describe, expect, it } from 'vitest';
-import { type JsonSchema, type Operation, operations, resolve, type Response } from '../openApi.ts';
 import type { Subject } from './subject.ts';
 
 const SAFE = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dial, listen, ok, until } from './testing/dial.ts';
 
-// The syntax itself is in packages/conformance/src/rawHttp, on every kind of cut.
+// The syntax itself is in packages/gateway/test/rawHttp, on every kind of cut.
 
 const head = (headers = '', target = '/') => `GET ${target} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
 

@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { appRouter } from '@petstore/core';
 import {
   createGateway,
   headersOf,
@@ -9,9 +8,9 @@ import {
   type Handle,
 } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
-import { memoryStore } from '../parity/memoryStore.ts';
+import { createPets } from '../pets.ts';
 
-/** A pet store behind a real port that tells what it was asked. */
+/** Pets behind a real port, and a record of what the service was asked. */
 export interface RawHost {
   readonly port: number;
   /** Every request that reached the service, as method and target, in order. Emptied by who reads it. */
@@ -26,27 +25,22 @@ export interface RawHost {
 type Listen = (handle: Handle) => Promise<{ readonly port: number; readonly close: () => Promise<unknown> }>;
 
 async function host(listen: Listen): Promise<RawHost> {
-  const { store, clear } = memoryStore();
+  const { router, rows } = createPets();
   const gateway = await createGateway({
-    router: appRouter,
-    createContext: ({ reply, idempotencyKey }) => ({ store, reply, caller: undefined, idempotencyKey }),
-    document: { title: 'Pet Store', version: '1.0.0' },
+    router,
+    createContext: () => ({}),
+    document: { title: 'Pets', version: '1.0.0' },
   });
   const handled: string[] = [];
   const { port, close } = await listen((request) => {
     handled.push(`${request.method} ${request.path}${request.query === '' ? '' : '?'}${request.query}`);
     return gateway.handle(request);
   });
-  const names = () => {
-    const page = store.list({ limit: 1_000_000 });
-    if (page instanceof Promise) throw new TypeError('The store is in memory.');
-    return page.animals.map(({ name }) => name);
-  };
   return {
     port,
     handled,
-    names,
-    forget: clear,
+    names: () => rows.map(({ name }) => name),
+    forget: () => rows.splice(0),
     close: async () => {
       await close();
     },

@@ -1,7 +1,7 @@
 /** Clients that flood a server, as a process: `startPinned(1, …)`. */
 import { connect, type Socket } from 'node:net';
-import { createHead, getOne } from './petStoreUnderLoad.ts';
 import { answerParent } from './pinned.ts';
+import { createHead, getOne } from './requests.ts';
 
 /** Each connection sends `head` once and `block` again and again, as fast as the server takes it. It reads nothing. */
 interface Flood {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ApiError } from '@petstore/core';
+import type { ApiError } from '@petstore/gateway/meta';
 import type { ReceivedAnswer } from './answerFaults.ts';
 
 /** What the matchers read of an answer. */

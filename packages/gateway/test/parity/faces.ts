@@ -10,6 +10,9 @@ export interface Call {
   readonly body?: string | undefined;
 }
 
+/** REST; tRPC, a call alone; tRPC, a call in a batch. */
+export type Face = 'rest' | 'rpc' | 'batch';
+
 /** What came back. */
 interface Answer {
   readonly status: number;

@@ -1,8 +1,8 @@
 /** Connections that are held, as a process: `startPinned(1, …)`. */
 import { type DifficultClients, startDifficultClients } from './difficultClients.ts';
 import { KeptConnection } from './keptConnection.ts';
-import { createHead, getAll, getOne } from './petStoreUnderLoad.ts';
 import { answerParent } from './pinned.ts';
+import { createHead, getAll, getOne } from './requests.ts';
 
 export type HolderMessage =
   | { readonly hold: { readonly port: number; readonly connections: number } }

@@ -1,15 +1,14 @@
 /**
- * Floods the pet store on few connections and measures the longest wait of another client for `/healthz`, from a process
- * of its own: `npm run test:floods`.
+ * Floods a server on few connections and measures the longest wait of another client for `/healthz`, from a process of its
+ * own. On the pet store's process: `npm run test:floods`.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { finish, isCommand } from '../rpcClients/commandLine.ts';
 import { megabytes } from '../rpcClients/startWireProcess.ts';
 import type { Flooded, FlooderMessage, FloodName } from './flooder.ts';
-import { type PetStoreUnderLoad, startPetStoreUnderLoad } from './petStoreUnderLoad.ts';
+import type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';
 import { startPinned } from './pinned.ts';
 
 const names: readonly FloodName[] = [
@@ -31,19 +30,19 @@ interface Options {
   readonly maxWaitMs: number;
 }
 
-const full: Options = { seconds: 6, maxWaitMs: 500 };
+export const fullFloods: Options = { seconds: 6, maxWaitMs: 500 };
 /** Short and with wide limits, for the test suite. */
 export const briefFloods: Options = { seconds: 1, maxWaitMs: 2000 };
 
 /** The most that a flood may add to the resident memory. */
 const maxGrowthBytes = 150 * 1024 * 1024;
 
-export async function measureFloods({ seconds, maxWaitMs }: Options) {
+export async function measureFloods(start: StartUnderLoad, { seconds, maxWaitMs }: Options) {
   const faults: string[] = [];
   const measured: Record<string, object> = {};
   for (const name of names) {
     // A new server for each flood, so that one does not influence the next.
-    const server = await startPetStoreUnderLoad();
+    const server = await start();
     const flooder = startPinned(1, flooderFile);
     try {
       const result = await measure(server, flooder, { port: server.port, flood: name, seconds });
@@ -63,11 +62,7 @@ export async function measureFloods({ seconds, maxWaitMs }: Options) {
   return { measured, faults };
 }
 
-async function measure(
-  server: PetStoreUnderLoad,
-  flooder: ReturnType<typeof startPinned>,
-  message: FlooderMessage,
-) {
+async function measure(server: UnderLoad, flooder: ReturnType<typeof startPinned>, message: FlooderMessage) {
   const quiet = await visitHealth(server.port, sleep(500));
   const before = await server.rss();
   const cpuBefore = await server.cpuMs();
@@ -116,9 +111,4 @@ export async function visitHealth(port: number, until: Promise<unknown>) {
   }
   socket?.destroy();
   return { worstWaitMs: Math.round(worst), unanswered };
-}
-
-if (isCommand(import.meta)) {
-  const { measured, faults } = await measureFloods(full);
-  finish(measured, faults);
 }

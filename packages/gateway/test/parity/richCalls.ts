@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
-import { type Call, rpcCall } from './faces.ts';
+import { type Call, type Face, rpcCall } from './faces.ts';
 import { finiteNumber, inputs, junk, text } from './jsonInput.ts';
 import { jsonText, numberText } from './jsonText.ts';
-import type { Face } from './petCalls.ts';
 import { richMeta, type RichProcedure } from './richRouter.ts';
 
 const small = fc.integer({ min: 0, max: 9 });

@@ -102,7 +102,6 @@ beforeAll(async () => {
   client = await connect({
     origin: `http://127.0.0.1:${listening.port}`,
     apiKey: 'none',
-    close: async () => {},
   });
 });
 afterAll(() => listening.close());

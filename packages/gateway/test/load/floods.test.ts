@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { briefFloods, measureFloods, visitHealth } from './floods.ts';
+import { startPetsUnderLoad } from './petsUnderLoad.ts';
 
 it(
   'floods of pipelined requests, of one-byte chunks and of endless bodies on few connections do not delay other clients',
   { timeout: 120_000 },
   async () => {
-    const { faults } = await measureFloods(briefFloods);
+    const { faults } = await measureFloods(startPetsUnderLoad, briefFloods);
     expect(faults).toEqual([]);
   },
 );

@@ -20,7 +20,7 @@ beforeAll(async () => {
   });
   listening = await serve(gateway);
   origin = `http://127.0.0.1:${listening.port}`;
-  ({ document } = await connect({ origin, apiKey: 'none', close: async () => {} }));
+  ({ document } = await connect({ origin, apiKey: 'none' }));
 });
 afterAll(() => listening.close());
 

@@ -3,9 +3,8 @@ import { serve } from '@petstore/gateway/uws';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { connect } from '../client.ts';
-import { type Ask, inProcess, type Outcome, overPort, restOutcome, rpcOutcome } from './faces.ts';
+import { type Ask, type Face, inProcess, type Outcome, overPort, restOutcome, rpcOutcome } from './faces.ts';
 import { jsonText } from './jsonText.ts';
-import type { Face } from './petCalls.ts';
 import { richCall, richInput } from './richCalls.ts';
 import { richInputs, type RichProcedure, richRouter } from './richRouter.ts';
 import { Tally } from './tally.ts';
@@ -83,7 +82,7 @@ describe('any router’s REST and tRPC give the same result or the same refusal'
     };
     try {
       const origin = `http://127.0.0.1:${listening.port}`;
-      const ask = overPort(await connect({ origin, apiKey, close }));
+      const ask = overPort(await connect({ origin, apiKey }));
       const property = fc.asyncProperty(cases, async (one) => {
         const { actual, expected: right } = await onEveryFace(ask, one, tally);
         expect(actual).toEqual(right);

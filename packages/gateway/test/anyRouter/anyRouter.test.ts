@@ -29,7 +29,7 @@ describe('a router with no pets', () => {
   beforeAll(async () => {
     const started = await start();
     listening = started.listening;
-    client = await connect({ origin: started.origin, apiKey, close: async () => {} });
+    client = await connect({ origin: started.origin, apiKey });
   });
   afterAll(() => listening.close());
 
@@ -323,7 +323,7 @@ describe('the body of errors', () => {
       expect(response.status).toBe(400);
       expect(response.headers.get('content-type')).toBe(contentType);
       expect(await response.json()).toEqual(expected);
-      const { document } = await connect({ origin, apiKey, close: async () => {} });
+      const { document } = await connect({ origin, apiKey });
       const documented = document.paths['/books/{bookId}']?.['get']?.responses['400']?.content ?? {};
       expect(Object.keys(documented)).toEqual([contentType]);
     } finally {

@@ -1,17 +1,18 @@
 /**
  * Holds 10,000 connections, each of which asks once every 8 s, with clients that read or write slowly or say nothing, and
- * measures what others notice: `npm run test:held`, `npm run test:held -- --long` (30 minutes).
+ * measures what others notice. On the pet store's process: `npm run test:held`, `npm run test:held -- --long`
+ * (30 minutes).
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { finish, isCommand } from '../rpcClients/commandLine.ts';
 import { megabytes } from '../rpcClients/startWireProcess.ts';
 import type { Held, HolderMessage } from './holder.ts';
 import type { Measured } from './levels.ts';
 import type { LoadResult } from './openLoop.ts';
-import { getOne, startPetStoreUnderLoad, type PetStoreUnderLoad } from './petStoreUnderLoad.ts';
+import type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';
 import { type Pinned, startPinned } from './pinned.ts';
+import { getOne } from './requests.ts';
 import { type Generator, startGenerator } from './startGenerator.ts';
 
 interface HeldOptions {
@@ -23,8 +24,8 @@ interface HeldOptions {
   readonly isTimed: boolean;
 }
 
-const shortHeld: HeldOptions = { connections: 10_000, rounds: 3, seconds: 10, isTimed: true };
-const longHeld: HeldOptions = { connections: 10_000, rounds: 10, seconds: 90, isTimed: true };
+export const shortHeld: HeldOptions = { connections: 10_000, rounds: 3, seconds: 10, isTimed: true };
+export const longHeld: HeldOptions = { connections: 10_000, rounds: 10, seconds: 90, isTimed: true };
 /** Whether all are served, in the midst of other tests. */
 export const briefHeld: HeldOptions = { connections: 1000, rounds: 2, seconds: 2, isTimed: false };
 
@@ -36,8 +37,8 @@ const normal = { connections: 100, rate: 3000 };
 const otherFiles = 1000;
 const holderFile = fileURLToPath(new URL('holder.ts', import.meta.url));
 
-export async function holdConnections(options: HeldOptions): Promise<Measured> {
-  const server = await startPetStoreUnderLoad();
+export async function holdConnections(start: StartUnderLoad, options: HeldOptions): Promise<Measured> {
+  const server = await start();
   const holder = startPinned(1, holderFile);
   let generator: Generator | undefined;
   try {
@@ -51,7 +52,7 @@ export async function holdConnections(options: HeldOptions): Promise<Measured> {
 }
 
 async function measure(
-  server: PetStoreUnderLoad,
+  server: UnderLoad,
   holder: Pinned,
   generator: Generator,
   { connections, rounds, seconds, isTimed }: HeldOptions,
@@ -119,9 +120,4 @@ const median = (values: readonly number[]) =>
 function openFiles(): number {
   const limit = /Max open files +\d+ +(\d+)/.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
   return limit === undefined ? Infinity : Number(limit);
-}
-
-if (isCommand(import.meta)) {
-  const { measured, faults } = await holdConnections(process.argv.includes('--long') ? longHeld : shortHeld);
-  finish(measured, faults);
 }

@@ -1,12 +1,12 @@
 /**
- * Loads the pet store at 50 %, 80 % and 120 % of the maximum, and says what it does with the excess:
- * `npm run test:load` (short: 10 s each), `npm run test:load -- --long` (5 minutes each).
+ * Loads a server at 50 %, 80 % and 120 % of the maximum, and measures what it does with the excess. On the pet store's
+ * process: `npm run test:load` (short: 10 s each), `npm run test:load -- --long` (5 minutes each).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { finish, isCommand } from '../rpcClients/commandLine.ts';
 import { megabytes } from '../rpcClients/startWireProcess.ts';
 import type { LoadResult } from './openLoop.ts';
-import { getOne, startPetStoreUnderLoad, type PetStoreUnderLoad } from './petStoreUnderLoad.ts';
+import type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';
+import { getOne } from './requests.ts';
 import { type Generator, startGenerator } from './startGenerator.ts';
 
 interface LevelOptions {
@@ -21,8 +21,8 @@ interface LevelOptions {
 }
 
 const shares = [0.5, 0.8, 1.2];
-const shortLevels: LevelOptions = { seconds: 10, maximumSeconds: 3, shares, isTimed: true };
-const longLevels: LevelOptions = { seconds: 300, maximumSeconds: 10, shares, isTimed: true };
+export const shortLevels: LevelOptions = { seconds: 10, maximumSeconds: 3, shares, isTimed: true };
+export const longLevels: LevelOptions = { seconds: 300, maximumSeconds: 10, shares, isTimed: true };
 /** Whether it refuses at all, in the midst of other tests. */
 export const briefLevels: LevelOptions = { seconds: 2, maximumSeconds: 1, shares: [3], isTimed: false };
 
@@ -57,8 +57,8 @@ export interface Measured {
   readonly faults: readonly string[];
 }
 
-export async function loadLevels(options: LevelOptions): Promise<Measured> {
-  const server = await startPetStoreUnderLoad();
+export async function loadLevels(start: StartUnderLoad, options: LevelOptions): Promise<Measured> {
+  const server = await start();
   const generators: Generator[] = [];
   try {
     const few = await startGenerator(server.port, connectionsAtMaximum, getOne);
@@ -73,7 +73,7 @@ export async function loadLevels(options: LevelOptions): Promise<Measured> {
 }
 
 async function measure(
-  server: PetStoreUnderLoad,
+  server: UnderLoad,
   few: Generator,
   many: Generator,
   { seconds, maximumSeconds, shares: asked, isTimed }: LevelOptions,
@@ -123,7 +123,7 @@ async function measure(
 }
 
 /** @returns what ends it: means of the first and the last fifth, since one figure alone may be before or after a collection */
-function watchMemory(server: PetStoreUnderLoad): () => Promise<Level['rssMB']> {
+function watchMemory(server: UnderLoad): () => Promise<Level['rssMB']> {
   const samples: number[] = [];
   const stop = new AbortController();
   const watching = (async () => {
@@ -143,9 +143,4 @@ function watchMemory(server: PetStoreUnderLoad): () => Promise<Level['rssMB']> {
       highest: megabytes(Math.max(...samples)),
     };
   };
-}
-
-if (isCommand(import.meta)) {
-  const { measured, faults } = await loadLevels(process.argv.includes('--long') ? longLevels : shortLevels);
-  finish(measured, faults);
 }

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import { briefLevels, loadLevels } from './levels.ts';
+import { startPetsUnderLoad } from './petsUnderLoad.ts';
 
 it(
   'a server that is asked for more than it can answer refuses the excess and serves the rest',
   // The generator shares the cores with other tests, which may keep it from asking for too much: then it tries again.
   { timeout: 60_000, retry: 3 },
   async () => {
-    const { faults } = await loadLevels(briefLevels);
+    const { faults } = await loadLevels(startPetsUnderLoad, briefLevels);
     expect(faults).toEqual([]);
   },
 );

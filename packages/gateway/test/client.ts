@@ -1,0 +1,143 @@
+import type { ApiError } from '@petstore/gateway/meta';
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import { connect as connectSocket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { type AnswerFaults, answerFaults, type ReceivedAnswer } from './answerFaults.ts';
+import './matchers.ts';
+import type { OpenApiDocument } from './openApi.ts';
+
+export interface Sending {
+  /** Further headers, in this order; one name may come several times. */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** The whole `Authorization` value. Default: the good key as a bearer token; `null`: no header. */
+  readonly authorization?: string | null;
+  /** Default: `application/json` where there is a body; `null`: no header. */
+  readonly contentType?: string | null;
+  /** As it is; anything but text and bytes as JSON. */
+  readonly body?: unknown;
+  /** Sends the body in chunks, without `Content-Length`. */
+  readonly chunked?: boolean;
+}
+
+export interface Answer extends ReceivedAnswer {
+  /** A header's value; where it was sent several times, all of them with commas (RFC 9110 §5.3). */
+  header(name: string): string | undefined;
+  /** Every header as sent, its name in lower case. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+  /** The body as JSON. */
+  json(): unknown;
+  /** The body of an error: its shape was checked when the answer came. */
+  error(): ApiError;
+}
+
+/**
+ * Speaks HTTP to one server and hides nothing: targets, headers and bodies go out as they are given, answers come back
+ * as they were sent. Each answer is held against the laws that every answer obeys (`answerFaults.ts`); one that breaks
+ * a law is thrown as an error, so that no case can forget to look.
+ */
+export interface Client {
+  readonly origin: string;
+  readonly apiKey: string;
+  /** What the server says of itself at `/openapi.json`. */
+  readonly document: OpenApiDocument;
+  send(method: string, target: string, sending?: Sending): Promise<Answer>;
+  get(target: string, sending?: Sending): Promise<Answer>;
+  /** Sends text on a connection of its own and gives all that comes until the server closes it. */
+  wire(text: string): Promise<string>;
+}
+
+/** @param served where a server listens, and a key that it takes */
+export async function connect({ origin, apiKey }: Pick<Client, 'origin' | 'apiKey'>): Promise<Client> {
+  // Idle connections are given up before any server would: no request meets one that is just being closed.
+  const agent = new Agent({ keepAlive: true, timeout: 3000 });
+  const found = await exchange(agent, origin, 'GET', '/openapi.json', [], undefined, false);
+  if (found.status !== 200) throw new Error(`GET /openapi.json answered ${found.status}.`);
+  const document: OpenApiDocument = JSON.parse(found.body.toString());
+  const faultsOf: AnswerFaults = answerFaults(document);
+
+  async function send(method: string, target: string, sending: Sending = {}): Promise<Answer> {
+    const { authorization = `Bearer ${apiKey}`, body, chunked = false } = sending;
+    const contentType =
+      sending.contentType === undefined && body !== undefined ? 'application/json' : sending.contentType;
+    const headers: (readonly [string, string])[] = [];
+    if (authorization !== null) headers.push(['Authorization', authorization]);
+    if (typeof contentType === 'string') headers.push(['Content-Type', contentType]);
+    headers.push(...(sending.headers ?? []));
+    const answer = await exchange(agent, origin, method, target, headers, bytesOf(body), chunked);
+    const faults = faultsOf(method, target, answer);
+    if (faults.length > 0) {
+      const text = answer.body.toString().slice(0, 500);
+      throw new Error(`${method} ${target} answered ${answer.status}:\n- ${faults.join('\n- ')}\n${text}`);
+    }
+    return answer;
+  }
+
+  return {
+    origin,
+    apiKey,
+    document,
+    send,
+    get: (target, sending) => send('GET', target, sending),
+    async wire(text) {
+      const { hostname, port } = new URL(origin);
+      const socket = connectSocket(Number(port), hostname);
+      await once(socket, 'connect');
+      socket.write(text);
+      return (await buffer(socket)).toString();
+    },
+  };
+}
+
+function bytesOf(body: unknown): Buffer | undefined {
+  if (body === undefined) return undefined;
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** Sends one request as it is given, and gives what came back, unchecked. */
+export async function exchange(
+  agent: Agent,
+  origin: string,
+  method: string,
+  target: string,
+  headers: readonly (readonly [string, string])[],
+  body: Buffer | undefined,
+  chunked: boolean,
+): Promise<Answer> {
+  const { hostname, port, host } = new URL(origin);
+  const framing = chunked ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', String(body?.length ?? 0)];
+  const outgoing = httpRequest({
+    agent,
+    method,
+    path: target,
+    host: hostname,
+    port,
+    // As an array: names, order and repetitions stay as given.
+    headers: ['Host', host, ...headers.flat(), ...(body === undefined ? [] : framing)],
+  });
+  const answered = once(outgoing, 'response');
+  // A server may answer and close before it has read a body that it refuses; the answer counts, if one came.
+  outgoing.on('error', () => {});
+  if (chunked && body)
+    for (let at = 0; at < body.length; at += 1024) outgoing.write(body.subarray(at, at + 1024));
+  outgoing.end(chunked ? undefined : body);
+  const [incoming] = await answered;
+  const received = await buffer(incoming);
+  const raw: string[] = incoming.rawHeaders;
+  const pairs = Array.from({ length: raw.length / 2 }, (_, at) => {
+    return [String(raw[2 * at]).toLowerCase(), String(raw[2 * at + 1])] as const;
+  });
+  return {
+    status: incoming.statusCode,
+    headers: pairs,
+    header(name) {
+      const values = pairs.filter(([key]) => key === name.toLowerCase()).map(([, value]) => value);
+      return values.length > 0 ? values.join(', ') : undefined;
+    },
+    body: received,
+    json: () => JSON.parse(received.toString()),
+    error: () => JSON.parse(received.toString()),
+  };
+}

@@ -1,0 +1,8 @@
+/** Measurements of a server under load, for any server that `StartUnderLoad` starts. */
+export { finish } from '../rpcClients/commandLine.ts';
+export { briefFloods, fullFloods, measureFloods } from './floods.ts';
+export { briefHeld, holdConnections, longHeld, shortHeld } from './held.ts';
+export { briefLevels, loadLevels, longLevels, type Measured, shortLevels } from './levels.ts';
+export type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';
+export { startPinned } from './pinned.ts';
+export { apiKey, nameLength, pets } from './requests.ts';

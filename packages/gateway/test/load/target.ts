@@ -1,0 +1,31 @@
+/** A gateway under load, as a process: `startPinned(0, …)`. It answers each message with its port. */
+import { createGateway, type Handle } from '@petstore/gateway';
+import { serve } from '@petstore/gateway/uws';
+import { createPets } from '../pets.ts';
+import { answerParent } from './pinned.ts';
+import { apiKey, nameLength, pets } from './requests.ts';
+
+/** Where it listens. */
+export interface Target {
+  readonly port: number;
+}
+
+const healthy: Handle = () => ({ status: 200, headers: [['Content-Type', 'application/json']], body: '{}' });
+
+const { router, rows } = createPets();
+for (let id = 1; id <= pets; id += 1) {
+  rows.push({ id, name: id === 1 ? 'Rex' : 'R'.repeat(nameLength), categoryId: 1 });
+}
+const gateway = await createGateway({
+  router,
+  authenticate: (token) => (token === apiKey ? 'Ada' : undefined),
+  createContext: () => ({}),
+  document: { title: 'Pets', version: '1.0.0' },
+  routes: { '/healthz': healthy },
+  // Those of the pet store's process.
+  maxInFlight: 1000,
+  maxQueueMs: 50,
+});
+const { port } = await serve(gateway);
+
+answerParent(async () => ({ port }) satisfies Target);
