@@ -1,18 +1,58 @@
-import { defineConfig } from 'vitest/config';
+import { randomInt } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { FailuresAsTheyHappen } from './vitest.failures.ts';
 
 // Tests run the packages' sources: no build in the inner loop. Node itself resolves what a test starts as a process,
 // so those pass `--conditions=@petstore/source` too.
 const conditions = ['@petstore/source', 'node', 'import', 'module', 'default'];
 
+// One seed for every property test of a run; vitest.setup.ts gives it to fast-check.
+process.env['TEST_SEED'] ??= String(randomInt(2 ** 31));
+
+/** Tests that read files of the whole repository. Turborepo runs them after a change of any file. */
+const repository = [
+  'packages/gateway/src/layers.test.ts',
+  'apps/examples/src/readmes/citations.test.ts',
+  'apps/server/src/dockerfile.test.ts',
+];
+/** Tests of the readmes. A sentence there reruns these alone. */
+const documents = ['apps/server/src/readme.test.ts', 'apps/examples/src/readmes/*Readme*.test.ts'];
+
+const mongodb = './packages/core/src/store/mongodb/testing/globalSetup.ts';
+const bundle = './apps/server/src/testing/bundledProcess.ts';
+
+/** A project has the name by which `vitest run --project` of a package's script knows it. */
+const project = (
+  name: string,
+  include: readonly string[],
+  globalSetup: readonly string[] = [],
+  exclude: readonly string[] = [...repository, ...documents],
+): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, include: [...include], exclude: [...exclude], globalSetup: [...globalSetup] },
+});
+
 export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   resolve: { conditions },
   test: {
-    include: ['packages/{*/src,gateway/test}/**/*.test.ts', 'apps/*/src/**/*.test.ts'],
+    projects: [
+      project('gateway', ['packages/gateway/src/**/*.test.ts']),
+      project('gateway-test', ['packages/gateway/test/**/*.test.ts']),
+      project('core', ['packages/core/src/**/*.test.ts'], [mongodb]),
+      project('server', ['apps/server/src/**/*.test.ts'], [mongodb, bundle]),
+      project('examples', ['apps/examples/src/**/*.test.ts']),
+      ...['bench', 'conformance', 'contract', 'testing', 'typegen', 'types'].map((name) =>
+        project(name, [`packages/${name}/src/**/*.test.ts`]),
+      ),
+      project('repository', repository, [], []),
+      project('documents', documents, [bundle], []),
+    ],
     reporters: ['default', new FailuresAsTheyHappen()],
+    // Two at least: most files wait more than they compute.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     typecheck: { enabled: false },
-    globalSetup: ['./packages/core/src/store/mongodb/testing/globalSetup.ts'],
     setupFiles: ['./vitest.setup.ts'],
     testTimeout: 20_000,
     hookTimeout: 30_000,

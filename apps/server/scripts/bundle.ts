@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { writePage } from './writePage.ts';
 
-// What `npm start` runs. Unbundled, the imports alone cost more memory and time than the whole start may take.
+// What `npm start` runs, and what tests start: `bundle.ts [folder]`. Unbundled, the imports alone cost more memory and time
+// than the whole start may take.
+const folder = process.argv[2] ?? 'dist';
 const at = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 /**
@@ -45,10 +47,10 @@ const placeLmdb: Plugin = {
   },
 };
 
-await rm(at('dist'), { recursive: true, force: true });
+await rm(at(folder), { recursive: true, force: true });
 await build({
   entryPoints: [at('src/main.ts')],
-  outdir: at('dist'),
+  outdir: at(folder),
   bundle: true,
   // What is imported when used stays in files of its own.
   splitting: true,
@@ -68,4 +70,4 @@ await build({
   logLevel: 'warning',
 });
 
-await writePage(new URL('../dist/page/', import.meta.url));
+await writePage(new URL(`../${folder}/page/`, import.meta.url));

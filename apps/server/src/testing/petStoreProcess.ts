@@ -3,10 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { startProcess } from '@petstore/testing/startProcess';
 import { z } from 'zod';
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+/** The bundle of this run of the tests (`bundledProcess.ts`); outside of one, the sources. */
+const main = process.env['PETSTORE_MAIN'] ?? fileURLToPath(new URL('../main.ts', import.meta.url));
 
 export interface RunOptions {
-  /** What runs in place of `main.ts`. */
+  /** What runs in place of the process. */
   readonly entry?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -20,7 +21,7 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The process, from its sources. */
+/** The pet store's process. */
 export interface PetStoreProcess {
   readonly child: ChildProcess;
   readonly stdout: () => string;
@@ -28,7 +29,7 @@ export interface PetStoreProcess {
   readonly exited: Promise<Exit>;
 }
 
-/** Starts the process from its sources. Nothing of this environment reaches it but `PATH`. */
+/** Starts the process. Nothing of this environment reaches it but `PATH`. */
 export function run({
   entry = main,
   args = [],

@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
-import { type Document, documentChanges, review, typeChanges } from '@petstore/contract';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
 import { z } from 'zod';
-import { readConfiguration } from '../src/configuration.ts';
-import { openApiText } from '../src/openapi.ts';
+import type { Document } from './document.ts';
+import { documentChanges } from './documentChanges.ts';
+import { review } from './review.ts';
+import { typeChanges } from './typeChanges.ts';
 
-// Holds what the sources give to what was released: contract/README.md.
+// Compares what the sources give with what was released: contract/README.md.
 const folder = new URL('../../../contract/', import.meta.url);
 const at = {
   document: new URL('openapi.json', folder),
@@ -13,14 +16,11 @@ const at = {
   announced: new URL('announced.json', folder),
 };
 /** What clients import; a test of that package holds it to the router. */
-const types = await readFile(
-  new URL('../../../packages/types/src/generated/router.ts', import.meta.url),
-  'utf8',
-);
+const types = await readFile(new URL('../../types/src/generated/router.ts', import.meta.url), 'utf8');
 const Announced = z.array(z.strictObject({ change: z.string(), why: z.string().min(1) }));
 
 const { release } = parseArgs({ options: { release: { type: 'boolean', default: false } } }).values;
-const text = await openApiText(readConfiguration({}));
+const text = await printedDocument();
 if (release) {
   await writeFile(at.document, `${text}\n`);
   await writeFile(at.types, types);
@@ -48,4 +48,12 @@ if (release) {
   );
   process.stdout.write(`${lines.join('\n')}\n`);
   if (unannounced.length + idle.length > 0) process.exitCode = 1;
+}
+
+/** The document as the server prints it. The server is an application: it is run, not imported. */
+async function printedDocument(): Promise<string> {
+  const main = fileURLToPath(new URL('../../../apps/server/src/main.ts', import.meta.url));
+  const args = ['--conditions=@petstore/source', main, 'openapi'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: {}, maxBuffer: 2 ** 26 });
+  return stdout.trimEnd();
 }
