@@ -1,6 +1,9 @@
 import type { Reporter, TestCase, TestError, TestModule } from 'vitest/node';
 
-/** Prints each failure as it happens. Vitest's own reporters print what failed when every file has ended. */
+/**
+ * Prints each failure as it happens (Vitest's own reporters print what failed when every file has ended), and at the end the
+ * seed of the property tests with the command that repeats them.
+ */
 export class FailuresAsTheyHappen implements Reporter {
   onTestCaseResult(test: TestCase): void {
     const { state, errors } = test.result();
@@ -11,6 +14,16 @@ export class FailuresAsTheyHappen implements Reporter {
   onTestModuleEnd(file: TestModule): void {
     const errors = [file, ...file.children.allSuites()].flatMap((each) => each.errors());
     if (errors.length > 0) print(file.relativeModuleId, errors);
+  }
+
+  onTestRunEnd(): void {
+    const command = process.argv
+      .slice(2)
+      .join(' ')
+      .replace(/--root \S+ /, '');
+    process.stdout.write(
+      `\nProperty tests: TEST_SEED=${process.env['TEST_SEED']} npx vitest ${command} repeats the inputs of this run.\n`,
+    );
   }
 }
 

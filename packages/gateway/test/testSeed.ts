@@ -1,11 +1,8 @@
-const { TEST_SEED } = process.env;
-
 /**
- * What the generators of these tests begin with: another seed each run. `TEST_SEED` in the environment repeats a run; it
- * is fast-check's seed too (`vitest.setup.ts`).
+ * What the generators of these tests start from: another seed in each run, which is fast-check's too (`vitest.config.ts`). A
+ * command that starts without one, such as `node fuzz.ts`, takes its own. `TEST_SEED` repeats a run.
  */
-export const testSeed: number =
-  TEST_SEED === undefined ? Math.trunc(Math.random() * 2 ** 31) : Number(TEST_SEED);
+export const testSeed = Number(process.env['TEST_SEED'] ?? Math.trunc(Math.random() * 2 ** 31));
 
-/** For the message of what fails. */
+/** For the message of a failure. */
 export const repeatedBy = `TEST_SEED=${testSeed} repeats this run.`;

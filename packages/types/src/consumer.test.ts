@@ -1,4 +1,5 @@
 import { compile, everyCompiler } from '@petstore/testing/compile';
+import { everyForm } from '@petstore/testing/forms';
 import { describe, expect, it } from 'vitest';
 
 const start = `import type { AppRouter, RouterInputs, RouterOutputs } from '@petstore/types';
@@ -33,10 +34,13 @@ const wrongCalls: readonly (readonly [name: string, call: string])[] = [
   ['an output is of another type', 'const wrong: string[] = await client.listPets.query()'],
 ];
 
-const options = everyCompiler.flatMap((each) => [
-  { ...each, skipLibCheck: true },
-  { ...each, skipLibCheck: false },
-]);
+const options = everyCompiler.flatMap(({ compiler, exactOptionalPropertyTypes }) =>
+  (everyForm ? [true, false] : [false]).map((skipLibCheck) => ({
+    compiler,
+    exactOptionalPropertyTypes,
+    skipLibCheck,
+  })),
+);
 
 describe('a consumer with @trpc/client, its peer and these types alone', () => {
   it.each(options)(

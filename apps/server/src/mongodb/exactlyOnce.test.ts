@@ -4,7 +4,7 @@ import type { Animal } from '@petstore/core';
 import { mongodbUri, startFaultProxy } from '@petstore/testing/mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startCuttingBalancer } from '../testing/cuttingBalancer.ts';
-import { longForm } from '../testing/longForm.ts';
+import { longForm } from '@petstore/testing/forms';
 import { newDatabase } from '../testing/newDatabase.ts';
 import { apiKey } from '../testing/newFolder.ts';
 import { listening, type PetStoreProcess, ready, type RunningServer } from '../testing/petStoreProcess.ts';

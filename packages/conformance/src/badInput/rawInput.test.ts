@@ -1,5 +1,6 @@
 import { Animal, ApiError } from '@petstore/core';
 import { repeatedBy } from '@petstore/gateway-test';
+import { inputs } from '@petstore/testing/forms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isOfTheParser } from './answerLaws.ts';
 import { rawBytes } from './rawBytes.ts';
@@ -7,7 +8,7 @@ import { firstAnswer, sendRaw } from './rawConnection.ts';
 import { sample } from './sample.ts';
 import { type ServedStore, serveStore } from './servedStore.ts';
 
-const total = 1500;
+const total = inputs(1500);
 const atOnce = 32;
 
 describe('bytes that are no request, or hardly one', () => {

@@ -1,8 +1,9 @@
+import { inputs } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
 import { repeatedBy, testSeed } from '../testSeed.ts';
 import { fuzz } from './fuzz.ts';
 
-const count = 3000;
+const count = inputs(3000);
 
 it('what chance makes of good requests is never run but where a strict reader finds it', async () => {
   const { faults, counts } = await fuzz(testSeed, count);

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { everyForm } from '@petstore/testing/forms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rawCaseGroups } from './cases/index.ts';
 import { tell } from './exchange.ts';
@@ -7,6 +8,7 @@ import { judge, type Deeds } from './judge.ts';
 import { openLanes, type Lanes } from './lanes.ts';
 import type { RawCase } from './rawCase.ts';
 import { splits } from './splits.ts';
+import { testSeed } from '../testSeed.ts';
 
 const groups = Object.entries(rawCaseGroups);
 const all = groups.flatMap(([, cases]) => cases);
@@ -47,6 +49,9 @@ const toldOf = (deeds: ReadonlyMap<RawCase, Deeds>, rawCase: RawCase) => {
   return done && tell(done.exchanged);
 };
 
+/** All cuts, or every fifth, others in each run. */
+const isTried = (_pieces: unknown, at: number) => everyForm || at % 5 === testSeed % 5;
+
 /** What the parser takes for half a request, and waits for the rest of. */
 const waiting = all.filter(({ us }) => us === 'nothing, open');
 
@@ -75,8 +80,11 @@ describe('raw HTTP', () => {
   beforeAll(async () => {
     leftOpen = waitForTheEnd();
     us = await whole(gatewayHost);
-    node = await whole(nodeHost);
-    bare = await whole(bareHost);
+    // What other hosts do with the cases is a test of the cases.
+    if (everyForm) {
+      node = await whole(nodeHost);
+      bare = await whole(bareHost);
+    }
     lanes = await openLanes(gatewayHost, width);
   }, 60_000);
   afterAll(() => lanes.close());
@@ -86,7 +94,7 @@ describe('raw HTTP', () => {
     describe(group, () => {
       it.each(cases.map((rawCase) => [rawCase.name, rawCase] as const))('%s', (_name, rawCase) => {
         // What is in the table, in its words; then the law.
-        expect({ us: toldOf(us, rawCase), node: toldOf(node, rawCase) }).toEqual({
+        expect({ us: toldOf(us, rawCase), node: everyForm ? toldOf(node, rawCase) : rawCase.node }).toEqual({
           us: rawCase.us,
           node: rawCase.node,
         });
@@ -100,7 +108,7 @@ describe('raw HTTP', () => {
       it('never runs what is in a body, however the bytes are cut', async () => {
         const jobs = cases.flatMap((rawCase) =>
           rawCase.unmended === undefined
-            ? [...splits(rawCase.bytes)].map((pieces) => ({ rawCase, pieces }))
+            ? [...splits(rawCase.bytes)].filter(isTried).map((pieces) => ({ rawCase, pieces }))
             : [],
         );
         const faults: string[] = [];
@@ -120,7 +128,7 @@ describe('raw HTTP', () => {
     expect(all.length).toBeGreaterThanOrEqual(150);
   });
 
-  it('turns red where the defences are off', () => {
+  it.runIf(everyForm)('turns red where the defences are off', () => {
     const red = all.filter((rawCase) => rawCase.unmended === undefined && faultsOf(bare, rawCase).length > 0);
     const ran = red.filter((rawCase) =>
       bare.get(rawCase)?.handled.some((target) => !rawCase.serves.includes(target)),

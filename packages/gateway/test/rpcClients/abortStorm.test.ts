@@ -1,8 +1,13 @@
+import { inputs } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
 import { testSeed } from '../testSeed.ts';
 import { abortStorm, shortStorm } from './abortStorm.ts';
 
 it('clients that go away at any moment leave no call running and no memory behind', async () => {
-  const { faults } = await abortStorm({ subject: 'gateway', seed: testSeed, ...shortStorm });
+  const { faults } = await abortStorm({
+    subject: 'gateway',
+    seed: testSeed,
+    aborts: inputs(shortStorm.aborts),
+  });
   expect(faults, `TEST_SEED=${testSeed} repeats this run.`).toEqual([]);
 });

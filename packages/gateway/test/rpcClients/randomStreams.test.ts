@@ -1,3 +1,4 @@
+import { inputs } from '@petstore/testing/forms';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { testSeed } from '../testSeed.ts';
@@ -91,7 +92,7 @@ it.each([
     const official = await start(serveOfficial, isTransformed);
     const gateway = await start(serveGateway, isTransformed);
     const { queries, mutations, streams } = official.random;
-    const runs = 250;
+    const runs = inputs(250);
     await fc.assert(
       fc.asyncProperty(batch, async ({ method, calls, stream }) => {
         const many = calls.map(({ index, text, isInputGiven }, at) => {
@@ -137,7 +138,7 @@ it.each([
   async (_name, isTransformed) => {
     const official = await start(serveOfficial, isTransformed);
     const gateway = await start(serveGateway, isTransformed);
-    const runs = 250;
+    const runs = inputs(250);
     await fc.assert(
       fc.asyncProperty(subscription, async ({ index, isInputGiven, headers, query }) => {
         const input: RandomInput = { ms: 1, text: 'a' };
