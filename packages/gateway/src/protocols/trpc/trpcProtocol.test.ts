@@ -363,6 +363,8 @@ async function official(name: SettingName, row: Row): Promise<Outcome> {
     response = new Response(body, { status: shape.data.httpStatus });
   }
   const body = await textOf(response.body ?? []);
+  // A call that goes on behind an answer that failed reports its error later.
+  await new Promise(setImmediate);
   return outcome(response.status, response.headers, body, events);
 }
 
