@@ -50,8 +50,8 @@ export default defineConfig({
       project('documents', documents, [bundle], []),
     ],
     reporters: ['default', new FailuresAsTheyHappen()],
-    // Two at least: most files wait more than they compute.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Three at least: most files wait more than they compute.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     typecheck: { enabled: false },
     setupFiles: ['./vitest.setup.ts'],
     testTimeout: 20_000,

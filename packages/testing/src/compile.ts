@@ -20,16 +20,15 @@ export interface CompilerOptions {
 
 /**
  * Every compiler that consumers have, in both of the modes that tell optional from `undefined` or do not; where not every
- * form of tests runs, each in one of them.
+ * form of tests runs, the strictest alone: TypeScript 5.9 takes ten times as long.
  */
 export const everyCompiler: readonly CompilerOptions[] = (['TypeScript 7', 'TypeScript 5.9'] as const)
   .flatMap((compiler) =>
     [true, false].map((exactOptionalPropertyTypes) => ({ compiler, exactOptionalPropertyTypes })),
   )
-  .filter(
-    ({ compiler, exactOptionalPropertyTypes: isExact }) =>
-      everyForm || isExact === (compiler === 'TypeScript 7'),
-  );
+  .filter(({ compiler, exactOptionalPropertyTypes: isExact }) => {
+    return everyForm || (compiler === 'TypeScript 7' && isExact);
+  });
 
 export interface Compilation extends CompilerOptions {
   /** Texts by file name, in one new folder. */

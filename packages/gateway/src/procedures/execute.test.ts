@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { inputs } from '@petstore/testing/forms';
 import { getTRPCErrorFromUnknown, initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -49,7 +50,7 @@ async function dataOf(data: unknown, described: Chain['described']): Promise<unk
   return values;
 }
 
-const runs = Number(process.env['CHAINS'] ?? 3000);
+const runs = Number(process.env['CHAINS'] ?? inputs(3000));
 
 test(`${runs} random chains have the result and the steps of tRPC's own call`, async () => {
   const counts = { compiled: 0, trpc: 0, unbuilt: 0, withMiddlewares: 0, waiting: 0, failed: 0 };

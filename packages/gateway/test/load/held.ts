@@ -60,7 +60,7 @@ async function measure(
   const count = Math.min(connections, openFiles() - otherFiles);
   const run = () => generator.run({ rate: normal.rate, seconds });
   // What runs for the first time is slow, and memory that was used once stays.
-  await generator.run({ rate: undefined, seconds: 3 });
+  await generator.run({ rate: undefined, seconds: Math.min(3, seconds) });
   await run();
 
   const without: LoadResult[] = [];
