@@ -112,8 +112,8 @@ describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
   test(`creates exactly ${names} animals of ${names} idempotency keys with 5 repeats each`, async ({
     annotate,
   }) => {
-    const answers = everyForm ? ([50, 150] as const) : ([30, 50] as const);
-    const { origin, create, kills, settled } = await serverUnderKills(await newFolder(), answers);
+    const between = everyForm ? ([50, 150] as const) : ([30, 50] as const);
+    const { origin, create, kills, settled } = await serverUnderKills(await newFolder(), between);
     const ids: number[][] = Array.from({ length: names }, () => []);
     let next = 0;
     const worker = async () => {
