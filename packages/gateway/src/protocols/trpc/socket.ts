@@ -114,7 +114,11 @@ export class Socket {
 
   /** Tells the client to open another socket. */
   reconnect(): void {
-    this.#send({ id: null, method: 'reconnect' });
+    try {
+      this.#send({ id: null, method: 'reconnect' });
+    } catch (cause) {
+      this.reportError(noCall, cause);
+    }
   }
 
   /** Reports an error and sends it. It never throws: where it cannot be encoded, the client gets a bare error. */

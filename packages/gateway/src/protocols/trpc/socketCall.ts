@@ -10,7 +10,7 @@ import { CallScope } from '../../policies/callScope.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import type { OpenCall, Socket } from './socket.ts';
+import { noCall, type OpenCall, type Socket } from './socket.ts';
 
 /** One call on a WebSocket, answered as tRPC's connection handler (@trpc/server 11.25) answers it. */
 export class SocketCall extends CallScope implements OpenCall, RawInputs, OutcomeReceiver {
@@ -119,7 +119,11 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   #stopped(): void {
     this.#end();
     this.#release();
-    this.#socket.sendResult(this, { type: 'stopped' });
+    try {
+      this.#socket.sendResult(this, { type: 'stopped' });
+    } catch (cause) {
+      this.#socket.reportError(noCall, cause);
+    }
   }
 
   #end(error?: TRPCError): void {
@@ -136,26 +140,38 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 
   /** Answers a subscription. It never rejects. */
   async #stream(output: AsyncIterable<unknown> | Observable<unknown, unknown>): Promise<void> {
-    let iterator: (AsyncIterator<unknown> & Partial<AsyncDisposable>) | undefined;
-    if (!this.#socket.isOpen) this.abort();
-    const error = await errorOf(() => {
+    const socket = this.#socket;
+    let events: AsyncIterable<unknown>;
+    try {
+      if (!socket.isOpen) {
+        this.abort();
+        if (isObservable(output)) return this.#stopped();
+      }
       // An observable cannot wait: its events are queued, and a client that does not read them loses its socket.
-      const events = isObservable(output) ? observableToAsyncIterable(output, this.signal) : output;
-      if (!this.signal.aborted) this.#socket.sendResult(this, { type: 'started' });
+      events = isObservable(output) ? observableToAsyncIterable(output, this.signal) : output;
+      if (!this.signal.aborted) socket.sendResult(this, { type: 'started' });
+    } catch (cause) {
+      this.#fail(cause);
+      return this.abort();
+    }
+    const isStopped = this.signal.aborted;
+    let iterator: (AsyncIterator<unknown> & Partial<AsyncDisposable>) | undefined;
+    const error = await errorOf(() => {
       iterator = events[Symbol.asyncIterator]();
       return this.#sendEvents(iterator);
     });
     if (error) this.abort();
     // Before the iterator is closed: one that waits without looking at its signal may never be.
-    this.#end(error);
+    this.#end(isStopped ? undefined : error);
     const closingError = await errorOf(() => iterator?.[Symbol.asyncDispose]?.() ?? iterator?.return?.());
     try {
-      if (error) this.#socket.sendError(this, error);
-      if (closingError) this.#socket.reportError(this, closingError);
-      this.#stopped();
+      if (error && !isStopped) socket.sendError(this, error);
     } catch (cause) {
-      this.#fail(cause);
+      return this.#fail(cause);
     }
+    const unsent = isStopped ? (error ?? closingError) : closingError;
+    if (unsent) socket.reportError(this, unsent);
+    this.#stopped();
   }
 
   /** Sends events until the iterator ends or the subscription is stopped, whatever the iterator waits for then. */

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { inputs } from '@petstore/testing/forms';
 import { initTRPC, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { getWSConnectionHandler, type WSSHandlerOptions } from '@trpc/server/adapters/ws';
+import { observable } from '@trpc/server/observable';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { createGateway } from '../../gateway.ts';
@@ -499,6 +500,103 @@ describe('a subscription', () => {
     const { say } = await open(router);
     await say(['throws', 'bigint', 'ends'].map((path, id) => call(id, 'subscription', path)));
     expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, false]);
+  });
+
+  it('that was stopped in its set-up reports an iterable that throws, and has stopped', async () => {
+    const errors: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const iterable = {
+      [Symbol.asyncIterator]() {
+        throw new Error('no iterator');
+      },
+    };
+    const router = t.router({
+      slow: t.procedure.subscription((async () => {
+        await gate.promise;
+        return iterable;
+      }) as never),
+    });
+    const { exchanges, frames, say } = await open(router, {
+      rpc: { onError: ({ error }) => errors.push(error.message) },
+    });
+    await say(call(1, 'subscription', 'slow'), { id: 1, method: 'subscription.stop' });
+    gate.resolve();
+    await quiet();
+    expect(errors).toEqual(['no iterator']);
+    expect(frames).toEqual([{ id: 1, result: { type: 'stopped' } }]);
+    expect(exchanges).toMatchObject([{ operation: 'slow', status: 200, error: undefined }]);
+  });
+
+  it('whose socket closed in its set-up leaves its observable alone', async () => {
+    let subscribed = 0;
+    const gate = Promise.withResolvers<void>();
+    const router = t.router({
+      slow: t.procedure.subscription(async () => {
+        await gate.promise;
+        return observable<number>(() => {
+          subscribed += 1;
+        });
+      }),
+    });
+    const { frames, handler, say } = await open(router);
+    await say(call(1, 'subscription', 'slow'));
+    void handler.closed();
+    gate.resolve();
+    await quiet();
+    expect([subscribed, frames]).toEqual([0, []]);
+  });
+
+  it.each([
+    ['started', ['error'], ['FAILED', 'true']],
+    ['stopped', ['started'], ['FAILED', 'false']],
+  ])('whose frame "%s" cannot be encoded is as in tRPC’s adapter', async (type, kinds, reported) => {
+    const errors: string[] = [];
+    const ends: string[] = [];
+    const encoder = {
+      encode(message: unknown) {
+        if ((message as { result?: { type: string } }).result?.type === type) throw new Error('FAILED');
+        return JSON.stringify(message);
+      },
+      decode: (data: unknown) => JSON.parse(String(data)) as unknown,
+    };
+    const router = t.router({
+      events: t.procedure.subscription(() =>
+        observable<number>((observer) => {
+          if (type === 'stopped') observer.complete();
+          return () => ends.push('unsubscribed');
+        }),
+      ),
+    });
+    const { frames, say } = await open(router, {
+      rpc: {
+        onError: ({ error, path }) => errors.push(error.message, String(path === 'events')),
+      },
+      sockets: { experimental_encoder: encoder },
+    });
+    await say(call(1, 'subscription', 'events'));
+    const sent = frames as readonly { error?: object; result?: { type: string } }[];
+    expect(sent.map(({ error, result }) => (error ? 'error' : result?.type))).toEqual(kinds);
+    expect([errors, ends]).toEqual([reported, ['unsubscribed']]);
+  });
+
+  it('that is stopped before it runs, and a reconnect, are reported to onError where their frames cannot be encoded', async () => {
+    const errors: string[] = [];
+    const encoder = {
+      encode: () => {
+        throw new Error('FAILED');
+      },
+      decode: (data: unknown) => JSON.parse(String(data)) as unknown,
+    };
+    const router = t.router({ events: t.procedure.subscription(async function* () {}) });
+    const { closes, handler, say } = await open(router, {
+      rpc: { onError: ({ error }) => errors.push(error.message) },
+      sockets: { experimental_encoder: encoder },
+    });
+    await say([call(1, 'subscription', 'events'), { id: 1, method: 'subscription.stop' }]);
+    handler.drain();
+    await quiet();
+    expect(errors).toEqual(['FAILED', 'FAILED']);
+    expect(closes).toEqual([[1001, 'The server is stopping.']]);
   });
 
   it('whose iterator fails to close is reported to onError, behind its own error', async () => {
