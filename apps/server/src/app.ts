@@ -66,7 +66,12 @@ export async function startServer(
   };
   // Only the first process on a new database makes its indexes, and it may be away until any of them finds it.
   const create = createStore || MONGODB_URI !== undefined;
-  const opened = await openStore(configuration, { create, onFatal });
+  const opened = await openStore(configuration, {
+    create,
+    migrate: true,
+    onFatal,
+    onMigrated: (what) => log.info(what),
+  });
   const store = admin?.wrapStore(opened) ?? opened;
   try {
     const stopping = new AbortController();

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Animal } from '@petstore/core';
+import { animals, Animal } from '@petstore/core';
 import { openEmbeddedStore, openEmbeddedTransfer } from '@petstore/core/store/embedded';
 import { expect, onTestFinished, test } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';
@@ -67,10 +67,10 @@ test(
         stdout: expect.stringContaining(' is whole: '),
       });
       const store = await openEmbeddedStore({ dataDir: to, create: false });
-      for (const animal of before) expect(await store.get(animal.id)).toEqual(animal);
-      const next = await store.create({ name: 'Rex', categoryId: 1 });
+      for (const animal of before) expect(await store.collection(animals).get(animal.id)).toEqual(animal);
+      const next = await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
       expect(next.id).toBeGreaterThan(before.length);
-      expect(await store.get(next.id - 1)).toBeDefined();
+      expect(await store.collection(animals).get(next.id - 1)).toBeDefined();
       await store.close();
     }
   },
@@ -80,14 +80,17 @@ test('backup keeps API keys and idempotency keys', async () => {
   const folder = await newFolder();
   const store = await openEmbeddedStore({ dataDir: folder.dataDir });
   await store.keys.add({ name: 'ci', hash: 'h'.repeat(43), createdAt: 1 });
-  const once = { caller: 'caller', key: 'key', fingerprint: 'fingerprint' };
-  const { animal } = await store.createOnce({ name: 'Rex', categoryId: 1 }, once);
+  const once = { caller: 'caller', key: 'key' };
+  const { record } = await store.collection(animals).createOnce({ name: 'Rex', categoryId: 1 }, once);
   await store.close();
   const to = `${folder.dataDir}-2`;
   expect(await folder.command(['backup', to])).toMatchObject({ code: 0 });
   const copy = await openEmbeddedStore({ dataDir: to, create: false });
   expect(await copy.keys.list()).toEqual([{ name: 'ci', hash: 'h'.repeat(43), createdAt: 1 }]);
-  expect(await copy.createOnce({ name: 'Rex', categoryId: 1 }, once)).toEqual({ animal, isReplay: true });
+  expect(await copy.collection(animals).createOnce({ name: 'Rex', categoryId: 1 }, once)).toEqual({
+    record,
+    isReplay: true,
+  });
   await copy.close();
 });
 
@@ -174,7 +177,7 @@ test.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
   async () => {
     const folder = await newFolder();
     const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
-    await transfer.putAnimals(someAnimals(20_000));
+    await transfer.collections[0]?.put(someAnimals(20_000));
     await transfer.close();
     const disk = `${folder.dataDir}-disk`;
     await mkdir(disk);

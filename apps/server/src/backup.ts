@@ -1,7 +1,7 @@
 import { backupFolder } from '@petstore/core/store/embedded';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from './configuration.ts';
-import { count, number } from './progress.ts';
+import { count, countOf, number } from './progress.ts';
 
 /** Copies the data folder to another. @returns what is printed at the end */
 export async function runBackup(
@@ -14,7 +14,8 @@ export async function runBackup(
     );
   }
   const since = performance.now();
-  const { animals, keys, bytes } = await backupFolder({ dataDir: DATA_DIR, to });
+  const { collections, keys, bytes } = await backupFolder({ dataDir: DATA_DIR, to });
   const seconds = ((performance.now() - since) / 1_000).toFixed(1);
-  return `Backed up ${count(animals, 'animal')} and ${count(keys, 'API key')} (${number(bytes)} bytes) to ${to} in ${seconds} s.`;
+  const records = collections.map((each) => countOf(each.records, each)).join(', ');
+  return `Backed up ${records} and ${count(keys, 'API key')} (${number(bytes)} bytes) to ${to} in ${seconds} s.`;
 }

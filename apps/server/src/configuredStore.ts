@@ -4,6 +4,10 @@ import type { Configuration } from './configuration.ts';
 export interface OpenOptions {
   /** Whether a data folder or a database without a store gets one. Default: true. */
   readonly create?: boolean;
+  /** Whether a store of an earlier version is brought up to date. Default: false; then it is an error. */
+  readonly migrate?: boolean;
+  /** Called with a sentence for each step that brought it up to date. */
+  readonly onMigrated?: (what: string) => void;
   /** Called once, when this process can no longer use its data folder. A database is waited for instead. */
   readonly onFatal?: (error: StoreError) => void;
 }
@@ -15,17 +19,19 @@ export interface OpenOptions {
  */
 export async function openConfiguredStore(
   { DATA_DIR, MONGODB_DB, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS, MONGODB_URI }: Configuration,
-  { create = true, onFatal }: OpenOptions = {},
+  { create = true, migrate = false, onFatal, onMigrated }: OpenOptions = {},
 ): Promise<Store> {
   if (MONGODB_URI === undefined) {
     const { openEmbeddedStore } = await import('@petstore/core/store/embedded');
-    return openEmbeddedStore({ dataDir: DATA_DIR, create, onFatal });
+    return openEmbeddedStore({ dataDir: DATA_DIR, create, migrate, onFatal, onMigrated });
   }
   const { openMongodbStore } = await import('@petstore/core/store/mongodb');
   return openMongodbStore({
     uri: MONGODB_URI,
     database: MONGODB_DB,
     create,
+    migrate,
+    onMigrated,
     // A call may look its key up first, which takes half as long at most: together they stay within the limit.
     operationTimeoutMs: Math.floor((MONGODB_TIMEOUT_MS * 2) / 3),
     maxPoolSize: MONGODB_POOL_SIZE,

@@ -6,6 +6,7 @@ import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { expect, onTestFinished, test } from 'vitest';
 import { apiKey } from './testing/newFolder.ts';
 import { listening, run } from './testing/petStoreProcess.ts';
+import { animals } from '@petstore/core';
 
 // Here and in `mongodb/conformance.test.ts`, and nowhere else: only the store differs between what is served.
 petStoreConformance('the process, from its sources, on the embedded store', serve);
@@ -14,7 +15,7 @@ test('GET /pets and /pets/{petId} serve a name of 100,000 characters that an ear
   const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   const store = await openEmbeddedStore({ dataDir });
-  const animal = await store.create({ name: 'é'.repeat(100_000), categoryId: 1 });
+  const animal = await store.collection(animals).create({ name: 'é'.repeat(100_000), categoryId: 1 });
   await store.close();
 
   const served = await serve({ dataDir });

@@ -11,9 +11,9 @@ const { key } = issueKey();
 /** A data folder with animals and that key, made as a server would. */
 async function newStock(folder: Folder, animals: number): Promise<void> {
   const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
-  await transfer.raiseLastAnimalId(animals + 100);
+  await transfer.collections[0]?.raiseLastId(animals + 100);
   await transfer.putKeys([{ hash: hashKey(key), name: 'first', createdAt: 1 }]);
-  await transfer.putAnimals(someAnimals(animals));
+  await transfer.collections[0]?.put(someAnimals(animals));
   await transfer.close();
 }
 

@@ -4,7 +4,7 @@ import { copyStore, type StoreTransfer } from '@petstore/core/copy';
 import { CommandError } from './commandError.ts';
 import type { Command } from './commandLine.ts';
 import type { Configuration } from './configuration.ts';
-import { count, number, showProgress } from './progress.ts';
+import { count, countOf, number, showProgress } from './progress.ts';
 
 export type CopyCommand = Extract<Command, { readonly run: 'copy' }>;
 
@@ -38,12 +38,16 @@ async function copy(source: StoreTransfer, target: StoreTransfer): Promise<strin
   const since = performance.now();
   const progress = showProgress(process.stderr);
   try {
-    const { animals, put, keys, reservations, checksum } = await copyStore(source, target, {
+    const { collections, keys, reservations, checksum } = await copyStore(source, target, {
       onProgress: (each) => progress.show(each),
     });
     const seconds = (performance.now() - since) / 1_000;
-    const already = put < animals ? `, ${number(animals - put)} of them there already` : '';
-    return `Copied ${count(animals, 'animal')}${already}, ${count(keys, 'API key')} and ${count(reservations, 'idempotency key')} in ${seconds.toFixed(1)} s. Both stores have checksum ${checksum}.`;
+    const copied = collections.map((each) => {
+      const already =
+        each.put < each.records ? `, ${number(each.records - each.put)} of them there already` : '';
+      return `${countOf(each.records, each)}${already}`;
+    });
+    return `Copied ${copied.join(', ')}, ${count(keys, 'API key')} and ${count(reservations, 'idempotency key')} in ${seconds.toFixed(1)} s. Both stores have checksum ${checksum}.`;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const canGoOn = error.code === 'unavailable' || error.code === 'outcome-unknown';
@@ -60,6 +64,8 @@ const isDatabase = (store: string) => /^mongodb(?:\+srv)?:\/\//.test(store);
 
 const nameOf = (store: string) => (isDatabase(store) ? store : resolve(store));
 
+const onMigrated = (what: string) => void process.stderr.write(`${what}\n`);
+
 /** @param create whether a store is made where there is none */
 async function openTransfer(
   store: string,
@@ -71,10 +77,10 @@ async function openTransfer(
       throw new CommandError('A store is the path of a folder, or a mongodb:// or mongodb+srv:// URI.');
     }
     const { openEmbeddedTransfer } = await import('@petstore/core/store/embedded');
-    return openEmbeddedTransfer({ dataDir: store, create });
+    return openEmbeddedTransfer({ dataDir: store, create, onMigrated });
   }
   const { openMongodbStore, openMongodbTransfer } = await import('@petstore/core/store/mongodb');
-  const options = { uri: store, database: MONGODB_DB, create, maxPoolSize: MONGODB_POOL_SIZE };
+  const options = { uri: store, database: MONGODB_DB, create, maxPoolSize: MONGODB_POOL_SIZE, onMigrated };
   // That a database is not there is said as soon as elsewhere; a batch, and the count of all animals, may take longer.
   const probe = await openMongodbStore({ ...options, operationTimeoutMs: MONGODB_TIMEOUT_MS });
   try {

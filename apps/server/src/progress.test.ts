@@ -8,7 +8,7 @@ function written(isTTY: boolean, steps: readonly (readonly [at: number, done: nu
   const progress = showProgress({ isTTY, write: (more) => (text += more) }, () => now);
   for (const [at, done] of steps) {
     now = at;
-    progress.show({ phase: 'copying', done, total: 2_000 });
+    progress.show({ phase: 'copying', collection: 'animals', done, total: 2_000 });
   }
   progress.end();
   return text;

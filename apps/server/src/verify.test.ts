@@ -4,17 +4,18 @@ import { openEmbeddedStore, openEmbeddedTransfer } from '@petstore/core/store/em
 import { expect, test } from 'vitest';
 import { apiKey, type Folder, newFolder } from './testing/newFolder.ts';
 import { someAnimals } from './testing/someAnimals.ts';
+import { animals } from '@petstore/core';
 
 const animalCount = 3000;
 
 async function newStock({ dataDir }: Folder): Promise<void> {
   const transfer = await openEmbeddedTransfer({ dataDir, create: true });
-  await transfer.raiseLastAnimalId(animalCount);
-  await transfer.putAnimals(someAnimals(animalCount));
+  await transfer.collections[0]?.raiseLastId(animalCount);
+  await transfer.collections[0]?.put(someAnimals(animalCount));
   await transfer.putKeys([{ hash: 'h'.repeat(43), name: 'ci', createdAt: 1 }]);
   await transfer.close();
   const store = await openEmbeddedStore({ dataDir });
-  await store.createOnce({ name: 'Rex', categoryId: 1 }, { caller: 'c', key: 'k', fingerprint: 'f' });
+  await store.collection(animals).createOnce({ name: 'Rex', categoryId: 1 }, { caller: 'c', key: 'k' });
   await store.close();
 }
 
@@ -97,7 +98,8 @@ test('verify names the animal whose record has a flipped bit', async () => {
 test('verify finds a counter of ids that is behind the animals', async () => {
   const folder = await newFolder();
   const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
-  await transfer.putAnimals([{ id: 7, name: 'Rex', categoryId: 1, status: 'sold' }]);
+  const sold = { id: 7, name: 'Rex', categoryId: 1, status: 'sold' };
+  await transfer.collections[0]?.put([sold]);
   await transfer.close();
   const { code, stderr } = await folder.command(['verify']);
   // Nothing raised the counter: the next create would give id 1.

@@ -3,19 +3,15 @@ import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import {
-  type TableReport,
-  type VerifiedTable,
-  verifiedTables,
-  verifyFolder,
-} from '@petstore/core/store/embedded';
+import { collections } from '@petstore/core';
+import { type TableReport, verifiedTables, verifyFolder } from '@petstore/core/store/embedded';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from './configuration.ts';
-import { count, number } from './progress.ts';
+import { count, countOf, number } from './progress.ts';
 
 /** What a process that reads tables prints, a line of JSON each. */
 type Line =
-  | { readonly type: 'progress'; readonly table: VerifiedTable; readonly last?: string }
+  | { readonly type: 'progress'; readonly table: string; readonly last?: string }
   | ({ readonly type: 'table' } & TableReport);
 
 /**
@@ -34,7 +30,7 @@ export async function runVerify(
   const dataDir = resolve(folder ?? DATA_DIR);
   const since = performance.now();
   const reports: TableReport[] = [];
-  for (let rest: readonly VerifiedTable[] = verifiedTables; rest.length > 0;) {
+  for (let rest: readonly string[] = verifiedTables(); rest.length > 0;) {
     const found = await readTables(dataDir, rest);
     reports.push(...found);
     rest = rest.slice(found.length);
@@ -49,12 +45,13 @@ export async function runVerify(
     );
   }
   const entries = new Map(reports.map((report) => [report.table, report.entries]));
+  const records = collections.map((each) => countOf(entries.get(each.name) ?? 0, each));
   const seconds = ((performance.now() - since) / 1_000).toFixed(1);
-  return `The data in ${dataDir} is whole: ${count(entries.get('animals') ?? 0, 'animal')}, ${count(entries.get('keys') ?? 0, 'API key')} and ${count(entries.get('reservations') ?? 0, 'idempotency key')}, read in ${seconds} s.`;
+  return `The data in ${dataDir} is whole: ${records.join(', ')}, ${count(entries.get('keys') ?? 0, 'API key')} and ${count(entries.get('reservations') ?? 0, 'idempotency key')}, read in ${seconds} s.`;
 }
 
 /** @returns what is in those tables, or in the first of them, up to one that ended the process */
-async function readTables(dataDir: string, tables: readonly VerifiedTable[]): Promise<TableReport[]> {
+async function readTables(dataDir: string, tables: readonly string[]): Promise<TableReport[]> {
   const child = spawn(
     process.execPath,
     [...process.execArgv, process.argv[1] ?? '', 'read-tables', dataDir, ...tables],
@@ -97,7 +94,7 @@ export async function runReadTables(dataDir: string, tables: readonly string[]):
   const print = (line: Line) => writeSync(1, `${JSON.stringify(line)}\n`);
   await verifyFolder({
     dataDir,
-    tables: verifiedTables.filter((table) => tables.includes(table)),
+    tables: verifiedTables().filter((table) => tables.includes(table)),
     onProgress: (table, last) => print({ type: 'progress', table, ...(last !== undefined && { last }) }),
     onTable: (report) => print({ type: 'table', ...report }),
   });

@@ -12,10 +12,18 @@ it('has just these public names: one more is a decision', () => {
     'PetStatus',
     'Pets',
     'StoreError',
+    'animals',
     'appRouter',
+    'collections',
     'createKeyVerifier',
+    'createRecord',
+    'defineCollection',
+    'deleteRecord',
+    'getRecord',
     'hashKey',
     'issueKey',
+    'listRecords',
+    'updateRecord',
   ]);
   expect(Object.keys(embedded).toSorted()).toEqual([
     'backupFolder',

@@ -5,13 +5,25 @@ export {
   type KeyVerifier,
   type KeyVerifierOptions,
 } from './keys/keyVerifier.ts';
+export { collections } from './collections.ts';
+export { Animal, animals, NewPet, PetId, Pets, PetStatus } from './procedures/animals.ts';
+export { createRecord, deleteRecord, getRecord, listRecords, updateRecord } from './procedures/records.ts';
 export { appRouter, type AppRouter } from './router.ts';
-export { Animal, ApiError, NewPet, PetId, Pets, PetStatus } from './schemas.ts';
 export type { Context } from './trpc.ts';
+export {
+  type CollectionDefinition,
+  defineCollection,
+  type NewRecord,
+  type RecordChange,
+  type StoredRecord,
+} from './store/collection.ts';
+export type { RowCodec } from './store/rowCodec.ts';
 export type {
   Awaitable,
   CallOptions,
+  ChangeOptions,
   CloseOptions,
+  Collection,
   Created,
   KeyRecord,
   KeyStore,
@@ -21,3 +33,4 @@ export type {
   Store,
 } from './store/store.ts';
 export { StoreError, type StoreErrorCode } from './store/storeError.ts';
+export { ApiError } from '@petstore/gateway/meta';

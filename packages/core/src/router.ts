@@ -1,4 +1,4 @@
-import { createPet, getPet, listPets } from './procedures/pets.ts';
+import { createPet, getPet, listPets } from './procedures/animals.ts';
 import { router } from './trpc.ts';
 
 /** The pet store. A procedure's name is its path over tRPC and its `operationId` over REST. */

@@ -3,7 +3,7 @@ import { type Store, StoreError } from '@petstore/core';
 import { reservePort } from '@petstore/gateway/uws';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey } from '../testing/newFolder.ts';
-import { serverHere } from '../testing/serverHere.ts';
+import { type StoreChange, serverHere } from '../testing/serverHere.ts';
 
 interface Measured {
   readonly origin: string;
@@ -16,10 +16,7 @@ interface Measured {
 }
 
 /** A server that measures. @param change what its store does otherwise */
-async function start(
-  change: (store: Store) => Partial<Store> = () => ({}),
-  env: Record<string, string> = {},
-): Promise<Measured> {
+async function start(change: StoreChange = () => ({}), env: Record<string, string> = {}): Promise<Measured> {
   const reserved = await reservePort('127.0.0.1', 0, false);
   reserved.release();
   const admin = `http://127.0.0.1:${reserved.port}`;
@@ -266,9 +263,13 @@ describe('operations of the store', () => {
       body: JSON.stringify(rex),
     });
     const series = await scrape();
-    const count = (operation: string) =>
-      series.get(`petstore_store_operation_duration_seconds_count{operation="${operation}"}`);
-    expect(['create', 'createOnce', 'list', 'get', 'keys.find'].map(count)).toEqual([1, 1, 1, 1, 1]);
+    const count = (labels: string) =>
+      series.get(`petstore_store_operation_duration_seconds_count{${labels}}`);
+    const ofAnimals = ['create', 'createOnce', 'list', 'get'].map((operation) =>
+      count(`collection="animals",operation="${operation}"`),
+    );
+    expect(ofAnimals).toEqual([1, 1, 1, 1]);
+    expect(count('operation="keys.find"')).toBe(1);
     expect([...series.keys()].join('\n')).not.toContain('petstore_store_errors_total{');
   });
 
@@ -289,12 +290,14 @@ describe('operations of the store', () => {
     const series = await scrape();
     const failed = [...series].filter(([name]) => name.startsWith('petstore_store_errors_total'));
     expect(Object.fromEntries(failed)).toEqual({
-      'petstore_store_errors_total{operation="list",error="unavailable"}': 1,
-      'petstore_store_errors_total{operation="list",error="other"}': 1,
-      'petstore_store_errors_total{operation="get",error="unavailable"}': 1,
-      'petstore_store_errors_total{operation="create",error="full"}': 1,
+      'petstore_store_errors_total{collection="animals",operation="list",error="unavailable"}': 1,
+      'petstore_store_errors_total{collection="animals",operation="list",error="other"}': 1,
+      'petstore_store_errors_total{collection="animals",operation="get",error="unavailable"}': 1,
+      'petstore_store_errors_total{collection="animals",operation="create",error="full"}': 1,
     });
-    expect(series.get('petstore_store_operation_duration_seconds_count{operation="list"}')).toBe(2);
+    expect(
+      series.get('petstore_store_operation_duration_seconds_count{collection="animals",operation="list"}'),
+    ).toBe(2);
   });
 
   test('that nobody waits for any more are no fault of the store', async () => {
@@ -312,7 +315,11 @@ describe('operations of the store', () => {
       }),
     ).rejects.toThrow('timeout');
     await vi.waitFor(async () =>
-      expect((await scrape()).get('petstore_store_errors_total{operation="list",error="aborted"}')).toBe(1),
+      expect(
+        (await scrape()).get(
+          'petstore_store_errors_total{collection="animals",operation="list",error="aborted"}',
+        ),
+      ).toBe(1),
     );
   });
 });

@@ -1,5 +1,14 @@
 // Hot path: every store operation goes through it.
-import { type CallOptions, type Store, StoreError, type StoreErrorCode } from '@petstore/core';
+import {
+  type CallOptions,
+  type Collection,
+  type CollectionDefinition,
+  collections as petStoreCollections,
+  type Store,
+  type StoredRecord,
+  StoreError,
+  type StoreErrorCode,
+} from '@petstore/core';
 import { counter, type Family } from './family.ts';
 import { Latency, latencyFamily } from './latency.ts';
 
@@ -37,19 +46,31 @@ function failureOf(error: unknown, options: CallOptions | undefined): Failure {
   return options?.signal?.aborted === true ? 'aborted' : 'other';
 }
 
-/** Times the operations of a store, and counts those that fail. */
-export function createStoreMetrics() {
-  const operations = new Map<string, Operation>();
+const RECORD_OPERATIONS = ['create', 'createOnce', 'get', 'list', 'update', 'delete'] as const;
+type RecordOperations = Readonly<Record<(typeof RECORD_OPERATIONS)[number], Operation>>;
 
-  function operation(name: string): Operation {
+/** Times the operations of a store, those of each collection by themselves, and counts those that fail. */
+export function createStoreMetrics(collections: readonly CollectionDefinition[] = petStoreCollections) {
+  const operations: {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly operation: Operation;
+  }[] = [];
+
+  function operation(name: string, collection?: string): Operation {
     const added = new Operation();
-    operations.set(name, added);
+    const labels = { ...(collection !== undefined && { collection }), operation: name };
+    operations.push({ labels, operation: added });
     return added;
   }
-  const create = operation('create');
-  const createOnce = operation('createOnce');
-  const get = operation('get');
-  const list = operation('list');
+  const timed = new Map(
+    collections.map((definition): [CollectionDefinition, RecordOperations] => [
+      definition,
+      // Each name has its operation.
+      Object.fromEntries(
+        RECORD_OPERATIONS.map((name) => [name, operation(name, definition.name)]),
+      ) as RecordOperations,
+    ]),
+  );
   const findKey = operation('keys.find');
   const addKey = operation('keys.add');
   const addFirstKey = operation('keys.addFirst');
@@ -61,12 +82,20 @@ export function createStoreMetrics() {
     /** @returns the store, with its operations timed */
     wrapStore(store: Store): Store {
       const { keys } = store;
+      const wrapped = new Map(
+        Array.from(timed, ([definition, of]) => [
+          definition,
+          wrapCollection(store.collection(definition), of),
+        ]),
+      );
       return {
-        create: (pet, options) => create.run(() => store.create(pet, options), options),
-        createOnce: (pet, reservation, options) =>
-          createOnce.run(() => store.createOnce(pet, reservation, options), options),
-        get: (id, options) => get.run(() => store.get(id, options), options),
-        list: (query, options) => list.run(() => store.list(query, options), options),
+        collection<Stored extends StoredRecord, Indexed extends string>(
+          definition: CollectionDefinition<Stored, Indexed>,
+        ) {
+          // It was made of this definition. One that is not timed is the store's own.
+          const collection: unknown = wrapped.get(definition);
+          return (collection ?? store.collection(definition)) as Collection<Stored, Indexed>;
+        },
         keys: {
           find: (hash, options) => findKey.run(() => keys.find(hash, options), options),
           add: (record) => addKey.run(() => keys.add(record)),
@@ -85,16 +114,31 @@ export function createStoreMetrics() {
         latencyFamily(
           'petstore_store_operation_duration_seconds',
           'How long the operations of the store took, those that failed too.',
-          [...operations].map(([name, { latency }]) => [{ operation: name }, latency]),
+          operations.map(({ labels, operation: { latency } }) => [labels, latency]),
         ),
         counter(
           'petstore_store_errors_total',
           'Operations of the store that failed, by why.',
-          [...operations].flatMap(([name, { failures }]) =>
-            [...failures].map(([error, value]) => ({ labels: { operation: name, error }, value })),
+          operations.flatMap(({ labels, operation: { failures } }) =>
+            Array.from(failures, ([error, value]) => ({ labels: { ...labels, error }, value })),
           ),
         ),
       ];
     },
+  };
+}
+
+function wrapCollection<Stored extends StoredRecord, Indexed extends string>(
+  records: Collection<Stored, Indexed>,
+  of: RecordOperations,
+): Collection<Stored, Indexed> {
+  return {
+    create: (values, options) => of.create.run(() => records.create(values, options), options),
+    createOnce: (values, reservation, options) =>
+      of.createOnce.run(() => records.createOnce(values, reservation, options), options),
+    get: (id, options) => of.get.run(() => records.get(id, options), options),
+    list: (query, options) => of.list.run(() => records.list(query, options), options),
+    update: (id, change, options) => of.update.run(() => records.update(id, change, options), options),
+    delete: (id, options) => of.delete.run(() => records.delete(id, options), options),
   };
 }

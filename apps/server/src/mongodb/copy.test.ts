@@ -15,10 +15,10 @@ async function newStock(animals: number) {
   const folder = await newFolder();
   const { key, hash } = issueKey();
   const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
-  await transfer.raiseLastAnimalId(animals + 100);
+  await transfer.collections[0]?.raiseLastId(animals + 100);
   await transfer.putKeys([{ hash, name: 'first', createdAt: 1 }]);
   for (let from = 1; from <= animals; from += 10_000) {
-    await transfer.putAnimals(someAnimals(Math.min(10_000, animals - from + 1), from));
+    await transfer.collections[0]?.put(someAnimals(Math.min(10_000, animals - from + 1), from));
   }
   await transfer.close();
   return { ...folder, key };
@@ -55,7 +55,11 @@ describe.skipIf(mongodbUri === undefined)('copy, with MongoDB', () => {
     expect(returned).toMatchObject({ code: 0, stdout: expect.stringContaining('Copied 20,001 animals') });
     await annotate(returned.stdout);
     const transfer = await openEmbeddedTransfer({ dataDir: back });
-    const animals = [...(await transfer.animals(0, 20_000)), ...(await transfer.animals(20_000, 100))];
+    const records = transfer.collections[0];
+    const animals = [
+      ...((await records?.records(0, 20_000)) ?? []),
+      ...((await records?.records(20_000, 100)) ?? []),
+    ];
     await transfer.close();
     expect(animals).toEqual([...someAnimals(20_000), created]);
     const again = await serveFolder({ env: { DATA_DIR: back } });
@@ -71,7 +75,7 @@ describe.skipIf(mongodbUri === undefined)('copy, with MongoDB', () => {
     const args = ['copy', '--from', dataDir, '--to', uri];
     const target = await openMongodbTransfer({ uri, database });
     const copying = start({ args });
-    while ((await target.countAnimals()) < 2_000) await sleep(5);
+    while (((await target.collections[0]?.count()) ?? 0) < 2_000) await sleep(5);
     copying.child.kill('SIGKILL');
     expect(await copying.exited).toEqual({ code: null, signal: 'SIGKILL' });
     // Batches that were sent are stored all the same.
@@ -79,7 +83,7 @@ describe.skipIf(mongodbUri === undefined)('copy, with MongoDB', () => {
     for (let last = -1; last !== left;) {
       last = left;
       await sleep(200);
-      left = await target.countAnimals();
+      left = (await target.collections[0]?.count()) ?? 0;
     }
     await target.close();
     expect(left).toBeGreaterThan(0);

@@ -24,7 +24,8 @@ function failingAt<T extends object>(target: T, prefix: string): T {
         const fault = method === failing ? faults.shift() : undefined;
         if (fault !== undefined && immediate.has(method)) throw storeFault(fault);
         if (fault !== undefined) return Promise.reject(storeFault(fault));
-        return Reflect.apply(member, object, args);
+        const result: unknown = Reflect.apply(member, object, args);
+        return name === 'collection' ? failingAt(result as object, '') : result;
       };
     },
   });

@@ -1,13 +1,14 @@
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import { type Animal, animals, type Page } from '@petstore/core';
 
 /** The names of all animals in a data folder, and how often each is there. */
 export async function namesIn(dataDir: string): Promise<Map<string, number>> {
   const store = await openEmbeddedStore({ dataDir, create: false });
   const names = new Map<string, number>();
   for (let cursor: number | undefined = 0; cursor !== undefined;) {
-    const { animals, hasNext } = await store.list({ limit: 100, cursor });
-    for (const { name } of animals) names.set(name, (names.get(name) ?? 0) + 1);
-    cursor = hasNext ? animals.at(-1)?.id : undefined;
+    const page: Page<Animal> = await store.collection(animals).list({ limit: 100, cursor });
+    for (const { name } of page.records) names.set(name, (names.get(name) ?? 0) + 1);
+    cursor = page.hasNext ? page.records.at(-1)?.id : undefined;
   }
   await store.close();
   return names;

@@ -1,3 +1,4 @@
+import { animals } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -38,9 +39,10 @@ export const startPetStoreUnderLoad: StartUnderLoad = async () => {
 /** Through the store itself: the service creates no names that long. */
 async function stock(dataDir: string): Promise<void> {
   const store = await openEmbeddedStore({ dataDir });
+  const records = store.collection(animals);
   // The first is the one that is fetched, and as large as an animal usually is.
-  await store.create({ name: 'Rex', categoryId: 1, status: 'available' });
+  await records.create({ name: 'Rex', categoryId: 1, status: 'available' });
   const name = 'R'.repeat(nameLength);
-  await Promise.all(Array.from({ length: pets - 1 }, () => store.create({ name, categoryId: 1 })));
+  await Promise.all(Array.from({ length: pets - 1 }, () => records.create({ name, categoryId: 1 })));
   await store.close();
 }

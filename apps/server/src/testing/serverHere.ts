@@ -1,21 +1,34 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Store } from '@petstore/core';
+import { type Animal, animals, type Collection, type Store } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { onTestFinished } from 'vitest';
 import { type Server, startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
 import { apiKey } from './newFolder.ts';
 
+/** A store, and its animals. */
+type StoreParts = Omit<Store, 'collection'> & Collection<Animal, 'status'>;
+
+/** What a store, or its animals, do otherwise. */
+export type StoreChange = (store: StoreParts) => Partial<StoreParts>;
+
+function changed(store: Store, change: StoreChange): Store {
+  const records = store.collection(animals);
+  const changes = change({ ...store, ...records });
+  const collection: unknown = () => ({ ...records, ...changes });
+  return { ...store, ...changes, collection: collection as Store['collection'] };
+}
+
 /**
  * Starts the service in this process, on a free port and an empty data folder, and closes it when the test ends. It logs
  * nothing. For what needs no process of its own: it starts in some 50 ms.
- * @param change what the store does otherwise
+ * @param change what the store, or its animals, do otherwise
  */
 export async function serverHere(
   env: Readonly<Record<string, string>> = {},
-  change: (store: Store) => Partial<Store> = () => ({}),
+  change: StoreChange = () => ({}),
 ): Promise<Server> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
   // Registered first, so it runs last: the store is closed by then.
@@ -24,8 +37,7 @@ export async function serverHere(
     readConfiguration({ PORT: '0', DATA_DIR: folder, API_KEY: apiKey, LOG_LEVEL: 'silent', ...env }),
     {
       async openStore() {
-        const store = await openEmbeddedStore({ dataDir: folder });
-        return { ...store, ...change(store) };
+        return changed(await openEmbeddedStore({ dataDir: folder }), change);
       },
     },
   );

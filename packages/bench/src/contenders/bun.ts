@@ -61,7 +61,7 @@ Bun.serve({
         const limit = number(parameters.get('limit'));
         const cursor = number(parameters.get('cursor'));
         return after(listPets({ limit, cursor, status: parameters.get('status') ?? undefined }), (page) =>
-          resultResponse(page instanceof Failure ? page : page.animals),
+          resultResponse(page instanceof Failure ? page : page.records),
         );
       }),
       POST: guarded(async (request) => {

@@ -1,7 +1,7 @@
-import type { Animal, Page } from '@petstore/core';
+import type { Animal } from '@petstore/core';
 import { Elysia, t } from 'elysia';
 import { malformed, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
-import { store } from '../petStore/operations.ts';
+import { listPets, store } from '../petStore/operations.ts';
 import { findUser, hasMiddleware, isAsync } from '../petStore/resolvers.ts';
 
 // Elysia on Bun, with its own schemas.
@@ -41,7 +41,7 @@ if (isAsync) {
       async ({ params: { petId }, status }) => (await store.get(petId)) ?? status(404, missing),
       get,
     )
-    .get('/v1/pets', async ({ query }) => (await store.list(query)).animals, list);
+    .get('/v1/pets', async ({ query }) => listPets(query).records, list);
 } else {
   app
     .get(
@@ -49,7 +49,7 @@ if (isAsync) {
       ({ params: { petId }, status }) => (store.get(petId) as Animal | undefined) ?? status(404, missing),
       get,
     )
-    .get('/v1/pets', ({ query }) => (store.list(query) as Page).animals, list);
+    .get('/v1/pets', ({ query }) => listPets(query).records, list);
 }
 
 app

@@ -1,8 +1,8 @@
 import { fastifyTRPCPlugin, type FastifyTRPCPluginOptions } from '@trpc/server/adapters/fastify';
-import type { Animal, NewPet, Page } from '@petstore/core';
+import type { Animal, NewPet } from '@petstore/core';
 import { fastify, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Failure, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
-import { store } from '../petStore/operations.ts';
+import { listPets, store } from '../petStore/operations.ts';
 import {
   after,
   findUser,
@@ -88,7 +88,7 @@ await server.register(
     rest.get(
       '/pets',
       { schema: { querystring: listParameters, response: { 200: { type: 'array', items: animal } } } },
-      handler(({ query }) => (store.list(query as Parameters<typeof store.list>[0]) as Page).animals),
+      handler(({ query }) => listPets(query as Parameters<typeof listPets>[0]).records),
     );
     rest.post(
       '/pets',

@@ -1,11 +1,11 @@
 import { serve } from '@hono/node-server';
-import { type Animal, NewPet, type Page } from '@petstore/core';
+import { type Animal, NewPet } from '@petstore/core';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import { Hono } from 'hono';
 import { validator } from 'hono/validator';
 import type { z } from 'zod';
 import { invalid, malformed, notFound, nowhere, unauthorized } from '../petStore/failure.ts';
-import { store } from '../petStore/operations.ts';
+import { listPets, store } from '../petStore/operations.ts';
 import { findUser, hasMiddleware, isAsync, type User } from '../petStore/resolvers.ts';
 import { rpcContext } from '../petStore/rpcContext.ts';
 import { GetTexts, ListTexts } from '../petStore/schemas.ts';
@@ -46,13 +46,13 @@ if (isAsync) {
     const animal = await store.get(c.req.valid('param').petId);
     return animal === undefined ? c.json(notFound, 404) : c.json(animal);
   });
-  app.get('/v1/pets', listParameters, async (c) => c.json((await store.list(c.req.valid('query'))).animals));
+  app.get('/v1/pets', listParameters, async (c) => c.json(listPets(c.req.valid('query')).records));
 } else {
   app.get('/v1/pets/:petId', getParameters, (c) => {
     const animal = store.get(c.req.valid('param').petId) as Animal | undefined;
     return animal === undefined ? c.json(notFound, 404) : c.json(animal);
   });
-  app.get('/v1/pets', listParameters, (c) => c.json((store.list(c.req.valid('query')) as Page).animals));
+  app.get('/v1/pets', listParameters, (c) => c.json(listPets(c.req.valid('query')).records));
 }
 
 app.post('/v1/pets', checked('json', NewPet), async (c) =>

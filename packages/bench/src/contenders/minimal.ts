@@ -75,7 +75,7 @@ const app = App()
       const limit = number(req.getQuery('limit'));
       const cursor = number(req.getQuery('cursor'));
       when(res, listPets({ limit, cursor, status: req.getQuery('status') }), (page) =>
-        sendResult(res, page instanceof Failure ? page : page.animals),
+        sendResult(res, page instanceof Failure ? page : page.records),
       );
     }),
   )

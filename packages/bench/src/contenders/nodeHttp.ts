@@ -50,7 +50,7 @@ function get(req: IncomingMessage, res: ServerResponse, path: string, query: str
     const limit = number(parameters.get('limit'));
     const cursor = number(parameters.get('cursor'));
     when(listPets({ limit, cursor, status: parameters.get('status') ?? undefined }), (page) =>
-      sendResult(res, page instanceof Failure ? page : page.animals),
+      sendResult(res, page instanceof Failure ? page : page.records),
     );
   } else if (path === '/trpc/watchPets') {
     send(res, 200, [...petEvents(inputOf(query))].join(''), 'text/event-stream');

@@ -3,9 +3,9 @@ import { OpenAPIHandler } from '@orpc/openapi/node';
 import { ORPCError, os } from '@orpc/server';
 import { RPCHandler } from '@orpc/server/node';
 import { BatchHandlerPlugin } from '@orpc/server/plugins';
-import { Animal, NewPet, type Page, Pets } from '@petstore/core';
+import { Animal, NewPet, Pets } from '@petstore/core';
 import { nowhere, unauthorized } from '../petStore/failure.ts';
-import { store } from '../petStore/operations.ts';
+import { listPets, store } from '../petStore/operations.ts';
 import { after, findUser, hasMiddleware, resolver } from '../petStore/resolvers.ts';
 import { GetInput, GetTexts, ListInput, ListTexts } from '../petStore/schemas.ts';
 
@@ -21,7 +21,7 @@ const get = resolver(({ input }: { readonly input: { readonly petId: number } })
   after(store.get(input.petId) as Animal | undefined, found),
 );
 const list = resolver(
-  ({ input }: { readonly input: Parameters<typeof store.list>[0] }) => (store.list(input) as Page).animals,
+  ({ input }: { readonly input: Parameters<typeof listPets>[0] }) => listPets(input).records,
 );
 const createPet = base
   .route({ method: 'POST', path: '/pets', successStatus: 201 })

@@ -153,7 +153,7 @@ const app = App()
         head(res, 200, id);
         const link = nextLink(query, page);
         if (link !== undefined) res.writeHeader('link', link);
-        res.end(JSON.stringify(page.animals));
+        res.end(JSON.stringify(page.records));
       });
     }),
   )

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PetStatus } from '@petstore/core';
+import { animals, type PetStatus } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { apiKey, type CaseRequest } from '../cases.ts';
 import { type ContenderProcess, startContender } from '../contenderProcess.ts';
@@ -87,6 +87,7 @@ export async function animalsCurve(options: CurveOptions): Promise<Curve> {
 
 async function fill(dataDir: string, count: number, onProgress: CurveOptions['onProgress']): Promise<void> {
   const store = await openEmbeddedStore({ dataDir });
+  const records = store.collection(animals);
   for (let from = 1; from <= count; from += createsAtOnce) {
     onProgress(`storing ${count.toLocaleString('en-US')} animals: ${Math.floor((from / count) * 100)}%`);
     const length = Math.min(createsAtOnce, count - from + 1);
@@ -96,7 +97,7 @@ async function fill(dataDir: string, count: number, onProgress: CurveOptions['on
         const status = statusOf(id, count);
         // Of one length: rows and answers are not to grow with the number of animals.
         const animal = { name: `Animal number ${String(id).padStart(8, '0')}`, categoryId: id % 50 };
-        return store.create(status === undefined ? animal : { ...animal, status });
+        return records.create(status === undefined ? animal : { ...animal, status });
       }),
     );
   }

@@ -1,4 +1,4 @@
-import { Animal, appRouter, type Context, NewPet, PetId, Pets } from '@petstore/core';
+import { Animal, animals, appRouter, type Context, NewPet, PetId, Pets } from '@petstore/core';
 import type { GatewayMeta } from '@petstore/gateway';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
@@ -21,21 +21,22 @@ export const asyncRouter = router({
     .input(ListInput)
     .output(Pets)
     .query(async ({ ctx: { store, reply }, input }) => {
-      const { animals, hasNext } = await store.list(input);
-      if (hasNext) reply.nextCursor = animals.at(-1)?.id;
-      return animals;
+      const { limit, cursor, status } = input;
+      const page = await store.collection(animals).list({ limit, cursor, where: { status } });
+      if (page.hasNext) reply.nextCursor = page.records.at(-1)?.id;
+      return page.records;
     }),
   createPet: base
     .meta(metaOf(appRouter.createPet))
     .input(NewPet)
     .output(Animal)
-    .mutation(async ({ ctx: { store }, input }) => await store.create(input)),
+    .mutation(async ({ ctx: { store }, input }) => await store.collection(animals).create(input)),
   getPet: base
     .meta(metaOf(appRouter.getPet))
     .input(z.object({ petId: PetId }))
     .output(Animal)
     .query(async ({ ctx: { store }, input: { petId } }) => {
-      const animal = await store.get(petId);
+      const animal = await store.collection(animals).get(petId);
       if (animal) return animal;
       throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no animal with this id.' });
     }),

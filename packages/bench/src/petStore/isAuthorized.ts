@@ -1,7 +1,7 @@
 import { createKeyVerifier } from '@petstore/core';
-import { store } from './operations.ts';
+import { petStore } from './operations.ts';
 
-const verify = createKeyVerifier({ keys: store.keys, apiKey: process.env['API_KEY'] });
+const verify = createKeyVerifier({ keys: petStore.keys, apiKey: process.env['API_KEY'] });
 const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
 /** Checks a request's bearer token as the pet store does: by its hash, among the stored keys and the one of the environment. */

@@ -1,16 +1,15 @@
-import type { Animal, KeyStore, Store } from '@petstore/core';
+import type { Animal, Collection, KeyStore, Store } from '@petstore/core';
 import { seededAnimals } from './animals.ts';
 
 /** How many created animals are kept. Were it all of them, a contender's garbage would grow with its own speed. */
 const keptCreates = 100_000;
 
-/** The store that every contender serves, in its own process: as fast as one can be, so that what is around it shows. */
-export function memoryStore(): Store {
+function memoryAnimals(): Collection<Animal, 'status'> {
   const seeded = seededAnimals();
   const created: Animal[] = [];
   let lastId = seeded.length;
 
-  const animals: Pick<Store, 'create' | 'get' | 'list' | 'ready' | 'close'> = {
+  const animals: Pick<Collection<Animal, 'status'>, 'create' | 'get' | 'list'> = {
     create: async ({ name, categoryId, status }) => {
       lastId += 1;
       const animal: Animal =
@@ -23,24 +22,33 @@ export function memoryStore(): Store {
       return animal?.id === id ? animal : undefined;
     },
     // Of those it was made with: a page is the same whatever was created meanwhile.
-    list: ({ limit, status, cursor = 0 }) => {
+    list: ({ limit, where: { status } = {}, cursor = 0 }) => {
       const found: Animal[] = [];
       for (let index = Math.max(cursor, 0); index < seeded.length; index++) {
         // Within its bounds.
         const animal = seeded[index] as Animal;
         if (status !== undefined && animal.status !== status) continue;
-        if (found.length === limit) return { animals: found, hasNext: true };
+        if (found.length === limit) return { records: found, hasNext: true };
         found.push(animal);
       }
-      return { animals: found, hasNext: false };
+      return { records: found, hasNext: false };
     },
+  };
+  // No case has creates that happen once, changes or deletes.
+  return animals as Collection<Animal, 'status'>;
+}
+
+/** The store that every contender serves, in its own process: as fast as one can be, so that what is around it shows. */
+export function memoryStore(): Store {
+  const animals: unknown = memoryAnimals();
+  // The key that is good is in the environment (`API_KEY`), as far as every contender is concerned.
+  const keys: Pick<KeyStore, 'find' | 'list'> = { find: () => undefined, list: () => [] };
+  return {
+    collection: (() => animals) as Store['collection'],
+    keys: keys as KeyStore,
     ready: () => {},
     close: async () => {},
   };
-  // The key that is good is in the environment (`API_KEY`), as far as every contender is concerned.
-  const keys: Pick<KeyStore, 'find' | 'list'> = { find: () => undefined, list: () => [] };
-  // Nobody asks for creates that happen once, or for keys to be written.
-  return { ...animals, keys: keys as KeyStore } as Store;
 }
 
 /**

@@ -1,12 +1,13 @@
-import type { Animal, ListQuery, NewPet, Page } from '@petstore/core';
+import { type Animal, animals, type NewPet } from '@petstore/core';
 import { Failure, notFound } from './failure.ts';
 import { memoryStore } from './memoryStore.ts';
 import { protectedResolver } from './resolvers.ts';
-import type { Operations } from './rpc.ts';
+import type { Operations, PetPage } from './rpc.ts';
+import type { ListInputs } from './schemas.ts';
 
 // The service as one writes it by hand: what is read is checked by hand, and what the store returns is not checked.
 
-const store = memoryStore();
+const store = memoryStore().collection(animals);
 const statuses = new Set<unknown>(['available', 'pending', 'sold', undefined]);
 
 const invalid = (message: string) => new Failure('BAD_REQUEST', 400, message, -32_600);
@@ -19,12 +20,12 @@ export const minimalOperations = {
     return (store.get(petId) as Animal | undefined) ?? notFound;
   }),
 
-  listPets: protectedResolver<unknown, Page | Failure>((input) => {
-    const { limit = 20, cursor, status } = (input ?? {}) as Partial<ListQuery>;
+  listPets: protectedResolver<unknown, PetPage | Failure>((input) => {
+    const { limit = 20, cursor, status } = (input ?? {}) as Partial<ListInputs>;
     if (!Number.isInteger(limit) || limit < 1 || limit > 100) return invalid('limit: must be 1 to 100');
     if (cursor !== undefined && !Number.isInteger(cursor)) return invalid('cursor: must be an integer');
     if (!statuses.has(status)) return invalid('status: must be available, pending or sold');
-    return store.list({ limit, cursor, status });
+    return store.list({ limit, cursor, where: { status } });
   }),
 
   createPet: protectedResolver<unknown, Animal | Failure>((input) => {

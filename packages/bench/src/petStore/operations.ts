@@ -1,10 +1,11 @@
 import * as core from '@petstore/core';
-import type { Animal, ListQuery, Page } from '@petstore/core';
+import type { Animal } from '@petstore/core';
 import { z } from 'zod';
 import { type Failure, invalid, notFound } from './failure.ts';
 import { memoryStore } from './memoryStore.ts';
 import { protectedResolver } from './resolvers.ts';
-import type { Operations } from './rpc.ts';
+import type { Operations, PetPage } from './rpc.ts';
+import type { ListInputs } from './schemas.ts';
 import * as inputs from './schemas.ts';
 
 // The service by hand, for contenders that bring no validation of their own: input checked, store asked, output checked.
@@ -24,7 +25,13 @@ const schemas = {
   Pets: compiled(core.Pets),
 };
 
-export const store = memoryStore();
+export const petStore = memoryStore();
+export const store = petStore.collection(core.animals);
+
+/** A page, as `listPets` makes it of its input. */
+export const listPets = ({ limit, cursor, status }: ListInputs): PetPage =>
+  // The store in memory returns no promise.
+  store.list({ limit, cursor, where: { status } }) as PetPage;
 
 function findPet(petId: number): Animal | Failure {
   // The store in memory returns no promise.
@@ -32,9 +39,9 @@ function findPet(petId: number): Animal | Failure {
   return animal === undefined ? notFound : schemas.Animal.parse(animal);
 }
 
-function findPets(query: ListQuery): Page {
-  const { animals, hasNext } = store.list(query) as Page;
-  return { animals: schemas.Pets.parse(animals), hasNext };
+function findPets(query: ListInputs): PetPage {
+  const { records, hasNext } = listPets(query);
+  return { records: schemas.Pets.parse(records), hasNext };
 }
 
 export const operations = {
@@ -43,7 +50,7 @@ export const operations = {
     return parsed.success ? findPet(parsed.data.petId) : invalid(parsed.error);
   }),
 
-  listPets: protectedResolver<unknown, Page | Failure>((input) => {
+  listPets: protectedResolver<unknown, PetPage | Failure>((input) => {
     const parsed = schemas.ListInput.safeParse(input);
     return parsed.success ? findPets(parsed.data) : invalid(parsed.error);
   }),
@@ -56,10 +63,10 @@ export const operations = {
 } satisfies Operations;
 
 /** The page after this one, as the value of `Link` (RFC 8288); `undefined` after the last. */
-export function nextLink(query: ListQuery | object, { animals, hasNext }: Page): string | undefined {
-  const last = animals.at(-1);
+export function nextLink(query: ListInputs | object, { records, hasNext }: PetPage): string | undefined {
+  const last = records.at(-1);
   if (!hasNext || last === undefined) return undefined;
-  const { limit, status } = query as Partial<ListQuery>;
+  const { limit, status } = query as Partial<ListInputs>;
   const kept = new URLSearchParams();
   if (limit !== undefined) kept.append('limit', String(limit));
   if (status !== undefined) kept.append('status', status);

@@ -5,12 +5,14 @@ import { after, type MaybePromise } from './resolvers.ts';
 
 // tRPC's wire format by hand, as far as the cases go, for contenders that have no adapter.
 
+export type PetPage = Page<Animal>;
+
 type Outcome = Animal | Animal[] | Failure;
 
 /** The pet store's operations. Each validates its own input. */
 export interface Operations {
   readonly getPet: (input: unknown) => MaybePromise<Animal | Failure>;
-  readonly listPets: (input: unknown) => MaybePromise<Page | Failure>;
+  readonly listPets: (input: unknown) => MaybePromise<PetPage | Failure>;
   readonly createPet: (input: unknown) => MaybePromise<Animal | Failure>;
 }
 
@@ -34,7 +36,7 @@ const rpcFailure = (code: string, status: number, message: string, rpcCode: numb
   new Failure(code, status, message, rpcCode);
 
 export function handwrittenRpc({ getPet, listPets, createPet }: Operations): HandwrittenRpc {
-  const listed = (page: Page | Failure) => (page instanceof Failure ? page : page.animals);
+  const listed = (page: PetPage | Failure) => (page instanceof Failure ? page : page.records);
 
   function query(path: string, input: unknown): MaybePromise<Outcome> {
     if (path === 'getPet') return getPet(input);

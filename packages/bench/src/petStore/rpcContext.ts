@@ -1,10 +1,10 @@
 import type { Context } from '@petstore/core';
 import { Reply } from '@petstore/gateway';
-import { store } from './operations.ts';
+import { petStore } from './operations.ts';
 
 /** The context of the pet store's procedures, for contenders that serve its router through tRPC's own adapters. */
 export const rpcContext = (): Context => ({
-  store,
+  store: petStore,
   reply: new Reply(),
   caller: undefined,
   idempotencyKey: undefined,

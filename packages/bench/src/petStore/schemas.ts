@@ -1,11 +1,21 @@
-import { appRouter, type ListQuery, PetId } from '@petstore/core';
+import { appRouter, PetId, type PetStatus } from '@petstore/core';
 import { z } from 'zod';
 
 const inputOf = ({ _def }: { readonly _def: object }) =>
   (_def as { readonly inputs: readonly [z.ZodType] }).inputs[0];
 
+/** What `listPets` reads. */
+export interface ListInputs {
+  readonly limit: number;
+  readonly status?: PetStatus | undefined;
+  readonly cursor?: number | undefined;
+}
+
 /** The pet store's own schemas: what is not exported is taken from its procedures, so nobody validates less. */
-export const ListInput = inputOf(appRouter.listPets) as z.ZodType<ListQuery, Partial<ListQuery> | undefined>;
+export const ListInput = inputOf(appRouter.listPets) as z.ZodType<
+  ListInputs,
+  Partial<ListInputs> | undefined
+>;
 export const GetInput = inputOf(appRouter.getPet) as z.ZodType<{ petId: number }>;
 
 /** An integer's text, converted strictly, as the gateway converts it. */
@@ -18,4 +28,4 @@ const integerText = z
 export const GetTexts = z.object({ petId: integerText.pipe(PetId) });
 export const ListTexts = z
   .object({ limit: integerText.optional(), status: z.string().optional(), cursor: integerText.optional() })
-  .pipe(ListInput as z.ZodType<ListQuery, object>);
+  .pipe(ListInput as z.ZodType<ListInputs, object>);

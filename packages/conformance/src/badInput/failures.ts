@@ -37,7 +37,7 @@ export interface Failure {
 
 export const unexpected: Failure['told'] = { code: 'INTERNAL_SERVER_ERROR', status: 500 };
 
-/** `storeCall.ts` states these; stated again, so that a change of one is seen. */
+/** `procedures/records.ts` states these; stated again, so that a change of one is seen. */
 const storeErrors: Readonly<Record<StoreErrorCode, Failure['told']>> = {
   unavailable: { code: 'SERVICE_UNAVAILABLE', status: 503 },
   full: { code: 'SERVICE_UNAVAILABLE', status: 503 },
@@ -48,6 +48,9 @@ const storeErrors: Readonly<Record<StoreErrorCode, Failure['told']>> = {
   'key-reused': { code: 'UNPROCESSABLE_CONTENT', status: 422 },
   'too-many-reservations': { code: 'TOO_MANY_REQUESTS', status: 429 },
   conflict: { code: 'CONFLICT', status: 409 },
+  invalid: { code: 'BAD_REQUEST', status: 400 },
+  'version-mismatch': { code: 'CONFLICT', status: 409 },
+  'migration-needed': { code: 'SERVICE_UNAVAILABLE', status: 503 },
   damaged: unexpected,
 };
 

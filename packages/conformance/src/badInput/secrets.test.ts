@@ -79,7 +79,8 @@ describe('an error that holds a connection string, a path and a stack', () => {
 
   beforeAll(async () => {
     // Whatever a procedure asks of it fails.
-    const store = new Proxy({} as Store, { get: () => fail });
+    const records = new Proxy({}, { get: () => fail });
+    const store = { collection: () => records } as unknown as Store;
     gateway = await createGateway({
       router: appRouter,
       authenticate: async (token) => {

@@ -1,29 +1,34 @@
-import type { Animal, Store } from '@petstore/core';
+import type { Animal, Collection, Store } from '@petstore/core';
 
 /**
  * A store in memory that hands out what a careless database would: rows with fields that no schema knows. Only the output
  * schemas keep them from the clients, on each face.
  */
-export function memoryStore(): { readonly store: Store; readonly clear: () => void } {
+export function memoryStore(): {
+  readonly store: Store;
+  readonly names: () => string[];
+  readonly clear: () => void;
+} {
   const rows: Animal[] = [];
   const row = (animal: Animal) => ({ ...animal, _id: `row-${animal.id}`, passwordHash: 'hunter2' });
-  const animals: Pick<Store, 'create' | 'get' | 'list'> = {
+  const animals: Pick<Collection<Animal, 'status'>, 'create' | 'get' | 'list'> = {
     create: async (pet) => {
       const animal = { ...pet, id: rows.length + 1 } as Animal;
       rows.push(animal);
       return row(animal);
     },
     get: (id) => rows.filter((animal) => animal.id === id).map(row)[0],
-    list: ({ limit, status, cursor = Number.MIN_SAFE_INTEGER }) => {
+    list: ({ limit, where: { status } = {}, cursor = Number.MIN_SAFE_INTEGER }) => {
       const found = rows.filter(
         (animal) => animal.id > cursor && (status === undefined || animal.status === status),
       );
-      return { animals: found.slice(0, limit).map(row), hasNext: found.length > limit };
+      return { records: found.slice(0, limit).map(row), hasNext: found.length > limit };
     },
   };
   const clear = () => {
     rows.length = 0;
   };
   // The procedures ask a store for nothing else.
-  return { store: animals as Store, clear };
+  const store = { collection: () => animals } as unknown as Store;
+  return { store, names: () => rows.map(({ name }) => name), clear };
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Animal } from '../schemas.ts';
+import { Animal, animals as definition } from '../procedures/animals.ts';
+import { defineCollection } from '../store/collection.ts';
 import type { KeyRecord } from '../store/store.ts';
 import { StoreError } from '../store/storeError.ts';
-import type { StoredReservation, StoreTransfer } from '../store/transfer.ts';
+import type { CollectionTransfer, StoredReservation, StoreTransfer } from '../store/transfer.ts';
 import { type CopyProgress, copyStore } from './copyStore.ts';
 
 interface Data {
@@ -12,31 +13,41 @@ interface Data {
   last: number;
 }
 
-/** A store in memory, as a copy sees it; `fault` is called before each batch is put. */
-function transferOf(data: Data, fault: () => void = () => {}): StoreTransfer {
+/** The animals of a store in memory, as a copy sees them; `fault` is called before each batch is put. */
+const animalsOf = (data: Data, fault: () => void = () => {}): CollectionTransfer => ({
+  definition,
+  count: () => data.animals.length,
+  records: (after, limit) => data.animals.filter(({ id }) => id > after).slice(0, limit),
+  put: async (animals) => {
+    await Promise.resolve();
+    fault();
+    data.animals.push(...(animals as Animal[]));
+    data.animals.sort((one, other) => one.id - other.id);
+  },
+  lastId: () => data.last,
+  raiseLastId: async (id) => {
+    data.last = Math.max(data.last, id);
+  },
+});
+
+/** The store. @param animals what its collection does otherwise */
+function transferOf(
+  data: Data,
+  fault?: () => void,
+  animals: Partial<CollectionTransfer> = {},
+): StoreTransfer {
   return {
+    collections: [{ ...animalsOf(data, fault), ...animals }],
     isEmpty: () => data.last === 0 && data.keys.length === 0,
-    countAnimals: () => data.animals.length,
-    animals: (after, limit) => data.animals.filter(({ id }) => id > after).slice(0, limit),
-    putAnimals: async (animals) => {
-      await Promise.resolve();
-      fault();
-      data.animals.push(...animals);
-      data.animals.sort((one, other) => one.id - other.id);
-    },
     keys: () => [...data.keys],
     putKeys: async (keys) => {
       for (const key of keys) if (!data.keys.some(({ hash }) => hash === key.hash)) data.keys.push(key);
     },
     reservations: (after, limit) => data.reservations.filter(({ digest }) => digest > after).slice(0, limit),
     putReservations: async (reservations) => {
-      for (const { animalId } of reservations)
-        expect(data.animals.some(({ id }) => id === animalId)).toBe(true);
+      for (const { recordId } of reservations)
+        expect(data.animals.some(({ id }) => id === recordId)).toBe(true);
       data.reservations.push(...reservations);
-    },
-    lastAnimalId: () => data.last,
-    raiseLastAnimalId: async (id) => {
-      data.last = Math.max(data.last, id);
     },
     close: async () => {},
   };
@@ -59,7 +70,8 @@ const stocked = (count: number): Data => ({
   reservations: Array.from({ length: count / 2 }, (_, index) => ({
     digest: String(index).padStart(64, '0'),
     fingerprint: 'f',
-    animalId: 1,
+    collection: 'animals',
+    recordId: 1,
     expiresAt: 9,
   })),
   last: count * 2,
@@ -77,8 +89,7 @@ describe('a copy', () => {
     const copied = await copyStore(transferOf(from), transferOf(to));
     expect(to).toEqual(from);
     expect(copied).toEqual({
-      animals: 5_000,
-      put: 5_000,
+      collections: [{ name: 'animals', recordName: 'animal', records: 5_000, put: 5_000 }],
       keys: 2,
       reservations: 2_500,
       checksum: expect.stringMatching(/^[\da-f]{64}$/),
@@ -96,7 +107,10 @@ describe('a copy', () => {
 
   test('of nothing is nothing', async () => {
     const to = empty();
-    expect(await copyStore(transferOf(empty()), transferOf(to))).toMatchObject({ animals: 0, keys: 0 });
+    expect(await copyStore(transferOf(empty()), transferOf(to))).toMatchObject({
+      collections: [{ records: 0 }],
+      keys: 0,
+    });
     expect(to).toEqual(empty());
   });
 
@@ -138,7 +152,9 @@ describe('a copy', () => {
       const left = to.animals.length;
       expect(left).toBeLessThan(5_000);
       expect(to.reservations).toEqual([]);
-      expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({ put: 5_000 - left });
+      expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({
+        collections: [{ put: 5_000 - left }],
+      });
       expect(to).toEqual(from);
     },
   );
@@ -157,7 +173,9 @@ describe('a copy', () => {
     to.animals.splice(2_900, 100);
     to.animals.splice(1_000, 1_000);
     to.animals.splice(0, 1);
-    expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({ put: 1_101 });
+    expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({
+      collections: [{ put: 1_101 }],
+    });
     expect(to).toEqual(from);
   });
 
@@ -201,22 +219,18 @@ describe('a copy', () => {
 
   test('fails where the target gives back another animal than was put', async () => {
     const [from, to] = [stocked(100), empty()];
-    const forgetful: StoreTransfer = {
-      ...transferOf(to),
-      putAnimals: (animals) => transferOf(to).putAnimals(animals.map((each) => ({ ...each, name: 'Rex' }))),
-    };
+    const forgetful = transferOf(to, undefined, {
+      put: (records) => animalsOf(to).put(records.map((each) => ({ ...each, name: 'Rex' }))),
+    });
     expect(await thrown(copyStore(transferOf(from), forgetful))).toMatch(
-      /^damaged: The copy is not what the source is: 100 animals with checksum \w{64}, not 100 with \w{64}\.$/,
+      /^damaged: The copy is not what the source is: 100 of 100 animals, with checksum \w{64}, not \w{64}\.$/,
     );
   });
 
   test('fails where an animal was lost on the way', async () => {
     const [from, to] = [stocked(100), empty()];
-    const lossy: StoreTransfer = {
-      ...transferOf(to),
-      putAnimals: (animals) => transferOf(to).putAnimals(animals.slice(0, -1)),
-    };
-    expect(await thrown(copyStore(transferOf(from), lossy))).toMatch(/^damaged: .*: 99 animals/);
+    const lossy = transferOf(to, undefined, { put: (records) => animalsOf(to).put(records.slice(0, -1)) });
+    expect(await thrown(copyStore(transferOf(from), lossy))).toMatch(/^damaged: .*: 99 of 100 animals/);
   });
 
   test('fails where the source changed meanwhile', async () => {
@@ -228,5 +242,30 @@ describe('a copy', () => {
     expect(await thrown(copying)).toBe(
       'damaged: The source changed while it was copied: stop its servers first.',
     );
+  });
+
+  test('moves every collection, in order, and counts each', async () => {
+    const kinds = defineCollection({ name: 'categories', schema: Animal, id: 'sequence' });
+    const [from, to] = [stocked(3), empty()];
+    const [fromKinds, toKinds] = [stocked(5), empty()];
+    const withKinds = (data: Data, more: Data): StoreTransfer => ({
+      ...transferOf(data),
+      collections: [animalsOf(data), { ...animalsOf(more), definition: kinds }],
+    });
+    const copied = await copyStore(withKinds(from, fromKinds), withKinds(to, toKinds));
+    expect(copied.collections).toEqual([
+      { name: 'animals', recordName: 'animal', records: 3, put: 3 },
+      { name: 'categories', recordName: 'category', records: 5, put: 5 },
+    ]);
+    expect([to.animals, toKinds.animals, toKinds.last]).toEqual([from.animals, fromKinds.animals, 10]);
+  });
+
+  test('is refused by a target that has no place for a collection, and copies nothing', async () => {
+    const to = empty();
+    const target: StoreTransfer = { ...transferOf(to), collections: [] };
+    expect(await thrown(copyStore(transferOf(stocked(5)), target))).toBe(
+      'conflict: The target has no collection "animals": open both with the same collections.',
+    );
+    expect(to).toEqual(empty());
   });
 });

@@ -1,9 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Animal } from '../schemas.ts';
+import { singular, type StoredRecord } from '../store/collection.ts';
 import type { KeyRecord } from '../store/store.ts';
 import { StoreError } from '../store/storeError.ts';
-import { isSameKey, type StoredReservation, type StoreTransfer } from '../store/transfer.ts';
-import { createAnimalChecksum } from './animalChecksum.ts';
+import {
+  type CollectionTransfer,
+  isSameKey,
+  type StoredReservation,
+  type StoreTransfer,
+} from '../store/transfer.ts';
+import { createRecordChecksum } from './recordChecksum.ts';
 
 /** How many batches are on their way to the target while the next are read: more bring nothing on one machine. */
 const PUTS_AT_ONCE = 4;
@@ -14,7 +19,9 @@ const BATCH_BYTES = 4_194_304;
 
 export interface CopyProgress {
   readonly phase: 'copying' | 'verifying';
-  /** Of `total` animals. */
+  /** The name of the collection. */
+  readonly collection: string;
+  /** Of `total` records. */
   readonly done: number;
   readonly total: number;
 }
@@ -24,21 +31,27 @@ export interface CopyOptions {
   readonly onProgress?: (progress: CopyProgress) => void;
 }
 
-export interface Copied {
-  /** How many animals both stores have now. */
-  readonly animals: number;
+export interface CopiedCollection {
+  readonly name: string;
+  readonly recordName: string;
+  /** How many records both stores have now. */
+  readonly records: number;
   /** How many of them were not there before. */
   readonly put: number;
+}
+
+export interface Copied {
+  readonly collections: readonly CopiedCollection[];
   readonly keys: number;
   /** How many idempotency keys that are good the target has. */
   readonly reservations: number;
-  /** SHA-256 of all animals, hexadecimal: the same of both stores. */
+  /** SHA-256 of all records, hexadecimal: the same of both stores. */
   readonly checksum: string;
 }
 
 /**
- * Copies animals, API keys, the id counter and idempotency keys, and reads the target again to see that it has the
- * animals and API keys of the source. What is there already is compared and left as it is, so a copy that was
+ * Copies every collection, API keys, the counters of ids and idempotency keys, and reads the target again to see that it
+ * has the records and API keys of the source. What is there already is compared and left as it is, so a copy that was
  * interrupted is done again with the same call. Nothing else may write to either store meanwhile.
  * @throws {StoreError} `conflict` where the target has what the source has not; `damaged` where what was read back is
  * not what was written, or the source changed meanwhile; what the stores throw
@@ -48,72 +61,117 @@ export async function copyStore(
   to: StoreTransfer,
   { onProgress = () => {} }: CopyOptions = {},
 ): Promise<Copied> {
+  const pairs = pairsOf(from, to);
   // First what keeps a server that is started on half a copy from giving an id again, and from making a first key.
-  await to.raiseLastAnimalId(await from.lastAnimalId());
+  for (const { source, target } of pairs) await target.raiseLastId(await source.lastId());
   const keys = await from.keys();
   await to.putKeys(keys);
   if (!areCopied(byName(keys), byName(await to.keys()))) {
     throw new StoreError('conflict', 'The target has API keys that the source has not: choose an empty one.');
   }
 
-  const source = await copyAnimals(from, to, onProgress);
-  if ((await from.countAnimals()) !== source.count) {
-    throw new StoreError('damaged', 'The source changed while it was copied: stop its servers first.');
+  const checksum = createRecordChecksum();
+  const collections: CopiedCollection[] = [];
+  for (const { source, target } of pairs) {
+    const { name, recordName } = source.definition;
+    const { count, put } = await copyRecords(source, target, checksum, onProgress);
+    if ((await source.count()) !== count) {
+      throw new StoreError('damaged', 'The source changed while it was copied: stop its servers first.');
+    }
+    collections.push({ name, recordName, records: count, put });
   }
   const reservations = await copyReservations(from, to);
-
-  const target = createAnimalChecksum();
-  for await (const page of pages(to)) {
-    for (const animal of page) target.add(animal);
-    onProgress({ phase: 'verifying', done: target.count(), total: source.count });
-  }
-  const checksum = target.digest();
-  if (target.count() !== source.count || checksum !== source.checksum) {
-    throw new StoreError(
-      'damaged',
-      `The copy is not what the source is: ${target.count()} animals with checksum ${checksum}, not ${source.count} with ${source.checksum}.`,
-    );
-  }
-  return { animals: source.count, put: source.put, keys: keys.length, reservations, checksum };
+  const digest = checksum.digest();
+  await verify(pairs, collections, digest, onProgress);
+  return { collections, keys: keys.length, reservations, checksum: digest };
 }
 
-async function copyAnimals(
-  from: StoreTransfer,
-  to: StoreTransfer,
+interface Pair {
+  readonly source: CollectionTransfer;
+  readonly target: CollectionTransfer;
+}
+
+/** @throws {StoreError} `conflict` where the target has no place for a collection of the source */
+const pairsOf = (from: StoreTransfer, to: StoreTransfer): Pair[] =>
+  from.collections.map((source) => {
+    const { name } = source.definition;
+    const target = to.collections.find(({ definition }) => definition.name === name);
+    if (target !== undefined) return { source, target };
+    throw new StoreError(
+      'conflict',
+      `The target has no collection "${name}": open both with the same collections.`,
+    );
+  });
+
+/** Reads the target again. @throws {StoreError} `damaged` where it is not what the source is */
+async function verify(
+  pairs: readonly Pair[],
+  copied: readonly CopiedCollection[],
+  checksum: string,
   onProgress: (progress: CopyProgress) => void,
-): Promise<{ readonly count: number; readonly put: number; readonly checksum: string }> {
-  const total = await from.countAnimals();
-  const checksum = createAnimalChecksum();
+): Promise<void> {
+  const read = createRecordChecksum();
+  const counts: string[] = [];
+  let isWhole = true;
+  for (const [at, { target }] of pairs.entries()) {
+    const { name, records: total } = copied[at] ?? { name: '', records: 0 };
+    let done = 0;
+    for await (const page of pages(target)) {
+      for (const record of page) read.add(target.definition, record);
+      done += page.length;
+      onProgress({ phase: 'verifying', collection: name, done, total });
+    }
+    isWhole &&= done === total;
+    counts.push(`${done} of ${total} ${name}`);
+  }
+  const digest = read.digest();
+  if (isWhole && digest === checksum) return;
+  throw new StoreError(
+    'damaged',
+    `The copy is not what the source is: ${counts.join(', ')}, with checksum ${digest}, not ${checksum}.`,
+  );
+}
+
+async function copyRecords(
+  from: CollectionTransfer,
+  to: CollectionTransfer,
+  checksum: ReturnType<typeof createRecordChecksum>,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<{ readonly count: number; readonly put: number }> {
+  const { name } = from.definition;
+  const total = await from.count();
   const there = readInOrder(to);
   const puts = new Set<Promise<void>>();
+  let count = 0;
   let put = 0;
   for await (const page of pages(from)) {
-    const missing: Animal[] = [];
-    for (const animal of page) {
-      checksum.add(animal);
-      // Awaited only where there is a page to read: this is done for every animal.
+    const missing: StoredRecord[] = [];
+    for (const record of page) {
+      checksum.add(from.definition, record);
+      count += 1;
+      // Awaited only where there is a page to read: this is done for every record.
       const found = there.current() ?? (there.ended() ? undefined : await there.read());
-      if (found === undefined || found.id > animal.id) missing.push(animal);
-      else if (isDeepStrictEqual(found, animal)) there.next();
-      else throw otherAnimal(Math.min(found.id, animal.id));
+      if (found === undefined || found.id > record.id) missing.push(record);
+      else if (isDeepStrictEqual(found, record)) there.next();
+      else throw otherRecord(name, Math.min(found.id, record.id));
     }
     if (missing.length > 0) {
       put += missing.length;
       // One that fails stays, and is thrown below.
-      const putting = to.putAnimals(missing).then(() => void puts.delete(putting));
+      const putting = to.put(missing).then(() => void puts.delete(putting));
       putting.catch(() => {});
       puts.add(putting);
     }
     if (puts.size >= PUTS_AT_ONCE) await Promise.race(puts);
-    onProgress({ phase: 'copying', done: checksum.count(), total });
+    onProgress({ phase: 'copying', collection: name, done: count, total });
   }
   await Promise.all(puts);
   const left = there.current() ?? (there.ended() ? undefined : await there.read());
-  if (left !== undefined) throw otherAnimal(left.id);
-  return { count: checksum.count(), put, checksum: checksum.digest() };
+  if (left !== undefined) throw otherRecord(name, left.id);
+  return { count, put };
 }
 
-/** After the animals: whoever finds an idempotency key finds its animal. @returns how many the target has */
+/** After the records: a repeat that finds an idempotency key finds its record. @returns how many the target has */
 async function copyReservations(from: StoreTransfer, to: StoreTransfer): Promise<number> {
   for await (const page of reservationPages(from)) await to.putReservations(page);
   let count = 0;
@@ -131,8 +189,11 @@ async function* reservationPages(store: StoreTransfer): AsyncGenerator<StoredRes
   }
 }
 
-const otherAnimal = (id: number) =>
-  new StoreError('conflict', `The target has another animal ${id} than the source: choose an empty one.`);
+const otherRecord = (collection: string, id: number) =>
+  new StoreError(
+    'conflict',
+    `The target has another ${singular(collection)} ${id} than the source: choose an empty one.`,
+  );
 
 const byName = (records: readonly KeyRecord[]): KeyRecord[] =>
   records.toSorted((one, other) => (one.name < other.name ? -1 : 1));
@@ -145,10 +206,10 @@ const areCopied = (source: readonly KeyRecord[], target: readonly KeyRecord[]): 
     return isSameKey(key, copied) && (key.revokedAt === undefined || copied?.revokedAt !== undefined);
   });
 
-/** All animals in ascending order of id. */
-async function* pages(store: StoreTransfer): AsyncGenerator<Animal[]> {
+/** All records in ascending order of id. */
+async function* pages(collection: CollectionTransfer): AsyncGenerator<StoredRecord[]> {
   for (let after = 0; ;) {
-    const page = await store.animals(after, BATCH_ROWS, BATCH_BYTES);
+    const page = await collection.records(after, BATCH_ROWS, BATCH_BYTES);
     const last = page.at(-1);
     if (last === undefined) return;
     yield page;
@@ -156,20 +217,20 @@ async function* pages(store: StoreTransfer): AsyncGenerator<Animal[]> {
   }
 }
 
-/** The animals of a store one by one. A page is read when those before are passed, and none after the last. */
-function readInOrder(store: StoreTransfer) {
-  const reading = pages(store);
-  let page: readonly Animal[] = [];
+/** The records of a collection one by one. A page is read when those before are passed, and none after the last. */
+function readInOrder(collection: CollectionTransfer) {
+  const reading = pages(collection);
+  let page: readonly StoredRecord[] = [];
   let at = 0;
   let ended = false;
   return {
     /** `undefined` where a page must be read first, or none is left. */
-    current: (): Animal | undefined => page[at],
+    current: (): StoredRecord | undefined => page[at],
     ended: () => ended,
     next(): void {
       at++;
     },
-    async read(): Promise<Animal | undefined> {
+    async read(): Promise<StoredRecord | undefined> {
       const { value, done } = await reading.next();
       if (done === true) ended = true;
       page = done === true ? [] : value;

@@ -1,2 +1,8 @@
-export type { StoreTransfer } from '../store/transfer.ts';
-export { type Copied, type CopyOptions, type CopyProgress, copyStore } from './copyStore.ts';
+export type { CollectionTransfer, StoreTransfer } from '../store/transfer.ts';
+export {
+  type Copied,
+  type CopiedCollection,
+  type CopyOptions,
+  type CopyProgress,
+  copyStore,
+} from './copyStore.ts';

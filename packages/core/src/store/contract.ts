@@ -2,11 +2,34 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type Animal, type NewPet, PetStatus } from '../schemas.ts';
-import type { Awaitable, KeyRecord, ListQuery, Reservation, Store } from './store.ts';
+import { type Animal, animals, type NewPet, PetStatus } from '../procedures/animals.ts';
+import { defineCollection } from './collection.ts';
+import type { Awaitable, Collection, KeyRecord, ListQuery, Reservation, Store } from './store.ts';
 
 /** With which `maxReservations` each store is opened. */
 export const contractReservations = 30;
+
+/** A collection that has what `animals` has not: versions, a unique index, an optional index, nested values. */
+const Category = z.object({
+  id: z.int(),
+  version: z.int(),
+  name: z.string().min(1),
+  kind: z.string().exactOptional(),
+  size: z.number().exactOptional(),
+  note: z.string().nullable().exactOptional(),
+  tags: z.array(z.object({ tag: z.string() })).exactOptional(),
+});
+type Category = z.output<typeof Category>;
+
+const categories = defineCollection({
+  name: 'categories',
+  schema: Category,
+  id: 'sequence',
+  indexes: [{ field: 'name', unique: true }, 'kind', 'size'],
+});
+
+/** With which `collections` each store is opened. */
+export const contractCollections = [animals, categories];
 
 /** One store on data of its own, empty at first. */
 export interface StoreUnderTest {
@@ -41,19 +64,22 @@ const storeError = (code: string) => expect.objectContaining({ name: 'StoreError
 async function walk(store: Store, limit: number, status?: PetStatus): Promise<Animal[][]> {
   const pages: Animal[][] = [];
   for (let cursor: number | undefined; ; cursor = pages.at(-1)?.at(-1)?.id) {
-    const { animals, hasNext } = await store.list({ limit, status, cursor });
-    pages.push(animals);
+    const { records, hasNext } = await store.collection(animals).list({ limit, where: { status }, cursor });
+    pages.push(records);
     if (!hasNext) return pages;
   }
 }
 
 /** What `list` must answer, from a plain array in ascending order of id. */
-function expectedPage(all: readonly Animal[], { limit, status, cursor }: ListQuery) {
+function expectedPage(
+  all: readonly Animal[],
+  { limit, where: { status } = {}, cursor }: ListQuery<Animal, 'status'>,
+) {
   const fitting = all.filter(
     (animal) =>
       (status === undefined || animal.status === status) && (cursor === undefined || animal.id > cursor),
   );
-  return { animals: fitting.slice(0, limit), hasNext: fitting.length > limit };
+  return { records: fitting.slice(0, limit), hasNext: fitting.length > limit };
 }
 
 /** The suite that every store passes. Call it in a test file. */
@@ -65,16 +91,19 @@ export function storeContract(
   describe(`the store contract: ${name}`, () => {
     let subject: StoreUnderTest;
     let store: Store;
+    let pets: Collection<Animal, 'status'>;
 
     beforeEach(async () => {
       subject = await open();
       store = subject.store;
+      pets = store.collection(animals);
     });
     afterEach(() => subject.cleanup());
 
     async function reopen(): Promise<Store> {
       await store.close();
       store = await subject.reopen();
+      pets = store.collection(animals);
       return store;
     }
 
@@ -94,49 +123,49 @@ export function storeContract(
         'a name of 1 MB': 'ü'.repeat(524_288),
       };
       test.for(Object.entries(names))('%s comes back unchanged', async ([, text]) => {
-        const created = await store.create(pet({ name: text }));
+        const created = await pets.create(pet({ name: text }));
         expect(created.name === text).toBe(true);
-        const got = await store.get(created.id);
+        const got = await pets.get(created.id);
         expect(got?.name === text).toBe(true);
-        const { animals } = await store.list({ limit: 1 });
-        expect(animals[0]?.name === text).toBe(true);
-        const reopened = await (await reopen()).get(created.id);
+        const { records } = await pets.list({ limit: 1 });
+        expect(records[0]?.name === text).toBe(true);
+        const reopened = await (await reopen()).collection(animals).get(created.id);
         expect(reopened?.name === text).toBe(true);
       });
 
       test.for([0, -1, 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
         'categoryId %d comes back unchanged',
         async (categoryId) => {
-          const created = await store.create(pet({ categoryId }));
+          const created = await pets.create(pet({ categoryId }));
           expect(created.categoryId).toBe(categoryId);
-          expect(await store.get(created.id)).toEqual(created);
+          expect(await pets.get(created.id)).toEqual(created);
         },
       );
 
       test.for(PetStatus.options)('status %s comes back', async (status) => {
-        const created = await store.create(pet({ status }));
+        const created = await pets.create(pet({ status }));
         expect(created).toEqual({ id: created.id, name: 'Rex', categoryId: 1, status });
-        expect(await store.get(created.id)).toEqual(created);
+        expect(await pets.get(created.id)).toEqual(created);
       });
 
       test('a status that is absent stays absent', async () => {
-        const created = await store.create(pet());
-        const got = await store.get(created.id);
-        const { animals } = await store.list({ limit: 1 });
-        for (const animal of [created, got, animals[0]])
+        const created = await pets.create(pet());
+        const got = await pets.get(created.id);
+        const { records } = await pets.list({ limit: 1 });
+        for (const animal of [created, got, records[0]])
           expect(Object.keys(animal ?? {})).not.toContain('status');
       });
 
       test('what is no field of an animal is not stored', async () => {
-        const created = await store.create({ ...pet(), id: 77, owner: 'me' } as NewPet);
+        const created = await pets.create({ ...pet(), id: 77, owner: 'me' } as NewPet);
         expect(created).toEqual({ id: created.id, name: 'Rex', categoryId: 1 });
-        expect(await store.get(created.id)).toEqual(created);
+        expect(await pets.get(created.id)).toEqual(created);
       });
 
       test('ids are positive safe integers, ascend, and are never given again after reopening', async () => {
         const ids: number[] = [];
         for (let round = 0; round < 3; round++) {
-          for (let count = 0; count < 3; count++) ids.push((await store.create(pet())).id);
+          for (let count = 0; count < 3; count++) ids.push((await pets.create(pet())).id);
           await reopen();
         }
         expect(ids.every((id) => Number.isSafeInteger(id) && id > 0)).toBe(true);
@@ -145,14 +174,14 @@ export function storeContract(
       });
 
       test.runIf(capabilities.gaplessIds)('ids have no gaps', async () => {
-        const first = await Promise.all([store.create(pet()), store.create(pet())]);
-        const third = await (await reopen()).create(pet());
+        const first = await Promise.all([pets.create(pet()), pets.create(pet())]);
+        const third = await (await reopen()).collection(animals).create(pet());
         expect([...first, third].map(({ id }) => id)).toEqual([1, 2, 3]);
       });
 
       test('200 creates at once are 200 animals', async () => {
         const created = await Promise.all(
-          Array.from({ length: 200 }, (_, index) => store.create(pet({ name: `animal ${index}` }))),
+          Array.from({ length: 200 }, (_, index) => pets.create(pet({ name: `animal ${index}` }))),
         );
         expect(new Set(created.map(({ id }) => id)).size).toBe(200);
         const stored = (await walk(store, 100)).flat();
@@ -162,15 +191,15 @@ export function storeContract(
       test('an animal is seen by get and list as soon as its create has resolved', async () => {
         for (let round = 0; round < 20; round++) {
           const [created] = await Promise.all([
-            store.create(pet({ status: 'sold' })).then(async (animal) => {
-              expect(await store.get(animal.id)).toEqual(animal);
-              expect((await store.list({ limit: 1, cursor: animal.id - 1 })).animals).toEqual([animal]);
-              expect((await store.list({ limit: 1, cursor: animal.id - 1, status: 'sold' })).animals).toEqual(
-                [animal],
-              );
+            pets.create(pet({ status: 'sold' })).then(async (animal) => {
+              expect(await pets.get(animal.id)).toEqual(animal);
+              expect((await pets.list({ limit: 1, cursor: animal.id - 1 })).records).toEqual([animal]);
+              expect(
+                (await pets.list({ limit: 1, cursor: animal.id - 1, where: { status: 'sold' } })).records,
+              ).toEqual([animal]);
               return animal;
             }),
-            outcome(() => store.list({ limit: 100 })),
+            outcome(() => pets.list({ limit: 100 })),
           ]);
           expect(created.id).toBeGreaterThan(0);
         }
@@ -179,8 +208,8 @@ export function storeContract(
       test.for([0, -1, 999_999, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
         'there is no animal %d',
         async (id) => {
-          await store.create(pet());
-          expect(await store.get(id)).toBeUndefined();
+          await pets.create(pet());
+          expect(await pets.get(id)).toBeUndefined();
         },
       );
     });
@@ -189,36 +218,35 @@ export function storeContract(
       const reservation = (more: Partial<Reservation> = {}): Reservation => ({
         caller: 'caller',
         key: 'key',
-        fingerprint: 'fingerprint',
         ...more,
       });
-      const count = async () => (await store.list({ limit: 100 })).animals.length;
+      const count = async () => (await pets.list({ limit: 100 })).records.length;
 
       test('stores the animal, and a repeat gives it again', async () => {
-        const first = await store.createOnce(pet({ status: 'sold' }), reservation());
-        expect(first).toEqual({ animal: await store.get(first.animal.id), isReplay: false });
-        const again = await store.createOnce(pet({ status: 'sold' }), reservation());
-        expect(again).toEqual({ animal: first.animal, isReplay: true });
+        const first = await pets.createOnce(pet({ status: 'sold' }), reservation());
+        expect(first).toEqual({ record: await pets.get(first.record.id), isReplay: false });
+        const again = await pets.createOnce(pet({ status: 'sold' }), reservation());
+        expect(again).toEqual({ record: first.record, isReplay: true });
         expect(await count()).toBe(1);
       });
 
       test('happens once among 50 calls at the same time', async () => {
-        const calls = Array.from({ length: 50 }, () => store.createOnce(pet(), reservation()));
+        const calls = Array.from({ length: 50 }, () => pets.createOnce(pet(), reservation()));
         const created = await Promise.all(calls);
-        expect(new Set(created.map(({ animal }) => animal.id)).size).toBe(1);
+        expect(new Set(created.map(({ record }) => record.id)).size).toBe(1);
         expect(created.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
         expect(await count()).toBe(1);
       });
 
       test('is known as one after reopening', async () => {
-        const { animal } = await store.createOnce(pet(), reservation());
+        const { record } = await pets.createOnce(pet(), reservation());
         await reopen();
-        expect(await store.createOnce(pet(), reservation())).toEqual({ animal, isReplay: true });
+        expect(await pets.createOnce(pet(), reservation())).toEqual({ record, isReplay: true });
       });
 
       test('is refused under a key that was used with another input, and stores nothing', async () => {
-        await store.createOnce(pet(), reservation());
-        const other = store.createOnce(pet({ name: 'Max' }), reservation({ fingerprint: 'other' }));
+        await pets.createOnce(pet(), reservation());
+        const other = pets.createOnce(pet({ name: 'Max' }), reservation());
         await expect(other).rejects.toEqual(storeError('key-reused'));
         expect(await count()).toBe(1);
       });
@@ -229,27 +257,27 @@ export function storeContract(
         { caller: 'call', key: 'erkey' },
         { key: '~'.repeat(255) },
       ])('is another under %j', async (more) => {
-        await store.createOnce(pet(), reservation());
-        expect(await store.createOnce(pet(), reservation(more))).toMatchObject({ isReplay: false });
+        await pets.createOnce(pet(), reservation());
+        expect(await pets.createOnce(pet(), reservation(more))).toMatchObject({ isReplay: false });
         expect(await count()).toBe(2);
       });
 
       test('is known again under its key though its categoryId was -0', async () => {
-        const { animal } = await store.createOnce(pet({ categoryId: -0 }), reservation());
-        const repeat = await store.createOnce(pet({ categoryId: -0 }), reservation());
-        expect(repeat.animal.id).toBe(animal.id);
+        const { record } = await pets.createOnce(pet({ categoryId: -0 }), reservation());
+        const repeat = await pets.createOnce(pet({ categoryId: -0 }), reservation());
+        expect(repeat.record.id).toBe(record.id);
         expect(await count()).toBe(1);
       });
 
       test('is forgotten after 24 hours, and not before', async () => {
         vi.useFakeTimers({ toFake: ['Date'] });
         try {
-          const { animal } = await store.createOnce(pet(), reservation());
+          const { record } = await pets.createOnce(pet(), reservation());
           vi.setSystemTime(Date.now() + 24 * 3_600_000 - 1);
-          expect(await store.createOnce(pet(), reservation())).toEqual({ animal, isReplay: true });
+          expect(await pets.createOnce(pet(), reservation())).toEqual({ record, isReplay: true });
           vi.setSystemTime(Date.now() + 1);
-          expect(await store.createOnce(pet(), reservation())).toMatchObject({ isReplay: false });
-          expect(await store.createOnce(pet(), reservation())).toMatchObject({ isReplay: true });
+          expect(await pets.createOnce(pet(), reservation())).toMatchObject({ isReplay: false });
+          expect(await pets.createOnce(pet(), reservation())).toMatchObject({ isReplay: true });
           expect(await count()).toBe(2);
         } finally {
           vi.useRealTimers();
@@ -257,7 +285,7 @@ export function storeContract(
       });
 
       test('is rejected where the caller has used too many keys; its repeats and other callers are served', async () => {
-        const once = (key: number) => store.createOnce(pet(), reservation({ key: `key ${key}` }));
+        const once = (key: number) => pets.createOnce(pet(), reservation({ key: `key ${key}` }));
         for (let key = 1; key <= contractReservations; key++) await once(key);
         const error: unknown = await once(0).catch((reason: unknown) => reason);
         expect(error).toEqual(storeError('too-many-reservations'));
@@ -266,7 +294,7 @@ export function storeContract(
         expect(retryAfterSeconds).toBeGreaterThan(23.9 * 3_600);
         expect(retryAfterSeconds).toBeLessThanOrEqual(25 * 3_600);
         expect(await once(1)).toMatchObject({ isReplay: true });
-        await expect(store.createOnce(pet(), reservation({ caller: 'other' }))).resolves.toMatchObject({
+        await expect(pets.createOnce(pet(), reservation({ caller: 'other' }))).resolves.toMatchObject({
           isReplay: false,
         });
         await reopen();
@@ -277,7 +305,7 @@ export function storeContract(
       test('is served again after a day where the caller had used too many keys', async () => {
         vi.useFakeTimers({ toFake: ['Date'] });
         try {
-          const once = (key: string) => store.createOnce(pet(), reservation({ key }));
+          const once = (key: string) => pets.createOnce(pet(), reservation({ key }));
           for (let key = 1; key <= contractReservations; key++) await once(`key ${key}`);
           await expect(once('one more')).rejects.toEqual(storeError('too-many-reservations'));
           vi.setSystemTime(Date.now() + 25 * 3_600_000);
@@ -290,17 +318,17 @@ export function storeContract(
       test('is known again under a key that was forgotten, whatever is cleared away meanwhile', async () => {
         vi.useFakeTimers({ toFake: ['Date'] });
         try {
-          const once = (key: string) => store.createOnce(pet(), reservation({ key }));
+          const once = (key: string) => pets.createOnce(pet(), reservation({ key }));
           for (let each = 1; each <= 10; each++) {
             await once(`key ${each}`);
             vi.setSystemTime(Date.now() + 1);
           }
           vi.setSystemTime(Date.now() + 24 * 3_600_000);
-          const { animal, isReplay } = await once('key 10');
+          const { record, isReplay } = await once('key 10');
           expect(isReplay).toBe(false);
           for (let each = 1; each <= 10; each++) {
             await once(`other key ${each}`);
-            expect(await once('key 10')).toEqual({ animal, isReplay: true });
+            expect(await once('key 10')).toEqual({ record, isReplay: true });
           }
         } finally {
           vi.useRealTimers();
@@ -310,27 +338,30 @@ export function storeContract(
 
     describe('list', () => {
       test('of nothing is empty', async () => {
-        expect(await store.list({ limit: 20 })).toEqual({ animals: [], hasNext: false });
-        expect(await store.list({ limit: 20, status: 'sold' })).toEqual({ animals: [], hasNext: false });
+        expect(await pets.list({ limit: 20 })).toEqual({ records: [], hasNext: false });
+        expect(await pets.list({ limit: 20, where: { status: 'sold' } })).toEqual({
+          records: [],
+          hasNext: false,
+        });
       });
 
       test('is in ascending order of id, over several reopenings', async () => {
         for (let round = 0; round < 3; round++) {
-          await Promise.all(Array.from({ length: 10 }, () => store.create(pet())));
+          await Promise.all(Array.from({ length: 10 }, () => pets.create(pet())));
           await reopen();
         }
-        const ids = (await store.list({ limit: 100 })).animals.map(({ id }) => id);
+        const ids = (await pets.list({ limit: 100 })).records.map(({ id }) => id);
         expect(ids).toHaveLength(30);
         expect(ids).toEqual(ids.toSorted((one, other) => one - other));
       });
 
       test('hasNext is false exactly where the last animal is on the page', async () => {
         const all: Animal[] = [];
-        for (let count = 0; count < 5; count++) all.push(await store.create(pet({ status: 'pending' })));
-        await store.create(pet({ status: 'sold' }));
+        for (let count = 0; count < 5; count++) all.push(await pets.create(pet({ status: 'pending' })));
+        await pets.create(pet({ status: 'sold' }));
         for (const limit of [1, 4, 5, 6, 100]) {
-          expect(await store.list({ limit, status: 'pending' })).toEqual({
-            animals: all.slice(0, limit),
+          expect(await pets.list({ limit, where: { status: 'pending' } })).toEqual({
+            records: all.slice(0, limit),
             hasNext: limit < 5,
           });
         }
@@ -338,18 +369,18 @@ export function storeContract(
 
       test('a status that one animal in 500 has is found, and nothing else', async () => {
         const creates = Array.from({ length: 500 }, (_, index) =>
-          store.create(pet(index === 250 ? { status: 'pending' } : { status: 'available' })),
+          pets.create(pet(index === 250 ? { status: 'pending' } : { status: 'available' })),
         );
         const rare = (await Promise.all(creates))[250];
-        expect(await store.list({ limit: 100, status: 'pending' })).toEqual({
-          animals: [rare],
+        expect(await pets.list({ limit: 100, where: { status: 'pending' } })).toEqual({
+          records: [rare],
           hasNext: false,
         });
       });
 
       test('the cursor is exclusive, and any integer', async () => {
-        const [first, second] = [await store.create(pet()), await store.create(pet())];
-        const after = async (cursor: number) => (await store.list({ limit: 20, cursor })).animals;
+        const [first, second] = [await pets.create(pet()), await pets.create(pet())];
+        const after = async (cursor: number) => (await pets.list({ limit: 20, cursor })).records;
         expect(await after(first.id)).toEqual([second]);
         expect(await after(first.id - 1)).toEqual([first, second]);
         for (const cursor of [second.id, second.id + 1_000_000, Number.MAX_SAFE_INTEGER]) {
@@ -375,23 +406,272 @@ export function storeContract(
             fc.array(query, { maxLength: 8 }),
             async (statuses, queries) => {
               for (const each of statuses) {
-                all.push(await store.create(each === undefined ? pet() : pet({ status: each })));
+                all.push(await pets.create(each === undefined ? pet() : pet({ status: each })));
               }
               for (const { limit, status: wanted, near } of queries) {
                 const cursor =
                   near === null || all.length === 0
                     ? undefined
                     : (all[near[0] % all.length]?.id ?? 0) + near[1];
-                const listed = { limit, status: wanted, cursor };
-                expect(await store.list(listed)).toEqual(expectedPage(all, listed));
+                const listed = { limit, where: { status: wanted }, cursor };
+                expect(await pets.list(listed)).toEqual(expectedPage(all, listed));
                 const pages = await walk(store, limit, wanted);
-                expect(pages.flat()).toEqual(expectedPage(all, { limit: Infinity, status: wanted }).animals);
+                expect(pages.flat()).toEqual(
+                  expectedPage(all, { limit: Infinity, where: { status: wanted } }).records,
+                );
                 expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
               }
             },
           ),
           { numRuns: 25 },
         );
+      });
+    });
+
+    describe('update', () => {
+      test('changes the fields it names and returns the whole record', async () => {
+        const { id } = await pets.create(pet({ status: 'available' }));
+        const updated = await pets.update(id, { name: 'Max', status: undefined });
+        expect(updated).toEqual({ id, name: 'Max', categoryId: 1, status: 'available' });
+        expect(await pets.get(id)).toEqual(updated);
+        expect(await (await reopen()).collection(animals).get(id)).toEqual(updated);
+      });
+
+      test('moves the record in its indexes', async () => {
+        const { id } = await pets.create(pet({ status: 'available' }));
+        const sold = await pets.update(id, { status: 'sold' });
+        const list = async (status: PetStatus) => (await pets.list({ limit: 10, where: { status } })).records;
+        expect([await list('available'), await list('sold')]).toEqual([[], [sold]]);
+      });
+
+      test('removes an optional field with null, and its entry in the index', async () => {
+        const { id } = await pets.create(pet({ status: 'sold' }));
+        expect(await pets.update(id, { status: null })).toEqual({ id, name: 'Rex', categoryId: 1 });
+        expect(Object.keys((await pets.get(id)) ?? {})).not.toContain('status');
+        expect(await pets.list({ limit: 10, where: { status: 'sold' } })).toMatchObject({ records: [] });
+      });
+
+      test('of no record returns undefined and makes none', async () => {
+        expect(await pets.update(7, { name: 'Max' })).toBeUndefined();
+        expect(await pets.get(7)).toBeUndefined();
+      });
+
+      test('cannot change the id, nor store what is no field', async () => {
+        const { id } = await pets.create(pet());
+        await pets.update(id, { id: 77, owner: 'me', name: 'Max' } as object);
+        expect(await pets.get(id)).toEqual({ id, name: 'Max', categoryId: 1 });
+        expect(await pets.get(77)).toBeUndefined();
+      });
+
+      test('that the schema rejects is invalid and changes nothing', async () => {
+        const created = await pets.create(pet());
+        const update = pets.update(created.id, { categoryId: 1.5 });
+        await expect(update).rejects.toEqual(storeError('invalid'));
+        await expect(pets.create(pet({ name: '\ud800' }))).rejects.toEqual(storeError('invalid'));
+        expect((await pets.list({ limit: 10 })).records).toEqual([created]);
+      });
+    });
+
+    describe('delete', () => {
+      test('removes the record from gets and lists, also after reopening', async () => {
+        const [first, second] = [await pets.create(pet({ status: 'sold' })), await pets.create(pet())];
+        expect(await pets.delete(first.id)).toBe(true);
+        for (let round = 0; round < 2; round++) {
+          expect(await pets.get(first.id)).toBeUndefined();
+          expect(await pets.list({ limit: 1 })).toEqual({ records: [second], hasNext: false });
+          expect((await pets.list({ limit: 10, where: { status: 'sold' } })).records).toEqual([]);
+          await reopen();
+        }
+      });
+
+      test('of no record returns false', async () => {
+        const { id } = await pets.create(pet());
+        expect(await pets.delete(id + 1)).toBe(false);
+        expect([await pets.delete(id), await pets.delete(id)]).toEqual([true, false]);
+      });
+
+      test('does not free the id', async () => {
+        const { id } = await pets.create(pet());
+        await pets.delete(id);
+        await reopen();
+        expect((await pets.create(pet())).id).toBeGreaterThan(id);
+      });
+
+      test('of one of two calls at once returns true', async () => {
+        const { id } = await pets.create(pet());
+        const deleted = await Promise.all([1, 2, 3].map(() => pets.delete(id)));
+        expect(deleted.filter(Boolean)).toHaveLength(1);
+      });
+
+      test('leaves pages full: those of a walk through the rest', async () => {
+        const ids: number[] = [];
+        for (let count = 0; count < 30; count++) {
+          const { record } = await pets.createOnce(pet(), { caller: `caller ${count}`, key: 'key' });
+          ids.push(record.id);
+        }
+        for (const id of ids.slice(3, 22)) await pets.delete(id);
+        const left = [...ids.slice(0, 3), ...ids.slice(22)];
+        const walked = await walk(store, 4);
+        expect(walked.map((page) => page.map(({ id }) => id))).toEqual([
+          left.slice(0, 4),
+          left.slice(4, 8),
+          left.slice(8),
+        ]);
+      });
+    });
+
+    describe('a repeat of a create that must happen once', () => {
+      const reservation = { caller: 'caller', key: 'key' };
+
+      test('returns the record as it was created, though it was updated since', async () => {
+        const { record } = await pets.createOnce(pet(), reservation);
+        const updated = await pets.update(record.id, { name: 'Max' });
+        expect(await pets.createOnce(pet(), reservation)).toEqual({ record, isReplay: true });
+        expect((await pets.list({ limit: 10 })).records).toEqual([updated]);
+      });
+
+      test('returns the record as it was created, and does not create it again, though it was deleted since', async () => {
+        const { record } = await pets.createOnce(pet(), reservation);
+        await pets.delete(record.id);
+        expect(await pets.createOnce(pet(), reservation)).toEqual({ record, isReplay: true });
+        expect((await pets.list({ limit: 10 })).records).toEqual([]);
+        expect(await pets.get(record.id)).toBeUndefined();
+      });
+
+      test('of values that the schema rejected is not one: the key is good for others', async () => {
+        const invalid = pets.createOnce(pet({ categoryId: 1.5 }), reservation);
+        await expect(invalid).rejects.toEqual(storeError('invalid'));
+        expect(await pets.createOnce(pet(), reservation)).toMatchObject({ isReplay: false });
+      });
+
+      test('is rejected under the key of a create in another collection', async () => {
+        await pets.createOnce(pet(), reservation);
+        const other = store.collection(categories).createOnce({ name: 'Dogs' }, reservation);
+        await expect(other).rejects.toEqual(storeError('key-reused'));
+        expect((await store.collection(categories).list({ limit: 10 })).records).toEqual([]);
+      });
+    });
+
+    describe('a second collection', () => {
+      let kinds: Collection<Category, 'name' | 'kind' | 'size'>;
+      beforeEach(() => {
+        kinds = store.collection(categories);
+      });
+
+      test('has ids of its own', async () => {
+        const { id } = await pets.create(pet());
+        const created = await kinds.create({ name: 'Dogs' });
+        expect(created).toEqual({ id, version: 1, name: 'Dogs' });
+        expect(await pets.get(id)).toEqual({ id, name: 'Rex', categoryId: 1 });
+      });
+
+      test('keeps nested values, numbers that are no integers, and null', async () => {
+        const values = { name: 'Dogs', size: 0.1, note: null, tags: [{ tag: 'a\u0000' }, { tag: '😀' }] };
+        const created = await kinds.create(values);
+        expect(created).toEqual({ id: created.id, version: 1, ...values });
+        expect(await (await reopen()).collection(categories).get(created.id)).toEqual(created);
+      });
+
+      test.for([
+        ['name', 'Dogs'],
+        ['kind', 'x'.repeat(5_000)],
+        ['kind', ''],
+        ['size', -0.5],
+        ['size', 2 ** 40],
+      ] as const)('lists by %s', async ([field, value]) => {
+        const created = await kinds.create({ name: 'a name', [field]: value });
+        await kinds.create({ name: 'another', kind: 'x'.repeat(5_001), size: 1 });
+        expect(await kinds.list({ limit: 10, where: { [field]: value } })).toEqual({
+          records: [created],
+          hasNext: false,
+        });
+      });
+
+      test('rejects a list by a field without an index, or by two fields', async () => {
+        const where = [{ note: 'x' }, { name: 'Dogs', kind: 'pet' }] as object[];
+        for (const each of where) {
+          await expect(outcome(() => kinds.list({ limit: 1, where: each }))).rejects.toThrow(
+            'one of its indexes',
+          );
+        }
+      });
+
+      test('rejects a second record with the same unique value, and stores nothing', async () => {
+        const dogs = await kinds.create({ name: 'Dogs' });
+        const cats = await kinds.create({ name: 'Cats' });
+        await expect(kinds.create({ name: 'Dogs' })).rejects.toEqual(storeError('conflict'));
+        await expect(kinds.update(cats.id, { name: 'Dogs' })).rejects.toEqual(storeError('conflict'));
+        const once = kinds.createOnce({ name: 'Dogs' }, { caller: 'caller', key: 'key' });
+        await expect(once).rejects.toEqual(storeError('conflict'));
+        expect((await kinds.list({ limit: 10 })).records).toEqual([dogs, cats]);
+        expect(await kinds.update(dogs.id, { name: 'Dogs' })).toMatchObject({ name: 'Dogs' });
+      });
+
+      test('of ten records with one unique value that are created at once stores one', async () => {
+        const creates = Array.from({ length: 10 }, () => kinds.create({ name: 'Dogs' }));
+        const results = await Promise.allSettled(creates);
+        expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+        const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+        expect(reasons).toEqual(Array.from({ length: 9 }, () => storeError('conflict')));
+        expect((await kinds.list({ limit: 20 })).records).toHaveLength(1);
+      });
+
+      test('frees a unique value with a delete or an update', async () => {
+        const [one, other] = [await kinds.create({ name: 'Dogs' }), await kinds.create({ name: 'Cats' })];
+        await kinds.update(one.id, { name: 'Hounds' });
+        await kinds.update(other.id, { name: 'Dogs' });
+        await kinds.delete(other.id);
+        expect(await kinds.create({ name: 'Dogs' })).toMatchObject({ name: 'Dogs' });
+      });
+
+      test('counts the changes of a record in its version', async () => {
+        const { id } = await kinds.create({ name: 'Dogs' });
+        await kinds.update(id, { note: 'a' });
+        expect(await kinds.update(id, { note: 'b' })).toEqual({ id, version: 3, name: 'Dogs', note: 'b' });
+        await kinds.update(id, { version: 9 } as object);
+        expect(await kinds.get(id)).toMatchObject({ version: 4 });
+      });
+
+      test('changes and deletes a record only where it has the version that is expected', async () => {
+        const { id, version } = await kinds.create({ name: 'Dogs' });
+        expect(await kinds.update(id, { note: 'a' }, { ifVersion: version })).toMatchObject({ version: 2 });
+        const late = kinds.update(id, { note: 'b' }, { ifVersion: version });
+        await expect(late).rejects.toEqual(storeError('version-mismatch'));
+        await expect(kinds.delete(id, { ifVersion: 1 })).rejects.toEqual(storeError('version-mismatch'));
+        expect(await kinds.get(id)).toMatchObject({ note: 'a' });
+        expect(await kinds.delete(id, { ifVersion: 2 })).toBe(true);
+        expect(await kinds.update(id, { note: 'c' }, { ifVersion: 2 })).toBeUndefined();
+        expect(await kinds.delete(id, { ifVersion: 2 })).toBe(false);
+      });
+
+      test('of ten changes at once from one version makes one', async () => {
+        const { id, version } = await kinds.create({ name: 'Dogs' });
+        const results = await Promise.allSettled(
+          Array.from({ length: 10 }, (_, each) => kinds.update(id, { size: each }, { ifVersion: version })),
+        );
+        expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+        expect(await kinds.get(id)).toMatchObject({ version: 2 });
+      });
+
+      test('of ten changes at once without a version makes all', async () => {
+        const { id } = await kinds.create({ name: 'Dogs' });
+        await Promise.all(Array.from({ length: 10 }, (_, each) => kinds.update(id, { size: each })));
+        expect(await kinds.get(id)).toMatchObject({ version: 11 });
+      });
+
+      test('rejects a version that is expected of records without one, and stores nothing', async () => {
+        const created = await pets.create(pet());
+        const ifVersion = { ifVersion: 1 } as object;
+        await expect(pets.update(created.id, { name: 'Max' }, ifVersion)).rejects.toThrow(
+          'needs a field "version"',
+        );
+        await expect(pets.delete(created.id, ifVersion)).rejects.toThrow('needs a field "version"');
+        expect(await pets.get(created.id)).toEqual(created);
+      });
+
+      test('is not that of another definition', () => {
+        const other = defineCollection({ name: 'others', schema: Category, id: 'sequence' });
+        expect(() => store.collection(other)).toThrow('The store was opened without the collection others');
       });
     });
 
@@ -505,20 +785,20 @@ export function storeContract(
       const signal = AbortSignal.abort(reason);
 
       test('before the call fails it with the reason, and stores nothing', async () => {
-        const { id } = await store.create(pet());
-        await expect(store.create(pet(), { signal })).rejects.toBe(reason);
-        await expect(outcome(() => store.get(id, { signal }))).rejects.toBe(reason);
-        await expect(outcome(() => store.list({ limit: 1 }, { signal }))).rejects.toBe(reason);
+        const { id } = await pets.create(pet());
+        await expect(pets.create(pet(), { signal })).rejects.toBe(reason);
+        await expect(outcome(() => pets.get(id, { signal }))).rejects.toBe(reason);
+        await expect(outcome(() => pets.list({ limit: 1 }, { signal }))).rejects.toBe(reason);
         await expect(outcome(() => store.keys.find('hash', { signal }))).rejects.toBe(reason);
-        expect((await store.list({ limit: 20 })).animals).toHaveLength(1);
+        expect((await pets.list({ limit: 20 })).records).toHaveLength(1);
       });
 
       test('after the call was made fails it with the reason, or comes too late for it', async () => {
         const controller = new AbortController();
-        const creates = Array.from({ length: 20 }, () => store.create(pet(), { signal: controller.signal }));
+        const creates = Array.from({ length: 20 }, () => pets.create(pet(), { signal: controller.signal }));
         controller.abort(reason);
         const results = await Promise.allSettled(creates);
-        const stored = (await store.list({ limit: 100 })).animals;
+        const stored = (await pets.list({ limit: 100 })).records;
         const created = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
         const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
         expect(stored).toEqual(expect.arrayContaining(created));
@@ -528,20 +808,22 @@ export function storeContract(
 
     describe('close', () => {
       test('waits for the writes under way', async () => {
-        const creates = Array.from({ length: 50 }, () => store.create(pet()));
+        const creates = Array.from({ length: 50 }, () => pets.create(pet()));
         await store.close();
         const created = await Promise.all(creates);
-        const stored = (await (await subject.reopen()).list({ limit: 100 })).animals;
+        const stored = (await (await subject.reopen()).collection(animals).list({ limit: 100 })).records;
         expect(stored).toEqual(created.toSorted((one, other) => one.id - other.id));
       });
 
       test('makes every later call fail as closed', async () => {
         await store.close();
         const calls: (() => Awaitable<unknown>)[] = [
-          () => store.create(pet()),
-          () => store.createOnce(pet(), { caller: '', key: 'key', fingerprint: '' }),
-          () => store.get(1),
-          () => store.list({ limit: 1 }),
+          () => pets.create(pet()),
+          () => pets.createOnce(pet(), { caller: '', key: 'key' }),
+          () => pets.get(1),
+          () => pets.list({ limit: 1 }),
+          () => pets.update(1, { name: 'Max' }),
+          () => pets.delete(1),
           () => store.ready(),
           () => store.keys.find('hash'),
           () => store.keys.add(keyRecord()),

@@ -1,4 +1,4 @@
-import type { Animal, NewPet, PetStatus } from '../schemas.ts';
+import type { CollectionDefinition, NewRecord, RecordChange, StoredRecord } from './collection.ts';
 
 /** A value now, or a promise of it: an embedded store answers at once, a database later. */
 export type Awaitable<T> = T | Promise<T>;
@@ -13,37 +13,79 @@ export interface CloseOptions {
   readonly deadlineMs?: number | undefined;
 }
 
-export interface ListQuery {
+export interface ListQuery<Stored, Indexed extends string> {
   /** How many at most: 1 to 100. */
   readonly limit: number;
-  /** Only animals of this status. */
-  readonly status?: PetStatus | undefined;
-  /** Only animals whose id is greater: a safe integer. */
+  /** Only records whose id is greater: a safe integer. */
   readonly cursor?: number | undefined;
+  /** Only records with this value in a field of the collection's indexes: one field at most. */
+  readonly where?: {
+    readonly [Field in Indexed]?: Field extends keyof Stored ? Stored[Field] | undefined : never;
+  };
 }
 
-export interface Page {
+export interface Page<Stored> {
   /** In ascending order of id. */
-  readonly animals: Animal[];
-  /** Whether an animal that fits the query comes after the last of these. */
+  readonly records: Stored[];
+  /** Whether a record that fits the query comes after the last of these. */
   readonly hasNext: boolean;
 }
 
-/** Who asks for a create that must happen once, and for what. */
+/** Identifies a create that must happen once. */
 export interface Reservation {
   /** The caller, by the hash of its API key: one caller's keys mean nothing to another. */
   readonly caller: string;
   /** The `Idempotency-Key`: 1 to 255 visible ASCII characters. */
   readonly key: string;
-  /** SHA-256 of the input, base64url: one key is good for one input. */
-  readonly fingerprint: string;
 }
 
 /** The outcome of a create that must happen once. */
-export interface Created {
-  readonly animal: Animal;
+export interface Created<Stored> {
+  /** As the first call created it, whatever became of it since. */
+  readonly record: Stored;
   /** Whether an earlier call stored it. */
   readonly isReplay: boolean;
+}
+
+export type ChangeOptions<Stored> = CallOptions &
+  (Stored extends { readonly version: number }
+    ? {
+        /** Only where the record has this version: a lost race is `version-mismatch`. */
+        readonly ifVersion?: number | undefined;
+      }
+    : { readonly ifVersion?: undefined });
+
+/**
+ * The records of one collection. Every promise resolves when what it wrote is on disk. A write that the schema rejects
+ * fails with `invalid`, one that a unique index rejects with `conflict`, and neither stores anything.
+ */
+export interface Collection<Stored extends StoredRecord, Indexed extends string = never> {
+  /** Stores a record under a new id: a positive safe integer, never given before. An absent field stays absent. */
+  create(values: NewRecord<Stored>, options?: CallOptions): Promise<Stored>;
+  /**
+   * Stores a record once, however often it is called under one reservation within 24 hours: at the same time, again
+   * later, or after a crash. Every call resolves with the same record. After a `conflict` use a new key for other values.
+   * @throws {StoreError} `key-reused` where the key was used with other values, or for another collection
+   * @throws {StoreError} `too-many-reservations` where the caller has used 100,000 keys within a day. A repeat is served
+   */
+  createOnce(
+    values: NewRecord<Stored>,
+    reservation: Reservation,
+    options?: CallOptions,
+  ): Promise<Created<Stored>>;
+  get(id: number, options?: CallOptions): Awaitable<Stored | undefined>;
+  list(query: ListQuery<Stored, Indexed>, options?: CallOptions): Awaitable<Page<Stored>>;
+  /**
+   * Changes some fields of a record.
+   * @returns the record after the change; `undefined` where no record has this id
+   */
+  update(
+    id: number,
+    change: RecordChange<Stored>,
+    options?: ChangeOptions<Stored>,
+  ): Promise<Stored | undefined>;
+  /** @returns whether there was a record with this id. No record gets the id again */
+  delete(id: number, options?: ChangeOptions<Stored>): Promise<boolean>;
 }
 
 /** An API key as it is stored: never the key itself. */
@@ -84,25 +126,18 @@ export interface KeyStore {
 }
 
 /**
- * Where animals and keys are kept. Everything a promise resolved for is durable. A failure is a `StoreError`.
- * `contract.ts` is the suite that every implementation passes.
+ * Stores records and API keys. What a promise resolved for is durable. A failure is a `StoreError`. `contract.ts` is the
+ * suite that every implementation passes.
  */
 export interface Store {
   readonly keys: KeyStore;
   /**
-   * Stores an animal under a new id: a positive safe integer, never given before. A status that is absent stays
-   * absent. Resolves when it is on disk.
+   * The records of a collection with which the store was opened.
+   * @throws {TypeError} for any other collection
    */
-  create(pet: NewPet, options?: CallOptions): Promise<Animal>;
-  /**
-   * Stores an animal once, however often it is asked to under one reservation within 24 hours: at the same time, again
-   * later, or after a crash. Every call resolves with the same animal, when it is on disk.
-   * @throws {StoreError} `key-reused` where the key was used with another input
-   * @throws {StoreError} `too-many-reservations` where the caller has used 100,000 keys within a day. A repeat is served
-   */
-  createOnce(pet: NewPet, reservation: Reservation, options?: CallOptions): Promise<Created>;
-  get(id: number, options?: CallOptions): Awaitable<Animal | undefined>;
-  list(query: ListQuery, options?: CallOptions): Awaitable<Page>;
+  collection<Stored extends StoredRecord, Indexed extends string>(
+    definition: CollectionDefinition<Stored, Indexed>,
+  ): Collection<Stored, Indexed>;
   /** Resolves where the store can serve. @throws {StoreError} that says why it cannot */
   ready(): Awaitable<void>;
   /**

@@ -6,10 +6,13 @@
  * - `full`: the disk or the map is full; nothing was stored.
  * - `damaged`: what is stored cannot be read. Trying again does not help.
  * - `forbidden`: the process has no right to read or write the store's files, or the database refuses its user.
- * - `conflict`: what was to be added is there already.
+ * - `conflict`: a record with this key or unique value already exists; nothing was stored.
+ * - `invalid`: the schema of the collection rejects the record; nothing was stored.
+ * - `version-mismatch`: the record was changed since the caller read it; nothing was stored.
  * - `key-reused`: an idempotency key was used with another input; nothing was stored.
  * - `too-many-reservations`: the caller has used as many idempotency keys within a day as the store keeps for one;
  *   nothing was stored. `retryAfterSeconds` says when there is room again.
+ * - `migration-needed`: an earlier version made the store, and this caller may not bring it up to date.
  * - `closed`: the store was closed.
  * - `fatal`: this process can no longer use the store, and every later call fails with the same error. Nothing was
  *   stored. Only a new process can serve again.
@@ -21,8 +24,11 @@ export type StoreErrorCode =
   | 'damaged'
   | 'forbidden'
   | 'conflict'
+  | 'invalid'
+  | 'version-mismatch'
   | 'key-reused'
   | 'too-many-reservations'
+  | 'migration-needed'
   | 'closed'
   | 'fatal';
 

@@ -3,12 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Animal } from '../schemas.ts';
+import { type Animal, animals as definition } from '../procedures/animals.ts';
+import { fingerprint } from './record.ts';
 import { openEmbeddedStore, openEmbeddedTransfer } from './embedded/index.ts';
 import { openMongodbStore, openMongodbTransfer } from './mongodb/index.ts';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 import type { KeyRecord, Store } from './store.ts';
-import type { StoreTransfer } from './transfer.ts';
+import type { CollectionTransfer, StoreTransfer } from './transfer.ts';
 
 /** Data of which a store or a transfer is open, never both. */
 interface Place {
@@ -49,6 +50,8 @@ function keyOf(key: KeyRecord | undefined): KeyRecord {
   return key;
 }
 const pet = { name: 'Rex', categoryId: 1 };
+const print = fingerprint(definition, pet);
+const petsOf = (store: Store) => store.collection(definition);
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe.each([
@@ -58,6 +61,12 @@ describe.each([
   describe.skipIf(!isHere)('with data of its own', () => {
     let place: Place;
     let transfer: StoreTransfer;
+    /** The animals of the transfer that is open. */
+    const pets = (): CollectionTransfer => {
+      const [found] = transfer.collections;
+      if (found === undefined) throw new Error('There are no animals.');
+      return found;
+    };
     beforeEach(async () => {
       place = await newPlace();
       transfer = await place.openTransfer();
@@ -79,10 +88,10 @@ describe.each([
 
     test('is empty until an animal, a key or an id is there', async () => {
       expect(await transfer.isEmpty()).toBe(true);
-      await transfer.raiseLastAnimalId(0);
+      await pets().raiseLastId(0);
       await transfer.putKeys([]);
       await transfer.putReservations([]);
-      await transfer.raiseLastAnimalId(1);
+      await pets().raiseLastId(1);
       expect(await transfer.isEmpty()).toBe(false);
     });
 
@@ -95,49 +104,56 @@ describe.each([
       const created = await asStore(async (store) => {
         for (const key of keys) await store.keys.add(key);
         const made: Animal[] = [];
-        for (let count = 0; count < 5; count++) made.push(await store.create({ ...pet, status: 'sold' }));
+        for (let count = 0; count < 5; count++)
+          made.push(await petsOf(store).create({ ...pet, status: 'sold' }));
         return made;
       });
       const last = created.at(-1)?.id ?? 0;
-      expect(await transfer.countAnimals()).toBe(5);
-      const first = await transfer.animals(0, 2);
+      expect(await pets().count()).toBe(5);
+      const first = await pets().records(0, 2);
       expect(first).toEqual(created.slice(0, 2));
-      expect(await transfer.animals(first.at(-1)?.id ?? 0, 100)).toEqual(created.slice(2));
-      expect(await transfer.animals(last, 100)).toEqual([]);
+      expect(await pets().records(first.at(-1)?.id ?? 0, 100)).toEqual(created.slice(2));
+      expect(await pets().records(last, 100)).toEqual([]);
       expect(await transfer.keys()).toEqual(keys);
-      expect(await transfer.lastAnimalId()).toBeGreaterThanOrEqual(last);
+      expect(await pets().lastId()).toBeGreaterThanOrEqual(last);
     });
 
     test('puts what a store then has, under the same ids, and new ids come after', async () => {
-      await transfer.raiseLastAnimalId(2 ** 40);
-      await transfer.putAnimals(animals);
+      await pets().raiseLastId(2 ** 40);
+      await pets().put(animals);
       await transfer.putKeys(keys);
       await asStore(async (store) => {
-        for (const animal of animals) expect(await store.get(animal.id)).toEqual(animal);
-        expect(await store.list({ limit: 10 })).toEqual({ animals, hasNext: false });
-        expect(await store.list({ limit: 10, status: 'sold' })).toMatchObject({ animals: animals.slice(2) });
+        for (const animal of animals) expect(await petsOf(store).get(animal.id)).toEqual(animal);
+        expect(await petsOf(store).list({ limit: 10 })).toEqual({
+          records: animals,
+          hasNext: false,
+        });
+        expect(await petsOf(store).list({ limit: 10, where: { status: 'sold' } })).toMatchObject({
+          records: animals.slice(2),
+        });
         expect(await store.keys.list()).toEqual(keys);
         expect(await store.keys.addFirst({ hash: 'hash', name: 'first', createdAt: 1 })).toBe(false);
-        expect((await store.create(pet)).id).toBeGreaterThan(2 ** 40);
+        expect((await petsOf(store).create(pet)).id).toBeGreaterThan(2 ** 40);
       });
     });
 
     test('to put the same again changes nothing', async () => {
       for (let count = 0; count < 2; count++) {
-        await transfer.raiseLastAnimalId(2 ** 40);
-        await transfer.putAnimals(animals.slice(0, 1 + count * 2));
+        await pets().raiseLastId(2 ** 40);
+        await pets().put(animals.slice(0, 1 + count * 2));
         await transfer.putKeys(keys.slice(0, 1 + count));
       }
-      expect(await transfer.animals(0, 10)).toEqual(animals);
-      expect(await transfer.countAnimals()).toBe(3);
+      expect(await pets().records(0, 10)).toEqual(animals);
+      expect(await pets().count()).toBe(3);
       expect(await transfer.keys()).toEqual(keys);
     });
 
     test('another animal under an id is a conflict, and the first stays', async () => {
-      await transfer.putAnimals(animals);
-      const other = transfer.putAnimals([{ id: 3, name: 'Max', categoryId: 1 }]);
+      await pets().put(animals);
+      const max = { id: 3, name: 'Max', categoryId: 1 };
+      const other = pets().put([max]);
       await expect(other).rejects.toMatchObject({ code: 'conflict' });
-      expect(await transfer.animals(0, 10)).toEqual(animals);
+      expect(await pets().records(0, 10)).toEqual(animals);
     });
 
     test('another key of the same name or hash is a conflict', async () => {
@@ -173,16 +189,21 @@ describe.each([
     });
 
     test('the last id is never lowered', async () => {
-      await transfer.raiseLastAnimalId(500);
-      await transfer.raiseLastAnimalId(7);
-      expect(await transfer.lastAnimalId()).toBe(500);
+      await pets().raiseLastId(500);
+      await pets().raiseLastId(7);
+      expect(await pets().lastId()).toBe(500);
     });
 
     test('idempotency keys come with the digest of caller and key, in pages, and without the expired ones', async () => {
       const made = await asStore(async (store) => {
         const once = async (key: string) => {
-          const { animal } = await store.createOnce(pet, { caller: 'caller', key, fingerprint: 'f' });
-          return { digest: digest(`caller\n${key}`), fingerprint: 'f', animalId: animal.id };
+          const { record } = await petsOf(store).createOnce(pet, { caller: 'caller', key });
+          return {
+            digest: digest(`caller\n${key}`),
+            fingerprint: print,
+            collection: 'animals',
+            recordId: record.id,
+          };
         };
         const good = [await once('1'), await once('2'), await once('3')];
         // Last, for a new one may clear away what has expired.
@@ -202,21 +223,22 @@ describe.each([
 
     test('ends a batch of animals with the one that fills it', async () => {
       const large = [1, 2, 3, 4].map((id) => ({ id, name: 'é'.repeat(50_000), categoryId: 1 }));
-      await transfer.putAnimals(large);
-      expect((await transfer.animals(0, 10, 150_000)).map(({ id }) => id)).toEqual([1, 2]);
-      expect((await transfer.animals(2, 10, 1)).map(({ id }) => id)).toEqual([3]);
-      expect((await transfer.animals(0, 3, 1_000_000)).map(({ id }) => id)).toEqual([1, 2, 3]);
+      await pets().put(large);
+      expect((await pets().records(0, 10, 150_000)).map(({ id }) => id)).toEqual([1, 2]);
+      expect((await pets().records(2, 10, 1)).map(({ id }) => id)).toEqual([3]);
+      expect((await pets().records(0, 3, 1_000_000)).map(({ id }) => id)).toEqual([1, 2, 3]);
     });
 
     describe('of an idempotency key that is there', () => {
       const put = (expiresAt: number, other: object = {}) => ({
         digest: digest('caller\nkey'),
-        fingerprint: 'f',
-        animalId: 3,
+        fingerprint: print,
+        collection: 'animals',
+        recordId: 3,
         expiresAt,
         ...other,
       });
-      beforeEach(() => transfer.putAnimals(animals));
+      beforeEach(() => pets().put(animals));
 
       test('keeps the later expiry', async () => {
         const later = put(Date.now() + 60_000);
@@ -227,13 +249,13 @@ describe.each([
       });
 
       test('and has expired takes the one that was made under it since', async () => {
-        const later = put(Date.now() + 60_000, { animalId: 7, fingerprint: 'g' });
+        const later = put(Date.now() + 60_000, { recordId: 7, fingerprint: 'g' });
         await transfer.putReservations([put(Date.now() - 1000)]);
         await transfer.putReservations([later]);
         expect(await transfer.reservations('', 10)).toEqual([later]);
       });
 
-      test.for([{ fingerprint: 'g' }, { animalId: 7 }])(
+      test.for([{ fingerprint: 'g' }, { recordId: 7 }])(
         'and is good refuses one for another create: %j',
         async (other) => {
           const stored = put(Date.now() + 30_000);
@@ -248,23 +270,53 @@ describe.each([
       );
     });
 
+    test('a repeat under an idempotency key that was put creates nothing, though its animal was changed or deleted since', async () => {
+      const put = (key: string, recordId: number) => ({
+        digest: digest(`caller\n${key}`),
+        fingerprint: print,
+        collection: 'animals',
+        recordId,
+        expiresAt: Date.now() + 60_000,
+      });
+      await pets().raiseLastId(100);
+      await pets().put([
+        { id: 3, ...pet },
+        { id: 4, ...pet },
+      ]);
+      await transfer.putReservations([put('changed', 3), put('deleted', 4)]);
+      await asStore(async (store) => {
+        const max = await petsOf(store).update(3, { name: 'Max' });
+        await petsOf(store).delete(4);
+        for (const [key, id] of [
+          ['changed', 3],
+          ['deleted', 4],
+        ] as const) {
+          const repeat = petsOf(store).createOnce(pet, { caller: 'caller', key });
+          expect(await repeat).toEqual({ record: { id, ...pet }, isReplay: true });
+        }
+        expect((await petsOf(store).list({ limit: 10 })).records).toEqual([max]);
+      });
+      expect(await transfer.reservations('', 10)).toHaveLength(2);
+    });
+
     test('a repeat finds the animal by an idempotency key that was put', async () => {
       const [animal] = animals.slice(0, 1);
       const stored = {
         digest: digest('caller\nkey'),
-        fingerprint: 'f',
-        animalId: 3,
+        fingerprint: print,
+        collection: 'animals',
+        recordId: 3,
         expiresAt: Date.now() + 60_000,
       };
-      await transfer.raiseLastAnimalId(100);
-      await transfer.putAnimals(animals);
+      await pets().raiseLastId(100);
+      await pets().put(animals);
       await transfer.putReservations([stored]);
       await transfer.putReservations([stored]);
       expect(await transfer.reservations('', 10)).toEqual([stored]);
       const repeat = await asStore((store) =>
-        store.createOnce(pet, { caller: 'caller', key: 'key', fingerprint: 'f' }),
+        petsOf(store).createOnce(pet, { caller: 'caller', key: 'key' }),
       );
-      expect(repeat).toEqual({ animal, isReplay: true });
+      expect(repeat).toEqual({ record: { ...animal, ...pet }, isReplay: true });
     });
   });
 });
@@ -278,7 +330,7 @@ test.skipIf(mongodbUri === undefined)(
       afterReservation: ({ key }) =>
         key === 'halfway' ? Promise.reject(new Error('crashed')) : Promise.resolve(),
     });
-    const once = (key: string) => store.createOnce(pet, { caller: 'caller', key, fingerprint: 'f' });
+    const once = (key: string) => petsOf(store).createOnce(pet, { caller: 'caller', key });
     await once('whole');
     await expect(once('halfway')).rejects.toMatchObject({ code: 'outcome-unknown' });
     await store.close();

@@ -1,4 +1,4 @@
-import type { Animal } from '../schemas.ts';
+import { type CollectionDefinition, singular, type StoredRecord } from './collection.ts';
 import type { Awaitable, KeyRecord } from './store.ts';
 import { StoreError } from './storeError.ts';
 
@@ -7,31 +7,45 @@ export interface StoredReservation {
   /** SHA-256 of the caller and its key, hex: what both are cannot be read from it. */
   readonly digest: string;
   readonly fingerprint: string;
-  readonly animalId: number;
+  /** The record that was created. */
+  readonly collection: string;
+  readonly recordId: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
+}
+
+/** One collection of a store, for a copy. */
+export interface CollectionTransfer {
+  readonly definition: CollectionDefinition;
+  count(): Awaitable<number>;
+  /**
+   * Records with a greater id, in ascending order of id: at most so many, and none after those that have so many bytes.
+   * @param after a safe integer; 0: from the start
+   * @param maxBytes default: any number
+   */
+  records(after: number, limit: number, maxBytes?: number): Awaitable<StoredRecord[]>;
+  /**
+   * Stores records under the ids that they have; durable when it resolves. After a failure some may be stored.
+   * @throws {StoreError} `conflict` where another record has one of the ids
+   */
+  put(records: readonly StoredRecord[]): Promise<void>;
+  /** The highest id that was ever given, or is reserved to be; 0 before the first. */
+  lastId(): Awaitable<number>;
+  /** Makes every id up to this one count as given, so that no new record gets it. Call it before records are put. */
+  raiseLastId(id: number): Promise<void>;
 }
 
 /**
  * What a copy from one store to another needs. Nothing else may write to either of them meanwhile. A copy that was
  * interrupted is done again from where the target ends: to put what is there already changes nothing.
- * Every implementation fails with a `StoreError`.
+ * Every implementation fails with a `StoreError`. To open a store that has a collection which the code does not know is
+ * an error: a copy never leaves one out.
  */
 export interface StoreTransfer {
-  /** Whether nothing was ever stored: no animal, no key, no id given. */
+  /** Every collection of the store. */
+  readonly collections: readonly CollectionTransfer[];
+  /** Whether nothing was ever stored: no record, no key, no id given. */
   isEmpty(): Awaitable<boolean>;
-  countAnimals(): Awaitable<number>;
-  /**
-   * Animals with a greater id, in ascending order of id: at most so many, and none after those that have so many bytes.
-   * @param after a safe integer; 0: from the start
-   * @param maxBytes default: any number
-   */
-  animals(after: number, limit: number, maxBytes?: number): Awaitable<Animal[]>;
-  /**
-   * Stores animals under the ids that they have; durable when it resolves. After a failure some may be stored.
-   * @throws {StoreError} `conflict` where another animal has one of the ids
-   */
-  putAnimals(animals: readonly Animal[]): Promise<void>;
   /** Every key as it is stored, in the order in which they were added. */
   keys(): Awaitable<KeyRecord[]>;
   /**
@@ -40,28 +54,31 @@ export interface StoreTransfer {
    * @throws {StoreError} `conflict` where a name or a hash is there with another key
    */
   putKeys(keys: readonly KeyRecord[]): Promise<void>;
-  /** Idempotency keys that have not expired and whose animal is stored, in ascending order of digest. @param after a digest; '': from the start */
+  /** Idempotency keys that have not expired and whose record was stored, in ascending order of digest. @param after a digest; '': from the start */
   reservations(after: string, limit: number): Awaitable<StoredReservation[]>;
   /**
-   * Puts them after their animals: a repeat finds the one by the other. What is there stays where it is the same, and
+   * Puts them after their records: a repeat finds the one by the other. What is there stays where it is the same, and
    * gives way to what expires later: a key that had expired may have been used again.
    * @throws {StoreError} `conflict` where one that has not expired stands for another create; none is put then
    */
   putReservations(reservations: readonly StoredReservation[]): Promise<void>;
-  /** The highest id that was ever given, or is reserved to be; 0 before the first. */
-  lastAnimalId(): Awaitable<number>;
-  /** Makes every id up to this one count as given, so that no new animal gets it. Call it before animals are put. */
-  raiseLastAnimalId(id: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What an animal has besides its name, in bytes, about. */
+/** What a record takes besides its texts, in bytes, about. */
 const ROW_BYTES = 50;
 
-/** Says of each animal of a batch, in order, whether it is the last that fits. */
-export function fullAfter(maxBytes = Infinity): (animal: Animal) => boolean {
+/** Returns for each record of a batch, in order, whether it is the last that fits. */
+export function fullAfter(maxBytes = Infinity): (record: StoredRecord) => boolean {
   let bytes = 0;
-  return ({ name }) => (bytes += Buffer.byteLength(name) + ROW_BYTES) >= maxBytes;
+  return (record) => {
+    bytes += ROW_BYTES;
+    for (const value of Object.values(record)) {
+      if (typeof value === 'string') bytes += Buffer.byteLength(value);
+      else if (typeof value === 'object') bytes += Buffer.byteLength(JSON.stringify(value));
+    }
+    return bytes >= maxBytes;
+  };
 }
 
 /** Whether both are one key, whatever was marked on it since. */
@@ -76,12 +93,17 @@ type Used = Omit<StoredReservation, 'digest'>;
 /** Whether a reservation is to be put where `there` is found under its digest. @throws {StoreError} `conflict` */
 export function takesPlaceOf(there: Used | undefined, put: StoredReservation, now: number): boolean {
   if (there === undefined) return true;
-  const isSame = there.fingerprint === put.fingerprint && there.animalId === put.animalId;
+  const isSame =
+    there.fingerprint === put.fingerprint &&
+    there.collection === put.collection &&
+    there.recordId === put.recordId;
   if (!isSame && there.expiresAt > now) {
     throw new StoreError(
       'conflict',
-      `An idempotency key of animal ${put.animalId} is there already, for another create: animal ${there.animalId}.`,
+      `An idempotency key of ${nameOf(put)} is there already, for another create: ${nameOf(there)}.`,
     );
   }
   return there.expiresAt < put.expiresAt;
 }
+
+const nameOf = ({ collection, recordId }: Used) => `${singular(collection)} ${recordId}`;

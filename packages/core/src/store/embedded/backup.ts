@@ -1,11 +1,13 @@
 import { chmod, mkdtemp, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { StoreError } from '../storeError.ts';
-import { openAnimals } from './animals.ts';
+import { singular } from '../collection.ts';
 import { makeFolder, syncFolder } from './dataFolder.ts';
 import { FULL_BYTES, toStoreError } from './errors.ts';
 import { openKeys } from './keys.ts';
+import { layoutOf } from './migrations.ts';
 import { openDataFolder } from './open.ts';
+import { openTable } from './table.ts';
 
 export interface BackupOptions {
   /** The data folder. It may be in use. */
@@ -15,7 +17,12 @@ export interface BackupOptions {
 }
 
 export interface Backup {
-  readonly animals: number;
+  /** Every collection of the folder, also one that this version does not know. */
+  readonly collections: readonly {
+    readonly name: string;
+    readonly recordName: string;
+    readonly records: number;
+  }[];
   readonly keys: number;
   readonly bytes: number;
 }
@@ -83,7 +90,7 @@ async function rejectUsed(target: string): Promise<void> {
 }
 
 async function copySnapshot(dataDir: string, file: string): Promise<void> {
-  const folder = await openDataFolder(dataDir, false).catch((error: unknown) => {
+  const folder = await openDataFolder(dataDir, { create: false }).catch((error: unknown) => {
     throw toStoreError(error, dataDir);
   });
   try {
@@ -114,12 +121,17 @@ async function toBackupError(error: unknown, folder: string): Promise<unknown> {
   );
 }
 
-/** Opens the copy as a start would. */
+/** Opens the copy, and leaves it as it is: of the version that the data folder has. */
 async function readBackup(path: string): Promise<Backup> {
-  const folder = await openDataFolder(path, false);
+  const folder = await openDataFolder(path, { create: false });
   try {
     const { size } = await stat(join(path, 'petstore.mdb'));
-    return { animals: openAnimals(folder).count(), keys: openKeys(folder).list().length, bytes: size };
+    const collections = Object.keys(layoutOf(folder)).map((name) => ({
+      name,
+      recordName: singular(name),
+      records: openTable(folder.root, name, { encoding: 'binary', keyEncoding: 'binary' }).getCount(),
+    }));
+    return { collections, keys: openKeys(folder).list().length, bytes: size };
   } finally {
     await folder.close();
     // It belongs to the processes of one machine.

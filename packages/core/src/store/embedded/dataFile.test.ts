@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findDamage } from './dataFile.ts';
 import { openEmbeddedStore } from './index.ts';
+import { animals } from '../../procedures/animals.ts';
 
 let dataDir: string;
 let intact: Buffer;
@@ -13,7 +14,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
   const store = await openEmbeddedStore({ dataDir });
   for (let count = 0; count < 30; count++)
-    await store.create({ name: 'x'.repeat(count * 100), categoryId: 1 });
+    await store.collection(animals).create({ name: 'x'.repeat(count * 100), categoryId: 1 });
   await store.close();
   intact = await readFile(join(dataDir, 'petstore.mdb'));
 });
@@ -46,7 +47,7 @@ test('a file that keeps being written by another process has none', async () => 
   const store = await openEmbeddedStore({ dataDir });
   const stop = new AbortController();
   const writes = (async () => {
-    while (!stop.signal.aborted) await store.create({ name: 'Rex', categoryId: 1 });
+    while (!stop.signal.aborted) await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
   })();
   for (let count = 0; count < 300; count++) {
     expect(await findDamage(join(dataDir, 'petstore.mdb'))).toBeUndefined();

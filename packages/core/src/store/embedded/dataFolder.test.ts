@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbeddedStore } from './index.ts';
 import { readInProcess } from './testing/startStoreProcess.ts';
+import { animals } from '../../procedures/animals.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -97,7 +98,7 @@ describe.skipIf(process.platform === 'win32')('a folder that other users may wri
     await chown(dataDir, 65_534, 0);
     await chmod(dataDir, 0o2775);
     const store = await openEmbeddedStore({ dataDir });
-    expect(await store.create({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 1 });
+    expect(await store.collection(animals).create({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 1 });
     await store.close();
   });
 });

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Store } from '../store.ts';
 import type { StoreError } from '../storeError.ts';
 import { openEmbeddedStore } from './index.ts';
+import { animals } from '../../procedures/animals.ts';
 
 let folder: string;
 let dataDir: string;
@@ -16,7 +17,7 @@ beforeEach(async () => {
   dataDir = join(folder, 'data');
   onFatal.mockClear();
   store = await openEmbeddedStore({ dataDir, onFatal });
-  await store.create({ name: 'Rex', categoryId: 1 });
+  await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
 });
 afterEach(async () => {
   await store.close();
@@ -63,13 +64,15 @@ test.for<[string, string, () => Promise<void>]>([
   'after %s a create is never acknowledged, and every later call fails as fatal',
   async ([, name, change]) => {
     await change();
-    await expect(store.create({ name: 'Bello', categoryId: 1 })).rejects.toMatchObject({
+    await expect(store.collection(animals).create({ name: 'Bello', categoryId: 1 })).rejects.toMatchObject({
       code: 'outcome-unknown',
     });
     expect(() => store.ready()).toThrow(fatal(name));
-    expect(() => store.get(1)).toThrow(fatal(name));
-    expect(() => store.list({ limit: 1 })).toThrow(fatal(name));
-    await expect(store.create({ name: 'Hasso', categoryId: 1 })).rejects.toEqual(fatal(name));
+    expect(() => store.collection(animals).get(1)).toThrow(fatal(name));
+    expect(() => store.collection(animals).list({ limit: 1 })).toThrow(fatal(name));
+    await expect(store.collection(animals).create({ name: 'Hasso', categoryId: 1 })).rejects.toEqual(
+      fatal(name),
+    );
     expect(onFatal.mock.calls).toEqual([[fatal(name)]]);
   },
 );
@@ -88,7 +91,7 @@ test('without a call it is found within a second that the data folder was remove
 test('a folder that goes away and comes back unchanged between two looks at it is no error', async () => {
   await rename(dataDir, join(folder, 'moved'));
   await rename(join(folder, 'moved'), dataDir);
-  expect(await store.create({ name: 'Bello', categoryId: 1 })).toMatchObject({ id: 2 });
+  expect(await store.collection(animals).create({ name: 'Bello', categoryId: 1 })).toMatchObject({ id: 2 });
   await store.ready();
   expect(onFatal).not.toHaveBeenCalled();
 });

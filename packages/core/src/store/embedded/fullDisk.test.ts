@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openEmbeddedStore } from './index.ts';
 import { readInProcess, startStoreProcess } from './testing/startStoreProcess.ts';
+import { animals } from '../../procedures/animals.ts';
 
 let folder: string;
 let dataDir: string;
@@ -37,8 +38,8 @@ describe.skipIf(await lacksSmallDisks())('a full disk', () => {
         const reader = await openEmbeddedStore({ dataDir });
         const ids: number[] = [];
         for (let more = true; more;) {
-          const page = await reader.list({ limit: 100, cursor: ids.at(-1) });
-          ids.push(...page.animals.map(({ id }) => id));
+          const page = await reader.collection(animals).list({ limit: 100, cursor: ids.at(-1) });
+          ids.push(...page.records.map(({ id }) => id));
           more = page.hasNext;
         }
         await reader.close();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Store } from '../store.ts';
 import { openEmbeddedStore } from './index.ts';
+import { animals } from '../../procedures/animals.ts';
 
 let dataDir: string;
 let store: Store;
@@ -27,10 +28,10 @@ async function commits(): Promise<number> {
 test('creates at once share commits, creates one after the other do not', async () => {
   const pet = { name: 'Rex', categoryId: 1 };
   const start = await commits();
-  await Promise.all(Array.from({ length: 500 }, () => store.create(pet)));
+  await Promise.all(Array.from({ length: 500 }, () => store.collection(animals).create(pet)));
   const together = await commits();
   expect(together - start).toBeLessThan(50);
-  for (let count = 0; count < 10; count++) await store.create(pet);
+  for (let count = 0; count < 10; count++) await store.collection(animals).create(pet);
   expect((await commits()) - together).toBe(10);
 });
 
@@ -38,9 +39,9 @@ test('a write that is refused takes none of those down that share its commit', a
   const key = (hash: string) => ({ name: 'deploy', hash: hash.repeat(43), createdAt: 1 });
   await store.keys.add(key('a'));
   const results = await Promise.allSettled([
-    store.create({ name: 'Rex', categoryId: 1 }),
+    store.collection(animals).create({ name: 'Rex', categoryId: 1 }),
     store.keys.add(key('b')),
-    store.create({ name: 'Bello', categoryId: 1 }),
+    store.collection(animals).create({ name: 'Bello', categoryId: 1 }),
   ]);
   expect(results).toMatchObject([
     { status: 'fulfilled', value: { id: 1 } },
@@ -51,14 +52,18 @@ test('a write that is refused takes none of those down that share its commit', a
 
 test('a create whose caller goes while it waits is not begun', async () => {
   const controller = new AbortController();
-  const waiting = store.create({ name: 'Rex', categoryId: 1 }, { signal: controller.signal });
+  const waiting = store
+    .collection(animals)
+    .create({ name: 'Rex', categoryId: 1 }, { signal: controller.signal });
   controller.abort(new Error('gone'));
   await expect(waiting).rejects.toThrow('gone');
-  expect(await store.create({ name: 'Bello', categoryId: 1 })).toMatchObject({ id: 1 });
+  expect(await store.collection(animals).create({ name: 'Bello', categoryId: 1 })).toMatchObject({ id: 1 });
 });
 
 test('close waits for every write that was accepted, also where they take many commits', async () => {
-  const creates = Array.from({ length: 5000 }, () => store.create({ name: 'Rex', categoryId: 1 }));
+  const creates = Array.from({ length: 5000 }, () =>
+    store.collection(animals).create({ name: 'Rex', categoryId: 1 }),
+  );
   await store.close();
   expect((await Promise.all(creates)).map(({ id }) => id)).toContain(5000);
 });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../storeError.ts';
 import { toCommitError, toReadError } from './errors.ts';
-import type { DataFolder } from './open.ts';
+import type { DataFolder } from './folder.ts';
 
 /** For how long one transaction takes in jobs: it holds the event loop, and the lock of all processes. */
 const TRANSACTION_MS = 5;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { contractReservations, storeContract } from '../contract.ts';
+import { contractCollections, contractReservations, storeContract } from '../contract.ts';
 import type { Store } from '../store.ts';
 import { openEmbeddedStore } from './index.ts';
 
@@ -11,7 +11,11 @@ storeContract(
     const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
     const opened: Store[] = [];
     const reopen = async () => {
-      const store = await openEmbeddedStore({ dataDir, maxReservations: contractReservations });
+      const store = await openEmbeddedStore({
+        dataDir,
+        collections: contractCollections,
+        maxReservations: contractReservations,
+      });
       opened.push(store);
       return store;
     };

@@ -1,15 +1,19 @@
 import { resolve } from 'node:path';
-import type { CallOptions, CloseOptions, Store } from '../store.ts';
-import { openAnimals } from './animals.ts';
+import { collections as petStoreCollections } from '../../collections.ts';
+import { type CollectionDefinition, notOpened, type StoredRecord } from '../collection.ts';
+import { expectedVersion, fingerprint, recordOf } from '../record.ts';
+import type { CallOptions, CloseOptions, Collection, Store } from '../store.ts';
+import { openCollection } from './collection.ts';
 import { closed, toReadError, toStoreError } from './errors.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { openKeys } from './keys.ts';
-import { type DataFolder, openDataFolder } from './open.ts';
+import type { DataFolder } from './folder.ts';
+import { openDataFolder } from './open.ts';
 import type { EmbeddedStoreOptions } from './options.ts';
 import { openReservations } from './reservations.ts';
 
 export { type Backup, backupFolder, type BackupOptions } from './backup.ts';
-export { type TableReport, type VerifiedTable, verifiedTables, verifyFolder } from './verify.ts';
+export { type TableReport, verifiedTables, verifyFolder } from './verify.ts';
 export { checkFolder } from './dataFolder.ts';
 export type { EmbeddedStoreOptions } from './options.ts';
 export { openEmbeddedTransfer } from './transfer.ts';
@@ -23,9 +27,10 @@ export { openEmbeddedTransfer } from './transfer.ts';
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const dataDir = resolve(options.dataDir);
   try {
-    const folder = await openDataFolder(dataDir, options.create ?? true, options.onFatal);
+    const { create = true, collections = petStoreCollections, migrate = true, onFatal, onMigrated } = options;
+    const folder = await openDataFolder(dataDir, { create, collections, migrate, onFatal, onMigrated });
     try {
-      return createStore(folder, options.maxReservations);
+      return createStore(folder, collections, options.maxReservations);
     } catch (error) {
       await folder.close();
       throw error;
@@ -35,9 +40,12 @@ export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<
   }
 }
 
-function createStore(folder: DataFolder, maxReservations?: number): Store {
+function createStore(
+  folder: DataFolder,
+  definitions: readonly CollectionDefinition[],
+  maxReservations?: number,
+): Store {
   const { root, path: dataDir, watch } = folder;
-  const animals = openAnimals(folder);
   const keys = openKeys(folder);
   const reservations = openReservations(folder, maxReservations);
   const commits = createGroupCommit(folder);
@@ -63,20 +71,52 @@ function createStore(folder: DataFolder, maxReservations?: number): Store {
     return commits.write(job, call?.signal);
   }
 
+  function serve<Stored extends StoredRecord, Indexed extends string>(
+    definition: CollectionDefinition<Stored, Indexed>,
+  ): Collection<Stored, Indexed> {
+    const { name } = definition;
+    const records = openCollection(folder, definition);
+    return {
+      create: (values, call) => write(() => records.insert(values), call),
+      createOnce: (values, reservation, call) =>
+        write(() => {
+          const now = Date.now();
+          const print = fingerprint(definition, values);
+          const id = reservations.find(reservation, name, print, now);
+          // The values of a repeat are those of the first call.
+          if (id !== undefined) return { record: recordOf(definition, id, values), isReplay: true };
+          const room = reservations.room(reservation, now);
+          const record = records.insert(values);
+          const created = { collection: name, recordId: record.id, fingerprint: print };
+          reservations.add(reservation, created, now, room);
+          return { record, isReplay: false };
+        }, call),
+      get: (id, call) => read(() => records.get(id), call),
+      list: (query, call) => read(() => records.list(query), call),
+      async update(id, change, call) {
+        const ifVersion = expectedVersion(definition, call);
+        return write(() => records.update(id, change, ifVersion), call);
+      },
+      async delete(id, call) {
+        const ifVersion = expectedVersion(definition, call);
+        return write(() => records.remove(id, ifVersion), call);
+      },
+    };
+  }
+
+  const collections = new Map<unknown, unknown>(
+    definitions.map((definition) => [definition, serve(definition)]),
+  );
+
   return {
-    create: (pet, call) => write(() => animals.insert(pet), call),
-    createOnce: (pet, reservation, call) =>
-      write(() => {
-        const now = Date.now();
-        const id = reservations.find(reservation, now);
-        if (id !== undefined) return { animal: animals.existing(id), isReplay: true };
-        const room = reservations.room(reservation, now);
-        const animal = animals.insert(pet);
-        reservations.add(reservation, animal.id, now, room);
-        return { animal, isReplay: false };
-      }, call),
-    get: (id, call) => read(() => animals.get(id), call),
-    list: (query, call) => read(() => animals.list(query), call),
+    collection<Stored extends StoredRecord, Indexed extends string>(
+      definition: CollectionDefinition<Stored, Indexed>,
+    ) {
+      const collection = collections.get(definition);
+      if (collection === undefined) throw notOpened(definition);
+      // It was made of this definition.
+      return collection as Collection<Stored, Indexed>;
+    },
     keys: {
       find: (hash, call) => read(() => keys.find(hash), call),
       add: (record) => write(() => keys.add(record)),

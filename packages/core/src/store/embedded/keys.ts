@@ -1,10 +1,11 @@
 import type { Database } from 'lmdb';
+import type { Decoded } from '../rowCodec.ts';
 import type { KeyRecord } from '../store.ts';
 import { StoreError } from '../storeError.ts';
-import { openCounter } from './counter.ts';
+import { KEY_COUNTER, openCounter } from './counter.ts';
 import { damaged } from './errors.ts';
-import type { DataFolder } from './open.ts';
-import { type Decoded, jsonRow } from './rows.ts';
+import type { DataFolder } from './folder.ts';
+import { jsonRow } from './rows.ts';
 import { collect, openTable, put } from './table.ts';
 
 interface StoredKey {
@@ -29,7 +30,7 @@ export function openKeyTables({ root }: DataFolder) {
 /** API keys. What writes belongs inside a write transaction. */
 export function openKeys(folder: DataFolder) {
   const { path } = folder;
-  const counter = openCounter(folder, 'lastKeyNumber');
+  const counter = openCounter(folder, KEY_COUNTER);
   const { keys, hashes } = openKeyTables(folder);
 
   function checked<T>(row: T | null): T {

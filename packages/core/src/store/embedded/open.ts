@@ -1,18 +1,19 @@
 import { constants } from 'node:fs';
 import { access, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Database, open as openLmdb, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
+import { open as openLmdb, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
+import type { CollectionDefinition } from '../collection.ts';
 import { StoreError } from '../storeError.ts';
+import { KEY_COUNTER } from './counter.ts';
 import { findDamage } from './dataFile.ts';
 import { makeFolder, publish, rejectLink, rejectSharedFolder } from './dataFolder.ts';
 import { damaged } from './errors.ts';
-import { type FolderWatch, watchFolder } from './folderWatch.ts';
-import { type Decoded, jsonRow } from './rows.ts';
+import type { DataFolder, Layout, MetaTable } from './folder.ts';
+import { watchFolder } from './folderWatch.ts';
+import { bringUpToDate, FORMAT, formatOf, isUpToDate, rejectUnknown } from './migrations.ts';
+import { jsonRow } from './rows.ts';
 import { openTable, put } from './table.ts';
 import { waitForWriteLock } from './writeLock.ts';
-
-/** The layout of what is stored. A change that older code cannot read counts it up. */
-const FORMAT = 1;
 
 /** Room for a thousand readers: LMDB takes 64 bytes for each, and a process needs one or two. */
 const LOCK_FILE_BYTES = 65_536;
@@ -23,20 +24,19 @@ const READER_CHECK_MS = 60_000;
 /** What a data folder holds. */
 const FILES = ['petstore.mdb', 'petstore.mdb-lock'] as const;
 
-/** They are all there from the start: one that is missing is damage, never a reason to count from 1 again. */
-const COUNTERS = ['lastAnimalId', 'lastKeyNumber'] as const;
-export type CounterName = (typeof COUNTERS)[number];
+/** How many tables the file may have: one for each collection and each index, and eight of the store's own. */
+const MAX_TABLES = 128;
 
-/** Facts about the folder as a whole. */
-type MetaTable = Database<Decoded<number>, 'format' | CounterName>;
-
-export interface DataFolder {
-  /** For messages. */
-  readonly path: string;
-  readonly root: RootDatabase;
-  readonly meta: MetaTable;
-  readonly watch: FolderWatch;
-  close(): Promise<void>;
+export interface OpenFolderOptions {
+  /** Whether a folder without a store gets one. */
+  readonly create: boolean;
+  /** What the code knows. Unset: the folder is opened as it is, whatever its collections. */
+  readonly collections?: readonly CollectionDefinition[];
+  /** Whether a folder of an earlier version is brought up to date. */
+  readonly migrate?: boolean;
+  /** Called with a sentence for each step that brought the folder up to date. */
+  readonly onMigrated?: ((what: string) => void) | undefined;
+  readonly onFatal?: ((error: StoreError) => void) | undefined;
 }
 
 /**
@@ -45,8 +45,7 @@ export interface DataFolder {
  */
 export async function openDataFolder(
   path: string,
-  create: boolean,
-  onFatal?: (error: StoreError) => void,
+  { create, collections, migrate = false, onMigrated, onFatal }: OpenFolderOptions,
 ): Promise<DataFolder> {
   const file = join(path, FILES[0]);
   if (create) await makeFolder(path);
@@ -54,7 +53,7 @@ export async function openDataFolder(
   await rejectSharedFolder(path);
   await publish(`${file}-lock`, writeLockFile);
   // The file appears complete, so one that is empty or half there is damaged, and not one that was being made.
-  await publish(file, writeNewFile);
+  await publish(file, (temporary) => writeNewFile(temporary, collections ?? []));
   for (const name of FILES) await rejectLink(path, name);
   await access(file, constants.R_OK | constants.W_OK);
   const damage = await findDamage(file);
@@ -68,13 +67,19 @@ export async function openDataFolder(
     const opened = openFile(file);
     root = opened;
     const meta = openMeta(opened);
-    const format = meta.get('format');
-    if (typeof format !== 'number') throw damaged(path, 'petstore.mdb does not say which format it has');
-    if (format > FORMAT) {
-      throw new StoreError(
-        'damaged',
-        `The data in ${path} has format ${format} and this version knows ${FORMAT} at most: start a newer version, or choose another folder.`,
-      );
+    const folder = { path, root: opened, meta };
+    formatOf(folder);
+    if (collections !== undefined) {
+      rejectUnknown(folder, collections);
+      if (!isUpToDate(folder, collections)) {
+        if (!migrate) {
+          throw new StoreError(
+            'migration-needed',
+            `An earlier version made the data in ${path}: start the service, which brings it up to date.`,
+          );
+        }
+        for (const what of bringUpToDate(folder, collections)) onMigrated?.(what);
+      }
     }
     // lmdb itself checks once when it opens a file.
     const readerCheck = setInterval(() => opened.readerCheck(), READER_CHECK_MS).unref();
@@ -104,6 +109,7 @@ function openFile(file: string): RootDatabase {
   const options: LmdbOptions = {
     path: file,
     noSubdir: true,
+    maxDbs: MAX_TABLES,
     permissionsMode: 0o600,
     encoding: 'binary',
     /*
@@ -124,22 +130,25 @@ function openFile(file: string): RootDatabase {
 /** What lmdb 3.5.6 takes, where its declarations lack it. */
 type LmdbOptions = RootDatabaseOptions & { path: string; permissionsMode: number };
 
-const openMeta = (root: RootDatabase): MetaTable => openTable(root, 'meta', { encoder: jsonRow<number>() });
+const openMeta = (root: RootDatabase): MetaTable =>
+  openTable(root, 'meta', { encoder: jsonRow<number | Layout>() });
 
 /** All its bytes, before LMDB maps it: on a full disk a write to a hole would end the process (SIGBUS). */
 async function writeLockFile(path: string): Promise<void> {
   await writeFile(path, Buffer.alloc(LOCK_FILE_BYTES), { mode: 0o600, flush: true });
 }
 
-async function writeNewFile(path: string): Promise<void> {
+async function writeNewFile(path: string, collections: readonly CollectionDefinition[]): Promise<void> {
   await writeLockFile(`${path}-lock`);
   const root = openFile(path);
   try {
     const meta = openMeta(root);
     root.transactionSync(() => {
       put(meta, 'format', FORMAT);
-      for (const counter of COUNTERS) put(meta, counter, 0);
+      put(meta, KEY_COUNTER, 0);
+      put(meta, 'layout', {});
     });
+    bringUpToDate({ path, root, meta }, collections);
   } finally {
     await root.close();
   }

@@ -1,3 +1,4 @@
+import type { CollectionDefinition } from '../collection.ts';
 import type { StoreError } from '../storeError.ts';
 
 export interface EmbeddedStoreOptions {
@@ -5,6 +6,15 @@ export interface EmbeddedStoreOptions {
   readonly dataDir: string;
   /** Whether a folder without a store gets one. Default: true. */
   readonly create?: boolean;
+  /** What the store keeps. Default: the collections of the pet store. A folder with any other is an error. */
+  readonly collections?: readonly CollectionDefinition[] | undefined;
+  /**
+   * Whether a folder of an earlier version is brought up to date. Default: true. Otherwise it is `migration-needed`.
+   * Every process of the earlier version must have ended.
+   */
+  readonly migrate?: boolean | undefined;
+  /** Called with a sentence for each step that brought the folder up to date. */
+  readonly onMigrated?: ((what: string) => void) | undefined;
   /**
    * How many idempotency keys one caller may use within a day. Default: 100,000. They are counted by the hour, so a key
    * counts for up to 25 hours.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { commandMissing } from '@petstore/testing/commandMissing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { Animal } from '../../schemas.ts';
+import { animals, Animal } from '../../procedures/animals.ts';
 import { openEmbeddedStore } from './index.ts';
 import { readInProcess, startStoreProcess, storeProcessArguments } from './testing/startStoreProcess.ts';
 
@@ -25,7 +25,7 @@ test('processes that start at once on a new folder and create all give their ani
   );
 
   const store = await openEmbeddedStore({ dataDir });
-  for (const animal of created) expect(await store.get(animal.id)).toEqual(animal);
+  for (const animal of created) expect(await store.collection(animals).get(animal.id)).toEqual(animal);
   await store.close();
 });
 
@@ -45,43 +45,50 @@ test('of eight processes that add the first key at once, one does', async () => 
 
 test('what another process acknowledged is seen at once, in the same turn of the event loop', async () => {
   const store = await openEmbeddedStore({ dataDir });
-  expect(await store.list({ limit: 1 })).toEqual({ animals: [], hasNext: false });
-  const before = store.get(1);
+  expect(await store.collection(animals).list({ limit: 1 })).toEqual({ records: [], hasNext: false });
+  const before = store.collection(animals).get(1);
   const created: unknown = JSON.parse(
     execFileSync(process.execPath, storeProcessArguments('create', dataDir, '1'), { encoding: 'utf8' }),
   );
-  const after = store.get(1);
+  const after = store.collection(animals).get(1);
   expect([before, after]).toEqual([undefined, ...z.array(Animal).parse(created)]);
   await store.close();
 });
 
 test('while another process holds up all writes, reads go on, and writes fail after 10 s', async () => {
   const store = await openEmbeddedStore({ dataDir });
-  await store.create({ name: 'Rex', categoryId: 1 });
+  await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
   const holder = startStoreProcess(['holdLock', dataDir]);
   expect(await holder.next()).toBe('held');
 
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const failed = store.create({ name: 'Bello', categoryId: 1 }).catch((error: unknown) => error);
+  const failed = store
+    .collection(animals)
+    .create({ name: 'Bello', categoryId: 1 })
+    .catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(await failed).toMatchObject({
     code: 'unavailable',
     message: expect.stringContaining('has not taken a write for 10 s'),
   });
-  expect(store.get(1)).toEqual({ id: 1, name: 'Rex', categoryId: 1 });
+  expect(store.collection(animals).get(1)).toEqual({ id: 1, name: 'Rex', categoryId: 1 });
   expect(() => store.ready()).toThrow('has not taken a write for 10 s');
-  await expect(store.create({ name: 'Hasso', categoryId: 1 })).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(store.collection(animals).create({ name: 'Hasso', categoryId: 1 })).rejects.toMatchObject({
+    code: 'unavailable',
+  });
   vi.useRealTimers();
 
   holder.child.kill('SIGKILL');
   await holder.rest();
   await vi.waitFor(() => store.ready());
-  expect(await store.create({ name: 'Waldi', categoryId: 1 })).toEqual({
+  expect(await store.collection(animals).create({ name: 'Waldi', categoryId: 1 })).toEqual({
     id: 2,
     name: 'Waldi',
     categoryId: 1,
   });
-  expect(await store.list({ limit: 20 })).toMatchObject({ animals: [{ name: 'Rex' }, { name: 'Waldi' }] });
+  expect(await store.collection(animals).list({ limit: 20 })).toMatchObject({
+    records: [{ name: 'Rex' }, { name: 'Waldi' }],
+  });
   await store.close();
 });
 
@@ -89,7 +96,7 @@ test('close({ deadlineMs }) ends by its deadline while another process holds up 
   const store = await openEmbeddedStore({ dataDir });
   const holder = startStoreProcess(['holdLock', dataDir]);
   expect(await holder.next()).toBe('held');
-  const creates = ['Rex', 'Bello'].map((name) => store.create({ name, categoryId: 1 }));
+  const creates = ['Rex', 'Bello'].map((name) => store.collection(animals).create({ name, categoryId: 1 }));
   const ended = Promise.allSettled(creates);
 
   const since = performance.now();
@@ -105,13 +112,13 @@ test('close({ deadlineMs }) ends by its deadline while another process holds up 
   holder.child.kill('SIGKILL');
   await holder.rest();
   const next = await openEmbeddedStore({ dataDir });
-  expect(await next.create({ name: 'Waldi', categoryId: 1 })).toMatchObject({ id: 1 });
+  expect(await next.collection(animals).create({ name: 'Waldi', categoryId: 1 })).toMatchObject({ id: 1 });
   await next.close();
 });
 
 test('close({ deadlineMs }) waits no longer than the writes under way', async () => {
   const store = await openEmbeddedStore({ dataDir });
-  const created = store.create({ name: 'Rex', categoryId: 1 });
+  const created = store.collection(animals).create({ name: 'Rex', categoryId: 1 });
   await store.close({ deadlineMs: 60_000 });
   expect(await created).toMatchObject({ id: 1 });
 });

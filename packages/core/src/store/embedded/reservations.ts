@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Database } from 'lmdb';
+import type { Decoded } from '../rowCodec.ts';
 import type { Reservation } from '../store.ts';
 import { MAX_RESERVATIONS, tooManyReservations } from '../reservationLimit.ts';
 import { StoreError } from '../storeError.ts';
 import { type StoredReservation, takesPlaceOf } from '../transfer.ts';
 import { damaged } from './errors.ts';
-import type { DataFolder } from './open.ts';
-import { type Decoded, jsonRow } from './rows.ts';
-import { collect, openTable, put } from './table.ts';
+import type { DataFolder } from './folder.ts';
+import { jsonRow } from './rows.ts';
+import { collect, openTable, put, type TableRoot } from './table.ts';
 
 /** How long a repeat is known as one, in milliseconds: 24 hours. */
 const reservationMs = 86_400_000;
@@ -28,11 +29,11 @@ interface CallerRow {
 }
 
 /** It stands under its digest. */
-type Row = Omit<StoredReservation, 'digest'>;
+export type ReservationRow = Omit<StoredReservation, 'digest'>;
 
-export function openReservationTables({ root }: DataFolder) {
-  const reservations: Database<Decoded<Row>, Uint8Array> = openTable(root, 'reservations', {
-    encoder: jsonRow<Row>(),
+export function openReservationTables({ root }: TableRoot) {
+  const reservations: Database<Decoded<ReservationRow>, Uint8Array> = openTable(root, 'reservations', {
+    encoder: jsonRow<ReservationRow>(),
     keyEncoding: 'binary',
   });
   // By when they expire: what is to be cleared away stands first.
@@ -40,7 +41,7 @@ export function openReservationTables({ root }: DataFolder) {
     encoding: 'binary',
     keyEncoding: 'binary',
   });
-  // How many each caller made. Later than the others: a folder of an earlier version gets it when it is opened.
+  // How many each caller made.
   const callers: Database<Decoded<CallerRow>, Uint8Array> = openTable(root, 'reservations.callers', {
     encoder: jsonRow<CallerRow>(),
     keyEncoding: 'binary',
@@ -49,8 +50,8 @@ export function openReservationTables({ root }: DataFolder) {
 }
 
 /**
- * Idempotency keys, each with the animal that was created under it. Since animal and reservation are written in one
- * transaction, neither is ever there without the other. What writes belongs inside a write transaction.
+ * Idempotency keys, each with the record that was created under it. Record and reservation are written in one
+ * transaction. What writes belongs inside a write transaction.
  */
 export function openReservations(folder: DataFolder, maxReservations = MAX_RESERVATIONS) {
   const { path } = folder;
@@ -67,7 +68,7 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
     }
   }
 
-  function store(key: Uint8Array, row: Row): void {
+  function store(key: Uint8Array, row: ReservationRow): void {
     put(reservations, key, row);
     put(expiries, expiryEntry(row.expiresAt, key), NOTHING);
   }
@@ -79,13 +80,13 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
 
   return {
     /**
-     * The animal that was created under a reservation; `undefined` where it is new, or has expired.
+     * The id of the record that was created under a reservation; `undefined` where it is new, or has expired.
      * @throws {StoreError} `key-reused`
      */
-    find(reservation: Reservation, now: number): number | undefined {
+    find(reservation: Reservation, collection: string, fingerprint: string, now: number): number | undefined {
       const stored = checked(reservations.get(reservationKey(reservation)));
       if (stored === undefined || stored.expiresAt <= now) return undefined;
-      if (stored.fingerprint === reservation.fingerprint) return stored.animalId;
+      if (stored.fingerprint === fingerprint && stored.collection === collection) return stored.recordId;
       throw new StoreError('key-reused', 'The idempotency key was used with another input.');
     },
 
@@ -107,14 +108,15 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
       return { made: [...made, [hour, thisHour + 1]] };
     },
 
-    add(reservation: Reservation, animalId: number, now: number, room: CallerRow): void {
+    add(
+      reservation: Reservation,
+      created: Pick<ReservationRow, 'collection' | 'fingerprint' | 'recordId'>,
+      now: number,
+      room: CallerRow,
+    ): void {
       sweep(now);
       put(callers, callerKey(reservation.caller), room);
-      store(reservationKey(reservation), {
-        fingerprint: reservation.fingerprint,
-        animalId,
-        expiresAt: now + reservationMs,
-      });
+      store(reservationKey(reservation), { ...created, expiresAt: now + reservationMs });
     },
 
     /** Those that have not expired, in ascending order of digest, after one: at most so many. */
@@ -122,8 +124,8 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
       const range = reservations.getRange({ start: Buffer.from(after, 'hex'), exclusiveStart: true });
       const found = range
         .map(({ key, value }) => {
-          const { fingerprint, animalId, expiresAt } = checked(value);
-          return { digest: Buffer.from(key).toString('hex'), fingerprint, animalId, expiresAt };
+          const { fingerprint, collection, recordId, expiresAt } = checked(value);
+          return { digest: Buffer.from(key).toString('hex'), fingerprint, collection, recordId, expiresAt };
         })
         .filter(({ expiresAt }) => expiresAt > now);
       return collect(found, limit);

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Animal, PetStatus } from '../../schemas.ts';
+import { type Animal, PetStatus } from '../../procedures/animals.ts';
 import { CHECKSUM_BYTES, seal } from './checksum.ts';
 import { idKey } from './idKey.ts';
-import { animalRow, jsonRow } from './rows.ts';
+import { jsonRow } from './rows.ts';
+import { animalRow } from '../../procedures/animalRow.ts';
 
 const id = fc.maxSafeNat();
 const animal: fc.Arbitrary<Animal> = fc.record(

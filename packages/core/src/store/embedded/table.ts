@@ -1,5 +1,10 @@
 import type { Database, Key, RootDatabase, RootDatabaseOptions } from 'lmdb';
 
+/** What a table is opened in. */
+export interface TableRoot {
+  readonly root: RootDatabase;
+}
+
 /** Opens one table. Its declarations take codecs for the root database only; lmdb takes them for any. */
 export function openTable<Value, TableKey extends Key>(
   root: RootDatabase,

@@ -1,29 +1,38 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Animal } from '../../schemas.ts';
+import { collections as petStoreCollections } from '../../collections.ts';
+import type { CollectionDefinition } from '../collection.ts';
 import type { KeyRecord } from '../store.ts';
 import { StoreError } from '../storeError.ts';
-import { fullAfter, isSameKey, type StoreTransfer } from '../transfer.ts';
-import { openAnimals } from './animals.ts';
-import { openCounter } from './counter.ts';
+import { type CollectionTransfer, fullAfter, isSameKey, type StoreTransfer } from '../transfer.ts';
+import { openCollection } from './collection.ts';
 import { toReadError, toStoreError } from './errors.ts';
 import { createGroupCommit } from './groupCommit.ts';
-import type { EmbeddedStoreOptions } from './options.ts';
 import { openKeys } from './keys.ts';
 import { openDataFolder } from './open.ts';
+import type { EmbeddedStoreOptions } from './options.ts';
 import { openReservations } from './reservations.ts';
 
 /** Opens a data folder for a copy. @throws {StoreError} */
 export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promise<StoreTransfer> {
   const dataDir = resolve(options.dataDir);
-  const folder = await openDataFolder(dataDir, options.create ?? true).catch((error: unknown) => {
+  const {
+    create = true,
+    collections: definitions = petStoreCollections,
+    migrate = true,
+    onMigrated,
+  } = options;
+  const folder = await openDataFolder(dataDir, {
+    create,
+    collections: definitions,
+    migrate,
+    onMigrated,
+  }).catch((error: unknown) => {
     throw toStoreError(error, dataDir);
   });
   const { root } = folder;
-  const animals = openAnimals(folder);
   const keys = openKeys(folder);
   const reservations = openReservations(folder);
-  const lastAnimalId = openCounter(folder, 'lastAnimalId');
   const { write, idle } = createGroupCommit(folder);
 
   async function read<T>(action: () => T): Promise<T> {
@@ -35,14 +44,28 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
     }
   }
 
-  /** Of those, the ones that are not there yet. */
-  function missing(some: readonly Animal[]): Animal[] {
-    return some.filter((animal) => {
-      const stored = animals.get(animal.id);
-      if (stored === undefined) return true;
-      if (isDeepStrictEqual(stored, animal)) return false;
-      throw new StoreError('conflict', `The data folder ${dataDir} has another animal ${animal.id}.`);
-    });
+  function openTransfer(definition: CollectionDefinition): CollectionTransfer {
+    const records = openCollection(folder, definition);
+    return {
+      definition,
+      count: () => read(() => records.count()),
+      records: (after, limit, maxBytes) => read(() => records.batch(after, limit, fullAfter(maxBytes))),
+      put: (some) =>
+        write(() => {
+          const missing = some.filter((record) => {
+            const stored = records.get(record.id);
+            if (stored === undefined) return true;
+            if (isDeepStrictEqual(stored, record)) return false;
+            throw new StoreError(
+              'conflict',
+              `The data folder ${dataDir} has another ${definition.recordName} ${record.id}.`,
+            );
+          });
+          for (const record of missing) records.restore(record);
+        }),
+      lastId: () => read(() => records.lastId()),
+      raiseLastId: (id) => write(() => records.raiseLastId(id)),
+    };
   }
 
   function putKey(record: KeyRecord): void {
@@ -55,11 +78,13 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
     if (revokedAt !== undefined) keys.revoke(name, revokedAt);
   }
 
+  const collections = definitions.map(openTransfer);
   return {
-    isEmpty: () => read(() => lastAnimalId.last() === 0 && animals.count() === 0 && keys.list().length === 0),
-    countAnimals: () => read(() => animals.count()),
-    animals: (after, limit, maxBytes) => read(() => animals.batch(after, limit, fullAfter(maxBytes))),
-    putAnimals: (some) => write(() => missing(some).forEach((animal) => animals.restore(animal))),
+    collections,
+    async isEmpty() {
+      for (const each of collections) if ((await each.lastId()) > 0 || (await each.count()) > 0) return false;
+      return read(() => keys.list().length === 0);
+    },
     keys: () => read(() => keys.list()),
     // One transaction each: what cannot be added must throw before it has written.
     putKeys: async (records) => {
@@ -67,11 +92,6 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
     },
     reservations: (after, limit) => read(() => reservations.list(after, limit, Date.now())),
     putReservations: (some) => write(() => reservations.restore(some, Date.now())),
-    lastAnimalId: () => read(() => lastAnimalId.last()),
-    raiseLastAnimalId: (id) =>
-      write(() => {
-        if (id > lastAnimalId.last()) lastAnimalId.set(id);
-      }),
     async close() {
       await idle();
       await folder.close();

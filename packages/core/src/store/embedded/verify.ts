@@ -1,27 +1,32 @@
 import { resolve } from 'node:path';
-import { PetStatus } from '../../schemas.ts';
-import { openAnimalTables } from './animals.ts';
-import { openCounter } from './counter.ts';
+import { collections as petStoreCollections } from '../../collections.ts';
+import { type CollectionDefinition, singular } from '../collection.ts';
+import { indexName, type IndexTable, openCollectionTables } from './collection.ts';
+import { KEY_COUNTER, openCounter, recordCounter } from './counter.ts';
 import { toStoreError } from './errors.ts';
 import { openKeyTables } from './keys.ts';
-import { type DataFolder, openDataFolder } from './open.ts';
+import type { DataFolder } from './folder.ts';
+import { openDataFolder } from './open.ts';
 import { expiryEntry, openReservationTables } from './reservations.ts';
 
 /** The tables of a data folder, in the order in which they are verified. */
-export const verifiedTables = [
-  'animals',
-  ...PetStatus.options.map((status) => `animals.${status}` as const),
+export const verifiedTables = (
+  collections: readonly CollectionDefinition[] = petStoreCollections,
+): readonly string[] => [
+  ...collections.flatMap(({ name, indexes }) => [
+    name,
+    ...Object.keys(indexes).map((field) => indexName(name, field)),
+  ]),
   'keys',
   'keys.hashes',
   'reservations',
   'reservations.expiries',
   'reservations.callers',
-] as const;
-export type VerifiedTable = (typeof verifiedTables)[number];
+];
 
 /** What was found in one table. */
 export interface TableReport {
-  readonly table: VerifiedTable;
+  readonly table: string;
   readonly entries: number;
   /** What is not as it was stored, each in a clause: the first 20. */
   readonly faults: readonly string[];
@@ -31,9 +36,11 @@ export interface TableReport {
 
 export interface VerifyOptions {
   readonly dataDir: string;
-  readonly tables: readonly VerifiedTable[];
+  readonly tables: readonly string[];
+  /** Default: the collections of the pet store. */
+  readonly collections?: readonly CollectionDefinition[];
   /** Called before a table is read, and again after each 100 of its entries, with the key of the last one. */
-  readonly onProgress: (table: VerifiedTable, last?: string) => void;
+  readonly onProgress: (table: string, last?: string) => void;
   readonly onTable: (report: TableReport) => void;
 }
 
@@ -50,14 +57,21 @@ const STEP = 100;
  * page that it walks is damaged, so call it in a process of its own.
  * @throws {StoreError} where the folder cannot be opened
  */
-export async function verifyFolder({ dataDir, tables, onProgress, onTable }: VerifyOptions): Promise<void> {
+export async function verifyFolder({
+  dataDir,
+  tables,
+  collections = petStoreCollections,
+  onProgress,
+  onTable,
+}: VerifyOptions): Promise<void> {
   const path = resolve(dataDir);
-  const folder = await openDataFolder(path, false).catch((error: unknown) => {
+  const folder = await openDataFolder(path, { create: false, collections }).catch((error: unknown) => {
     throw toStoreError(error, path);
   });
   try {
-    const { walks, count } = openWalks(folder);
+    const opened = openTables(folder, collections);
     for (const table of tables) {
+      const { walk, count } = opened.get(table) ?? noTable(table);
       // A snapshot is of no use any more when a read of it has failed.
       folder.root.resetReadTxn();
       onProgress(table);
@@ -69,11 +83,11 @@ export async function verifyFolder({ dataDir, tables, onProgress, onTable }: Ver
       };
       let entries = 0;
       try {
-        walks[table]((last) => {
+        walk((last) => {
           entries += 1;
           if (entries % STEP === 0) onProgress(table, last);
         }, fault);
-        const counted = count[table]();
+        const counted = count();
         if (entries !== counted) fault(`it has ${entries} entries where LMDB counted ${counted}`);
       } catch (error) {
         fault(`LMDB cannot read it beyond entry ${entries} (${String(error)})`);
@@ -88,44 +102,86 @@ export async function verifyFolder({ dataDir, tables, onProgress, onTable }: Ver
 /** Reads a table: calls `at` with the key of each entry, and `fault` with what is wrong. */
 type Walk = (at: (key: string) => void, fault: (clause: string) => void) => void;
 
-function openWalks(folder: DataFolder): {
-  readonly walks: Record<VerifiedTable, Walk>;
-  readonly count: Record<VerifiedTable, () => number>;
-} {
-  const { rows, ids } = openAnimalTables(folder);
-  const { keys, hashes } = openKeyTables(folder);
-  const { reservations, expiries, callers } = openReservationTables(folder);
-  const counter = openCounter(folder, 'lastAnimalId');
-  const keyCounter = openCounter(folder, 'lastKeyNumber');
+interface Table {
+  readonly walk: Walk;
+  /** How many entries LMDB has. */
+  readonly count: () => number;
+}
 
-  const index =
-    (status: PetStatus): Walk =>
+function noTable(name: string): never {
+  throw new TypeError(`There is no table ${name}.`);
+}
+
+function openTables(
+  folder: DataFolder,
+  definitions: readonly CollectionDefinition[],
+): ReadonlyMap<string, Table> {
+  const tables = new Map<string, Table>();
+  for (const definition of definitions) {
+    for (const [name, table] of collectionTables(folder, definition)) tables.set(name, table);
+  }
+  for (const [name, table] of ownTables(folder)) tables.set(name, table);
+  return tables;
+}
+
+function collectionTables(
+  folder: DataFolder,
+  definition: CollectionDefinition,
+): [name: string, table: Table][] {
+  const { name, recordName } = definition;
+  const { rows, indexes } = openCollectionTables(folder, definition);
+  const counter = openCounter(folder, recordCounter(name));
+
+  const walkRows: Walk = (at, fault) => {
+    let last = 0;
+    for (const { key, value } of rows.getRange()) {
+      if (value?.id !== key) fault(`the record of ${recordName} ${key} is not what was stored`);
+      else {
+        for (const { field, ids, valueOf } of indexes) {
+          const indexed = valueOf(value);
+          if (indexed !== undefined && !ids.doesExist([indexed, key])) {
+            fault(`${recordName} ${key} is not in the index of ${field}`);
+          }
+        }
+      }
+      last = key;
+      at(`${recordName} ${key}`);
+    }
+    if (last > counter.last()) {
+      fault(`the counter of ids (${counter.last()}) is behind ${recordName} ${last}`);
+    }
+  };
+  const walkIndex =
+    ({ field, ids, valueOf }: IndexTable): Walk =>
     (at, fault) => {
-      for (const id of ids[status].getKeys()) {
-        const animal = rows.get(id);
-        // A damaged record has been named before.
-        if (animal !== null && animal?.status !== status)
-          fault(`it names animal ${id}, which is not ${status}`);
-        at(`animal ${id}`);
+      for (const [value, id] of ids.getKeys()) {
+        // Copied: what lmdb returns is valid until its next read.
+        const indexed = Buffer.from(value);
+        const record = rows.get(id);
+        const stored = record ? valueOf(record) : undefined;
+        // A damaged record has been reported before.
+        if (record !== null && (stored === undefined || Buffer.compare(stored, indexed) !== 0)) {
+          fault(`it names ${recordName} ${id}, which has another ${field}`);
+        }
+        at(`${recordName} ${id}`);
       }
     };
-  const walks: Record<VerifiedTable, Walk> = {
-    animals(at, fault) {
-      let last = 0;
-      for (const { key, value } of rows.getRange()) {
-        if (value?.id !== key) fault(`the record of animal ${key} is not what was stored`);
-        else if (value.status !== undefined && !ids[value.status].doesExist(key)) {
-          fault(`animal ${key} is not in the index of ${value.status}`);
-        }
-        last = key;
-        at(`animal ${key}`);
-      }
-      if (last > counter.last()) fault(`the counter of ids (${counter.last()}) is behind animal ${last}`);
-    },
-    'animals.available': index('available'),
-    'animals.pending': index('pending'),
-    'animals.sold': index('sold'),
-    keys(at, fault) {
+  return [
+    [name, { walk: walkRows, count: () => rows.getCount() }],
+    ...indexes.map((index): [string, Table] => [
+      indexName(name, index.field),
+      { walk: walkIndex(index), count: () => index.ids.getCount() },
+    ]),
+  ];
+}
+
+function ownTables(folder: DataFolder): [name: string, table: Table][] {
+  const { keys, hashes } = openKeyTables(folder);
+  const { reservations, expiries, callers } = openReservationTables(folder);
+  const keyCounter = openCounter(folder, KEY_COUNTER);
+
+  const walks = {
+    keys: (at, fault) => {
       let last = 0;
       for (const { key, value } of keys.getRange()) {
         // Copied: what lmdb returns is valid until its next read.
@@ -146,7 +202,7 @@ function openWalks(folder: DataFolder): {
         fault(`the counter of API keys (${keyCounter.last()}) is behind number ${last}`);
       }
     },
-    'keys.hashes'(at, fault) {
+    'keys.hashes': (at, fault) => {
       for (const { key, value } of hashes.getRange()) {
         const name = JSON.stringify(Buffer.from(key).toString());
         if (value === null || value === undefined)
@@ -155,22 +211,25 @@ function openWalks(folder: DataFolder): {
         at(`the API key ${name}`);
       }
     },
-    reservations(at, fault) {
+    reservations: (at, fault) => {
       for (const { key, value } of reservations.getRange()) {
         const digest = Buffer.from(key);
         if (value === null) fault('the record of an idempotency key is not what was stored');
         else {
-          const { animalId, expiresAt } = value;
-          if (!rows.doesExist(animalId))
-            fault(`an idempotency key names animal ${animalId}, which has no record`);
+          const { collection, recordId, expiresAt } = value;
+          const created = `${singular(collection)} ${recordId}`;
+          // Its record may have been deleted since, but it was created.
+          if (recordId > openCounter(folder, recordCounter(collection)).last()) {
+            fault(`an idempotency key names ${created}, which was never created`);
+          }
           if (!expiries.doesExist(expiryEntry(expiresAt, digest))) {
-            fault(`the idempotency key of animal ${animalId} is not in the index of expiry times`);
+            fault(`the idempotency key of ${created} is not in the index of expiry times`);
           }
         }
         at('an idempotency key');
       }
     },
-    'reservations.expiries'(at, fault) {
+    'reservations.expiries': (at, fault) => {
       const now = Date.now();
       for (const key of expiries.getKeys()) {
         const entry = Buffer.from(key);
@@ -184,25 +243,18 @@ function openWalks(folder: DataFolder): {
         at('an idempotency key');
       }
     },
-    'reservations.callers'(at, fault) {
+    'reservations.callers': (at, fault) => {
       for (const { value } of callers.getRange()) {
         if (value === null) fault('the record of the idempotency keys of a caller is not what was stored');
         at('the idempotency keys of a caller');
       }
     },
-  };
-  return {
-    walks,
-    count: {
-      animals: () => rows.getCount(),
-      'animals.available': () => ids.available.getCount(),
-      'animals.pending': () => ids.pending.getCount(),
-      'animals.sold': () => ids.sold.getCount(),
-      keys: () => keys.getCount(),
-      'keys.hashes': () => hashes.getCount(),
-      reservations: () => reservations.getCount(),
-      'reservations.expiries': () => expiries.getCount(),
-      'reservations.callers': () => callers.getCount(),
-    },
-  };
+  } satisfies Record<string, Walk>;
+  return [
+    ['keys', { walk: walks.keys, count: () => keys.getCount() }],
+    ['keys.hashes', { walk: walks['keys.hashes'], count: () => hashes.getCount() }],
+    ['reservations', { walk: walks.reservations, count: () => reservations.getCount() }],
+    ['reservations.expiries', { walk: walks['reservations.expiries'], count: () => expiries.getCount() }],
+    ['reservations.callers', { walk: walks['reservations.callers'], count: () => callers.getCount() }],
+  ];
 }

@@ -1,6 +1,6 @@
 import { Long, MongoClient } from 'mongodb';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Animal, NewPet } from '../../schemas.ts';
+import { animals, type Animal, type NewPet } from '../../procedures/animals.ts';
 import type { Store } from '../store.ts';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { openMongodbTransfer } from './transfer.ts';
@@ -13,14 +13,16 @@ async function leased({ uri, database }: ProxiedDatabase): Promise<number | unde
   const client = new MongoClient(uri);
   onTestFinished(() => client.close());
   const counters = client.db(database).collection<{ _id: string; last: number }>('counters');
-  return (await counters.findOne({ _id: 'lastAnimalId' }))?.last;
+  return (await counters.findOne({ _id: 'animals' }))?.last;
 }
 
 describe.skipIf(mongodbUri === undefined)('ids', () => {
   test('are leased 64 at a time: creates at once share one lease', async () => {
     const database = await proxiedDatabase();
     const store = await database.open();
-    const created = await Promise.all(Array.from({ length: 20 }, () => store.create(pet)));
+    const created = await Promise.all(
+      Array.from({ length: 20 }, () => store.collection(animals).create(pet)),
+    );
     expect(created.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     expect(await leased(database)).toBe(64);
   });
@@ -28,24 +30,24 @@ describe.skipIf(mongodbUri === undefined)('ids', () => {
   test('are leased before they are needed, when fewer than half of them are left', async () => {
     const database = await proxiedDatabase();
     const store = await database.open();
-    await Promise.all(Array.from({ length: 34 }, () => store.create(pet)));
+    await Promise.all(Array.from({ length: 34 }, () => store.collection(animals).create(pet)));
     await vi.waitFor(async () => expect(await leased(database)).toBe(128));
-    expect(await store.create(pet)).toMatchObject({ id: 35 });
+    expect(await store.collection(animals).create(pet)).toMatchObject({ id: 35 });
   });
 
   test('that were not used for 10 s are dropped', async () => {
     const { open } = await proxiedDatabase();
     const [one, other] = [await open(), await open()];
-    expect(await one.create(pet)).toMatchObject({ id: 1 });
-    expect(await other.create(pet)).toMatchObject({ id: 65 });
+    expect(await one.collection(animals).create(pet)).toMatchObject({ id: 1 });
+    expect(await other.collection(animals).create(pet)).toMatchObject({ id: 65 });
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => {
       vi.useRealTimers();
     });
     vi.advanceTimersByTime(10_000);
-    expect(await one.create(pet)).toMatchObject({ id: 2 });
+    expect(await one.collection(animals).create(pet)).toMatchObject({ id: 2 });
     vi.advanceTimersByTime(10_001);
-    expect(await one.create(pet)).toMatchObject({ id: 129 });
+    expect(await one.collection(animals).create(pet)).toMatchObject({ id: 129 });
   });
 
   test('of several stores that create at once are unique, and ascend within each', async () => {
@@ -54,7 +56,7 @@ describe.skipIf(mongodbUri === undefined)('ids', () => {
     const created = await Promise.all(
       stores.map(async (store) => {
         const ids: number[] = [];
-        for (let count = 0; count < 100; count++) ids.push((await store.create(pet)).id);
+        for (let count = 0; count < 100; count++) ids.push((await store.collection(animals).create(pet)).id);
         return ids;
       }),
     );
@@ -67,9 +69,9 @@ describe.skipIf(mongodbUri === undefined)('ids', () => {
     const store = await open();
     await store.ready();
     proxy.set({ kind: 'cutReplies', percent: 100, only: 'counters' });
-    await expect(store.create(pet)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(store.collection(animals).create(pet)).rejects.toMatchObject({ code: 'unavailable' });
     proxy.set({ kind: 'none' });
-    expect((await store.create(pet)).id).toBeGreaterThan(64);
+    expect((await store.collection(animals).create(pet)).id).toBeGreaterThan(64);
   });
 });
 
@@ -78,29 +80,29 @@ async function besideStore({ uri, database }: ProxiedDatabase) {
   const client = new MongoClient(uri);
   onTestFinished(() => client.close());
   const db = client.db(database);
-  const animals = db.collection<{ _id: number | Long; name: string; categoryId: Long }>('animals');
+  const rows = db.collection<{ _id: number | Long; name: string; categoryId: Long }>('animals');
   return {
     /** Animals that nobody created through this store, as a restore of `animals` alone puts them. */
     restore: (ids: readonly number[]) =>
-      animals.insertMany(
+      rows.insertMany(
         ids.map((id) => ({ _id: Long.fromNumber(id), name: 'old', categoryId: Long.fromNumber(1) })),
       ),
     emptyCounters: () => db.collection('counters').deleteMany(),
     names: async () =>
-      new Map((await animals.find().sort({ _id: 1 }).toArray()).map((row) => [Number(row._id), row.name])),
+      new Map((await rows.find().sort({ _id: 1 }).toArray()).map((row) => [Number(row._id), row.name])),
   };
 }
 
 const upTo = (count: number, from = 1) => Array.from({ length: count }, (_, index) => from + index);
-const reservation = (key: string) => ({ caller: 'caller', key, fingerprint: key });
+const reservation = (key: string) => ({ caller: 'caller', key });
 
 /** Creates with an idempotency key and without one, in turn. */
 const createBoth = (store: Store, count: number, prefix: string): Promise<Animal[]> =>
   Promise.all(
     upTo(count).map(async (each) => {
       const named = { name: `${prefix} ${each}`, categoryId: 1 };
-      if (each % 2 === 0) return store.create(named);
-      return (await store.createOnce(named, reservation(named.name))).animal;
+      if (each % 2 === 0) return store.collection(animals).create(named);
+      return (await store.collection(animals).createOnce(named, reservation(named.name))).record;
     }),
   );
 
@@ -126,20 +128,23 @@ describe.skipIf(mongodbUri === undefined)(
       const first = await proxied.open();
       await first.ready();
       expect(await leased(proxied)).toBeUndefined();
-      await first.create(pet);
+      await first.collection(animals).create(pet);
       await first.close();
       await (await proxied.open()).ready();
       expect(await leased(proxied)).toBe(64);
     });
 
     test.for<[how: string, create: (store: Store, named: NewPet) => Promise<Animal>]>([
-      ['without an idempotency key', (store, named) => store.create(named)],
+      ['without an idempotency key', (store, named) => store.collection(animals).create(named)],
       [
         'with an idempotency key',
         async (store, named) => {
-          const { animal } = await store.createOnce(named, reservation('key'));
-          expect(await store.createOnce(named, reservation('key'))).toEqual({ animal, isReplay: true });
-          return animal;
+          const { record } = await store.collection(animals).createOnce(named, reservation('key'));
+          expect(await store.collection(animals).createOnce(named, reservation('key'))).toEqual({
+            record,
+            isReplay: true,
+          });
+          return record;
         },
       ],
     ])(
@@ -153,7 +158,7 @@ describe.skipIf(mongodbUri === undefined)(
         const named = { name: 'new', categoryId: 1 };
         const animal = await create(store, named);
         expect(animal.id).toBeGreaterThan(300);
-        expect(await store.get(animal.id)).toEqual({ ...named, id: animal.id });
+        expect(await store.collection(animals).get(animal.id)).toEqual({ ...named, id: animal.id });
         const old = upTo(300).map((id) => [id, 'old'] as const);
         expect(await names()).toEqual(new Map([...old, [animal.id, 'new']]));
       },
@@ -181,18 +186,22 @@ describe.skipIf(mongodbUri === undefined)(
       const crash = new Error('crashed');
       const first = await proxied.open({ afterReservation: () => Promise.reject(crash) });
       const named = { name: 'new', categoryId: 1 };
-      await expect(first.createOnce(named, reservation('key'))).rejects.toMatchObject({ cause: crash });
+      await expect(first.collection(animals).createOnce(named, reservation('key'))).rejects.toMatchObject({
+        cause: crash,
+      });
       const { restore, names } = await besideStore(proxied);
       await restore(upTo(100));
       const stores = await Promise.all(upTo(4).map(() => proxied.open()));
       const repeats = await Promise.all(
-        stores.flatMap((store) => upTo(3).map(() => store.createOnce(named, reservation('key')))),
+        stores.flatMap((store) =>
+          upTo(3).map(() => store.collection(animals).createOnce(named, reservation('key'))),
+        ),
       );
-      const [{ animal } = { animal: undefined }] = repeats;
-      expect(animal?.id).toBeGreaterThan(100);
-      for (const repeat of repeats) expect(repeat).toEqual({ animal, isReplay: true });
+      const [{ record } = { record: undefined }] = repeats;
+      expect(record?.id).toBeGreaterThan(100);
+      for (const repeat of repeats) expect(repeat).toEqual({ record, isReplay: true });
       expect((await names()).size).toBe(101);
-      expect(await first.get(1)).toEqual({ id: 1, name: 'old', categoryId: 1 });
+      expect(await first.collection(animals).get(1)).toEqual({ id: 1, name: 'old', categoryId: 1 });
     });
 
     test('is not what a copy takes along: the copy raises the counter of its target to the greatest id', async () => {
@@ -201,7 +210,7 @@ describe.skipIf(mongodbUri === undefined)(
       await restore([1, 2, 500]);
       const transfer = await openMongodbTransfer({ ...proxied, create: false });
       onTestFinished(() => transfer.close());
-      expect(await transfer.lastAnimalId()).toBe(500);
+      expect(await transfer.collections[0]?.lastId()).toBe(500);
     });
   },
 );

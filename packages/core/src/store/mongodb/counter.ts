@@ -2,7 +2,7 @@ import type { Collection } from 'mongodb';
 import type { Awaitable } from '../store.ts';
 import { isDuplicate, type Place, storeError } from './errors.ts';
 import type { CommandCall, Operation, Operations } from './operation.ts';
-import { type AnimalRow, type CounterRow, int64 } from './rows.ts';
+import { type CounterRow, int64, type RecordRow } from './rows.ts';
 
 /** How many ids one lease takes. Creates would queue on one document if each took its own. */
 const BLOCK = 64;
@@ -21,15 +21,17 @@ interface Block {
 
 /** What ids are taken from, and what they are given to. */
 export interface Counted {
-  readonly animals: Collection<AnimalRow>;
+  /** The name of the collection. */
+  readonly name: string;
+  readonly records: Collection<RecordRow>;
   readonly counters: Collection<CounterRow>;
 }
 
 /**
- * Ids for animals, leased in blocks by one atomic `$inc`. They ascend within a process and are never given twice; a
+ * Ids for the records of a collection, leased in blocks by one atomic `$inc`. They ascend within a process and are never given twice; a
  * lease whose answer was lost leaves a gap.
  */
-export function openCounter(collections: () => Awaitable<Counted>, operations: Operations, place: Place) {
+export function openCounter(counted: () => Awaitable<Counted>, operations: Operations, place: Place) {
   let blocks: Block[] = [];
   let leasing: Promise<void> | undefined;
   let usedAt = 0;
@@ -42,7 +44,7 @@ export function openCounter(collections: () => Awaitable<Counted>, operations: O
   }
 
   async function takeBlock(operation: Operation): Promise<void> {
-    const last = await increase(operation, (await collections()).counters, BLOCK);
+    const last = await increase(operation, await counted(), BLOCK);
     if (!Number.isSafeInteger(last)) throw storeError('damaged', place, 'the counter of ids is no integer');
     blocks.push({ next: last - BLOCK + 1, last });
   }
@@ -79,17 +81,19 @@ export function openCounter(collections: () => Awaitable<Counted>, operations: O
       return give() ?? wait();
     },
 
-    /** Makes the next ids greater than those of all stored animals. Call it when an animal has an id that was leased. */
+    /** Makes the next ids greater than those of all stored records. Call it when a record has an id that was leased. */
     async pass(operation: Operation, taken: number): Promise<void> {
-      const last = await raiseCounter(operation.call, await collections(), taken);
+      const last = await raiseCounter(operation.call, await counted(), taken);
       blocks = blocks.filter(({ next }) => next > last);
     },
   };
 }
 
-/** The greatest id of a stored animal; 0 without animals. */
-export async function greatestId(call: CommandCall, animals: Collection<AnimalRow>): Promise<number> {
-  const row = await animals.findOne(
+export type Counter = ReturnType<typeof openCounter>;
+
+/** The greatest id of a stored record; 0 without records. */
+export async function greatestId(call: CommandCall, records: Collection<RecordRow>): Promise<number> {
+  const row = await records.findOne(
     { _id: { $gt: int64(0) } },
     { ...call, sort: { _id: -1 }, projection: { _id: 1 } },
   );
@@ -97,28 +101,28 @@ export async function greatestId(call: CommandCall, animals: Collection<AnimalRo
 }
 
 /**
- * Raises the counter to at least the greatest id of a stored animal. It is behind where `counters` was restored from an
- * older moment than `animals`, or not at all.
- * @param least an id that is known to be taken, though a majority may not have confirmed its animal yet
+ * Raises the counter to at least the greatest id of a stored record. It is behind where `counters` was restored from an
+ * older moment than the records, or not at all.
+ * @param least an id that is known to be taken, though a majority may not have confirmed its record yet
  */
 export async function raiseCounter(
   call: CommandCall,
-  { animals, counters }: Counted,
+  { name, records, counters }: Counted,
   least = 0,
 ): Promise<number> {
-  const last = Math.max(least, await greatestId(call, animals));
+  const last = Math.max(least, await greatestId(call, records));
   if (last > 0) {
     await insertOrUpdate(() =>
-      counters.updateOne({ _id: 'lastAnimalId' }, { $max: { last: int64(last) } }, { ...call, upsert: true }),
+      counters.updateOne({ _id: name }, { $max: { last: int64(last) } }, { ...call, upsert: true }),
     );
   }
   return last;
 }
 
-async function increase(operation: Operation, counters: Collection<CounterRow>, by: number): Promise<number> {
+async function increase(operation: Operation, { name, counters }: Counted, by: number): Promise<number> {
   const row = await insertOrUpdate(() =>
     counters.findOneAndUpdate(
-      { _id: operation.sends('lastAnimalId') },
+      { _id: operation.sends(name) },
       { $inc: { last: int64(by) } },
       { ...operation.call, upsert: true, returnDocument: 'after' },
     ),

@@ -9,8 +9,11 @@ export interface Place {
   readonly secrets: readonly string[];
 }
 
-/** A client of a database that comes back serves again: nothing is fatal to it. `reservationLimit.ts` makes the other. */
-type Code = Exclude<StoreErrorCode, 'fatal' | 'too-many-reservations'>;
+/** A client of a database that comes back serves again: nothing is fatal to it. The others are made where they are found. */
+type Code = Exclude<
+  StoreErrorCode,
+  'fatal' | 'invalid' | 'migration-needed' | 'too-many-reservations' | 'version-mismatch'
+>;
 
 /**
  * Answers of a server that refused a command before it did anything, by their code (error_codes.yml of MongoDB's

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openMongodbStore } from './index.ts';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 import { explainList } from './testing/explainList.ts';
+import { animals } from '../../procedures/animals.ts';
 
 async function filledDatabase() {
   const database = testDatabase();
@@ -13,7 +14,9 @@ async function filledDatabase() {
   });
   await Promise.all(
     Array.from({ length: 300 }, (_, index) =>
-      store.create({ name: 'Rex', categoryId: 1, status: index % 3 === 0 ? 'sold' : 'available' }),
+      store
+        .collection(animals)
+        .create({ name: 'Rex', categoryId: 1, status: index % 3 === 0 ? 'sold' : 'available' }),
     ),
   );
   return database;
@@ -37,7 +40,7 @@ describe.skipIf(mongodbUri === undefined)('a page', () => {
   });
 
   test('with a status is what {status, _id} serves: equality, range and sort on the index, and no more than limit + 1', async () => {
-    const query = { limit: 20, cursor: 100, status: 'sold' } as const;
+    const query = { limit: 20, cursor: 100, where: { status: 'sold' } } as const;
     const { command, plan } = await explainList(await filledDatabase(), query);
     expect(command).toEqual({
       find: 'animals',

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { contractReservations, storeContract } from '../contract.ts';
+import { contractCollections, contractReservations, storeContract } from '../contract.ts';
 import type { Store } from '../store.ts';
 import { openMongodbStore } from './index.ts';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
@@ -11,7 +11,12 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
       const { uri, database, drop } = testDatabase();
       const opened: Store[] = [];
       const reopen = async () => {
-        const store = await openMongodbStore({ uri, database, maxReservations: contractReservations });
+        const store = await openMongodbStore({
+          uri,
+          database,
+          collections: contractCollections,
+          maxReservations: contractReservations,
+        });
         opened.push(store);
         return store;
       };

@@ -1,10 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CloseOptions, Store } from '../store.ts';
-import { animalOf, openAnimals } from './animals.ts';
+import { collections as petStoreCollections } from '../../collections.ts';
+import { type CollectionDefinition, notOpened, type StoredRecord } from '../collection.ts';
+import { expectedVersion } from '../record.ts';
+import type { CloseOptions, Collection, Store } from '../store.ts';
+import { openCollection } from './collection.ts';
 import { openCounter } from './counter.ts';
 import { type Place, storeError } from './errors.ts';
 import { openKeys } from './keys.ts';
-import { type Collections, openDatabase } from './open.ts';
+import { type Collections, countedOf } from './database.ts';
+import { openDatabase } from './open.ts';
 import type { Operation, Operations, RunOptions } from './operation.ts';
 import type { MongodbStoreOptions } from './options.ts';
 import { openReservations } from './reservations.ts';
@@ -19,10 +23,10 @@ export { openMongodbTransfer } from './transfer.ts';
  * @throws {StoreError} for a URI that cannot be right
  */
 export async function openMongodbStore(options: MongodbStoreOptions): Promise<Store> {
+  const { collections: definitions = petStoreCollections, maxReservations, afterReservation } = options;
   const { place, operations, prepared, keepIndexes, close } = openDatabase(options, (...opened) =>
-    openTables(...opened, options.maxReservations),
+    openTables(...opened, maxReservations),
   );
-  const counter = openCounter(async () => (await prepared()).collections, operations, place);
   let closing: Promise<void> | undefined;
   let checking: Promise<void> | undefined;
 
@@ -34,7 +38,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
     Promise.race([
       run(
         async ({ collections }, operation) => {
-          await collections.counters.findOne({ _id: operation.sends('lastAnimalId') }, operation.call);
+          await collections.meta.findOne({ _id: operation.sends('store') }, operation.call);
         },
         { isUrgent: true },
       ),
@@ -50,29 +54,62 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
     throw storeError('outcome-unknown', place, why);
   }
 
+  function serve<Stored extends StoredRecord, Indexed extends string>(
+    definition: CollectionDefinition<Stored, Indexed>,
+  ): Collection<Stored, Indexed> {
+    const { name } = definition;
+    const counter = openCounter(
+      async () => countedOf((await prepared()).collections, name),
+      operations,
+      place,
+    );
+    const opened = new WeakMap<Collections, ReturnType<typeof openCollection<Stored, Indexed>>>();
+
+    /** The records, as the client in use reaches them. */
+    function recordsIn(collections: Collections) {
+      let records = opened.get(collections);
+      if (records === undefined) {
+        records = openCollection(collections.records(name), definition, counter, operations, place);
+        opened.set(collections, records);
+      }
+      return records;
+    }
+    type Records = ReturnType<typeof recordsIn>;
+    const call = <T>(work: (records: Records, operation: Operation) => Promise<T>, how?: RunOptions) =>
+      run(({ collections }, operation) => work(recordsIn(collections), operation), how);
+
+    return {
+      create: (values, how) => call((records, operation) => records.create(operation, values), how),
+      createOnce: (values, reservation, how) =>
+        run(
+          ({ collections, reservations }, operation) =>
+            reservations.createOnce(operation, recordsIn(collections), values, reservation, afterReservation),
+          how,
+        ),
+      get: (id, how) => call((records, operation) => records.get(operation, id), how),
+      list: (query, how) => call((records, operation) => records.list(operation, query), how),
+      async update(id, change, how) {
+        const ifVersion = expectedVersion(definition, how);
+        return call((records, operation) => records.update(operation, id, change, ifVersion), how);
+      },
+      async delete(id, how) {
+        const ifVersion = expectedVersion(definition, how);
+        return call((records, operation) => records.remove(operation, id, ifVersion), how);
+      },
+    };
+  }
+
+  const served = new Map<unknown, unknown>(definitions.map((definition) => [definition, serve(definition)]));
+
   return {
-    create: (pet, call) =>
-      run(async ({ animals }, operation) => {
-        for (;;) {
-          const animal = animalOf(await counter.take(), pet);
-          if (await animals.insert(operation, animal)) return animal;
-          // The driver repeated the insert: the animal that is there may be this one.
-          if (operation.doubt === 'standing') {
-            throw storeError('outcome-unknown', place, `animal ${animal.id} was there at the repeat`);
-          }
-          // The counter is behind the animals. Nothing was stored.
-          operation.doubt = 'none';
-          await counter.pass(operation, animal.id);
-        }
-      }, call),
-    createOnce: (pet, reservation, call) =>
-      run(
-        ({ reservations }, operation) =>
-          reservations.createOnce(operation, pet, reservation, counter, options.afterReservation),
-        call,
-      ),
-    get: (id, call) => run(({ animals }, operation) => animals.get(operation, id), call),
-    list: (query, call) => run(({ animals }, operation) => animals.list(operation, query), call),
+    collection<Stored extends StoredRecord, Indexed extends string>(
+      definition: CollectionDefinition<Stored, Indexed>,
+    ) {
+      const collection = served.get(definition);
+      if (collection === undefined) throw notOpened(definition);
+      // It was made of this definition.
+      return collection as Collection<Stored, Indexed>;
+    },
     keys: {
       // A call that needs it has its own wait before it.
       find: (hash, call) => run(({ keys }, operation) => keys.find(operation, hash), { ...call, share: 0.5 }),
@@ -104,11 +141,9 @@ function openTables(
   operations: Operations,
   maxReservations?: number,
 ) {
-  const animals = openAnimals(collections.animals, place);
   return {
-    animals,
     collections,
     keys: openKeys(collections.keys, place),
-    reservations: openReservations(collections.reservations, animals, place, operations, maxReservations),
+    reservations: openReservations(collections.reservations, place, operations, maxReservations),
   };
 }

@@ -6,6 +6,7 @@ import type { Store } from '../store.ts';
 import { openMongodbStore } from './index.ts';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { proxiedDatabase } from './testing/proxiedDatabase.ts';
+import { animals } from '../../procedures/animals.ts';
 
 const nobody = 'mongodb://127.0.0.1:1/';
 
@@ -55,7 +56,11 @@ describe('a URI', () => {
 
   test('with credentials of which nobody listens gives errors without them', async () => {
     const store = await openNobody(nobody.replace('//', '//alice:s3cret@'));
-    for (const call of [() => store.ready(), () => store.create(pet), () => store.get(1)]) {
+    for (const call of [
+      () => store.ready(),
+      () => store.collection(animals).create(pet),
+      () => store.collection(animals).get(1),
+    ]) {
       const text = await everything(call);
       expect(text).toContain('ECONNREFUSED');
       expect(text).not.toMatch(/alice|s3cret/);
@@ -67,7 +72,7 @@ describe('a database that is away at the start', () => {
   test('is not ready, and every call fails as unavailable: the first within its limit, later ones at once', async () => {
     const store = await openNobody();
     const start = performance.now();
-    await expect(store.create(pet)).rejects.toMatchObject({
+    await expect(store.collection(animals).create(pet)).rejects.toMatchObject({
       name: 'StoreError',
       code: 'unavailable',
       message: expect.stringContaining('The database petstore at 127.0.0.1:1 cannot serve now'),
@@ -84,7 +89,7 @@ describe('a database that is away at the start', () => {
     const start = performance.now();
     await store.close();
     expect(performance.now() - start).toBeLessThan(1500);
-    await expect(store.create(pet)).rejects.toMatchObject({ code: 'closed' });
+    await expect(store.collection(animals).create(pet)).rejects.toMatchObject({ code: 'closed' });
   });
 });
 
@@ -93,23 +98,23 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     const { proxy, open } = await proxiedDatabase();
     proxy.set({ kind: 'refuse' });
     const store = await open();
-    await expect(store.create(pet)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(store.collection(animals).create(pet)).rejects.toMatchObject({ code: 'unavailable' });
     proxy.set({ kind: 'none' });
     await vi.waitFor(async () => store.ready(), { timeout: 5000 });
-    expect(await store.create(pet)).toMatchObject(pet);
+    expect(await store.collection(animals).create(pet)).toMatchObject(pet);
   });
 
   test('a database that goes and comes back is used again within 5 s', async () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open();
-    const { id } = await store.create(pet);
+    const { id } = await store.collection(animals).create(pet);
     for (const kind of ['refuse', 'freeze'] as const) {
       proxy.set({ kind });
-      await expect(store.create(pet)).rejects.toMatchObject({ name: 'StoreError' });
+      await expect(store.collection(animals).create(pet)).rejects.toMatchObject({ name: 'StoreError' });
       await expect(async () => store.ready()).rejects.toMatchObject({ code: 'unavailable' });
       proxy.set({ kind: 'none' });
       await vi.waitFor(async () => store.ready(), { timeout: 5000 });
-      expect(await store.get(id)).toEqual({ id, ...pet });
+      expect(await store.collection(animals).get(id)).toEqual({ id, ...pet });
     }
   });
 
@@ -119,7 +124,8 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     await store.ready();
     const stopped = new AbortController();
     const loops = Array.from({ length: 32 }, async () => {
-      while (!stopped.signal.aborted) await Promise.resolve(store.get(1)).catch(() => delay(10));
+      while (!stopped.signal.aborted)
+        await Promise.resolve(store.collection(animals).get(1)).catch(() => delay(10));
     });
     for (let round = 0; round < 10; round++) {
       // Longer than the driver lets pass between two checks of a server.
@@ -167,7 +173,7 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     fakePerformance();
     const { uri, database, open } = await proxiedDatabase();
     const store = await open();
-    await store.create(pet);
+    await store.collection(animals).create(pet);
     const client = new MongoClient(uri);
     onTestFinished(() => client.close());
     const db = client.db(database);
@@ -184,8 +190,10 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     vi.advanceTimersByTime(5000);
     await store.ready();
     await vi.waitFor(async () => expect(await indexes()).toEqual(before), { timeout: 5000 });
-    const created = await store.create(pet);
-    expect(await store.list({ limit: 20 })).toMatchObject({ animals: expect.arrayContaining([created]) });
+    const created = await store.collection(animals).create(pet);
+    expect(await store.collection(animals).list({ limit: 20 })).toMatchObject({
+      records: expect.arrayContaining([created]),
+    });
   });
 
   test('an index that cannot be made again makes the store unready until it can', async () => {
@@ -216,9 +224,9 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
   test('close() rejects at its deadline when the database does not confirm a write', async () => {
     const { uri, database, proxy } = await proxiedDatabase();
     const store = await openMongodbStore({ uri, database, operationTimeoutMs: 20_000 });
-    await store.create(pet);
+    await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
-    const create = store.create(pet);
+    const create = store.collection(animals).create(pet);
     const start = performance.now();
     await expect(store.close({ deadlineMs: 200 })).rejects.toMatchObject({ code: 'outcome-unknown' });
     expect(performance.now() - start).toBeLessThan(5000);
@@ -229,12 +237,14 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
   test('what people find in the database is readable, and every integer has 64 bits', async () => {
     const { uri, database, open } = await proxiedDatabase();
     const store = await open();
-    const { id } = await store.create({ name: 'Rex', categoryId: Number.MAX_SAFE_INTEGER, status: 'sold' });
-    await store.create({ name: 'Max', categoryId: 0 });
+    const { id } = await store
+      .collection(animals)
+      .create({ name: 'Rex', categoryId: Number.MAX_SAFE_INTEGER, status: 'sold' });
+    await store.collection(animals).create({ name: 'Max', categoryId: 0 });
     const client = new MongoClient(uri, { useBigInt64: true });
     onTestFinished(() => client.close());
-    const animals = client.db(database).collection<{ _id: bigint }>('animals');
-    expect(await animals.find().toArray()).toEqual([
+    const rows = client.db(database).collection<{ _id: bigint }>('animals');
+    expect(await rows.find().toArray()).toEqual([
       { _id: BigInt(id), name: 'Rex', categoryId: 9_007_199_254_740_991n, status: 'sold' },
       { _id: BigInt(id + 1), name: 'Max', categoryId: 0n },
     ]);
@@ -254,7 +264,7 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
       .db(database)
       .collection<{ _id: number }>('animals')
       .insertOne({ _id: 7, ...row });
-    await expect(async () => store.get(7)).rejects.toMatchObject({
+    await expect(async () => store.collection(animals).get(7)).rejects.toMatchObject({
       code: 'damaged',
       message: expect.stringContaining('animal 7'),
     });

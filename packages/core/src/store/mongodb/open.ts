@@ -1,18 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Collection, type Db, MongoClient, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import { type Db, MongoClient, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import { collections as petStoreCollections } from '../../collections.ts';
+import type { CollectionDefinition } from '../collection.ts';
 import { StoreError } from '../storeError.ts';
 import { raiseCounter } from './counter.ts';
+import { type Collections, countedOf } from './database.ts';
 import { type Place, storeError, toStoreError } from './errors.ts';
+import { bringUpToDate, isNew, isUpToDate, readMeta, writeMeta } from './migrations.ts';
 import type { MongodbStoreOptions } from './options.ts';
 import { type CommandCall, createOperations, type Operations } from './operation.ts';
-import type { AnimalRow, CounterRow, KeyRow, ReservationRow } from './rows.ts';
-
-export interface Collections {
-  readonly animals: Collection<AnimalRow>;
-  readonly keys: Collection<KeyRow>;
-  readonly reservations: Collection<ReservationRow>;
-  readonly counters: Collection<CounterRow>;
-}
+import type { CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
 
 export interface Database<Tables> {
   readonly place: Place;
@@ -46,6 +43,9 @@ export function openDatabase<Tables>(
     uri,
     database = 'petstore',
     create = true,
+    collections: definitions = petStoreCollections,
+    migrate = true,
+    onMigrated,
     operationTimeoutMs = 5000,
     maxPoolSize = 32,
     maxWaiting = 1024,
@@ -95,14 +95,8 @@ export function openDatabase<Tables>(
     try {
       // Bounded by the time that the selection of a server may take.
       await client.connect();
-      const collections = await operations.runOwn(async ({ call }) => {
-        const opened = await openCollections(client, database, call);
-        if (create) {
-          await makeIndexes(opened, call);
-          await raiseCounter(call, opened);
-        } else await refuseMissing(client.db(database), place, call);
-        return opened;
-      });
+      const collections = await operations.runOwn(({ call }) => openCollections(client, database, call));
+      await prepare(collections, client.db(database));
       if (current !== undefined) void retire(current.client);
       current = { client, collections, tables: openTables(collections, place, operations) };
       lookedAt = performance.now();
@@ -112,9 +106,35 @@ export function openDatabase<Tables>(
     }
   }
 
+  /** Brings what is stored up to date, and makes what is missing of it. */
+  async function prepare(collections: Collections, db: Db): Promise<void> {
+    if (!create) await operations.runOwn(({ call }) => rejectMissing(db, place, call));
+    if (create && (await operations.runOwn(({ call }) => isNew(collections, call)))) {
+      await operations.runOwn(({ call }) => writeMeta(collections, definitions, call));
+    }
+    const meta = await operations.runOwn(({ call }) => readMeta(collections, definitions, place, call));
+    if (!isUpToDate(meta, definitions)) {
+      if (!migrate) {
+        throw new StoreError(
+          'migration-needed',
+          `An earlier version made the data in the database ${place.name}: start the service, which brings it up to date.`,
+        );
+      }
+      const done = await bringUpToDate(collections, meta, definitions, place, (work) =>
+        operations.runOwn(work),
+      );
+      for (const what of done) onMigrated?.(what);
+    }
+    if (!create) return;
+    await operations.runOwn(async ({ call }) => {
+      await makeIndexes(collections, definitions, call);
+      for (const { name } of definitions) await raiseCounter(call, countedOf(collections, name));
+    });
+  }
+
   async function makeIndexesAgain({ collections }: NonNullable<typeof current>): Promise<void> {
     try {
-      await operations.runOwn(({ call }) => makeIndexes(collections, call));
+      await operations.runOwn(({ call }) => makeIndexes(collections, definitions, call));
       indexFault = undefined;
     } catch (error) {
       // Not where the database is away, or a build takes longer than a call may: the next look continues.
@@ -245,22 +265,28 @@ async function openCollections(
   const isDistributed = hello.setName !== undefined || hello.msg === 'isdbgrid';
   const options = isDistributed ? { readConcern: { level: 'majority' as const } } : {};
   return {
-    animals: db.collection<AnimalRow>('animals', options),
+    records: (name) => db.collection<RecordRow>(name, options),
     keys: db.collection<KeyRow>('keys', options),
     reservations: db.collection<ReservationRow>('reservations', options),
     counters: db.collection<CounterRow>('counters', options),
+    meta: db.collection<MetaRow>('meta', options),
   };
 }
 
-/** A name that nobody meant would be taken for an empty store. */
-async function refuseMissing(db: Db, { name }: Place, call: CommandCall): Promise<void> {
-  // By name alone: a user needs no other right for it.
-  const isThere = await db.listCollections({ name: 'animals' }, { ...call, nameOnly: true }).hasNext();
+/** A mistyped name would be taken for an empty store. */
+async function rejectMissing(db: Db, { name }: Place, call: CommandCall): Promise<void> {
+  // By name alone: a user needs no other right for it. Format 1 had no `meta`.
+  const filter = { name: { $in: ['meta', 'animals'] } };
+  const isThere = await db.listCollections(filter, { ...call, nameOnly: true }).hasNext();
   if (!isThere) throw new StoreError('unavailable', `There is no store in the database ${name}.`);
 }
 
 /** Several processes may make them at the same time. What is there already stays as it is. */
-async function makeIndexes({ animals, keys, reservations }: Collections, call: CommandCall): Promise<void> {
+async function makeIndexes(
+  { keys, records, reservations }: Collections,
+  definitions: readonly CollectionDefinition[],
+  call: CommandCall,
+): Promise<void> {
   // Their uniqueness is what names and the first key rest on. The collection is small: it is never sharded.
   await keys.createIndexes(
     [
@@ -273,6 +299,14 @@ async function makeIndexes({ animals, keys, reservations }: Collections, call: C
     [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }, { key: { caller: 1, expiresAt: 1 } }],
     call,
   );
-  // Last: this one may take longer than a call may.
-  await animals.createIndexes([{ key: { status: 1, _id: 1 } }], call);
+  // Last: these may take longer than a call may.
+  for (const { name, indexes } of definitions) {
+    const wanted = Object.entries(indexes).map(([field, kind]) =>
+      // A record without the field is not in the index of a unique one.
+      kind === 'unique'
+        ? { key: { [field]: 1 }, unique: true, sparse: true }
+        : { key: { [field]: 1, _id: 1 } },
+    );
+    if (wanted.length > 0) await records(name).createIndexes(wanted, call);
+  }
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { proxiedDatabase } from './testing/proxiedDatabase.ts';
+import { animals } from '../../procedures/animals.ts';
 
 const pet = { name: 'Rex', categoryId: 1 };
 
@@ -22,26 +23,26 @@ describe.skipIf(mongodbUri === undefined)('where the database does not answer', 
     async (kind) => {
       const { proxy, open } = await proxiedDatabase();
       const store = await open();
-      await store.create(pet);
+      await store.collection(animals).create(pet);
       proxy.set({ kind, percent: 100, only: 'insert' });
-      const { error } = await failure(() => store.create(pet));
+      const { error } = await failure(() => store.collection(animals).create(pet));
       expect(error).toMatchObject({ code: 'outcome-unknown' });
       proxy.set({ kind: 'none' });
-      expect((await store.list({ limit: 10 })).animals).toHaveLength(2);
+      expect((await store.collection(animals).list({ limit: 10 })).records).toHaveLength(2);
     },
   );
 
   test('what was sent fails at its limit: a create with an unknown outcome, a read as unavailable', async () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open();
-    const { id } = await store.create(pet);
+    const { id } = await store.collection(animals).create(pet);
     // Connections for all of them: what waits for one is not sent.
-    await Promise.all(Array.from({ length: 20 }, async () => store.get(id)));
+    await Promise.all(Array.from({ length: 20 }, async () => store.collection(animals).get(id)));
     proxy.set({ kind: 'freeze' });
     const [created, got, listed] = await Promise.all([
-      failure(() => store.create(pet)),
-      failure(() => store.get(id)),
-      failure(() => store.list({ limit: 1 })),
+      failure(() => store.collection(animals).create(pet)),
+      failure(() => store.collection(animals).get(id)),
+      failure(() => store.collection(animals).list({ limit: 1 })),
     ]);
     expect(created.error).toMatchObject({ code: 'outcome-unknown' });
     expect(got.error).toMatchObject({ code: 'unavailable' });
@@ -52,42 +53,42 @@ describe.skipIf(mongodbUri === undefined)('where the database does not answer', 
   test('a create that was never sent is unavailable, and is not stored', async () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open();
-    await store.create(pet);
+    await store.collection(animals).create(pet);
     proxy.set({ kind: 'refuse' });
     // The connections are cut: the first that uses one of them cannot know, the next find no server.
-    await failure(() => store.get(1));
-    const { ms, error } = await failure(() => store.create(pet));
+    await failure(() => store.collection(animals).get(1));
+    const { ms, error } = await failure(() => store.collection(animals).create(pet));
     expect(error).toMatchObject({ code: 'unavailable' });
     expect(ms).toBeLessThan(1500);
     proxy.set({ kind: 'none' });
     await vi.waitFor(async () => store.ready(), { timeout: 5000 });
-    expect((await store.list({ limit: 10 })).animals).toHaveLength(1);
+    expect((await store.collection(animals).list({ limit: 10 })).records).toHaveLength(1);
   });
 
   test('a create that waits for a connection when its time is up is unavailable, and is not stored', async () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open({ maxPoolSize: 1 });
-    await store.create(pet);
+    await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
     const [sent, waiting] = await Promise.all([
-      failure(() => store.create({ ...pet, name: 'sent' })),
-      failure(() => store.create({ ...pet, name: 'waiting' })),
+      failure(() => store.collection(animals).create({ ...pet, name: 'sent' })),
+      failure(() => store.collection(animals).create({ ...pet, name: 'waiting' })),
     ]);
     expect(sent.error).toMatchObject({ code: 'outcome-unknown' });
     expect(waiting.error).toMatchObject({ code: 'unavailable' });
     proxy.set({ kind: 'none' });
     await vi.waitFor(async () => store.ready(), { timeout: 5000 });
-    const { animals } = await store.list({ limit: 10 });
-    expect(animals.map(({ name }) => name)).not.toContain('waiting');
+    const { records } = await store.collection(animals).list({ limit: 10 });
+    expect(records.map(({ name }) => name)).not.toContain('waiting');
   });
 
   test('more calls than may wait fail at once as unavailable', async () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open({ maxPoolSize: 1, maxWaiting: 2 });
-    await store.create(pet);
+    await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
-    const waiting = Array.from({ length: 3 }, () => failure(() => store.get(1)));
-    const { ms, error } = await failure(() => store.get(1));
+    const waiting = Array.from({ length: 3 }, () => failure(() => store.collection(animals).get(1)));
+    const { ms, error } = await failure(() => store.collection(animals).get(1));
     expect(ms).toBeLessThan(50);
     expect(error).toMatchObject({
       code: 'unavailable',
@@ -111,7 +112,9 @@ describe.skipIf(mongodbUri === undefined)('where the database does not answer', 
     const store = await open({ maxPoolSize: 1, maxWaiting: 20 });
     await store.ready();
     proxy.set({ kind: 'delay', ms: 100 });
-    const waiting = Array.from({ length: 21 }, () => failure(async () => expect(await store.get(1)).toBe(1)));
+    const waiting = Array.from({ length: 21 }, () =>
+      failure(async () => expect(await store.collection(animals).get(1)).toBe(1)),
+    );
     const start = performance.now();
     await Promise.all(Array.from({ length: 50 }, async () => store.ready()));
     // A check of its own would wait for all of them, longer than its limit.
@@ -124,7 +127,7 @@ describe.skipIf(mongodbUri === undefined)('where the database does not answer', 
     const store = await open({ maxPoolSize: 1, maxWaiting: 2 });
     await store.ready();
     proxy.set({ kind: 'freeze' });
-    const waiting = Array.from({ length: 3 }, () => failure(() => store.get(1)));
+    const waiting = Array.from({ length: 3 }, () => failure(() => store.collection(animals).get(1)));
     await expect(async () => store.ready()).rejects.toMatchObject({ code: 'unavailable' });
     await Promise.all(waiting);
   });
@@ -132,9 +135,9 @@ describe.skipIf(mongodbUri === undefined)('where the database does not answer', 
   test('a close waits for what is under way, and no longer than its limit', async () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open();
-    await store.create(pet);
+    await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
-    const creating = failure(() => store.create(pet));
+    const creating = failure(() => store.collection(animals).create(pet));
     const start = performance.now();
     await store.close();
     expect(performance.now() - start).toBeLessThan(2500);
@@ -148,10 +151,12 @@ describe.skipIf(mongodbUri === undefined)("a caller's abort", () => {
   test('ends the waiting at once, and the command that was sent goes on over its connection', async () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open();
-    await store.create(pet);
+    await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
     const controller = new AbortController();
-    const creating = failure(() => store.create({ ...pet, name: 'sent' }, { signal: controller.signal }));
+    const creating = failure(() =>
+      store.collection(animals).create({ ...pet, name: 'sent' }, { signal: controller.signal }),
+    );
     await delay(50);
     const before = proxy.connections;
     controller.abort(reason);
@@ -160,25 +165,27 @@ describe.skipIf(mongodbUri === undefined)("a caller's abort", () => {
     expect(proxy.connections).toBe(before);
     proxy.set({ kind: 'none' });
     await vi.waitFor(async () => {
-      const { animals } = await store.list({ limit: 10 });
-      expect(animals.map(({ name }) => name)).toContain('sent');
+      const { records } = await store.collection(animals).list({ limit: 10 });
+      expect(records.map(({ name }) => name)).toContain('sent');
     });
   });
 
   test('skips what was not sent', async () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open({ maxPoolSize: 1 });
-    await store.create(pet);
+    await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
-    const sent = store.create({ ...pet, name: 'sent' });
+    const sent = store.collection(animals).create({ ...pet, name: 'sent' });
     const controller = new AbortController();
-    const waiting = failure(() => store.create({ ...pet, name: 'waiting' }, { signal: controller.signal }));
+    const waiting = failure(() =>
+      store.collection(animals).create({ ...pet, name: 'waiting' }, { signal: controller.signal }),
+    );
     await delay(50);
     controller.abort(reason);
     expect((await waiting).error).toBe(reason);
     proxy.set({ kind: 'none' });
     await sent;
-    const { animals } = await store.list({ limit: 10 });
-    expect(animals.map(({ name }) => name)).toEqual(['Rex', 'sent']);
+    const { records } = await store.collection(animals).list({ limit: 10 });
+    expect(records.map(({ name }) => name)).toEqual(['Rex', 'sent']);
   });
 });

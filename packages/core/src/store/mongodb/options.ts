@@ -1,3 +1,4 @@
+import type { CollectionDefinition } from '../collection.ts';
 import type { Reservation } from '../store.ts';
 
 export interface MongodbStoreOptions {
@@ -7,6 +8,15 @@ export interface MongodbStoreOptions {
   readonly database?: string | undefined;
   /** Whether a database without a store gets one. Default: true. Without it no collection and no index is made. */
   readonly create?: boolean | undefined;
+  /** What the store keeps. Default: the collections of the pet store. A database with any other is an error. */
+  readonly collections?: readonly CollectionDefinition[] | undefined;
+  /**
+   * Whether a database of an earlier version is brought up to date. Default: true. Otherwise every call fails with
+   * `migration-needed`. Every process of the earlier version must have ended.
+   */
+  readonly migrate?: boolean | undefined;
+  /** Called with a sentence for each step that brought the database up to date. */
+  readonly onMigrated?: ((what: string) => void) | undefined;
   /** The bound of every operation, in milliseconds. Default: 5000. */
   readonly operationTimeoutMs?: number | undefined;
   /** Connections to each server of the deployment. Default: 32. */

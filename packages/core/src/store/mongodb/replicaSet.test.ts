@@ -2,6 +2,7 @@ import { type Document, Long } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openMongodbStore } from './index.ts';
 import { type Answer, found, startFakePrimary } from './testing/fakePrimary.ts';
+import { animals } from '../../procedures/animals.ts';
 
 /** A store on a replica set that answers so. No server of the tests is one, so these run everywhere. */
 async function openOnSet(answerTo: (command: Document) => Answer, uriOptions = '') {
@@ -32,8 +33,10 @@ describe('a create that was stored, its connection lost, where the repeat of the
       for (const { name } of command['documents']) stored.push(name);
       return stored.length === 2 ? 'cut' : undefined;
     });
-    await store.create({ ...pet, name: 'one' });
-    await expect(store.create({ ...pet, name: 'two' })).rejects.toMatchObject({ code: 'outcome-unknown' });
+    await store.collection(animals).create({ ...pet, name: 'one' });
+    await expect(store.collection(animals).create({ ...pet, name: 'two' })).rejects.toMatchObject({
+      code: 'outcome-unknown',
+    });
     expect(stored).toEqual(['one', 'two']);
   });
 });
@@ -46,7 +49,7 @@ test('a create whose insert the driver repeated, and of which the repeat finds i
     if (inserts.length === 1) return 'cut';
     return { ok: 1, n: 0, writeErrors: [{ index: 0, code: 11_000, errmsg: 'duplicate key' }] };
   });
-  await expect(store.create(pet)).rejects.toMatchObject({ code: 'outcome-unknown' });
+  await expect(store.collection(animals).create(pet)).rejects.toMatchObject({ code: 'outcome-unknown' });
   expect(inserts).toEqual(['Rex', 'Rex']);
 });
 
@@ -59,7 +62,7 @@ test('a create whose id was taken, and whose insert under the next id is refused
       return { ok: 1, n: 0, writeErrors: [{ index: 0, code: 11_000, errmsg: 'duplicate key' }] };
     return { ok: 0, code: 12_501, codeName: 'QuotaExceeded', errmsg: 'no space' };
   });
-  await expect(store.create(pet)).rejects.toMatchObject({ code: 'full' });
+  await expect(store.collection(animals).create(pet)).rejects.toMatchObject({ code: 'full' });
   expect(inserts).toBe(2);
 });
 
@@ -94,8 +97,8 @@ describe('the URI does not weaken', () => {
     }, `&${uriOptions}`);
     await store.ready();
     seen.length = 0;
-    expect(await store.create(pet)).toEqual({ id: 1, ...pet });
-    expect(await store.get(1)).toEqual({ id: 1, ...pet });
+    expect(await store.collection(animals).create(pet)).toEqual({ id: 1, ...pet });
+    expect(await store.collection(animals).get(1)).toEqual({ id: 1, ...pet });
     const [insert = {}, find = {}] = seen;
     expect(insert['writeConcern']).toEqual({ w: 'majority', j: true, wtimeout: 1000 });
     expect(find['readConcern']).toMatchObject({ level: 'majority' });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Collection } from 'mongodb';
-import type { Animal, NewPet } from '../../schemas.ts';
+import type { NewRecord, StoredRecord } from '../collection.ts';
+import { fingerprint, recordOf } from '../record.ts';
 import { MAX_RESERVATIONS, tooManyReservations } from '../reservationLimit.ts';
 import type { Created, Reservation } from '../store.ts';
-import { animalOf, type Animals, isSameAnimal } from './animals.ts';
-import type { openCounter } from './counter.ts';
+import type { OpenCollection } from './collection.ts';
 import { isDuplicate, type Place, storeError } from './errors.ts';
 import type { Operation, Operations } from './operation.ts';
 import { int64, type ReservationRow } from './rows.ts';
@@ -29,16 +29,14 @@ interface Made {
   counting: Promise<void> | undefined;
 }
 
-type Ids = ReturnType<typeof openCounter>;
-
 /**
- * Idempotency keys, each with the id of the one animal that may be created under it. First the reservation is written,
- * then the animal under its id: whoever finds a reservation without an animal completes the same write, and the
- * uniqueness of `_id` lets one of any number of them do so.
+ * Idempotency keys, each with the id of the one record that may be created under it. First the reservation is written,
+ * then the record under its id: a call that finds a reservation without a record completes the same write, and the
+ * uniqueness of `_id` lets one of any number of calls do so. The record carries the digest of its reservation, so that it
+ * is known when it was changed, or deleted, since.
  */
 export function openReservations(
   rows: Collection<ReservationRow>,
-  animals: Animals,
   place: Place,
   operations: Operations,
   maxReservations = MAX_RESERVATIONS,
@@ -94,7 +92,7 @@ export function openReservations(
     const { _id, ...rest } = row;
     // The whole of the expired one is asked for: of several calls that replace it one does.
     const filter = { ...expired, _id: operation.sends(_id) };
-    const { modifiedCount } = await rows.updateOne(filter, { $set: rest }, operation.call);
+    const { modifiedCount } = await rows.replaceOne(filter, rest, operation.call);
     return modifiedCount === 1;
   }
 
@@ -111,18 +109,25 @@ export function openReservations(
   }
 
   const expired = () =>
-    storeError('outcome-unknown', place, 'its reservation expired before the animal was written');
+    storeError('outcome-unknown', place, 'its reservation expired before the record was written');
 
   /**
-   * Stores an animal under the id that is reserved for it, or waits until another call under the same key has.
-   * @returns `false` where the id belongs to another animal
+   * Stores a record under the id that is reserved for it, or waits until another call under the same key has.
+   * @returns `false` where the id belongs to another record
+   * @throws {StoreError} `conflict` where another record has a unique value of this one
    */
-  async function insertAnimal(operation: Operation, animal: Animal): Promise<boolean> {
-    if (await animals.insert(operation, animal)) return true;
+  async function insertRecord<Stored extends StoredRecord>(
+    operation: Operation,
+    records: OpenCollection<Stored>,
+    record: Stored,
+    reservation: string,
+  ): Promise<boolean> {
     for (;;) {
+      if (await records.insert(operation, record, reservation)) return true;
       // It is there; a majority has it on disk when a read that asks a majority sees it.
-      const stored = await animals.get(operation, animal.id);
-      if (stored !== undefined) return isSameAnimal(animal, stored);
+      const row = await records.find(operation, record.id);
+      if (row !== null) return records.isOf(row, record, reservation);
+      await records.checkUnique(operation, record);
       await operation.pause();
     }
   }
@@ -130,80 +135,89 @@ export function openReservations(
   /** Reserves another id. Of several calls that do so at once one does, and the others get the id that it reserved. */
   async function moveTo(operation: Operation, id: number, row: ReservationRow): Promise<ReservationRow> {
     const { _id, ...rest } = row;
-    const animalId = int64(id);
+    const recordId = int64(id);
     for (;;) {
       const filter = { ...rest, _id: operation.sends(_id) };
-      const { modifiedCount } = await rows.updateOne(filter, { $set: { animalId } }, operation.call);
-      if (modifiedCount === 1) return { ...row, animalId };
+      const { modifiedCount } = await rows.updateOne(filter, { $set: { recordId } }, operation.call);
+      if (modifiedCount === 1) return { ...row, recordId };
       const found = await rows.findOne({ _id: operation.sends(_id) }, operation.call);
       // Its time was up: the key may be another create's by now.
       if (found?.expiresAt.getTime() !== row.expiresAt.getTime()) throw expired();
-      if (Number(found.animalId) !== Number(row.animalId)) return found;
+      if (Number(found.recordId) !== Number(row.recordId)) return found;
       // The majority has not confirmed the other call's id yet.
       await operation.pause();
     }
   }
 
   /**
-   * Stores the animal of a reservation. Where its id belongs to another animal, since the counter was behind the animals,
-   * the reservation gets a new id first. Animals are never changed: one that differs from what was sent is another.
+   * Stores the record of a reservation. Where its id belongs to another record, since the counter was behind the records,
+   * the reservation gets a new id first.
    */
-  async function complete(
+  async function complete<Stored extends StoredRecord>(
     operation: Operation,
-    pet: NewPet,
+    records: OpenCollection<Stored>,
+    values: NewRecord<Stored>,
     reserved: ReservationRow,
-    ids: Ids,
-  ): Promise<Animal> {
+  ): Promise<Stored> {
     for (let row = reserved; ;) {
       // A process that stood still for a day: the key may be another reservation's by now.
       if (row.expiresAt.getTime() <= Date.now()) throw expired();
-      const animal = animalOf(Number(row.animalId), pet);
-      if (await insertAnimal(operation, animal)) return animal;
-      await ids.pass(operation, animal.id);
-      row = await moveTo(operation, await ids.take(), row);
+      const record = recordOf(records.definition, Number(row.recordId), values);
+      if (await insertRecord(operation, records, record, row._id)) return record;
+      await records.ids.pass(operation, record.id);
+      row = await moveTo(operation, await records.ids.take(), row);
     }
   }
 
-  async function repeat(
+  async function repeat<Stored extends StoredRecord>(
     operation: Operation,
-    pet: NewPet,
-    { fingerprint }: Reservation,
+    records: OpenCollection<Stored>,
+    values: NewRecord<Stored>,
     found: ReservationRow,
-    ids: Ids,
-  ): Promise<Created> {
-    if (found.fingerprint !== fingerprint) throw storeError('key-reused', place);
-    const animal = animalOf(Number(found.animalId), pet);
-    const stored = await animals.get(operation, animal.id);
-    if (isSameAnimal(animal, stored)) return { animal, isReplay: true };
-    return { animal: await complete(operation, pet, found, ids), isReplay: true };
+  ): Promise<Created<Stored>> {
+    // The values of a repeat are those of the first call.
+    const record = recordOf(records.definition, Number(found.recordId), values);
+    if (found.isComplete === true) return { record, isReplay: true };
+    const row = await records.find(operation, record.id);
+    if (row !== null && records.isOf(row, record, found._id)) return { record, isReplay: true };
+    return { record: await complete(operation, records, values, found), isReplay: true };
   }
 
   return {
-    async createOnce(
+    async createOnce<Stored extends StoredRecord>(
       operation: Operation,
-      pet: NewPet,
+      records: OpenCollection<Stored>,
+      values: NewRecord<Stored>,
       reservation: Reservation,
-      ids: Ids,
       afterReservation?: (reservation: Reservation) => Promise<void>,
-    ): Promise<Created> {
+    ): Promise<Created<Stored>> {
+      const { definition, ids } = records;
       const caller = callerDigest(reservation);
       const _id = digest(reservation);
       await checkRoom(operation, _id, caller);
       const row: ReservationRow = {
         _id,
-        fingerprint: reservation.fingerprint,
-        animalId: int64(await ids.take()),
+        fingerprint: fingerprint(definition, values),
+        collection: definition.name,
+        recordId: int64(await ids.take()),
         expiresAt: new Date(Date.now() + RESERVATION_MS),
         caller,
       };
+      // What the schema rejects reserves nothing.
+      recordOf(definition, Number(row.recordId), values);
       const found = await reserve(operation, row);
       // From here on other calls may store it, whatever becomes of this one.
       operation.doubt = 'standing';
-      if (found !== undefined) return repeat(operation, pet, reservation, found, ids);
+      if (found !== undefined) {
+        if (found.fingerprint !== row.fingerprint || found.collection !== row.collection) {
+          throw storeError('key-reused', place);
+        }
+        return repeat(operation, records, values, found);
+      }
       const known = made.get(caller);
       if (known !== undefined) known.count += 1;
       await afterReservation?.(reservation);
-      return { animal: await complete(operation, pet, row, ids), isReplay: false };
+      return { record: await complete(operation, records, values, row), isReplay: false };
     },
   };
 }

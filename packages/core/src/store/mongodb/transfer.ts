@@ -1,21 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MongoBulkWriteError } from 'mongodb';
-import type { Animal } from '../../schemas.ts';
+import { collections as petStoreCollections } from '../../collections.ts';
+import type { CollectionDefinition, StoredRecord } from '../collection.ts';
 import {
+  type CollectionTransfer,
   fullAfter,
   isSameKey,
   type StoredReservation,
   type StoreTransfer,
   takesPlaceOf,
 } from '../transfer.ts';
-import { checkedAnimal } from './animals.ts';
+import { checkedRecord } from './collection.ts';
 import { greatestId } from './counter.ts';
 import { storeError } from './errors.ts';
 import type { MongodbStoreOptions } from './options.ts';
 import { openKeys } from './keys.ts';
-import { type Collections, openDatabase } from './open.ts';
+import type { Collections } from './database.ts';
+import { openDatabase } from './open.ts';
 import type { Operation } from './operation.ts';
-import { decodeAnimal, encodeAnimal, int64, type ReservationRow } from './rows.ts';
+import { decodeRecord, encodeRecord, int64, type ReservationRow } from './rows.ts';
 
 /** A batch is larger than what a client waits for. */
 const BATCH_TIMEOUT_MS = 60_000;
@@ -39,45 +42,71 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
     throw error;
   });
 
+  function openTransfer(definition: CollectionDefinition): CollectionTransfer {
+    const { name, recordName } = definition;
+    return {
+      definition,
+      count: () =>
+        run(({ records }, { call }) =>
+          records(name).countDocuments({ _deletedAt: { $exists: false } }, call),
+        ),
+
+      records: (after, limit, maxBytes) =>
+        run(async ({ records }, { call }) => {
+          const rows = records(name).find(
+            { _id: { $gt: int64(after) }, _deletedAt: { $exists: false } },
+            // The server ends a batch before it is larger than a document may be: 16 MB.
+            { ...call, sort: { _id: 1 }, limit, batchSize: limit },
+          );
+          const page: StoredRecord[] = [];
+          const isLast = fullAfter(maxBytes);
+          for await (const row of rows) {
+            const record = checkedRecord(row, definition, place);
+            page.push(record);
+            if (isLast(record)) break;
+          }
+          return page;
+        }),
+
+      put: (some) =>
+        run(async ({ records }, { call }) => {
+          try {
+            await records(name).insertMany(some.map(encodeRecord), { ...call, ordered: false });
+          } catch (error) {
+            if (!(error instanceof MongoBulkWriteError) || error.code !== 11000) throw error;
+            // Some were there already, by a copy that was interrupted.
+            const ids = some.map(({ id }) => int64(id));
+            const found = await records(name)
+              .find({ _id: { $in: ids } }, call)
+              .toArray();
+            const stored = new Map(found.map((row) => [row._id, decodeRecord(row, definition)]));
+            const other = some.find((record) => !isDeepStrictEqual(stored.get(record.id), record));
+            if (other !== undefined) throw storeError('conflict', place, `another ${recordName} ${other.id}`);
+          }
+        }),
+
+      lastId: () =>
+        run(async (collections, { call }) => {
+          const counter = await collections.counters.findOne({ _id: name }, call);
+          return Math.max(Number(counter?.last ?? 0), await greatestId(call, collections.records(name)));
+        }),
+
+      raiseLastId: (id) =>
+        run(async ({ counters }, { call }) => {
+          await counters.updateOne({ _id: name }, { $max: { last: int64(id) } }, { ...call, upsert: true });
+        }),
+    };
+  }
+
+  const definitions = options.collections ?? petStoreCollections;
   return {
+    collections: definitions.map(openTransfer),
+
     isEmpty: () =>
-      run(async ({ animals, keys, counters }, { call }) => {
-        const found = [animals.findOne({}, call), keys.findOne({}, call), counters.findOne({}, call)];
-        return (await Promise.all(found)).every((row) => row === null);
-      }),
-
-    countAnimals: () => run(({ animals }, { call }) => animals.countDocuments({}, call)),
-
-    animals: (after, limit, maxBytes) =>
-      run(async ({ animals }, { call }) => {
-        const rows = animals.find(
-          { _id: { $gt: int64(after) } },
-          // The server ends a batch before it is larger than a document may be: 16 MB.
-          { ...call, sort: { _id: 1 }, limit, batchSize: limit },
-        );
-        const page: Animal[] = [];
-        const isLast = fullAfter(maxBytes);
-        for await (const row of rows) {
-          const animal = checkedAnimal(row, place);
-          page.push(animal);
-          if (isLast(animal)) break;
-        }
-        return page;
-      }),
-
-    putAnimals: (some) =>
-      run(async ({ animals }, { call }) => {
-        try {
-          await animals.insertMany(some.map(encodeAnimal), { ...call, ordered: false });
-        } catch (error) {
-          if (!(error instanceof MongoBulkWriteError) || error.code !== 11000) throw error;
-          // Some were there already, by a copy that was interrupted.
-          const ids = some.map(({ id }) => int64(id));
-          const found = await animals.find({ _id: { $in: ids } }, call).toArray();
-          const stored = new Map(found.map((row) => [row._id, decodeAnimal(row)]));
-          const other = some.find((animal) => !isDeepStrictEqual(stored.get(animal.id), animal));
-          if (other !== undefined) throw storeError('conflict', place, `another animal ${other.id}`);
-        }
+      run(async ({ records, keys, counters }, { call }) => {
+        const found = [keys.findOne({}, call), counters.findOne({}, call)];
+        const ofCollections = definitions.map(({ name }) => records(name).findOne({}, call));
+        return (await Promise.all([...found, ...ofCollections])).every((row) => row === null);
       }),
 
     keys: () => run(({ keys }, operation) => openKeys(keys, place).list(operation)),
@@ -97,7 +126,7 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
       }),
 
     reservations: (after, limit) =>
-      run(async ({ animals, reservations }, { call }) => {
+      run(async ({ records, reservations }, { call }) => {
         const good: ReservationRow[] = [];
         for (let last = after; ;) {
           const page = await reservations
@@ -106,13 +135,19 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
               { ...call, sort: { _id: 1 }, limit: limit - good.length },
             )
             .toArray();
-          const ids = page.map(({ animalId }) => animalId);
-          const found = await animals
-            .find({ _id: { $in: ids } }, { ...call, projection: { _id: 1 } })
-            .toArray();
-          // A create that failed halfway leaves a reservation without an animal: elsewhere a repeat starts anew.
-          const stored = new Set(found.map(({ _id }) => _id));
-          good.push(...page.filter(({ animalId }) => stored.has(animalId)));
+          // A create that failed halfway leaves a reservation without a record: elsewhere a repeat starts again.
+          const stored = new Set<string>();
+          for (const name of new Set(page.map(({ collection }) => collection))) {
+            const ids = page.flatMap(({ collection, recordId }) => (collection === name ? [recordId] : []));
+            const found = records(name).find({ _id: { $in: ids } }, { ...call, projection: { _id: 1 } });
+            for await (const { _id } of found) stored.add(`${name} ${String(_id)}`);
+          }
+          good.push(
+            ...page.filter(
+              ({ collection, recordId, isComplete }) =>
+                isComplete === true || stored.has(`${collection} ${String(recordId)}`),
+            ),
+          );
           const end = page.at(-1);
           if (end === undefined || good.length === limit) break;
           last = end._id;
@@ -128,29 +163,20 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
         const stored = new Map(there.map((row) => [row._id, decodeReservation(row)]));
         const now = Date.now();
         const missing = some.filter((each) => takesPlaceOf(stored.get(each.digest), each, now));
-        const writes = missing.map(({ digest, fingerprint, animalId, expiresAt }) => ({
+        const writes = missing.map(({ digest, fingerprint, collection, recordId, expiresAt }) => ({
           replaceOne: {
             filter: { _id: digest },
-            replacement: { fingerprint, animalId: int64(animalId), expiresAt: new Date(expiresAt) },
+            replacement: {
+              fingerprint,
+              collection,
+              recordId: int64(recordId),
+              expiresAt: new Date(expiresAt),
+              isComplete: true,
+            },
             upsert: true,
           },
         }));
         if (writes.length > 0) await reservations.bulkWrite(writes, { ...call, ordered: false });
-      }),
-
-    lastAnimalId: () =>
-      run(async ({ animals, counters }, { call }) => {
-        const counter = await counters.findOne({ _id: 'lastAnimalId' }, call);
-        return Math.max(Number(counter?.last ?? 0), await greatestId(call, animals));
-      }),
-
-    raiseLastAnimalId: (id) =>
-      run(async ({ counters }, { call }) => {
-        await counters.updateOne(
-          { _id: 'lastAnimalId' },
-          { $max: { last: int64(id) } },
-          { ...call, upsert: true },
-        );
       }),
 
     close,
@@ -160,11 +186,13 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
 const decodeReservation = ({
   _id: digest,
   fingerprint,
-  animalId,
+  collection,
+  recordId,
   expiresAt,
 }: ReservationRow): StoredReservation => ({
   digest,
   fingerprint,
-  animalId: Number(animalId),
+  collection,
+  recordId: Number(recordId),
   expiresAt: expiresAt.getTime(),
 });

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { Animal, PetStatus } from '../../../schemas.ts';
+import { Animal, animals, PetStatus } from '../../../procedures/animals.ts';
 import type { Store } from '../../store.ts';
 import { openEmbeddedStore } from '../index.ts';
 import { startStoreProcess } from './startStoreProcess.ts';
@@ -59,7 +59,7 @@ async function createUntilKilled(dataDir: string): Promise<Animal[]> {
 /** Compares what is stored with what was acknowledged. @returns how many animals are stored */
 async function check(store: Store, acknowledged: Map<number, Animal>, fault: (text: string) => void) {
   for (const [id, animal] of acknowledged) {
-    const stored = await store.get(id);
+    const stored = await store.collection(animals).get(id);
     if (!isDeepStrictEqual(stored, animal))
       fault(`animal ${id} was ${JSON.stringify(animal)}, is ${JSON.stringify(stored)}`);
   }
@@ -81,8 +81,9 @@ async function check(store: Store, acknowledged: Map<number, Animal>, fault: (te
 async function listAll(store: Store, status?: PetStatus): Promise<Animal[]> {
   const all: Animal[] = [];
   for (;;) {
-    const { animals, hasNext } = await store.list({ limit: 100, status, cursor: all.at(-1)?.id });
-    all.push(...animals);
+    const query = { limit: 100, where: { status }, cursor: all.at(-1)?.id };
+    const { records, hasNext } = await store.collection(animals).list(query);
+    all.push(...records);
     if (!hasNext) return all;
   }
 }

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open } from 'lmdb';
-import type { NewPet } from '../../../schemas.ts';
+import { animals, type NewPet } from '../../../procedures/animals.ts';
 import { openEmbeddedStore } from '../index.ts';
 
 const rounds = 5;
@@ -23,7 +23,7 @@ const meta = root.openDB<number, string>('meta', {});
 const nothing = Buffer.alloc(0);
 
 const contenders = {
-  store: () => store.create(pet, {}),
+  store: () => store.collection(animals).create(pet, {}),
   lmdb: () =>
     root.transaction(() => {
       const id = (meta.get('last') ?? 0) + 1;

@@ -6,8 +6,10 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { open as openLmdb } from 'lmdb';
-import type { NewPet } from '../../../schemas.ts';
+import { type Animal, animals, type NewPet } from '../../../procedures/animals.ts';
 import type { Store } from '../../store.ts';
+import { animalRow } from '../../../procedures/animalRow.ts';
+import type { RowCodec } from '../../rowCodec.ts';
 import { StoreError } from '../../storeError.ts';
 import { openEmbeddedStore } from '../index.ts';
 
@@ -32,7 +34,9 @@ const actions = {
   /** Creates so many animals at once. */
   async create(store: Store, count: string) {
     print(
-      await Promise.all(Array.from({ length: Number(count) }, (_, index) => store.create(somePet(index)))),
+      await Promise.all(
+        Array.from({ length: Number(count) }, (_, index) => store.collection(animals).create(somePet(index))),
+      ),
     );
   },
 
@@ -40,7 +44,7 @@ const actions = {
   async createForEver(store: Store) {
     let count = 0;
     const loop = async () => {
-      for (;;) print(await store.create(somePet(count++)));
+      for (;;) print(await store.collection(animals).create(somePet(count++)));
     };
     await Promise.all(Array.from({ length: 8 }, loop));
   },
@@ -52,7 +56,7 @@ const actions = {
   /** Reads everything. */
   async read(store: Store) {
     for (let cursor = 0, more = true; more; cursor += 100) {
-      const { hasNext } = await store.list({ limit: 100, cursor });
+      const { hasNext } = await store.collection(animals).list({ limit: 100, cursor });
       more = hasNext;
     }
     print('read');
@@ -61,9 +65,12 @@ const actions = {
   /** Creates animals until the store reports a fatal error; prints how each create failed, and last how a get does. */
   async createUntilFatal(store: Store) {
     for (let isFatal = false; !isFatal;) {
-      await store.create(somePet(1)).catch((error: unknown) => {
-        print(failure(error));
-      });
+      await store
+        .collection(animals)
+        .create(somePet(1))
+        .catch((error: unknown) => {
+          print(failure(error));
+        });
       try {
         await store.ready();
       } catch (error) {
@@ -71,11 +78,14 @@ const actions = {
       }
     }
     try {
-      await store.get(1);
+      await store.collection(animals).get(1);
     } catch (error) {
       print(failure(error));
     }
-    await store.create(somePet(2)).catch((error: unknown) => print(failure(error)));
+    await store
+      .collection(animals)
+      .create(somePet(2))
+      .catch((error: unknown) => print(failure(error)));
   },
 
   /** Creates animals of 3 kB, in groups of so many, until it fails; then, on a line of input, one more. */
@@ -84,7 +94,9 @@ const actions = {
     let stored = 0;
     for (;;) {
       const results = await Promise.allSettled(
-        Array.from({ length: Number(group) }, () => store.create({ name, categoryId: 1 })),
+        Array.from({ length: Number(group) }, () =>
+          store.collection(animals).create({ name, categoryId: 1 }),
+        ),
       );
       stored += results.filter(({ status }) => status === 'fulfilled').length;
       const failed = results.find(({ status }) => status === 'rejected');
@@ -94,6 +106,7 @@ const actions = {
     }
     process.stdin.once('data', () => {
       store
+        .collection(animals)
         .create({ name: 'Rex', categoryId: 1 })
         .then(print, (error: unknown) => print(failure(error)))
         .finally(() => process.exit());
@@ -111,9 +124,24 @@ function holdLock(folder: string) {
   });
 }
 
+/** Is killed in the middle of the migration of a folder: when it has read so many animals of it. */
+async function dieMigrating(folder: string, rows: string) {
+  let left = Number(rows);
+  const row: RowCodec<Animal> = {
+    encode: (animal) => animalRow.encode(animal),
+    decode(bytes) {
+      left -= 1;
+      if (left === 0) process.kill(process.pid, 'SIGKILL');
+      return animalRow.decode(bytes);
+    },
+  };
+  await openEmbeddedStore({ dataDir: folder, collections: [{ ...animals, row }] });
+}
+
 const [action = '', dataDir = '', argument = ''] = process.argv.slice(2);
 // As the server does: what nobody handles ends the process.
 if (action === 'holdLock') holdLock(dataDir);
+if (action === 'dieMigrating') await dieMigrating(dataDir, argument);
 try {
   const store = await openEmbeddedStore({
     dataDir,

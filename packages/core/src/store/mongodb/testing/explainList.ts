@@ -2,6 +2,7 @@ import { startFaultProxy, type TestDatabase } from '@petstore/testing/mongodb';
 import { BSON, type Document, MongoClient } from 'mongodb';
 import type { ListQuery } from '../../store.ts';
 import { openMongodbStore } from '../index.ts';
+import { type Animal, animals } from '../../../procedures/animals.ts';
 
 export interface ListPlan {
   /** The command as the store sends it, without what the driver adds for itself. */
@@ -15,7 +16,10 @@ const OP_MSG = 2013;
 const BODY = 21;
 
 /** Lists animals, takes the command from the wire, and asks the server to explain it. */
-export async function explainList({ uri, database }: TestDatabase, query: ListQuery): Promise<ListPlan> {
+export async function explainList(
+  { uri, database }: TestDatabase,
+  query: ListQuery<Animal, 'status'>,
+): Promise<ListPlan> {
   const finds: Document[] = [];
   const proxy = await startFaultProxy(uri, (message) => {
     if (message.readInt32LE(12) !== OP_MSG || message.readUInt8(BODY - 1) !== 0) return;
@@ -28,7 +32,7 @@ export async function explainList({ uri, database }: TestDatabase, query: ListQu
   // The start looks for the greatest id.
   await store.ready();
   finds.length = 0;
-  await store.list(query);
+  await store.collection(animals).list(query);
   await store.close();
   await proxy.close();
   const { lsid: _lsid, $db: _db, $clusterTime: _time, ...command } = finds[0] ?? {};

@@ -13,6 +13,7 @@ import { type Long, MongoClient } from 'mongodb';
 import type { Store } from '../../store.ts';
 import { StoreError } from '../../storeError.ts';
 import { openMongodbStore } from '../index.ts';
+import { animals } from '../../../procedures/animals.ts';
 
 export interface FaultReport {
   readonly rounds: number;
@@ -167,16 +168,18 @@ function startLoad(store: Store) {
   async function callOnce(index: number): Promise<void> {
     const known = acknowledged[Math.floor(Math.random() * acknowledged.length)];
     if (index % 4 === 0 && known !== undefined) {
-      if ((await store.get(known)) === undefined)
+      if ((await store.collection(animals).get(known)) === undefined)
         faults.push(`animal ${known} was acknowledged and is not found`);
     } else if (index % 4 === 1) {
-      await store.list({ limit: 20, cursor: known });
+      await store.collection(animals).list({ limit: 20, cursor: known });
     } else if (index % 4 === 2) {
-      acknowledged.push((await store.create({ name: 'Rex', categoryId: index })).id);
+      acknowledged.push((await store.collection(animals).create({ name: 'Rex', categoryId: index })).id);
     } else {
       const reservation = { caller: 'caller', key: `key ${once++}`, fingerprint: 'f' };
-      const { animal } = await store.createOnce({ name: 'Rex', categoryId: index }, reservation);
-      acknowledged.push(animal.id);
+      const { record } = await store
+        .collection(animals)
+        .createOnce({ name: 'Rex', categoryId: index }, reservation);
+      acknowledged.push(record.id);
     }
   }
 
@@ -242,9 +245,9 @@ function startLoad(store: Store) {
 
 async function storedIds(uri: string, database: string): Promise<Set<number>> {
   const client = new MongoClient(uri);
-  const animals = client.db(database).collection<{ _id: Long | number }>('animals');
+  const rows = client.db(database).collection<{ _id: Long | number }>('animals');
   const ids = new Set<number>();
-  for await (const { _id: id } of animals.find({}, { projection: { _id: 1 }, batchSize: 10_000 })) {
+  for await (const { _id: id } of rows.find({}, { projection: { _id: 1 }, batchSize: 10_000 })) {
     ids.add(Number(id));
   }
   await client.close();

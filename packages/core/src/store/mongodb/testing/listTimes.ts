@@ -4,7 +4,7 @@
  * plans of its own.
  */
 import { testDatabase } from '@petstore/testing/mongodb';
-import type { Animal } from '../../../schemas.ts';
+import { animals, type Animal } from '../../../procedures/animals.ts';
 import type { ListQuery } from '../../store.ts';
 import { openMongodbStore, openMongodbTransfer } from '../index.ts';
 import { explainList } from './explainList.ts';
@@ -27,17 +27,17 @@ function animalOf(id: number): Animal {
 async function fill(from: number, to: number): Promise<void> {
   for (let first = from; first < to; first += BATCH) {
     const length = Math.min(BATCH, to - first);
-    await transfer.putAnimals(Array.from({ length }, (_, index) => animalOf(first + index + 1)));
+    await transfer.collections[0]?.put(Array.from({ length }, (_, index) => animalOf(first + index + 1)));
   }
 }
 
 /** The median of many calls, in milliseconds. */
-async function time(query: (index: number) => ListQuery): Promise<string> {
+async function time(query: (index: number) => ListQuery<Animal, 'status'>): Promise<string> {
   const times: number[] = [];
   const until = performance.now() + 10_000;
   for (let index = 0; index < CALLS && performance.now() < until; index++) {
     const start = performance.now();
-    await store.list(query(index));
+    await store.collection(animals).list(query(index));
     times.push(performance.now() - start);
   }
   return (times.toSorted((one, other) => one - other)[times.length >> 1] ?? 0).toFixed(2);
@@ -53,13 +53,13 @@ for (const count of counts.length > 0 ? counts : [10_000, 100_000, 1_000_000]) {
     count,
     await time(() => ({ limit: 20 })),
     await time(() => ({ limit: 20, cursor: anywhere() })),
-    await time(() => ({ limit: 20, cursor: anywhere(), status: 'available' })),
-    await time(() => ({ limit: 20, cursor: anywhere(), status: 'pending' })),
+    await time(() => ({ limit: 20, cursor: anywhere(), where: { status: 'available' } })),
+    await time(() => ({ limit: 20, cursor: anywhere(), where: { status: 'pending' } })),
   ];
   process.stdout.write(`${row.join('\t')}\n`);
 }
 for (const status of [undefined, 'available', 'pending'] as const) {
-  const { plan } = await explainList(database, { limit: 20, cursor: filled >> 1, status });
+  const { plan } = await explainList(database, { limit: 20, cursor: filled >> 1, where: { status } });
   const found = JSON.stringify(plan).match(
     /"(Node Type|stage|Index Name|indexName|Index Cond|Filter)":"[^"]*"/g,
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PetId } from './schemas.ts';
+import { PetId } from './animals.ts';
 
 describe("an animal's id", () => {
   test.for([0, 1, -1, Number.MAX_SAFE_INTEGER, 2 ** 53, -(2 ** 63)])('may be %d', (id) => {

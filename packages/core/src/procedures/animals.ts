@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { defineCollection } from '../store/collection.ts';
+import { procedure } from '../trpc.ts';
+import { animalRow } from './animalRow.ts';
+import { createRecord, getRecord, listRecords } from './records.ts';
+
+/** An int64 that JSON carries exactly: ±(2^53−1). */
+const exactInt64 = () => z.int().meta({ format: 'int64' });
+
+/**
+ * An animal's id as a client asks for it: any int64. Beyond ±(2^53−1) it names nothing (JSON could not carry it
+ * exactly), so the document shows what can succeed.
+ */
+export const PetId: z.ZodNumber = z
+  .number()
+  .multipleOf(1, { error: 'must be an integer', abort: true })
+  // zod 4.6 takes 5e-324 and 1.0000000000000002 for multiples of 1.
+  .refine(Number.isInteger, 'must be an integer')
+  .gte(-(2 ** 63), 'must be an int64')
+  .lt(2 ** 63, 'must be an int64')
+  .meta({
+    description: 'Identifier of the animal.',
+    examples: [1],
+    override({ jsonSchema }) {
+      delete jsonSchema.multipleOf;
+      delete jsonSchema.exclusiveMaximum;
+      Object.assign(jsonSchema, {
+        type: 'integer',
+        format: 'int64',
+        minimum: Number.MIN_SAFE_INTEGER,
+        maximum: Number.MAX_SAFE_INTEGER,
+      });
+    },
+  });
+
+export const PetStatus = z
+  .enum(['available', 'pending', 'sold'])
+  .meta({ id: 'PetStatus', description: 'Availability status.', examples: ['available'] });
+export type PetStatus = z.output<typeof PetStatus>;
+
+const aboutName = { description: "The animal's name.", examples: ['Rex'] };
+
+/** The name of a stored animal. It has no maximum length: earlier versions stored longer names than a client may send. */
+const name = z
+  .string()
+  // A lone surrogate has no UTF-8 form: it could not be stored, or sent back, unchanged.
+  .refine((value) => value.isWellFormed(), 'must be well-formed Unicode: it has a lone surrogate')
+  .meta(aboutName);
+
+const MAX_NAME_LENGTH = 1000;
+
+const newName = name
+  // Not `max`, which counts UTF-16 units: JSON Schema's maxLength counts code points.
+  .refine(
+    (value) => hasAtMost(MAX_NAME_LENGTH, value),
+    `must have at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
+  )
+  .meta({ ...aboutName, maxLength: MAX_NAME_LENGTH });
+
+/** Whether a text has at most so many code points. Only a text between one and two units for each is counted. */
+const hasAtMost = (limit: number, text: string) =>
+  text.length <= limit || (text.length <= 2 * limit && Array.from(text).length <= limit);
+
+const categoryId = exactInt64().meta({
+  description: 'Identifier of the category the animal belongs to.',
+  examples: [1],
+});
+
+export const NewPet = z
+  .object({ name: newName, categoryId, status: PetStatus.optional() })
+  .meta({ id: 'NewPet', description: 'An animal to add. The service assigns its id.' });
+export type NewPet = z.output<typeof NewPet>;
+
+export const Animal = z
+  .object({
+    id: exactInt64().meta({ description: 'Assigned by the service on creation.', examples: [1] }),
+    name,
+    categoryId,
+    // Present or absent, never undefined: nothing is invented for a status that was omitted.
+    status: PetStatus.exactOptional(),
+  })
+  .meta({ id: 'Animal', description: 'An animal that is available for adoption, or was.' });
+export type Animal = z.output<typeof Animal>;
+
+export const Pets = z.array(Animal).meta({ id: 'Pets', description: 'Animals in ascending order of id.' });
+export type Pets = z.output<typeof Pets>;
+
+export const animals = defineCollection({
+  name: 'animals',
+  schema: Animal,
+  id: 'sequence',
+  indexes: ['status'],
+  row: animalRow,
+});
+
+const tags = ['pets'];
+const unavailable = { 503: 'The service, or its store, cannot serve now; nothing was stored.' };
+
+/** Lists animals in ascending order of id. */
+export const listPets = procedure
+  .meta({
+    openapi: {
+      method: 'GET',
+      path: '/pets',
+      summary: 'List animals',
+      description:
+        'Animals in ascending order of id, optionally of one status. A full page that has a successor links to it.',
+      tags,
+      successDescription: 'A page of animals.',
+      errorResponses: unavailable,
+      pagination: { cursor: 'cursor' },
+    },
+  })
+  .input(
+    z
+      .object({
+        limit: z
+          .int()
+          .min(1)
+          .max(100)
+          .default(20)
+          .meta({ description: 'Maximum number of animals returned.' }),
+        status: PetStatus.optional().meta({ description: 'Only animals of this status.' }),
+        cursor: z
+          .int()
+          .optional()
+          .meta({ description: 'Only animals whose id is greater.', format: 'int64' }),
+      })
+      // A tRPC client may leave the whole input out.
+      .prefault({}),
+  )
+  .output(Pets)
+  .query(({ ctx, input: { limit, cursor, status }, signal }) =>
+    listRecords(ctx, animals, { limit, cursor, where: { status } }, signal),
+  );
+
+/** Adds an animal under a new id. */
+export const createPet = procedure
+  .meta({
+    openapi: {
+      method: 'POST',
+      path: '/pets',
+      summary: 'Add an animal',
+      description: 'Adds an animal. The service assigns its id.',
+      tags,
+      successStatus: 201,
+      idempotencyKey: true,
+      successDescription: 'The animal as it was added, with its id.',
+      errorResponses: {
+        ...unavailable,
+        429: 'Too many calls, or more idempotency keys than one API key may use within a day.',
+        504: 'The store did not answer: whether the animal was added is unknown.',
+      },
+      responseHeaders: {
+        Location: {
+          description: 'Where the animal is.',
+          value: (animal: Animal, { basePath }) => `${basePath}/pets/${animal.id}`,
+        },
+      },
+    },
+  })
+  .input(NewPet)
+  .output(Animal)
+  .mutation(({ ctx, input, signal }) => createRecord(ctx, animals, input, signal));
+
+/** Fetches one animal. */
+export const getPet = procedure
+  .meta({
+    openapi: {
+      method: 'GET',
+      path: '/pets/{petId}',
+      summary: 'Get an animal',
+      description: 'One animal by its identifier. Use the list of animals with its `status` filter instead.',
+      tags,
+      successDescription: 'The animal.',
+      errorResponses: { ...unavailable, 404: 'The animal was not found.' },
+      deprecation: {
+        since: new Date('2026-11-20T00:00:00Z'),
+        sunset: new Date('2030-12-05T00:00:00Z'),
+        successor: '/pets',
+        documentation: '/docs',
+      },
+    },
+  })
+  .input(z.object({ petId: PetId }))
+  .output(Animal)
+  .query(({ ctx, input: { petId }, signal }) => getRecord(ctx, animals, petId, signal));

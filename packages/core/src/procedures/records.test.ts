@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Reply } from '@petstore/gateway/meta';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { defineCollection } from '../store/collection.ts';
+import { openEmbeddedStore } from '../store/embedded/index.ts';
+import type { Store } from '../store/store.ts';
+import { procedure, router } from '../trpc.ts';
+import { createRecord, deleteRecord, getRecord, listRecords, updateRecord } from './records.ts';
+
+const Category = z.object({
+  id: z.int(),
+  version: z.int(),
+  name: z.string(),
+  note: z.string().exactOptional(),
+});
+const categories = defineCollection({
+  name: 'categories',
+  schema: Category,
+  id: 'sequence',
+  indexes: [{ field: 'name', unique: true }],
+});
+
+const id = z.number();
+const ifVersion = z.int().optional();
+const categoryRouter = router({
+  list: procedure
+    .input(z.object({ limit: z.int(), cursor: z.int().optional(), name: z.string().optional() }))
+    .output(z.array(Category))
+    .query(({ ctx, input: { limit, cursor, name }, signal }) =>
+      listRecords(ctx, categories, { limit, cursor, where: { name } }, signal),
+    ),
+  create: procedure
+    .input(z.object({ name: z.string() }))
+    .output(Category)
+    .mutation(({ ctx, input, signal }) => createRecord(ctx, categories, input, signal)),
+  get: procedure
+    .input(z.object({ id }))
+    .output(Category)
+    .query(({ ctx, input, signal }) => getRecord(ctx, categories, input.id, signal)),
+  update: procedure
+    .input(z.object({ id, ifVersion, note: z.string().nullish() }))
+    .output(Category)
+    .mutation(({ ctx, input: { note, ...of }, signal }) =>
+      updateRecord(ctx, categories, of.id, { note }, { signal, ifVersion: of.ifVersion }),
+    ),
+  delete: procedure
+    .input(z.object({ id, ifVersion }))
+    .mutation(({ ctx, input, signal }) =>
+      deleteRecord(ctx, categories, input.id, { signal, ifVersion: input.ifVersion }),
+    ),
+});
+
+let folder: string;
+let store: Store;
+
+/** What a procedure may set on its response. */
+class FakeReply {
+  nextCursor: unknown;
+  isReplayed = false;
+  replayed() {
+    this.isReplayed = true;
+  }
+}
+let reply: FakeReply;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  store = await openEmbeddedStore({ dataDir: folder, collections: [categories] });
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+function caller(idempotencyKey?: string) {
+  reply = new FakeReply();
+  const context = { store, reply: reply as unknown as Reply, caller: 'caller', idempotencyKey };
+  return categoryRouter.createCaller(context);
+}
+
+test('a resource lists, creates, gets, updates and deletes its records', async () => {
+  const [dogs, cats] = [await caller().create({ name: 'Dogs' }), await caller().create({ name: 'Cats' })];
+  expect(dogs).toEqual({ id: 1, version: 1, name: 'Dogs' });
+  expect(await caller().list({ limit: 1 })).toEqual([dogs]);
+  expect(reply.nextCursor).toBe(1);
+  expect(await caller().list({ limit: 1, cursor: 1 })).toEqual([cats]);
+  expect(reply.nextCursor).toBeUndefined();
+  expect(await caller().list({ limit: 9, name: 'Cats' })).toEqual([cats]);
+  const noted = await caller().update({ id: 1, note: 'bark', ifVersion: 1 });
+  expect(noted).toEqual({ ...dogs, version: 2, note: 'bark' });
+  expect(await caller().get({ id: 1 })).toEqual(noted);
+  expect(await caller().update({ id: 1, note: null })).toEqual({ ...dogs, version: 3 });
+  await caller().delete({ id: 1, ifVersion: 3 });
+  expect(await caller().list({ limit: 9 })).toEqual([cats]);
+});
+
+test('a create with an Idempotency-Key happens once', async () => {
+  const dogs = await caller('key').create({ name: 'Dogs' });
+  expect(reply.isReplayed).toBe(false);
+  expect(await caller('key').create({ name: 'Dogs' })).toEqual(dogs);
+  expect(reply.isReplayed).toBe(true);
+  expect(await caller().list({ limit: 9 })).toEqual([dogs]);
+});
+
+test.for([
+  [
+    'a record that does not exist',
+    'NOT_FOUND',
+    'There is no category with this id.',
+    () => caller().get({ id: 7 }),
+  ],
+  ['an id that no record can have', 'NOT_FOUND', 'There is no category', () => caller().get({ id: 2 ** 60 })],
+  ['an update of no record', 'NOT_FOUND', 'There is no category', () => caller().update({ id: 7 })],
+  ['a delete of no record', 'NOT_FOUND', 'There is no category', () => caller().delete({ id: 7 })],
+  [
+    'an update of another version',
+    'CONFLICT',
+    'was changed since',
+    () => caller().update({ id: 1, ifVersion: 9 }),
+  ],
+  [
+    'a delete of another version',
+    'CONFLICT',
+    'was changed since',
+    () => caller().delete({ id: 1, ifVersion: 9 }),
+  ],
+  ['a unique value that is taken', 'CONFLICT', 'already exists', () => caller().create({ name: 'Dogs' })],
+] as const)('%s is %s', async ([, code, message, call]) => {
+  await caller().create({ name: 'Dogs' });
+  await expect(call()).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
+});

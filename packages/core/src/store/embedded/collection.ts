@@ -1,0 +1,236 @@
+import type { Database } from 'lmdb';
+import {
+  type CollectionDefinition,
+  conditionOf,
+  type IndexKind,
+  type NewRecord,
+  type RecordChange,
+  type StoredRecord,
+} from '../collection.ts';
+import { changed, checkVersion, recordOf } from '../record.ts';
+import type { Decoded } from '../rowCodec.ts';
+import type { ListQuery, Page } from '../store.ts';
+import { StoreError } from '../storeError.ts';
+import { openCounter, recordCounter } from './counter.ts';
+import { damaged } from './errors.ts';
+import { idKey } from './idKey.ts';
+import { encodeIndexValue, indexKey, type IndexKey } from './indexKey.ts';
+import type { DataFolder } from './folder.ts';
+import { recordRow } from './rows.ts';
+import { collect, openTable, put, type TableRoot } from './table.ts';
+
+/** An entry of an index says all in its key. */
+const NOTHING = Buffer.alloc(0);
+
+/** Encoded values that an index remembers: most indexed fields have few. */
+const MAX_REMEMBERED = 1_000;
+
+export interface IndexTable {
+  readonly field: string;
+  readonly kind: IndexKind;
+  readonly ids: Database<Buffer, IndexKey>;
+  /** The value of this field as it stands in the keys; `undefined` where the field is absent: it is not indexed then. */
+  readonly valueOf: (record: StoredRecord) => Uint8Array | undefined;
+  readonly encode: (value: unknown) => Uint8Array;
+}
+
+/** The name of the table of an index. */
+export const indexName = (collection: string, field: string) => `${collection}.${field}`;
+
+function openIndex({ root }: TableRoot, collection: string, field: string, kind: IndexKind): IndexTable {
+  const ids: Database<Buffer, IndexKey> = openTable(root, indexName(collection, field), {
+    encoding: 'binary',
+    keyEncoder: indexKey,
+  });
+  const remembered = new Map<unknown, Uint8Array>();
+  function encode(value: unknown): Uint8Array {
+    let encoded = remembered.get(value);
+    if (encoded === undefined) {
+      encoded = encodeIndexValue(value);
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+      remembered.set(value, encoded);
+    }
+    return encoded;
+  }
+  return {
+    field,
+    kind,
+    ids,
+    encode,
+    valueOf(record) {
+      const value: unknown = Reflect.get(record, field);
+      return value === undefined ? undefined : encode(value);
+    },
+  };
+}
+
+/** The rows of a collection by id, and a table for each of its indexes. */
+export function openCollectionTables<Stored extends StoredRecord>(
+  folder: TableRoot,
+  definition: CollectionDefinition<Stored>,
+) {
+  const { name } = definition;
+  const rows: Database<Decoded<Stored>, number> = openTable(folder.root, name, {
+    encoder: recordRow(definition),
+    keyEncoder: idKey,
+  });
+  const indexes = Object.entries(definition.indexes).map(([field, kind]) =>
+    openIndex(folder, name, field, kind),
+  );
+  return { rows, indexes };
+}
+
+/** Adds what an index has of a record. Only inside a write transaction. */
+export function addToIndex({ ids, valueOf }: IndexTable, record: StoredRecord): void {
+  const value = valueOf(record);
+  if (value !== undefined) put(ids, [value, record.id], NOTHING);
+}
+
+/** The record that has the same value in an index; `undefined` where there is none, or it is this one. */
+export function sameValue({ ids, valueOf }: IndexTable, record: StoredRecord): number | undefined {
+  const value = valueOf(record);
+  if (value === undefined) return undefined;
+  const range = ids.getKeys({ start: [value, 1], end: [value, Number.MAX_SAFE_INTEGER], limit: 2 });
+  return collect(range).find(([, id]) => id !== record.id)?.[1];
+}
+
+const isSame = (one: Uint8Array | undefined, other: Uint8Array | undefined) =>
+  one === other || (one !== undefined && other !== undefined && Buffer.compare(one, other) === 0);
+
+/** The records of a collection. What writes belongs inside a write transaction. */
+export function openCollection<Stored extends StoredRecord, Indexed extends string>(
+  folder: DataFolder,
+  definition: CollectionDefinition<Stored, Indexed>,
+) {
+  const { path } = folder;
+  const { recordName, name } = definition;
+  const counter = openCounter(folder, recordCounter(name));
+  const { rows, indexes } = openCollectionTables<Stored>(folder, definition);
+  const uniques = indexes.filter(({ kind }) => kind === 'unique');
+
+  const notStored = (id: number) => damaged(path, `the record of ${recordName} ${id} is not what was stored`);
+
+  /** The record, where it is the one that was stored under this id. */
+  function checked(id: number, record: Decoded<Stored> | undefined): Stored {
+    if (record?.id === id) return record;
+    throw notStored(id);
+  }
+
+  function find(id: number): Stored | undefined {
+    const record = rows.get(id);
+    return record === undefined ? undefined : checked(id, record);
+  }
+
+  /** @throws {StoreError} `conflict` */
+  function checkUnique(record: Stored): void {
+    for (const index of uniques) {
+      const id = sameValue(index, record);
+      if (id === undefined) continue;
+      throw new StoreError('conflict', `The ${recordName} ${id} has the same ${index.field} already.`);
+    }
+  }
+
+  function store(record: Stored): void {
+    put(rows, record.id, record);
+    for (const index of indexes) addToIndex(index, record);
+  }
+
+  return {
+    definition,
+
+    /** Adds a record under the next id. */
+    insert(values: NewRecord<Stored>): Stored {
+      const id = counter.last() + 1;
+      const record = recordOf<Stored>(definition, id, values);
+      // Whatever became of the counter, no record is ever overwritten.
+      if (rows.doesExist(id)) throw damaged(path, `${recordName} ${id} was there already`);
+      checkUnique(record);
+      store(record);
+      counter.set(id);
+      return record;
+    },
+
+    /** Adds a record under the id that it has: it must be free. */
+    restore(record: Stored): void {
+      checkUnique(record);
+      store(record);
+    },
+
+    update(id: number, change: RecordChange<Stored>, ifVersion?: number): Stored | undefined {
+      const before = find(id);
+      if (before === undefined) return undefined;
+      checkVersion(definition, before, ifVersion);
+      const after = changed<Stored>(definition, before, change);
+      checkUnique(after);
+      put(rows, id, after);
+      for (const index of indexes) {
+        const [from, to] = [index.valueOf(before), index.valueOf(after)];
+        if (isSame(from, to)) continue;
+        if (from !== undefined) index.ids.removeSync([from, id]);
+        addToIndex(index, after);
+      }
+      return after;
+    },
+
+    remove(id: number, ifVersion?: number): boolean {
+      const record = find(id);
+      if (record === undefined) return false;
+      checkVersion(definition, record, ifVersion);
+      rows.removeSync(id);
+      for (const { ids, valueOf } of indexes) {
+        const value = valueOf(record);
+        if (value !== undefined) ids.removeSync([value, id]);
+      }
+      return true;
+    },
+
+    count: (): number => rows.getCount(),
+    lastId: (): number => counter.last(),
+
+    raiseLastId(id: number): void {
+      if (id > counter.last()) counter.set(id);
+    },
+
+    get: find,
+
+    /** Records after an id, in ascending order of id: at most so many, and none after one that is the last. */
+    batch(after: number, limit: number, isLast: (record: Stored) => boolean): Stored[] {
+      const range = rows.getRange({ start: Math.max(after, 0) + 1 });
+      return collect(
+        range.map(({ key, value }) => checked(key, value)),
+        limit,
+        isLast,
+      );
+    },
+
+    list({ limit, where, cursor = 0 }: ListQuery<Stored, Indexed>): Page<Stored> {
+      const start = Math.max(cursor, 0) + 1;
+      const condition = conditionOf(definition, where);
+      // One more than requested tells whether there is a next page.
+      if (condition === undefined) {
+        const found = collect(rows.getRange({ start, limit: limit + 1 }));
+        return {
+          records: found.slice(0, limit).map(({ key, value }) => checked(key, value)),
+          hasNext: found.length > limit,
+        };
+      }
+      const index = indexes.find(({ field }) => field === condition.field);
+      if (index === undefined) throw new TypeError(`${name} has no index of ${condition.field}.`);
+      const value = index.encode(condition.value);
+      const range = index.ids.getKeys({
+        start: [value, start],
+        end: [value, Number.MAX_SAFE_INTEGER],
+        limit: limit + 1,
+      });
+      const ids = collect(range).map(([, id]) => id);
+      const records = ids.slice(0, limit).map((id) => {
+        const record = checked(id, rows.get(id));
+        const stored = index.valueOf(record);
+        // Mostly the same object: an index remembers what it encoded.
+        if (stored !== value && !isSame(stored, value)) throw notStored(id);
+        return record;
+      });
+      return { records, hasNext: ids.length > limit };
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { open as openLmdb } from 'lmdb';
+import { type Animal, PetStatus } from '../../../procedures/animals.ts';
+import { animalRow } from '../../../procedures/animalRow.ts';
+import { idKey } from '../idKey.ts';
+import { jsonRow } from '../rows.ts';
+import { openTable, put } from '../table.ts';
+
+/** When the fixture was made: its idempotency keys are good for 24 hours from then. */
+export const formatOneMadeAt = Date.parse('2026-11-22T08:00:00Z');
+
+const statuses = [undefined, 'available', 'pending', 'sold'] as const;
+
+/** What `fixtures/format1.mdb.gz` and `fixtures/format1.json` of the other store hold. The last three were created under idempotency keys. */
+export const formatOneAnimals: readonly Animal[] = Array.from({ length: 28 }, (_, index) => {
+  const id = index + 1;
+  const onceNumber = id - 25;
+  if (onceNumber > 0) {
+    const animal = { id, name: `once ${onceNumber}`, categoryId: onceNumber };
+    return onceNumber === 2 ? { ...animal, status: 'sold' } : animal;
+  }
+  const status = statuses[id % 4];
+  const name = id === 5 ? 'a\u0000b 👩‍🚒é' : `animal ${id}`;
+  const animal = { id, name, categoryId: id === 6 ? Number.MIN_SAFE_INTEGER : id * 7 };
+  return status === undefined ? animal : { ...animal, status };
+});
+
+/** The API keys of the fixture, in order. */
+export const formatOneKeys = [
+  {
+    hash: 'first'.padEnd(43, '_'),
+    name: 'first',
+    createdAt: formatOneMadeAt,
+    revokedAt: formatOneMadeAt + 2,
+  },
+  {
+    hash: 'second'.padEnd(43, '_'),
+    name: 'second',
+    createdAt: formatOneMadeAt + 1,
+    expiresAt: formatOneMadeAt + 86_400_000,
+    lastUsedAt: formatOneMadeAt + 3,
+  },
+];
+
+/** Makes a data folder as version 1.0.0 wrote it: its own file, and further animals as it laid them out. */
+export async function makeFormatOne(dataDir: string, animals = formatOneAnimals.length): Promise<void> {
+  const fixture = new URL('fixtures/format1.mdb.gz', import.meta.url);
+  await mkdir(dataDir, { mode: 0o700 });
+  await writeFile(join(dataDir, 'petstore.mdb'), gunzipSync(await readFile(fixture)), { mode: 0o600 });
+  if (animals === formatOneAnimals.length) return;
+  const root = openLmdb({ path: join(dataDir, 'petstore.mdb'), noSubdir: true, overlappingSync: false });
+  const meta = openTable<number | null, string>(root, 'meta', { encoder: jsonRow<number>() });
+  const rows = openTable<Animal | null, number>(root, 'animals', { encoder: animalRow, keyEncoder: idKey });
+  const ids = new Map(
+    PetStatus.options.map((status) => [
+      status,
+      openTable<Buffer, number>(root, `animals.${status}`, { encoding: 'binary', keyEncoder: idKey }),
+    ]),
+  );
+  root.transactionSync(() => {
+    for (let id = formatOneAnimals.length + 1; id <= animals; id += 1) {
+      const animal = furtherAnimal(id);
+      put(rows, id, animal);
+      if (animal.status !== undefined) ids.get(animal.status)?.putSync(id, Buffer.alloc(0));
+    }
+    put(meta, 'lastAnimalId', animals);
+  });
+  await root.close();
+}
+
+/** An animal that `makeFormatOne` adds. */
+export function furtherAnimal(id: number): Animal {
+  const status = statuses[id % 4];
+  const animal = { id, name: `further animal ${id}`, categoryId: id };
+  return status === undefined ? animal : { ...animal, status };
+}

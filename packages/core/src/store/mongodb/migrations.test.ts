@@ -1,0 +1,219 @@
+import { readFile } from 'node:fs/promises';
+import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
+import { BSON, type Db, Long, MongoClient } from 'mongodb';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
+import { type Animal, animals } from '../../procedures/animals.ts';
+import { type CollectionDefinition, defineCollection } from '../collection.ts';
+import { formatOneAnimals, formatOneKeys, formatOneMadeAt } from '../embedded/testing/formatOne.ts';
+import type { Store } from '../store.ts';
+import { openMongodbStore } from './index.ts';
+
+interface TestDb {
+  readonly name: string;
+  readonly db: Db;
+  /** Opens the store until the test ends. @returns the store, and what it reported */
+  readonly open: (
+    collections?: readonly CollectionDefinition[],
+    migrate?: boolean,
+  ) => Promise<{ readonly store: Store; readonly reported: string[]; readonly name: string }>;
+}
+
+async function newDatabase(): Promise<TestDb> {
+  const { uri, database, drop } = testDatabase();
+  const client = new MongoClient(uri);
+  const opened: Store[] = [];
+  onTestFinished(async () => {
+    for (const store of opened) await store.close();
+    await client.close();
+    await drop();
+  });
+  return {
+    name: database,
+    db: client.db(database),
+    async open(collections, migrate) {
+      const reported: string[] = [];
+      const store = await openMongodbStore({
+        uri,
+        database,
+        collections,
+        migrate,
+        operationTimeoutMs: 20_000,
+        onMigrated: (what) => reported.push(what),
+      });
+      opened.push(store);
+      return { store, reported, name: database };
+    },
+  };
+}
+
+/** Fills a database as version 1.0.0 wrote it. */
+async function fillFormatOne(db: Db): Promise<void> {
+  const fixture = await readFile(new URL('testing/fixtures/format1.json', import.meta.url), 'utf8');
+  const collections = BSON.EJSON.parse(fixture, { relaxed: false }) as Record<string, object[]>;
+  for (const [name, documents] of Object.entries(collections)) {
+    await db.collection(name).insertMany(documents);
+  }
+  await db.collection('animals').createIndex({ status: 1, _id: 1 });
+}
+
+async function listAll(store: Store): Promise<Animal[]> {
+  const all: Animal[] = [];
+  for (;;) {
+    const { records, hasNext } = await store.collection(animals).list({ limit: 100, cursor: all.at(-1)?.id });
+    all.push(...records);
+    if (!hasNext) return all;
+  }
+}
+
+const once = (store: Store, key: number, change: Partial<Animal> = {}) => {
+  const { id: _id, ...values } = { ...formatOneAnimals[24 + key], ...change } as Animal;
+  return store.collection(animals).createOnce(values, { caller: 'caller', key: `key ${key}` });
+};
+
+async function checkMigrated(store: Store): Promise<void> {
+  await store.ready();
+  expect(await listAll(store)).toEqual(formatOneAnimals);
+  expect(await store.keys.list()).toEqual(formatOneKeys);
+  // The earlier version had leased 64 ids.
+  expect(await store.collection(animals).create({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 65 });
+  for (const key of [1, 2, 3]) {
+    expect(await once(store, key)).toEqual({ record: formatOneAnimals[24 + key], isReplay: true });
+    await expect(once(store, key, { name: 'other' })).rejects.toMatchObject({ code: 'key-reused' });
+  }
+}
+
+describe.skipIf(mongodbUri === undefined)('a database of format 1', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'], now: formatOneMadeAt + 3_600_000 });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('is migrated when it is opened: animals, API keys, idempotency keys and ids are there', async () => {
+    const { db, open, name } = await newDatabase();
+    await fillFormatOne(db);
+    const { store, reported } = await open();
+    await checkMigrated(store);
+    expect(reported).toEqual([
+      expect.stringMatching(`^Migrated the data in the database ${name} at .* from format 1 to 2\\.$`),
+    ]);
+    const again = await open();
+    await again.store.ready();
+    expect(again.reported).toEqual([]);
+  });
+
+  test('is migrated once by stores that open it at the same time', async () => {
+    const { db, open } = await newDatabase();
+    await fillFormatOne(db);
+    const opened = await Promise.all(Array.from({ length: 5 }, () => open()));
+    await Promise.all(opened.map(async ({ store }) => store.ready()));
+    const checked = opened.slice(0, 1).map(({ store }) => checkMigrated(store));
+    await expect(Promise.all(checked)).resolves.toHaveLength(1);
+  });
+
+  test('that was interrupted in the middle of its migration is completed by the next start', async () => {
+    const { db, open } = await newDatabase();
+    await fillFormatOne(db);
+    const counter = { _id: 'animals', last: Long.fromNumber(64) };
+    await db.collection<typeof counter>('counters').insertOne(counter);
+    const reservations = db.collection<{ _id: string; [field: string]: unknown }>('reservations');
+    for (const { animalId, ...rest } of await reservations.find().limit(1).toArray()) {
+      await reservations.replaceOne(
+        { _id: rest._id },
+        { ...rest, collection: 'animals', recordId: animalId },
+      );
+    }
+    const { store } = await open();
+    await expect(checkMigrated(store)).resolves.toBeUndefined();
+  });
+
+  test('of 10,000 animals and 3,000 idempotency keys is migrated whole, and its ids continue', async () => {
+    const { db, open } = await newDatabase();
+    await fillFormatOne(db);
+    const further = Array.from({ length: 9_936 }, (_, index) => ({
+      _id: Long.fromNumber(index + 65),
+      name: `further animal ${index + 65}`,
+      categoryId: Long.fromNumber(1),
+    }));
+    await db.collection<{ _id: Long }>('animals').insertMany(further);
+    const keys = Array.from({ length: 3_000 }, (_, index) => ({
+      _id: index.toString(16).padStart(64, '0'),
+      fingerprint: 'f',
+      animalId: Long.fromNumber(1),
+      expiresAt: new Date(formatOneMadeAt + 86_400_000),
+    }));
+    await db.collection<{ _id: string }>('reservations').insertMany(keys);
+    await db.collection('counters').updateOne({}, { $set: { last: Long.fromNumber(10_048) } });
+    const { store } = await open();
+    await store.ready();
+    expect(await listAll(store)).toHaveLength(28 + 9_936);
+    expect(await db.collection('reservations').countDocuments({ animalId: { $exists: true } })).toBe(0);
+    expect(await db.collection('reservations').countDocuments({ collection: 'animals' })).toBe(3_003);
+    expect(await store.collection(animals).create({ name: 'Rex', categoryId: 1 })).toMatchObject({
+      id: 10_049,
+    });
+  });
+
+  test('is left as it is where the caller may not migrate it', async () => {
+    const { db, open } = await newDatabase();
+    await fillFormatOne(db);
+    const { store } = await open(undefined, false);
+    await expect(async () => store.ready()).rejects.toMatchObject({
+      code: 'migration-needed',
+      message: expect.stringMatching(
+        /^An earlier version made .*: start the service, which brings it up to date\.$/,
+      ),
+    });
+    expect(await db.collection('counters').findOne({})).toMatchObject({ _id: 'lastAnimalId' });
+  });
+});
+
+const Category = z.object({ id: z.int(), name: z.string() });
+const categories = defineCollection({ name: 'categories', schema: Category, id: 'sequence' });
+
+describe.skipIf(mongodbUri === undefined)('a database', () => {
+  test('of a newer format is rejected with the remedy', async () => {
+    const { db, open } = await newDatabase();
+    await (await open()).store.ready();
+    await db.collection('meta').updateOne({}, { $set: { format: 3 } });
+    const { store } = await open();
+    await expect(async () => store.ready()).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringMatching(
+        /^The data in the database .* has format 3 and this version knows 2 at most: start a newer version, or choose another database\.$/,
+      ),
+    });
+  });
+
+  test.for([true, false])('that is new reports nothing, with migrate: %s', async (migrate) => {
+    const { open } = await newDatabase();
+    const { store, reported } = await open(undefined, migrate);
+    await store.ready();
+    expect(reported).toEqual([]);
+  });
+
+  test('gets a collection that it does not have, and says so', async () => {
+    const { open } = await newDatabase();
+    await (await open()).store.ready();
+    const { store, reported } = await open([animals, categories]);
+    await store.ready();
+    expect(reported).toEqual([
+      expect.stringMatching(/^Added the collection categories to the database .*\.$/),
+    ]);
+    expect(await store.collection(categories).create({ name: 'Dogs' })).toEqual({ id: 1, name: 'Dogs' });
+  });
+
+  test('is rejected where it has a collection that the code does not know, and keeps it', async () => {
+    const { open } = await newDatabase();
+    const { store } = await open([animals, categories]);
+    const dogs = await store.collection(categories).create({ name: 'Dogs' });
+    const other = await open();
+    await expect(async () => other.store.ready()).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringContaining('has a collection "categories" that this version does not know'),
+    });
+    expect(await store.collection(categories).get(1)).toEqual(dogs);
+  });
+});
