@@ -21,11 +21,16 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export async function runCheck(configuration: Configuration, environment: Environment): Promise<string> {
   const faults: string[] = [];
+  let isOutdated = false;
   for (const check of [checkEdge, checkStore, checkPort, checkAdminPort]) {
-    await check(configuration).catch((error: unknown) => faults.push(faultText(error)));
+    await check(configuration).catch((error: unknown) => {
+      // A start brings the store up to date.
+      if (error instanceof StoreError && error.code === 'migration-needed') isOutdated = true;
+      else faults.push(faultText(error));
+    });
   }
   if (faults.length > 0) throw new CommandError(faults.join('\n'));
-  return `${configurationText(environment)}\nA start with this would succeed.`;
+  return `${configurationText(environment)}\nA start with this would succeed${isOutdated ? ', and bring the store up to date' : ''}.`;
 }
 
 /** What the gateway and its certificate are told, on a port that nobody knows. */

@@ -1,0 +1,78 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { apiKey, type Folder, newFolder } from './testing/newFolder.ts';
+
+const fixture = new URL(
+  '../../../packages/core/src/store/embedded/testing/fixtures/format1.mdb.gz',
+  import.meta.url,
+);
+
+/** A data folder as version 1.0.0 wrote it, with 28 animals. */
+async function folderOfFormat1(): Promise<Folder> {
+  const folder = await newFolder();
+  await mkdir(folder.dataDir, { mode: 0o700 });
+  await writeFile(join(folder.dataDir, 'petstore.mdb'), gunzipSync(await readFile(fixture)));
+  return folder;
+}
+
+const needed = (dataDir: string) =>
+  `An earlier version made the data in ${dataDir}: start the service, which brings it up to date.\n`;
+
+test('serve migrates a data folder of version 1.0.0, logs that, and continues its ids', async () => {
+  const folder = await folderOfFormat1();
+  const server = await folder.serve({ env: { API_KEY: apiKey } });
+  expect(server.stdout()).toContain(`"msg":"Migrated the data in ${folder.dataDir} from format 1 to 2."`);
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  const sold = await fetch(`${server.origin}/v1/pets?status=sold&limit=2`, { headers });
+  expect(await sold.json()).toEqual([
+    { id: 3, name: 'animal 3', categoryId: 21, status: 'sold' },
+    { id: 7, name: 'animal 7', categoryId: 49, status: 'sold' },
+  ]);
+  const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
+  const created = await fetch(`${server.origin}/v1/pets`, { method: 'POST', headers, body });
+  expect(await created.json()).toEqual({ id: 29, name: 'Rex', categoryId: 1 });
+  await server.stop();
+  expect(await folder.command(['verify'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('is whole: 29 animals, 2 API keys and 3 idempotency keys'),
+  });
+});
+
+test.for([['keys', 'list'], ['keys', 'add', 'ci'], ['keys', 'revoke', 'second'], ['verify']])(
+  '%j rejects a data folder of version 1.0.0, beside which the old version may run',
+  async (args) => {
+    const folder = await folderOfFormat1();
+    expect(await folder.command(args)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: needed(folder.dataDir),
+    });
+  },
+);
+
+test('--check accepts a data folder of version 1.0.0 and leaves it as it is', async () => {
+  const folder = await folderOfFormat1();
+  const { code, stdout } = await folder.command(['--check'], { env: { API_KEY: apiKey } });
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringContaining('A start with this would succeed, and bring the store up to date.'),
+  });
+  expect(await folder.command(['verify'])).toMatchObject({ stderr: needed(folder.dataDir) });
+});
+
+test('backup and copy of a data folder of version 1.0.0 keep all of it', async () => {
+  const folder = await folderOfFormat1();
+  const backup = `${folder.dataDir}-2`;
+  expect(await folder.command(['backup', backup])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Backed up 28 animals and 2 API keys '),
+  });
+  const args = ['copy', '--from', backup, '--to', `${folder.dataDir}-3`];
+  expect(await folder.command(args)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Copied 28 animals, 2 API keys and '),
+    stderr: expect.stringContaining(`Migrated the data in ${backup} from format 1 to 2.\n`),
+  });
+});
