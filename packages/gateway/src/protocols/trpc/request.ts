@@ -26,7 +26,7 @@ import type { TrpcSettings } from './options.ts';
 export type ReadPhase = 'url' | 'info' | 'checks';
 
 /** A request read into calls, as tRPC's adapters (@trpc/server 11.25) read it. */
-export class TrpcRequest implements Target, RawInputs, TRPCRequestInfo {
+export class TrpcRequest implements Target, RawInputs {
   readonly http: HttpRequest;
   /** Why none of its calls runs. */
   error: TRPCError | undefined = undefined;
@@ -53,7 +53,7 @@ export class TrpcRequest implements Target, RawInputs, TRPCRequestInfo {
   /** The inputs that were read. */
   #inputs: Record<number, unknown> | undefined = undefined;
   #form: Promise<FormData> | undefined = undefined;
-  #calls: TRPCRequestInfo['calls'] | undefined = undefined;
+  #info: TRPCRequestInfo | undefined = undefined;
 
   constructor(http: HttpRequest, settings: TrpcSettings) {
     this.http = http;
@@ -111,18 +111,9 @@ export class TrpcRequest implements Target, RawInputs, TRPCRequestInfo {
     return joinedHeader(this.http, 'last-event-id') ?? inQuery('lastEventId') ?? inQuery('Last-Event-Id');
   }
 
-  get signal(): AbortSignal {
-    return this.http.signal;
-  }
-
-  get calls(): TRPCRequestInfo['calls'] {
-    return (this.#calls ??= this.paths.map((path, batchIndex) => ({
-      batchIndex,
-      path,
-      procedure: this.procedures[batchIndex]?.procedure ?? null,
-      getRawInput: async () => this.read(batchIndex),
-      result: () => this.known(batchIndex),
-    })));
+  /** What tRPC shows of the request. */
+  get info(): TRPCRequestInfo {
+    return (this.#info ??= new RequestInfo(this));
   }
 
   /** Reads the body of JSON, before any call runs: each of a batch would wait for it. @returns `undefined` if nothing waits */
@@ -292,6 +283,43 @@ export class TrpcRequest implements Target, RawInputs, TRPCRequestInfo {
     const form = await readForm(this.http, this.#settings.limits.maxBodyBytes);
     this.#inputs = [form];
     return form;
+  }
+}
+
+/** Few read what is a getter here: it takes more than most calls. */
+class RequestInfo implements TRPCRequestInfo {
+  readonly accept: TRPCRequestInfo['accept'];
+  readonly type: TRPCRequestInfo['type'];
+  readonly isBatchCall: boolean;
+  readonly connectionParams: TRPCRequestInfo['connectionParams'];
+  readonly #request: TrpcRequest;
+  #calls: TRPCRequestInfo['calls'] | undefined = undefined;
+
+  constructor(request: TrpcRequest) {
+    this.accept = request.accept;
+    this.type = request.type;
+    this.isBatchCall = request.isBatchCall;
+    this.connectionParams = request.connectionParams;
+    this.#request = request;
+  }
+
+  get url(): URL {
+    return this.#request.url;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.http.signal;
+  }
+
+  get calls(): TRPCRequestInfo['calls'] {
+    const request = this.#request;
+    return (this.#calls ??= request.paths.map((path, batchIndex) => ({
+      batchIndex,
+      path,
+      procedure: request.procedures[batchIndex]?.procedure ?? null,
+      getRawInput: async () => request.read(batchIndex),
+      result: () => request.known(batchIndex),
+    })));
   }
 }
 

@@ -183,7 +183,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
         reply: scope.reply,
         requestId: scope.requestId,
         idempotencyKey: keyOf(request, settings.idempotentProcedures),
-        info: request,
+        info: request.info,
       });
     } catch (cause) {
       context = failureOf(cause);
@@ -261,7 +261,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** Adds the headers of `responseMeta`, to those of the first time where it is called for an error too. @returns its status */
   #addMeta(items: readonly Item[] | undefined, errors: readonly TRPCError[]): number | undefined {
     const { paths, phase, procedures } = this.request;
-    const info = phase === 'checks' ? this.request : undefined;
+    const info = phase === 'checks' ? this.request.info : undefined;
     const headers = (this.#headers ??= new Headers([...this.format, ...this.#setHeaders()] as [
       string,
       string,

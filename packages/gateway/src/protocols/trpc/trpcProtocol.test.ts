@@ -1144,3 +1144,19 @@ describe('what tRPC requests are to policies and logs', () => {
     expect(onReturn).toHaveBeenCalledOnce();
   });
 });
+
+it('what createContext receives as info has no members of its own that tRPC’s has not', async () => {
+  const seen: unknown[] = [];
+  const { handle } = await createGateway({
+    router: routerOf({}),
+    createContext({ info }) {
+      seen.push(info && JSON.parse(JSON.stringify({ ...info })));
+      return { events: [] };
+    },
+    document: { title: 'Info', version: '0.0.0' },
+  });
+  const headers = [['authorization', 'Bearer secret']] as const;
+  const query = `connectionParams=${encodeURIComponent('{"a":"b"}')}`;
+  await handle(requestOf(`/trpc/hello?${query}`, { name: '', method: 'GET', target: '', headers }, true));
+  expect(seen).toEqual([{ accept: null, connectionParams: { a: 'b' }, isBatchCall: false, type: 'query' }]);
+});
