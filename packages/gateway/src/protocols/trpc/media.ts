@@ -43,7 +43,11 @@ export function acceptOf(http: HttpRequest): TRPCRequestInfo['accept'] {
 
 /** All values of a header, as `Headers` joins them. */
 export function joinedHeader(http: HttpRequest, name: string): string | null {
-  const values = [...http.headers()].flatMap(([other, value]) => (other === name ? [value] : []));
+  const values: string[] = [];
+  someHeader(http, (other, value) => {
+    if (other === name) values.push(value);
+    return false;
+  });
   return values.length === 0 ? null : values.join(', ');
 }
 
