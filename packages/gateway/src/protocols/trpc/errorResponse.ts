@@ -19,20 +19,23 @@ export function createTrpcErrorResponse(router: AnyTRPCRouter): TrpcErrorRespons
   // Whatever the router says: these errors are the gateway's own, and their stacks too.
   const config = { ...router._def._config, isDev: false };
   const unknown = { type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
+  const bodyOf = (shape: object) => JSON.stringify(transformTRPCResponse(config, { error: shape } as never));
   return (error, scope, headers = [jsonType]) => {
-    let shape: object = hiddenShape;
+    let status = 500;
+    let body: string;
     try {
-      shape = getErrorShape({ config, error, ...unknown });
+      const shape = getErrorShape({ config, error, ...unknown });
+      body = bodyOf(shape);
+      status = getHTTPStatusCode({ error: shape }, [error]);
     } catch {
-      // The router's `errorFormatter` has failed, maybe with the error that it is given here.
+      // The router's `errorFormatter` has failed, maybe with the error that it is given here, or made what is no JSON.
+      body = hiddenBody(bodyOf);
     }
-    const status = getHTTPStatusCode({ error: shape } as never, [error]);
     if (error instanceof LimitError) scope.limit = error.limit;
     else if (status >= 500) {
       scope.error = error;
       scope.failedCalls = [{ error, path: undefined }];
     }
-    const body = JSON.stringify(transformTRPCResponse(config, { error: shape } as never));
     return new ResponseDraft(status, [...headers, ...retryAfter([error])], body);
   };
 }
@@ -49,3 +52,12 @@ export const hiddenShape = {
   message: 'Internal server error',
   data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 },
 };
+
+/** It never throws: the router's transformer may fail with any shape. */
+function hiddenBody(bodyOf: (shape: object) => string): string {
+  try {
+    return bodyOf(hiddenShape);
+  } catch {
+    return JSON.stringify({ error: hiddenShape });
+  }
+}

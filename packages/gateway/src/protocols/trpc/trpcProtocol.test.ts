@@ -1160,3 +1160,43 @@ it('what createContext receives as info has no members of its own that tRPC’s 
   await handle(requestOf(`/trpc/hello?${query}`, { name: '', method: 'GET', target: '', headers }, true));
   expect(seen).toEqual([{ accept: null, connectionParams: { a: 'b' }, isBatchCall: false, type: 'query' }]);
 });
+
+describe('a router whose errors cannot be written', () => {
+  const serialize = () => {
+    throw new Error('The transformer broke.');
+  };
+  const same = (value: unknown) => value;
+  const transformer = {
+    input: { serialize: same, deserialize: same },
+    output: { serialize, deserialize: same },
+  };
+  it.each([
+    ['an errorFormatter that returns a bigint', { errorFormatter: () => ({ size: 1n }) as never }],
+    ['an errorFormatter that returns nothing', { errorFormatter: () => undefined as never }],
+    ['a transformer that fails with every output', { transformer }],
+  ])('answers a call that failed after a wait with a bare 500: %s', async (_what, config) => {
+    const t = initTRPC.create({ isDev: false, ...config });
+    const router = t.router({
+      fail: t.procedure.query(async () => {
+        await new Promise(setImmediate);
+        throw new Error('secret');
+      }),
+    });
+    const { handle } = await createGateway({
+      router,
+      createContext: () => ({}),
+      document: { title: 'Errors', version: '0.0.0' },
+      onExchange: () => {},
+    });
+    for (const target of ['/fail', '/fail,fail?batch=1']) {
+      const row: Row = { name: '', method: 'GET', target };
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { status, body } = await handle(requestOf(`/trpc${target}`, row, true));
+      const hidden = { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 };
+      expect([status, JSON.parse(body as string)]).toEqual([
+        500,
+        { error: { code: -32603, message: 'Internal server error', data: hidden } },
+      ]);
+    }
+  });
+});
