@@ -19,6 +19,9 @@ const repository = [
 /** Tests of the readmes. A sentence there reruns these alone. */
 const documents = ['apps/server/src/readme.test.ts', 'apps/examples/src/readmes/*Readme*.test.ts'];
 
+/** Most files wait more than they compute. A database takes its share of the cores, and its tests have short deadlines. */
+const leastWorkers = process.env['MONGODB_URI'] === undefined ? 3 : 2;
+
 const mongodb = './packages/core/src/store/mongodb/testing/globalSetup.ts';
 const bundle = './apps/server/src/testing/bundledProcess.ts';
 
@@ -50,8 +53,7 @@ export default defineConfig({
       project('documents', documents, [bundle], []),
     ],
     reporters: ['default', new FailuresAsTheyHappen()],
-    // Three at least: most files wait more than they compute.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    maxWorkers: Math.max(leastWorkers, availableParallelism() - 1),
     typecheck: { enabled: false },
     setupFiles: ['./vitest.setup.ts'],
     testTimeout: 20_000,
