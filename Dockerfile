@@ -12,6 +12,7 @@ WORKDIR /app
 # Manifests first: packages are fetched anew only when one of these changes.
 COPY package.json package-lock.json .npmrc tsconfig.json ./
 COPY apps/examples/package.json apps/examples/
+COPY apps/examples/shelter/package.json apps/examples/shelter/
 COPY apps/server/package.json apps/server/
 COPY packages/bench/package.json packages/bench/
 COPY packages/conformance/package.json packages/conformance/

@@ -46,6 +46,7 @@ export default defineConfig({
       project('core', ['packages/core/src/**/*.test.ts'], [mongodb]),
       project('server', ['apps/server/src/**/*.test.ts'], [mongodb, bundle]),
       project('examples', ['apps/examples/src/**/*.test.ts']),
+      project('shelter', ['apps/examples/shelter/*.test.ts'], [mongodb]),
       ...['bench', 'conformance', 'contract', 'testing', 'typegen', 'types'].map((name) =>
         project(name, [`packages/${name}/src/**/*.test.ts`]),
       ),

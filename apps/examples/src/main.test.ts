@@ -48,9 +48,9 @@ it.skipIf(noCurl)('curl adds and lists, and a repeat with the same key adds noth
 });
 
 it('says which examples there are', async () => {
-  expect(await printed()).toEqual(['npm run example rpc|http|curl|albums|page']);
+  expect(await printed()).toEqual(['npm run example rpc|http|curl|albums|shelter|page']);
   await expect(printed('none')).rejects.toMatchObject({
     code: 2,
-    stderr: 'There is no example none: npm run example rpc|http|curl|albums|page\n',
+    stderr: 'There is no example none: npm run example rpc|http|curl|albums|shelter|page\n',
   });
 });

@@ -1,5 +1,5 @@
 /*
- * `npm run example [rpc|http|curl|page|albums]`: runs an example. Those of the pet store run against one of their own,
+ * `npm run example [rpc|http|curl|page|albums|shelter]`: runs an example. Those of the pet store run against one of their own,
  * empty and gone afterwards, or against the one that `PETSTORE_URL` and `KEY` name.
  */
 import { spawn } from 'node:child_process';
@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   http: node('petStore/http.ts'),
   curl: ['bash', pathOf('petStore/curl.sh')],
   albums: node('albums/main.ts'),
+  shelter: node('../shelter/main.ts'),
 };
 
 async function run([file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
@@ -46,7 +47,7 @@ const [name] = process.argv.slice(2);
 const command = commands[name ?? ''];
 const usage = `npm run example ${[...Object.keys(commands), 'page'].join('|')}`;
 if (name === 'page') await showPage();
-else if (name === 'albums' && command) await run(command);
+else if ((name === 'albums' || name === 'shelter') && command) await run(command);
 else if (command) await withPetStore(command);
 else if (name === undefined) console.log(usage);
 else {

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newShelter, statusOf, stores } from './newShelter.ts';
+
+describe.each(stores)('animals on the %s store', (store) => {
+  let shelter: Awaited<ReturnType<typeof newShelter>>;
+  beforeAll(async () => {
+    shelter = await newShelter(store);
+  });
+  afterAll(() => shelter.close());
+
+  const rex = { name: 'Rex', categoryId: 1 };
+  const add = () => shelter.client.createAnimal.mutate(rex);
+
+  test('POST, GET, PATCH and DELETE /animals create, read, change and delete an animal', async () => {
+    const created = await shelter.rest('POST', '/animals', rex);
+    const { id } = created.body;
+    const animal = { id, version: 1, ...rex, status: 'available' };
+    expect(created).toMatchObject({ status: 201, location: `/v1/animals/${id}`, body: animal });
+    const path = `/animals/${id}`;
+    expect(await shelter.rest('GET', path)).toMatchObject({ status: 200, body: animal });
+    const changed = { ...animal, version: 2, status: 'adopted' };
+    const patch = { status: 'adopted', ifVersion: 1 };
+    expect(await shelter.rest('PATCH', path, patch)).toMatchObject({ status: 200, body: changed });
+    expect(await shelter.rest('DELETE', `${path}?ifVersion=1`)).toMatchObject({ status: 409 });
+    expect(await shelter.rest('DELETE', `${path}?ifVersion=2`)).toMatchObject({ status: 204 });
+    expect(await shelter.rest('GET', path)).toMatchObject({ status: 404 });
+    expect(await shelter.rest('PATCH', path, { name: 'Max' })).toMatchObject({ status: 404 });
+    expect(await shelter.rest('DELETE', path)).toMatchObject({ status: 404 });
+  });
+
+  test('a tRPC client creates, reads, changes and deletes an animal', async () => {
+    const { client } = shelter;
+    const animal = await add();
+    expect(animal).toEqual({ id: animal.id, version: 1, ...rex, status: 'available' });
+    expect(await client.getAnimal.query({ animalId: animal.id })).toEqual(animal);
+    const changed = await client.updateAnimal.mutate({ animalId: animal.id, ifVersion: 1, name: 'Max' });
+    expect(changed).toEqual({ ...animal, version: 2, name: 'Max' });
+    const stale = { animalId: animal.id, ifVersion: 1 };
+    expect(await statusOf(client.deleteAnimal.mutate(stale))).toBe(409);
+    await client.deleteAnimal.mutate({ animalId: animal.id, ifVersion: 2 });
+    expect(await statusOf(client.getAnimal.query({ animalId: animal.id }))).toBe(404);
+  });
+
+  test('GET /animals lists pages in ascending order of id, of one category where it is named', async () => {
+    const ids: number[] = [];
+    for (const categoryId of [7, 8, 7, 7]) {
+      ids.push((await shelter.client.createAnimal.mutate({ name: 'Bella', categoryId })).id);
+    }
+    const first = await shelter.rest('GET', '/animals?categoryId=7&limit=2');
+    const namesOf = ({ body }: { readonly body: readonly { readonly id: number }[] }) =>
+      body.map(({ id }) => id);
+    expect(namesOf(first)).toEqual([ids[0], ids[2]]);
+    const next = /<\/v1(.*)>; rel="next"/.exec(first.link ?? '')?.[1] ?? '';
+    expect(namesOf(await shelter.rest('GET', next))).toEqual([ids[3]]);
+    const listed = await shelter.client.listAnimals.query({ categoryId: 8 });
+    expect(listed.map(({ id }) => id)).toEqual([ids[1]]);
+  });
+
+  test('of 16 updates with one ifVersion, half of them over each protocol, one wins and 15 are 409', async () => {
+    const { id } = await add();
+    const statuses = await Promise.all(
+      Array.from({ length: 16 }, async (_, index) => {
+        const change = { ifVersion: 1, name: `Rex ${index}` };
+        if (index % 2 === 0) return (await shelter.rest('PATCH', `/animals/${id}`, change)).status;
+        return statusOf(shelter.client.updateAnimal.mutate({ animalId: id, ...change }));
+      }),
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(15);
+    const winner = statuses.indexOf(200);
+    const animal = await shelter.client.getAnimal.query({ animalId: id });
+    expect(animal).toMatchObject({ version: 2, name: `Rex ${winner}` });
+  });
+
+  test('of 8 deletes with one ifVersion one wins', async () => {
+    const { id } = await add();
+    const statuses = await Promise.all(
+      Array.from(
+        { length: 8 },
+        async () => (await shelter.rest('DELETE', `/animals/${id}?ifVersion=1`)).status,
+      ),
+    );
+    expect(statuses.filter((status) => status === 204)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 404)).toHaveLength(7);
+  });
+
+  test('16 updates without ifVersion are all stored, one after the other', async () => {
+    const { id } = await add();
+    const change = { animalId: id, status: 'reserved' } as const;
+    await Promise.all(Array.from({ length: 16 }, () => shelter.client.updateAnimal.mutate(change)));
+    expect(await shelter.client.getAnimal.query({ animalId: id })).toMatchObject({ version: 17 });
+  });
+
+  test.for([
+    ['POST', '/animals', { ...rex, name: '' }],
+    ['POST', '/animals', { name: 'Rex' }],
+    ['POST', '/animals', { ...rex, status: 'sold' }],
+    ['PATCH', '/animals/1', { ifVersion: 0 }],
+    ['PATCH', '/animals/1', { name: null }],
+    ['DELETE', '/animals/1?ifVersion=one', undefined],
+    ['GET', '/animals?limit=101', undefined],
+  ] as const)('%s %s with %j is 400', async ([method, path, body]) => {
+    expect(await shelter.rest(method, path, body)).toMatchObject({ status: 400 });
+  });
+
+  test('a call without a key is 401', async () => {
+    expect((await fetch(`${shelter.origin}/v1/animals`)).status).toBe(401);
+  });
+});

@@ -1,0 +1,106 @@
+import {
+  createRecord,
+  defineCollection,
+  deleteRecord,
+  getRecord,
+  listRecords,
+  updateRecord,
+} from '@petstore/core';
+import { z } from 'zod';
+import { errors, Id, IfVersion, locationBelow, page, procedure, Text, Version } from './trpc.ts';
+
+const Status = z.enum(['available', 'reserved', 'adopted']).meta({ id: 'Status' });
+const fields = { name: Text, categoryId: Id, status: Status };
+const NewAnimal = z.object({ ...fields, status: Status.default('available') }).meta({ id: 'NewAnimal' });
+const Animal = z.object({ id: Id, version: Version, ...fields }).meta({ id: 'Animal' });
+
+export const animals = defineCollection({
+  name: 'animals',
+  schema: Animal,
+  id: 'sequence',
+  indexes: ['categoryId'],
+});
+
+const tags = ['animals'];
+const one = z.object({ animalId: Id });
+
+export const animalProcedures = {
+  listAnimals: procedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/animals',
+        summary: 'List animals, in ascending order of id',
+        tags,
+        pagination: { cursor: 'cursor' },
+        errorResponses: errors.list,
+      },
+    })
+    .input(z.object({ ...page, categoryId: Id.optional() }).prefault({}))
+    .output(z.array(Animal))
+    .query(({ ctx, input: { limit, cursor, categoryId }, signal }) =>
+      listRecords(ctx, animals, { limit, cursor, where: { categoryId } }, signal),
+    ),
+
+  createAnimal: procedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/animals',
+        summary: 'Add an animal',
+        tags,
+        successStatus: 201,
+        errorResponses: errors.create,
+        responseHeaders: locationBelow('/animals'),
+      },
+    })
+    .input(NewAnimal)
+    .output(Animal)
+    .mutation(({ ctx, input, signal }) => createRecord(ctx, animals, input, signal)),
+
+  getAnimal: procedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/animals/{animalId}',
+        summary: 'Get an animal',
+        tags,
+        errorResponses: errors.get,
+      },
+    })
+    .input(one)
+    .output(Animal)
+    .query(({ ctx, input: { animalId }, signal }) => getRecord(ctx, animals, animalId, signal)),
+
+  updateAnimal: procedure
+    .meta({
+      openapi: {
+        method: 'PATCH',
+        path: '/animals/{animalId}',
+        summary: 'Change an animal',
+        tags,
+        errorResponses: errors.change,
+      },
+    })
+    .input(one.extend({ ifVersion: IfVersion, ...z.object(fields).partial().shape }))
+    .output(Animal)
+    .mutation(({ ctx, input: { animalId, ifVersion, ...change }, signal }) =>
+      updateRecord(ctx, animals, animalId, change, { ifVersion, signal }),
+    ),
+
+  deleteAnimal: procedure
+    .meta({
+      openapi: {
+        method: 'DELETE',
+        path: '/animals/{animalId}',
+        summary: 'Delete an animal',
+        tags,
+        errorResponses: errors.change,
+      },
+    })
+    .input(one.extend({ ifVersion: IfVersion }))
+    .output(z.void())
+    .mutation(({ ctx, input: { animalId, ifVersion }, signal }) =>
+      deleteRecord(ctx, animals, animalId, { ifVersion, signal }),
+    ),
+};

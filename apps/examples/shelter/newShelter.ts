@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
+import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
+import type { ShelterRouter } from './router.ts';
+import { startShelter } from './startShelter.ts';
+
+const apiKey = 'a-key-for-the-shelter-0123456789';
+
+/** The stores that tests can use here: MongoDB where `MONGODB_URI` names one. */
+export const stores: readonly ('embedded' | 'mongodb')[] =
+  mongodbUri === undefined ? ['embedded'] : ['embedded', 'mongodb'];
+
+/** An empty shelter on one of the stores, and clients of it. */
+export async function newShelter(store: (typeof stores)[number]) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'shelter-'));
+  const database = store === 'mongodb' ? testDatabase() : undefined;
+  const options = { dataDir, mongodbUri: database?.uri, database: database?.database, apiKey };
+  const { origin, close } = await startShelter(options);
+  const headers = { authorization: `Bearer ${apiKey}` };
+  return {
+    origin,
+    options,
+    client: createTRPCClient<ShelterRouter>({ links: [httpLink({ url: `${origin}/trpc`, headers })] }),
+    /** Calls a REST operation. */
+    async rest(method: string, path: string, body?: object) {
+      const response = await fetch(`${origin}/v1${path}`, {
+        method,
+        headers: { ...headers, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        location: response.headers.get('location'),
+        link: response.headers.get('link'),
+        body: text === '' ? undefined : JSON.parse(text),
+      };
+    },
+    async close() {
+      await close();
+      await rm(dataDir, { recursive: true, force: true });
+      await database?.drop();
+    },
+  };
+}
+
+/** The HTTP status of a rejected tRPC call. */
+export async function statusOf(call: Promise<unknown>): Promise<number> {
+  const error: unknown = await call.catch((cause: unknown) => cause);
+  if (error instanceof TRPCClientError) return (error.data as { httpStatus: number }).httpStatus;
+  return 200;
+}
