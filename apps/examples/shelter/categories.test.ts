@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newShelter, statusOf, stores } from './newShelter.ts';
+
+describe.each(stores)('categories on the %s store', (store) => {
+  let shelter: Awaited<ReturnType<typeof newShelter>>;
+  beforeAll(async () => {
+    shelter = await newShelter(store);
+  });
+  afterAll(() => shelter.close());
+
+  const add = () => shelter.client.createCategory.mutate({ name: `Dogs ${randomUUID()}` });
+  const conflict = (message: string) => ({
+    status: 409,
+    body: { code: 'CONFLICT', message, status: 409 },
+  });
+
+  test('POST, GET, PATCH and DELETE /categories create, list, read, change and delete a category', async () => {
+    const created = await shelter.rest('POST', '/categories', { name: 'Cats' });
+    const { id } = created.body;
+    const category = { id, version: 1, name: 'Cats' };
+    expect(created).toMatchObject({ status: 201, location: `/v1/categories/${id}`, body: category });
+    const path = `/categories/${id}`;
+    expect((await shelter.rest('GET', path)).body).toEqual(category);
+    expect((await shelter.rest('GET', '/categories?limit=100')).body).toContainEqual(category);
+    const changed = { id, version: 2, name: 'Kittens' };
+    const patch = { name: 'Kittens', ifVersion: 1 };
+    expect(await shelter.rest('PATCH', path, patch)).toMatchObject({ status: 200, body: changed });
+    expect(await shelter.rest('PATCH', path, patch)).toMatchObject({ status: 409 });
+    expect(await shelter.rest('DELETE', `${path}?ifVersion=1`)).toMatchObject({ status: 409 });
+    expect(await shelter.rest('DELETE', `${path}?ifVersion=2`)).toMatchObject({ status: 204 });
+    expect(await shelter.rest('GET', path)).toMatchObject({ status: 404 });
+    expect(await shelter.rest('DELETE', path)).toMatchObject({ status: 404 });
+  });
+
+  test('a tRPC client creates, lists, reads, changes and deletes a category', async () => {
+    const { client } = shelter;
+    const category = await add();
+    const { id: categoryId } = category;
+    expect(await client.getCategory.query({ categoryId })).toEqual(category);
+    expect(await client.listCategories.query({ limit: 1, cursor: categoryId - 1 })).toEqual([category]);
+    const name = `Cats ${randomUUID()}`;
+    const changed = await client.updateCategory.mutate({ categoryId, ifVersion: 1, name });
+    expect(changed).toEqual({ id: categoryId, version: 2, name });
+    expect(await statusOf(client.updateCategory.mutate({ categoryId, ifVersion: 1, name }))).toBe(409);
+    await client.deleteCategory.mutate({ categoryId, ifVersion: 2 });
+    expect(await statusOf(client.getCategory.query({ categoryId }))).toBe(404);
+  });
+
+  test('two categories cannot have one name: 409', async () => {
+    const [{ name }, { id }] = [await add(), await add()];
+    expect(await shelter.rest('POST', '/categories', { name })).toMatchObject({ status: 409 });
+    expect(await shelter.rest('PATCH', `/categories/${id}`, { name })).toMatchObject({ status: 409 });
+  });
+
+  test('an animal of a category that does not exist is 409, when it is created and when it is moved', async () => {
+    const missing = conflict('categoryId: there is no category with this id.');
+    const rex = { name: 'Rex', categoryId: 1_000_000 };
+    expect(await shelter.rest('POST', '/animals', rex)).toMatchObject(missing);
+    expect(await statusOf(shelter.client.createAnimal.mutate(rex))).toBe(409);
+    const animal = await shelter.client.createAnimal.mutate({ ...rex, categoryId: (await add()).id });
+    expect(await shelter.rest('PATCH', `/animals/${animal.id}`, rex)).toMatchObject(missing);
+    expect((await shelter.rest('GET', `/animals/${animal.id}`)).body).toEqual(animal);
+  });
+
+  test('a category that still has animals cannot be deleted, over either protocol: 409', async () => {
+    const [from, to] = [await add(), await add()];
+    const animal = await shelter.client.createAnimal.mutate({ name: 'Rex', categoryId: from.id });
+    const remove = (categoryId: number) => shelter.client.deleteCategory.mutate({ categoryId });
+    const path = `/categories/${from.id}`;
+    expect(await shelter.rest('DELETE', path)).toMatchObject(conflict('The category still has animals.'));
+    expect(await statusOf(remove(from.id))).toBe(409);
+    expect((await shelter.rest('GET', path)).body).toEqual(from);
+
+    await shelter.client.updateAnimal.mutate({ animalId: animal.id, categoryId: to.id });
+    expect(await shelter.rest('DELETE', path)).toMatchObject({ status: 204 });
+    expect(await statusOf(remove(to.id))).toBe(409);
+    await shelter.client.deleteAnimal.mutate({ animalId: animal.id });
+    expect(await statusOf(remove(to.id))).toBe(200);
+  });
+
+  test('of animals that are added and a category that is deleted at the same time, none is left without its category', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { id: categoryId } = await add();
+      const create = { name: 'Rex', categoryId };
+      const results = await Promise.all([
+        shelter.rest('POST', '/animals', create),
+        shelter.rest('DELETE', `/categories/${categoryId}`),
+        shelter.rest('POST', '/animals', create),
+      ]);
+      const statuses = results.map(({ status }) => status);
+      expect([201, 409]).toContain(statuses[0]);
+      expect([204, 409]).toContain(statuses[1]);
+      const listed = await shelter.client.listAnimals.query({ categoryId });
+      expect(listed).toHaveLength(statuses.filter((status) => status === 201).length);
+      const isDeleted = statuses[1] === 204;
+      expect(isDeleted && listed.length > 0).toBe(false);
+      expect((await shelter.rest('GET', `/categories/${categoryId}`)).status).toBe(isDeleted ? 404 : 200);
+    }
+  });
+
+  test('of 16 updates with one ifVersion, half of them over each protocol, one wins and 15 are 409', async () => {
+    const { id: categoryId } = await add();
+    const statuses = await Promise.all(
+      Array.from({ length: 16 }, async (_, index) => {
+        const change = { ifVersion: 1, name: `Dogs ${randomUUID()}` };
+        if (index % 2 === 0) return (await shelter.rest('PATCH', `/categories/${categoryId}`, change)).status;
+        return statusOf(shelter.client.updateCategory.mutate({ categoryId, ...change }));
+      }),
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(15);
+  });
+});

@@ -1,0 +1,104 @@
+import {
+  createRecord,
+  defineCollection,
+  deleteRecord,
+  getRecord,
+  listRecords,
+  updateRecord,
+} from '@petstore/core';
+import { z } from 'zod';
+import { isClosing } from './relations.ts';
+import { errors, Id, IfVersion, locationBelow, page, procedure, Text, Version } from './trpc.ts';
+
+const fields = { name: Text };
+const NewCategory = z.object(fields).meta({ id: 'NewCategory' });
+const Category = z.object({ id: Id, version: Version, ...fields }).meta({ id: 'Category' });
+
+export const categories = defineCollection({
+  name: 'categories',
+  schema: Category.extend({ isClosing }),
+  id: 'sequence',
+  indexes: [{ field: 'name', unique: true }],
+});
+
+const tags = ['categories'];
+const one = z.object({ categoryId: Id });
+
+export const categoryProcedures = {
+  listCategories: procedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/categories',
+        summary: 'List categories, in ascending order of id',
+        tags,
+        pagination: { cursor: 'cursor' },
+        errorResponses: errors.list,
+      },
+    })
+    .input(z.object(page).prefault({}))
+    .output(z.array(Category))
+    .query(({ ctx, input, signal }) => listRecords(ctx, categories, input, signal)),
+
+  createCategory: procedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/categories',
+        summary: 'Add a category',
+        tags,
+        successStatus: 201,
+        errorResponses: errors.create,
+        responseHeaders: locationBelow('/categories'),
+      },
+    })
+    .input(NewCategory)
+    .output(Category)
+    .mutation(({ ctx, input, signal }) => createRecord(ctx, categories, input, signal)),
+
+  getCategory: procedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/categories/{categoryId}',
+        summary: 'Get a category',
+        tags,
+        errorResponses: errors.get,
+      },
+    })
+    .input(one)
+    .output(Category)
+    .query(({ ctx, input: { categoryId }, signal }) => getRecord(ctx, categories, categoryId, signal)),
+
+  updateCategory: procedure
+    .meta({
+      openapi: {
+        method: 'PATCH',
+        path: '/categories/{categoryId}',
+        summary: 'Change a category',
+        tags,
+        errorResponses: errors.change,
+      },
+    })
+    .input(one.extend({ ifVersion: IfVersion, ...z.object(fields).partial().shape }))
+    .output(Category)
+    .mutation(({ ctx, input: { categoryId, ifVersion, ...change }, signal }) =>
+      updateRecord(ctx, categories, categoryId, change, { ifVersion, signal }),
+    ),
+
+  deleteCategory: procedure
+    .meta({
+      openapi: {
+        method: 'DELETE',
+        path: '/categories/{categoryId}',
+        summary: 'Delete a category',
+        tags,
+        errorResponses: errors.change,
+      },
+    })
+    .input(one.extend({ ifVersion: IfVersion }))
+    .output(z.void())
+    .mutation(({ ctx, input: { categoryId, ifVersion }, signal }) =>
+      deleteRecord(ctx, categories, categoryId, { ifVersion, signal }),
+    ),
+};
