@@ -1,4 +1,4 @@
-import { initTRPC, lazy } from '@trpc/server';
+import { initTRPC, lazy, TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
@@ -499,4 +499,35 @@ it('gateway.document leaves the metadata of a router’s dates as it was', async
   const gateway = await gatewayOf({ when: echo({ method: 'GET', path: '/when' }, times) });
   expect(JSON.stringify(await gateway.document())).toContain('"format":"date-time"');
   expect([at.meta(), day.meta()]).toEqual([undefined, { description: 'The day.' }]);
+});
+
+describe('an error that a procedure made itself, of which a member cannot be read,', () => {
+  const unreadable = (member: 'code' | 'message' | 'cause') =>
+    Object.defineProperty(new TRPCError({ code: 'NOT_FOUND', message: 'secret' }), member, {
+      get: () => {
+        throw new Error('unreadable');
+      },
+    });
+
+  it.each(['code', 'message', 'cause'] as const)(
+    'is answered with 500 on both protocols: %s',
+    async (member) => {
+      const gateway = await gatewayOf({
+        a: t.procedure
+          .meta({ openapi: { method: 'GET', path: '/a' } })
+          .input(z.object({}).prefault({}))
+          .output(z.void())
+          .query(async () => {
+            await Promise.resolve();
+            throw unreadable(member);
+          }),
+      });
+      for (const path of ['/v1/a', '/trpc/a']) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const response = await gateway.handle(request('GET', path));
+        expect(response.status).toBe(500);
+        expect(response.body).not.toContain('secret');
+      }
+    },
+  );
 });

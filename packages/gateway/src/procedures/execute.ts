@@ -111,7 +111,10 @@ export function failureOf(
   toError: (cause: unknown) => TRPCError = getTRPCErrorFromUnknown,
 ): Failure {
   try {
-    return new Failure(toError(cause));
+    const error = toError(cause);
+    // A getter of an error that a procedure made itself may throw: here, and not where the error is answered.
+    void [error.code, error.message, error.cause];
+    return new Failure(error);
   } catch (error) {
     // A thrown object may have a `message` that cannot be converted to a string.
     return failureOf(error);
