@@ -34,10 +34,10 @@ const mostP99 = 10;
 /** Enough to keep the server busy, few enough that none of them waits for long. */
 const connectionsAtMaximum = 256;
 /**
- * Each has one request on its way at most, so what the server has to refuse must fit them: 120 % of 30,000 a second,
- * each answered within 100 ms, are 3,600. With fewer, requests wait at the client, where no server sees them.
+ * Each has one request on its way at most, so what the server has to refuse must fit them: 120 % of 65,000 a second,
+ * each answered within 100 ms, are 7,800. With fewer, requests wait at the client, where no server sees them.
  */
-const connections = 4000;
+const connections = 8000;
 
 interface Level extends LoadResult {
   /** Of the maximum. */
