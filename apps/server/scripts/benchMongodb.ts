@@ -2,6 +2,8 @@ import { fork, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { startFaultProxy } from '@petstore/testing/mongodb';
 import { type Collection, type Db, Long, MongoClient } from 'mongodb';
@@ -24,6 +26,7 @@ const apiKey = 'a-key-to-measure-with';
 const operations = ['list', 'get', 'create'] as const;
 type Operation = (typeof operations)[number];
 
+const Listening = z.object({ msg: z.literal('listening'), origin: z.string() });
 const Environment = z.object({ MONGODB_URI: z.string() });
 const given = Environment.safeParse(process.env).data?.MONGODB_URI;
 if (given === undefined) throw new Error('MONGODB_URI names the server to measure on.');
@@ -106,6 +109,15 @@ async function serveProxy(to: string): Promise<void> {
   process.send?.(proxy.uri);
 }
 
+/** The port that the server's log names once it listens. Lines before it tell of its database. */
+async function portOf(log: Readable): Promise<string> {
+  for await (const line of createInterface({ input: log })) {
+    const { data } = Listening.safeParse(JSON.parse(line));
+    if (data) return new URL(data.origin).port;
+  }
+  throw new Error('The server ended before it listened.');
+}
+
 async function compare(where: string, at: string, rounds: number, concurrency: number): Promise<void> {
   const database = `petstore-bench-${randomUUID()}`;
   const { client, animals } = openBare(at, database, concurrency);
@@ -124,8 +136,7 @@ async function compare(where: string, at: string, rounds: number, concurrency: n
   });
   const bare = child(['bare', database, String(concurrency)], at);
   try {
-    const [line] = await once(server.stdout.setEncoding('utf8'), 'data');
-    const { port } = new URL(z.object({ origin: z.string() }).parse(JSON.parse(String(line))).origin);
+    const port = await portOf(server.stdout);
     while ((await fetch(`http://127.0.0.1:${port}/readyz`)).status !== 200);
     await stock(client.db(database), animals);
     const sockets = await Promise.all(
