@@ -405,6 +405,29 @@ describe('the gateway', () => {
   });
 });
 
+it.each<[path: string, isServed: boolean]>([
+  ['/v1', true],
+  ['/v1/', true],
+  ['/v1/none', true],
+  ['/v10', false],
+  ['/V1', false],
+  ['/trpc', true],
+  ['/trpc/a,b', true],
+  ['/openapi.json', true],
+  ['/openapi.json/', false],
+  ['/docs', true],
+  ['/docs/a', false],
+  ['/', false],
+])('gateway.serves(%j) is %s', async (path, isServed) => {
+  const gateway = await gatewayOf({}, { routes: { '/docs': () => ({ status: 200, headers: [] }) } });
+  expect(gateway.serves(path)).toBe(isServed);
+});
+
+it('gateway.serves every path where REST is served below /', async () => {
+  const gateway = await gatewayOf({}, { restBasePath: '/' });
+  expect(gateway.serves('/anything')).toBe(true);
+});
+
 describe('a call on a router with a public procedure', () => {
   const open = () =>
     gatewayOf(

@@ -41,6 +41,8 @@ import { WebSockets } from './protocols/trpc/webSockets.ts';
 
 /** What `serve` takes, and what a service needs of its gateway. */
 export interface Gateway extends Service {
+  /** Whether a path is below a base path, or that of the document or of one of `routes`. */
+  readonly serves: (path: string) => boolean;
   readonly upgrade: Upgrade;
   readonly rejectHttp: RejectHttp;
   /** Every procedure of the router, in its order, those of lazy routers too. */
@@ -302,6 +304,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 
   return {
     handle,
+    serves: (path) => protocolOf(path) !== 'other' || pages.has(path),
     upgrade,
     ...(arriving.length > 0 && { shed }),
     rejectHttp,

@@ -26,7 +26,8 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'protocols/rest': ['http', 'procedures', 'policies', 'openapi', 'protocols'],
   'protocols/trpc': ['http', 'procedures', 'policies', 'openapi', 'protocols'],
   adapters: ['http'],
-  'adapters/uws': ['http', 'adapters'],
+  'adapters/server': ['http', 'adapters'],
+  'adapters/uws': ['http', 'adapters', 'adapters/server'],
   '.': ['http', 'procedures', 'policies', 'openapi', 'protocols', 'protocols/rest', 'protocols/trpc'],
 };
 

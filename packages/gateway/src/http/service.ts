@@ -43,6 +43,11 @@ export const defaultMessageBytes = 65_536;
 /** What an adapter serves: a `Gateway`, or anything else that answers requests. */
 export interface Service {
   readonly handle: Handle;
+  /**
+   * Whether a path, as received, is this service's own. A service without it has every path. An adapter that is mounted in
+   * another server leaves other paths to it.
+   */
+  readonly serves?: (path: string) => boolean;
   readonly upgrade?: Upgrade;
   readonly shed?: Shed;
   /** Default: `{ code, message, status }` as JSON, with an `X-Request-Id`. */

@@ -1,5 +1,5 @@
 import type * as Uws from 'uWebSockets.js';
-import { ListenError } from './listenError.ts';
+import { ListenError } from '../server/listenError.ts';
 
 /**
  * The size of a request's head, in bytes, from which uWebSockets.js rejects it by itself, in HTML. It is above the default

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { type BodyStream, type HttpResponse, discardStream, isBodyStream } from '../../http/response.ts';
-import { internalError, overloaded } from './rejections.ts';
+import { internalError, overloaded } from '../server/rejections.ts';
 import type { UwsRequest } from './request.ts';
 import { pauseReading, streamResponse } from './streamResponse.ts';
 import { TurnCounter } from './turnCounter.ts';

@@ -1,21 +1,22 @@
 import type { HttpResponse as NativeResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import type { Service } from '../../http/service.ts';
-import { ListenError } from './listenError.ts';
+import { Drain } from '../server/drain.ts';
+import { ListenError } from '../server/listenError.ts';
+import { busy, defaultRejection } from '../server/rejections.ts';
+import { reservePort } from '../server/reservePort.ts';
+import { checkLimits, type CloseOptions, type Listening, type ServeOptions } from '../server/serveOptions.ts';
 import { loadUws } from './loadUws.ts';
-import { busy, defaultRejection } from './rejections.ts';
 import { UwsRequest } from './request.ts';
-import { reservePort } from './reservePort.ts';
 import { Responder } from './responder.ts';
-import { checkLimits, type CloseOptions, type Listening, type ServeOptions } from './serveOptions.ts';
 import { OpenSockets } from './socket.ts';
 import { tlsApps, type TlsApps } from './tls.ts';
 import { attachWebSockets } from './webSockets.ts';
 import { headOf, writeResponse } from './writeResponse.ts';
 
-export { ListenError } from './listenError.ts';
-export { reservePort, type ReservedPort } from './reservePort.ts';
-export type { CloseOptions, Listening, ServeOptions } from './serveOptions.ts';
-export { CertificateError, type TlsFiles } from './tls.ts';
+export { ListenError } from '../server/listenError.ts';
+export { reservePort, type ReservedPort } from '../server/reservePort.ts';
+export type { CloseOptions, Listening, ServeOptions } from '../server/serveOptions.ts';
+export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
 
 /**
  * Serves a gateway, or anything else that answers requests, on uWebSockets.js.
@@ -34,16 +35,15 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
 
   /** Open connections that are not WebSockets. */
   let connections = 0;
-  /** Checks whether a stop can go on. */
-  let onChange = () => {};
+  const drain = new Drain();
   const answer = (request: UwsRequest) =>
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
-  const responder = new Responder(answer, maxUnsentBytes, () => onChange());
+  const responder = new Responder(answer, maxUnsentBytes, drain.changed);
   const sockets = new OpenSockets(maxUnsentSocketBytes, Math.min(100, Math.ceil(maxConnections / 4)));
 
   function onConnection(res: NativeResponse, change: number): void {
     connections += change;
-    onChange();
+    drain.changed();
     if (change < 0 || connections + sockets.size + sockets.closing <= maxConnections) return;
     // Before the handshake uWS can neither send nor close in order (uWebSockets.js 20).
     if (tls) res.close();
@@ -68,32 +68,17 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     });
   }).finally(reserved.release);
 
-  const until = (check: () => boolean, ms: number) =>
-    new Promise<void>((resolve) => {
-      // Not `unref`: it may be all that keeps the process, and the caller has more to do after the stop.
-      const timer = setTimeout(resolve, ms);
-      onChange = () => {
-        if (!check()) return;
-        clearTimeout(timer);
-        resolve();
-      };
-      onChange();
-    });
-
-  async function stop({ deadlineMs = 10_000, graceMs = 1000 }: CloseOptions): Promise<number> {
+  async function stop(closeOptions: CloseOptions): Promise<number> {
     uws.us_listen_socket_close(listenSocket);
     responder.drain();
     sockets.drain();
-    const startedAt = performance.now();
-    // An idle connection may have a request on its way: its response asks the client to close.
-    await until(() => connections + sockets.size === 0, Math.min(graceMs, deadlineMs));
-    const left = () => deadlineMs - (performance.now() - startedAt);
-    const isQuiet = () => responder.inFlight + sockets.size === 0;
-    do {
-      await until(isQuiet, left());
-      // Right behind the turn in which the event loop reads: what came in before it closes is served, not reset.
-      await new Promise(setImmediate);
-    } while (!isQuiet() && left() > 0);
+    await drain.wait(
+      {
+        connections: () => connections + sockets.size,
+        calls: () => responder.inFlight + sockets.size,
+      },
+      closeOptions,
+    );
     const cutOff = responder.inFlight + sockets.inFlight;
     sockets.closeAll();
     for (const app of [listener, ...serving]) app.close();

@@ -8,7 +8,7 @@ import type { WebSocketPeer, SocketHandler } from '../../http/webSocket.ts';
 import { serve, type Listening } from './serve.ts';
 import { dial, get, listen, ok, until } from './testing/dial.ts';
 import { selfSigned } from '@petstore/testing/selfSigned';
-import type { TlsFiles } from './tls.ts';
+import type { TlsFiles } from '../server/tlsFiles.ts';
 
 async function files(name: string): Promise<TlsFiles> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-tls-'));

@@ -1,19 +1,5 @@
-import { X509Certificate, createPrivateKey } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type * as Uws from 'uWebSockets.js';
-
-/** The PEM files of a server's certificate. */
-export interface TlsFiles {
-  /** The certificate, followed by its intermediate certificates. */
-  readonly certFile: string;
-  /** Its private key, without a passphrase. */
-  readonly keyFile: string;
-}
-
-/** A certificate that cannot be served. The message names the file. */
-export class CertificateError extends Error {
-  override readonly name = 'CertificateError';
-}
+import { CertificateError, readTlsFiles, type TlsFiles } from '../server/tlsFiles.ts';
 
 /** Methods that the types of uWebSockets.js 20 leave out. */
 interface SharedApp extends Uws.TemplatedApp {
@@ -64,29 +50,11 @@ export async function tlsApps(
   return { listener, serving, reload };
 }
 
-/** Finds what is wrong with the files before uWebSockets.js, which reports only that it failed. */
-async function createApp(uws: typeof Uws, { certFile, keyFile }: TlsFiles): Promise<SharedApp> {
-  const certificate = await read(certFile, 'certificate', (pem) => new X509Certificate(pem));
-  const key = await read(keyFile, 'private key without a passphrase', createPrivateKey);
-  if (!certificate.checkPrivateKey(key)) {
-    throw new CertificateError(`The key in ${keyFile} is not that of the certificate in ${certFile}.`);
-  }
+async function createApp(uws: typeof Uws, files: TlsFiles): Promise<SharedApp> {
+  await readTlsFiles(files);
   try {
-    return uws.SSLApp({ cert_file_name: certFile, key_file_name: keyFile }) as SharedApp;
+    return uws.SSLApp({ cert_file_name: files.certFile, key_file_name: files.keyFile }) as SharedApp;
   } catch (cause) {
-    throw new CertificateError(`The certificate ${certFile} and the key ${keyFile} cannot be served.`, {
-      cause,
-    });
-  }
-}
-
-async function read<T>(file: string, what: string, parse: (pem: Buffer) => T): Promise<T> {
-  const pem = await readFile(file).catch((cause: NodeJS.ErrnoException) => {
-    throw new CertificateError(`${file} cannot be read: ${cause.code}.`, { cause });
-  });
-  try {
-    return parse(pem);
-  } catch (cause) {
-    throw new CertificateError(`${file} holds no ${what} in PEM.`, { cause });
+    throw CertificateError.unserved(files, cause);
   }
 }

@@ -8,7 +8,7 @@ import type {
 import type { HttpResponse } from '../../http/response.ts';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
-import { internalError, stopping } from './rejections.ts';
+import { internalError, stopping } from '../server/rejections.ts';
 import { UwsRequest } from './request.ts';
 import type { RequestLimits } from './requestHead.ts';
 import type { Responder } from './responder.ts';

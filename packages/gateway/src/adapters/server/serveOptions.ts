@@ -1,4 +1,4 @@
-import type { TlsFiles } from './tls.ts';
+import type { TlsFiles } from './tlsFiles.ts';
 
 export interface ServeOptions {
   /** The address to listen on. Default: 127.0.0.1. */

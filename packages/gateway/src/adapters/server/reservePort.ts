@@ -4,7 +4,7 @@ import { ListenError } from './listenError.ts';
 
 export interface ReservedPort {
   readonly port: number;
-  /** Call it once uWS listens. */
+  /** Call it once a server listens. */
   readonly release: () => void;
 }
 
@@ -23,7 +23,7 @@ export async function reservePort(host: string, port: number, reusePort = false)
       await once(probe.close(), 'close');
       return { port, release: () => {} };
     }
-    // Held until uWS listens too, so that no other process gets it.
+    // Held until a server listens too, so that no other process gets it.
     const holder = await listen({ host, port, reusePort: true });
     return { port: (holder.address() as AddressInfo).port, release: () => holder.close() };
   } catch (error) {
