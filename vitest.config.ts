@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { type Adapter, adapters } from './packages/gateway/test/adapters.ts';
 import { FailuresAsTheyHappen } from './vitest.failures.ts';
 
 // Tests run the packages' sources: no build in the inner loop. Node itself resolves what a test starts as a process,
@@ -36,13 +37,19 @@ const project = (
   test: { name, include: [...include], exclude: [...exclude], globalSetup: [...globalSetup] },
 });
 
+/** The suites of the gateway over one of its adapters. */
+function suitesOver(adapter: Adapter): TestProjectInlineConfiguration {
+  const { test, ...suites } = project(`gateway-test:${adapter}`, ['packages/gateway/test/**/*.test.ts']);
+  return { ...suites, test: { ...test, env: { ADAPTER: adapter } } };
+}
+
 export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },
   resolve: { conditions },
   test: {
     projects: [
       project('gateway', ['packages/gateway/src/**/*.test.ts']),
-      project('gateway-test', ['packages/gateway/test/**/*.test.ts']),
+      ...(Object.keys(adapters) as Adapter[]).map(suitesOver),
       project('core', ['packages/core/src/**/*.test.ts'], [mongodb]),
       project('server', ['apps/server/src/**/*.test.ts'], [mongodb, bundle]),
       project('examples', ['apps/examples/src/**/*.test.ts']),

@@ -1,4 +1,4 @@
-import type { Reporter, TestCase, TestError, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestError, TestModule, TestProject } from 'vitest/node';
 
 /**
  * Prints each failure as it happens (Vitest's own reporters print what failed when every file has ended), and at the end the
@@ -7,13 +7,13 @@ import type { Reporter, TestCase, TestError, TestModule } from 'vitest/node';
 export class FailuresAsTheyHappen implements Reporter {
   onTestCaseResult(test: TestCase): void {
     const { state, errors } = test.result();
-    if (state === 'failed') print(`${test.module.relativeModuleId} > ${test.fullName}`, errors);
+    if (state === 'failed') print(test.project, `${test.module.relativeModuleId} > ${test.fullName}`, errors);
   }
 
   /** A file whose imports or hooks failed. */
   onTestModuleEnd(file: TestModule): void {
     const errors = [file, ...file.children.allSuites()].flatMap((each) => each.errors());
-    if (errors.length > 0) print(file.relativeModuleId, errors);
+    if (errors.length > 0) print(file.project, file.relativeModuleId, errors);
   }
 
   onTestRunEnd(): void {
@@ -27,10 +27,10 @@ export class FailuresAsTheyHappen implements Reporter {
   }
 }
 
-function print(name: string, errors: readonly TestError[]): void {
+function print(project: TestProject, name: string, errors: readonly TestError[]): void {
   const lines = errors.flatMap(({ message, stack = message, diff = '' }) => [
     ...stack.split('\n').filter((line) => !/node_modules|<anonymous>/.test(line)),
     ...diff.split('\n').filter((line) => line !== ''),
   ]);
-  process.stderr.write(`\nFAILED  ${name}\n${lines.join('\n')}\n`);
+  process.stderr.write(`\nFAILED  |${project.name}| ${name}\n${lines.join('\n')}\n`);
 }

@@ -4,6 +4,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { connect as connectSocket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { type AnswerFaults, answerFaults, type ReceivedAnswer } from './answerFaults.ts';
+import { type Fetch, globalFetch } from './fetch.ts';
 import './matchers.ts';
 import type { OpenApiDocument } from './openApi.ts';
 
@@ -48,11 +49,21 @@ export interface Client {
   wire(text: string): Promise<string>;
 }
 
-/** @param served where a server listens, and a key that it takes */
-export async function connect({ origin, apiKey }: Pick<Client, 'origin' | 'apiKey'>): Promise<Client> {
+/** Where a server listens, and a key that it takes. */
+interface Served {
+  readonly origin: string;
+  readonly apiKey: string;
+  /** How a server in this process is reached, which has no port. */
+  readonly fetch?: Fetch;
+}
+
+export async function connect({ origin, apiKey, fetch = globalFetch }: Served): Promise<Client> {
   // Idle connections are given up before any server would: no request meets one that is just being closed.
   const agent = new Agent({ keepAlive: true, timeout: 3000 });
-  const found = await exchange(agent, origin, 'GET', '/openapi.json', [], undefined, false);
+  // The global `fetch` changes what is sent, and hides what came.
+  const exchanged =
+    fetch === globalFetch ? exchange.bind(undefined, agent) : exchangeInProcess.bind(undefined, fetch);
+  const found = await exchanged(origin, 'GET', '/openapi.json', [], undefined, false);
   if (found.status !== 200) throw new Error(`GET /openapi.json answered ${found.status}.`);
   const document: OpenApiDocument = JSON.parse(found.body.toString());
   const faultsOf: AnswerFaults = answerFaults(document);
@@ -65,7 +76,7 @@ export async function connect({ origin, apiKey }: Pick<Client, 'origin' | 'apiKe
     if (authorization !== null) headers.push(['Authorization', authorization]);
     if (typeof contentType === 'string') headers.push(['Content-Type', contentType]);
     headers.push(...(sending.headers ?? []));
-    const answer = await exchange(agent, origin, method, target, headers, bytesOf(body), chunked);
+    const answer = await exchanged(origin, method, target, headers, bytesOf(body), chunked);
     const faults = faultsOf(method, target, answer);
     if (faults.length > 0) {
       const text = answer.body.toString().slice(0, 500);
@@ -129,15 +140,39 @@ export async function exchange(
   const pairs = Array.from({ length: raw.length / 2 }, (_, at) => {
     return [String(raw[2 * at]).toLowerCase(), String(raw[2 * at + 1])] as const;
   });
-  return {
-    status: incoming.statusCode,
-    headers: pairs,
-    header(name) {
-      const values = pairs.filter(([key]) => key === name.toLowerCase()).map(([, value]) => value);
-      return values.length > 0 ? values.join(', ') : undefined;
-    },
-    body: received,
-    json: () => JSON.parse(received.toString()),
-    error: () => JSON.parse(received.toString()),
-  };
+  return answerOf(incoming.statusCode, pairs, received);
 }
+
+/** As `exchange`, with a server in this process. */
+async function exchangeInProcess(
+  fetch: Fetch,
+  origin: string,
+  method: string,
+  target: string,
+  headers: readonly (readonly [string, string])[],
+  body: Buffer | undefined,
+  chunked: boolean,
+): Promise<Answer> {
+  const sent = chunked && body ? ReadableStream.from([new Uint8Array(body)]) : body && new Uint8Array(body);
+  const response = await fetch(`${origin}${target}`, {
+    method,
+    headers: headers.map(([name, value]) => [name, value]),
+    body: sent,
+    duplex: 'half',
+    redirect: 'manual',
+  });
+  const received = Buffer.from(await response.arrayBuffer());
+  return answerOf(response.status, [...response.headers], received);
+}
+
+const answerOf = (status: number, headers: Answer['headers'], body: Buffer): Answer => ({
+  status,
+  headers,
+  header(name) {
+    const values = headers.filter(([key]) => key === name.toLowerCase()).map(([, value]) => value);
+    return values.length > 0 ? values.join(', ') : undefined;
+  },
+  body,
+  json: () => JSON.parse(body.toString()),
+  error: () => JSON.parse(body.toString()),
+});

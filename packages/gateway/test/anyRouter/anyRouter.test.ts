@@ -1,14 +1,15 @@
 import { createGateway, type ErrorFormat, problemDetails, trpcToOpenApiErrors } from '@petstore/gateway';
-import { type Listening, serve } from '@petstore/gateway/uws';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, connect, type Sending } from '../client.ts';
 import { operations } from '../openApi.ts';
+import type { Server } from '../listen.ts';
+import { serve } from '../servers.ts';
 import { libraryRouter } from './library.ts';
 
 const apiKey = 'a-key-of-the-library';
 
-async function start(errorFormat?: ErrorFormat): Promise<{ listening: Listening; origin: string }> {
+async function start(errorFormat?: ErrorFormat): Promise<Server> {
   const gateway = await createGateway({
     router: libraryRouter,
     authenticate: (token) => (token === apiKey ? 'librarian' : token === 'a-visitor' ? 'visitor' : undefined),
@@ -18,20 +19,18 @@ async function start(errorFormat?: ErrorFormat): Promise<{ listening: Listening;
     onExchange: () => {},
     ...(errorFormat && { errorFormat }),
   });
-  const listening = await serve(gateway);
-  return { listening, origin: `http://127.0.0.1:${listening.port}` };
+  return serve(gateway);
 }
 
 describe('a router with no pets', () => {
-  let listening: Listening;
+  let server: Server;
   let client: Client;
 
   beforeAll(async () => {
-    const started = await start();
-    listening = started.listening;
-    client = await connect({ origin: started.origin, apiKey });
+    server = await start();
+    client = await connect({ ...server, apiKey });
   });
-  afterAll(() => listening.close());
+  afterAll(() => server.close());
 
   /** What the resolver of GET /v1/books was given. */
   const search = async (query: string) => (await client.get(`/v1/books?${query}`)).json();
@@ -206,7 +205,7 @@ describe('a router with no pets', () => {
   });
 
   it('asks no credential of a public operation over tRPC either, and one of a batch that holds another', async () => {
-    const { origin } = client;
+    const { origin, fetch } = server;
     const input = encodeURIComponent(JSON.stringify({ name: 'you' }));
     expect((await fetch(`${origin}/trpc/desk.hello?input=${input}`)).status).toBe(200);
     const batch = encodeURIComponent(JSON.stringify({ 0: { name: 'you' } }));
@@ -236,7 +235,7 @@ describe('a router with no pets', () => {
   );
 
   it('does not show the text of a cause that nobody wrote for the client', async () => {
-    const response = await fetch(`${client.origin}/v1/broken/cause`, {
+    const response = await server.fetch(`${server.origin}/v1/broken/cause`, {
       headers: { authorization: `Bearer ${apiKey}` },
     });
     expect(await response.json()).toEqual({ code: 'CONFLICT', message: 'Conflict', status: 409 });
@@ -245,7 +244,7 @@ describe('a router with no pets', () => {
   it('serves the same procedures to a tRPC client', async () => {
     const headers = { authorization: `Bearer ${apiKey}` };
     const trpc = createTRPCClient<typeof libraryRouter>({
-      links: [httpBatchLink({ url: `${client.origin}/trpc`, headers })],
+      links: [httpBatchLink({ url: `${server.origin}/trpc`, fetch: server.fetch, headers })],
     });
     const [found, boxes, whisper] = await Promise.all([
       trpc.books.byId.query({ bookId: 1 }),
@@ -315,19 +314,19 @@ describe('the body of errors', () => {
       },
     ],
   ])('can be another, and the document follows', async (format, contentType, expected) => {
-    const { listening, origin } = await start(format);
+    const server = await start(format);
     try {
-      const response = await fetch(`${origin}/v1/books/x`, {
+      const response = await server.fetch(`${server.origin}/v1/books/x`, {
         headers: { authorization: `Bearer ${apiKey}` },
       });
       expect(response.status).toBe(400);
       expect(response.headers.get('content-type')).toBe(contentType);
       expect(await response.json()).toEqual(expected);
-      const { document } = await connect({ origin, apiKey });
+      const { document } = await connect({ ...server, apiKey });
       const documented = document.paths['/books/{bookId}']?.['get']?.responses['400']?.content ?? {};
       expect(Object.keys(documented)).toEqual([contentType]);
     } finally {
-      await listening.close();
+      await server.close();
     }
   });
 });

@@ -1,9 +1,9 @@
 import { createGateway, type ErrorFormat, type Exchange, trpcToOpenApiErrors } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
-import { serve } from '@petstore/gateway/uws';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { serve } from '../servers.ts';
 
 class OutOfStock extends Error {
   readonly left: number;
@@ -65,21 +65,21 @@ async function startOrders(errorFormat?: ErrorFormat) {
     onExchange: (exchange) => exchanges.push(exchange),
     ...(errorFormat && { errorFormat }),
   });
-  const listening = await serve(gateway);
-  const orders = `http://127.0.0.1:${listening.port}/v1/orders`;
+  const server = await serve(gateway);
+  const orders = `${server.origin}/v1/orders`;
   const read = async (response: Response) => [response.status, await response.json()] as const;
   return {
     exchanges,
-    close: () => listening.close(),
+    close: () => server.close(),
     post: async (body: unknown) =>
       read(
-        await fetch(orders, {
+        await server.fetch(orders, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify(body),
         }),
       ),
-    get: async (query = '') => read(await fetch(`${orders}?${query}`)),
+    get: async (query = '') => read(await server.fetch(`${orders}?${query}`)),
   };
 }
 

@@ -1,10 +1,11 @@
 import { createGateway } from '@petstore/gateway';
 import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
-import { type Listening, serve } from '@petstore/gateway/uws';
 import { initTRPC } from '@trpc/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Client, connect, type Sending } from '../client.ts';
+import type { Server } from '../listen.ts';
+import { serve } from '../servers.ts';
 
 /** What a procedure gets of a request whose input is nothing, may be absent as a whole, or holds dates. */
 
@@ -90,7 +91,7 @@ const inputsRouter = t.router({
   ),
 });
 
-let listening: Listening;
+let server: Server;
 let client: Client;
 beforeAll(async () => {
   const gateway = await createGateway({
@@ -98,13 +99,10 @@ beforeAll(async () => {
     createContext: () => ({}),
     document: { title: 'Inputs', version: '0.0.0' },
   });
-  listening = await serve(gateway);
-  client = await connect({
-    origin: `http://127.0.0.1:${listening.port}`,
-    apiKey: 'none',
-  });
+  server = await serve(gateway);
+  client = await connect({ ...server, apiKey: 'none' });
 });
-afterAll(() => listening.close());
+afterAll(() => server.close());
 
 describe('an input of nothing', () => {
   it.each<[method: string, target: string, sending: Sending]>([

@@ -1,12 +1,13 @@
 import { createGateway, type Exchange } from '@petstore/gateway';
-import { type Listening, serve } from '@petstore/gateway/uws';
 import { EventSource } from 'eventsource';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../client.ts';
 import type { OpenApiDocument } from '../openApi.ts';
+import type { Server } from '../listen.ts';
+import { serve } from '../servers.ts';
 import { cancelled, files, mediaRouter, png, quiet } from './media.ts';
 
-let listening: Listening;
+let server: Server;
 let origin: string;
 let document: OpenApiDocument;
 const exchanges: Exchange[] = [];
@@ -18,13 +19,14 @@ beforeAll(async () => {
     maxBodyBytes: 10_000,
     onExchange: (exchange) => exchanges.push(exchange),
   });
-  listening = await serve(gateway);
-  origin = `http://127.0.0.1:${listening.port}`;
-  ({ document } = await connect({ origin, apiKey: 'none' }));
+  server = await serve(gateway);
+  ({ origin } = server);
+  ({ document } = await connect({ ...server, apiKey: 'none' }));
 });
-afterAll(() => listening.close());
+afterAll(() => server.close());
 
-const get = (path: string, headers: Record<string, string> = {}) => fetch(`${origin}/v1${path}`, { headers });
+const get = (path: string, headers: Record<string, string> = {}) =>
+  server.fetch(`${origin}/v1${path}`, { headers });
 
 describe('a subscription over REST', () => {
   it('is a stream of events with ids, checked and trimmed by their schema, and an end', async () => {
@@ -73,7 +75,7 @@ describe('a subscription over REST', () => {
   });
 
   it('lasts no longer than the router lets it, and its client goes on after the last event', async () => {
-    const source = new EventSource(`${origin}/v1/clock`);
+    const source = new EventSource(`${origin}/v1/clock`, { fetch: server.fetch });
     onTestFinished(() => source.close());
     const received: number[] = [];
     source.addEventListener('message', ({ data }) => received.push(JSON.parse(data).n));
@@ -85,7 +87,7 @@ describe('a subscription over REST', () => {
     const stopping = new AbortController();
     const begun = performance.now();
     // Before the router's ping, which comes after the time in which an error would be answered as such.
-    const response = await fetch(`${origin}/v1/quiet`, { signal: stopping.signal });
+    const response = await server.fetch(`${origin}/v1/quiet`, { signal: stopping.signal });
     expect([response.status, performance.now() - begun < 500]).toEqual([200, true]);
     stopping.abort();
     await vi.waitFor(() => expect(quiet.running).toBe(0));
@@ -107,23 +109,23 @@ describe('a subscription over REST', () => {
 
   it('says now and then that it lives, and stops with its client', async () => {
     const stopping = new AbortController();
-    const response = await fetch(`${origin}/v1/quiet`, { signal: stopping.signal });
+    const response = await server.fetch(`${origin}/v1/quiet`, { signal: stopping.signal });
     const { value } = (await response.body?.getReader().read()) ?? {};
     expect(new TextDecoder().decode(value)).toBe(':\n\n');
-    expect([quiet.running, listening.inFlight()]).toEqual([1, 1]);
+    expect([quiet.running, server.inFlight()]).toEqual([1, 1]);
     stopping.abort();
-    await vi.waitFor(() => expect([quiet.running, listening.inFlight()]).toEqual([0, 0]));
+    await vi.waitFor(() => expect([quiet.running, server.inFlight()]).toEqual([0, 0]));
   });
 
   it('answers HEAD with the head alone, and leaves nothing running', async () => {
-    const response = await fetch(`${origin}/v1/quiet`, { method: 'HEAD' });
+    const response = await server.fetch(`${origin}/v1/quiet`, { method: 'HEAD' });
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(response.headers.get('content-length')).toBeNull();
-    await vi.waitFor(() => expect([quiet.running, listening.inFlight()]).toEqual([0, 0]));
+    await vi.waitFor(() => expect([quiet.running, server.inFlight()]).toEqual([0, 0]));
   });
 
   it('is what an EventSource reads, again after each end', async () => {
-    const source = new EventSource(`${origin}/v1/ticks?to=2`);
+    const source = new EventSource(`${origin}/v1/ticks?to=2`, { fetch: server.fetch });
     onTestFinished(() => source.close());
     const received: unknown[] = [];
     source.addEventListener('message', ({ data, lastEventId }) => received.push([data, lastEventId]));
@@ -174,18 +176,18 @@ describe('an answer of bytes', () => {
 
   it('leaves no file open, whether it was asked for or its head alone', async () => {
     await (await get('/bytes/file')).arrayBuffer();
-    await fetch(`${origin}/v1/bytes/file`, { method: 'HEAD' });
+    await server.fetch(`${origin}/v1/bytes/file`, { method: 'HEAD' });
     await vi.waitFor(() => expect(files.map(({ closed }) => closed)).toEqual([true, true]));
   });
 
   it('a ReadableStream is cancelled when its client goes, and where its head alone was asked for', async () => {
     const stopping = new AbortController();
-    const response = await fetch(`${origin}/v1/bytes/endless`, { signal: stopping.signal });
+    const response = await server.fetch(`${origin}/v1/bytes/endless`, { signal: stopping.signal });
     await response.body?.getReader().read();
     expect(cancelled.streams).toBe(0);
     stopping.abort();
     await vi.waitFor(() => expect(cancelled.streams).toBe(1));
-    await fetch(`${origin}/v1/bytes/endless`, { method: 'HEAD' });
+    await server.fetch(`${origin}/v1/bytes/endless`, { method: 'HEAD' });
     await vi.waitFor(() => expect(cancelled.streams).toBe(2));
   });
 
@@ -209,7 +211,7 @@ describe('a multipart body', () => {
     return data;
   };
   const post = (body: FormData | string, headers: Record<string, string> = {}) =>
-    fetch(`${origin}/v1/files/inbox`, { method: 'POST', body, headers });
+    server.fetch(`${origin}/v1/files/inbox`, { method: 'POST', body, headers });
 
   it('is read with its texts converted and its files as files', async () => {
     const response = await post(
@@ -305,7 +307,7 @@ describe('a multipart body', () => {
     for (let n = 0; n < 100; n += 1) many.append(String(n), '');
     many.append('copies', '1');
     many.append('file', new File(['a'], 'a.txt'));
-    expect((await fetch(`${origin}/v1/files/x`, { method: 'POST', body: many })).status).toBe(200);
+    expect((await server.fetch(`${origin}/v1/files/x`, { method: 'POST', body: many })).status).toBe(200);
   });
 
   it('that is none, another type, or too large is 400, 415 or 413', async () => {

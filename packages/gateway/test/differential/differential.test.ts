@@ -3,11 +3,11 @@ import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { createGateway } from '@petstore/gateway';
-import { serve } from '@petstore/gateway/uws';
 import { TRPCError } from '@trpc/server';
 import { createHTTPServer } from '@trpc/server/adapters/standalone';
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { afterAll, describe, expect, it } from 'vitest';
+import { serve } from '../servers.ts';
 import { type Context, differentialRouter } from './router.ts';
 import { type Row, rows, type Setting } from './rows.ts';
 

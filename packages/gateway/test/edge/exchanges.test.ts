@@ -137,9 +137,8 @@ describe('what a metric can count of an exchange', () => {
       11,
     ],
   ])('is the bytes that came, not those that were promised: %j', async (headers, bytes) => {
-    const { exchanges, origin } = await startEdge();
-    const { hostname, port } = new URL(origin);
-    const socket = connect(Number(port), hostname);
+    const { exchanges, server } = await startEdge();
+    const socket = connect(server.port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.write(`POST /v1/write HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\n${headers}\r\n\r\n`);
     await expect.poll(() => exchanges).toMatchObject([{ path: '/v1/write', bytesIn: bytes }]);

@@ -254,7 +254,7 @@ describe('a call that takes too long', () => {
   });
 
   it('is no stream and no subscription: they take as long as they like', async () => {
-    const { ask, origin } = await startEdge({ callTimeoutMs: 100 });
+    const { ask, server } = await startEdge({ callTimeoutMs: 100 });
     expect(await (await ask('/v1/drip')).text()).toBe('.....');
     const events = await (await ask('/v1/ticks')).text();
     expect(events).toContain('data: 5\n');
@@ -263,8 +263,9 @@ describe('a call that takes too long', () => {
     const trpc = createTRPCClient({
       links: [
         httpSubscriptionLink({
-          url: `${origin}/trpc`,
+          url: `${server.origin}/trpc`,
           EventSource,
+          eventSourceOptions: { fetch: server.fetch },
           connectionParams: { authorization: key },
         }),
       ],

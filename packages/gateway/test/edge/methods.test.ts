@@ -7,11 +7,10 @@ const json = { 'content-type': 'application/json' };
 const rpcMethods = 'GET, POST, HEAD, OPTIONS';
 
 /** Sends a method as it is written: HTTP clients write known ones in upper case. */
-async function send(origin: string, method: string, target: string, headers: Record<string, string>) {
-  const { port } = new URL(origin);
+async function send(port: number, method: string, target: string, headers: Record<string, string>) {
   const body = method.toUpperCase() === 'POST' ? '{"value":1}' : '';
   const socket = rawSocket(
-    Number(port),
+    port,
     rawRequest(target, { method, headers: { connection: 'close', ...headers }, body }),
   );
   const received = await text(socket);
@@ -41,8 +40,8 @@ describe('a method is one of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS, wr
     ['TRACE', '/page', 'GET, HEAD, OPTIONS'],
     ['TRACE', '/openapi.json', 'GET, HEAD, OPTIONS'],
   ])('%s %s is answered 405 with Allow: %s, as JSON, and runs nothing', async (method, target, allow) => {
-    const { exchanges, origin, seen } = await startEdge();
-    const answer = await send(origin, method, target, { authorization: key, ...json });
+    const { exchanges, seen, server } = await startEdge();
+    const answer = await send(server.port, method, target, { authorization: key, ...json });
     expect(answer).toMatchObject({ status: 405, allow, contentType: 'application/json' });
     expect(JSON.stringify(answer.body)).toContain('METHOD_NOT_SUPPORTED');
     expect(exchanges).toMatchObject([{ status: 405, method, error: undefined, bytesIn: expect.any(Number) }]);
@@ -52,14 +51,14 @@ describe('a method is one of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS, wr
   it.each(['/trpc/write', '/trpc/open', '/v1/write'])(
     'post %s is answered 401 first where the request has no credential',
     async (target) => {
-      const { origin } = await startEdge();
-      const { status } = await send(origin, 'post', target, json);
+      const { server } = await startEdge();
+      const { status } = await send(server.port, 'post', target, json);
       expect(status).toBe(target === '/trpc/open' ? 405 : 401);
     },
   );
 
   it('a WebSocket is not opened by get in lower case', async () => {
-    const { origin } = await startEdge();
+    const { server } = await startEdge();
     const upgrade = {
       authorization: key,
       connection: 'Upgrade',
@@ -67,10 +66,7 @@ describe('a method is one of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS, wr
       'sec-websocket-version': '13',
       'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
     };
-    const socket = rawSocket(
-      Number(new URL(origin).port),
-      rawRequest('/trpc', { headers: upgrade }).replace('GET', 'get'),
-    );
+    const socket = rawSocket(server.port, rawRequest('/trpc', { headers: upgrade }).replace('GET', 'get'));
     const [first] = (
       await new Promise<Buffer>((resolve) => {
         socket.once('data', resolve);

@@ -3,8 +3,8 @@ import { key, startEdge } from './startEdge.ts';
 
 const parameters = `connectionParams=${encodeURIComponent(JSON.stringify({ authorization: key }))}`;
 const ask = async (target: string, headers: Record<string, string> = {}, method = 'GET') => {
-  const { origin } = await startEdge();
-  const answer = await fetch(`${origin}${target}?${parameters}`, { method, headers });
+  const { server } = await startEdge();
+  const answer = await server.fetch(`${server.origin}${target}?${parameters}`, { method, headers });
   await answer.body?.cancel();
   return answer.status;
 };

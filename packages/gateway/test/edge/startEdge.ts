@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGateway, type Exchange, type Gateway, type GatewayOptions } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
-import { serve } from '@petstore/gateway/uws';
 import { trace } from '@opentelemetry/api';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
+import type { Server } from '../listen.ts';
+import { needs, serve } from '../servers.ts';
 
 /** What the procedures have seen. */
 interface Seen {
@@ -186,7 +187,7 @@ export type Asking = Omit<RequestInit, 'headers'> & { readonly headers?: Record<
 
 export interface Edge {
   readonly gateway: Gateway;
-  readonly origin: string;
+  readonly server: Server;
   readonly seen: Seen;
   readonly exchanges: Exchange[];
   /** Tokens that were looked up. */
@@ -207,7 +208,7 @@ interface Dialled {
   readonly closed: Promise<number>;
 }
 
-/** A gateway behind a real port, with the options that a case is about. */
+/** A gateway with the options that a case is about, on the adapter of this run. */
 export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
   const seen: Seen = { begun: 0, aborted: [], discarded: 0, serialized: 0, written: 0 };
   const exchanges: Exchange[] = [];
@@ -228,18 +229,17 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
     onExchange: (exchange) => exchanges.push(exchange),
     ...options,
   });
-  const listening = await serve(gateway);
+  const server = await serve(gateway);
   onTestFinished(async () => {
-    await listening.close({ deadlineMs: 0 });
+    await server.close({ deadlineMs: 0 });
   });
-  const origin = `http://127.0.0.1:${listening.port}`;
 
   const ask: Edge['ask'] = (target, init = {}) =>
-    fetch(`${origin}${target}`, { ...init, headers: { authorization: key, ...init.headers } });
+    server.fetch(`${server.origin}${target}`, { ...init, headers: { authorization: key, ...init.headers } });
 
   return {
     gateway,
-    origin,
+    server,
     seen,
     exchanges,
     lookedUp,
@@ -250,11 +250,13 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
         headers: { 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
-    dial: (target = '/trpc', headers = {}) => dial(`${origin}${target}`, { authorization: key, ...headers }),
+    dial: (target = '/trpc', headers = {}) =>
+      dial(`${server.origin}${target}`, { authorization: key, ...headers }),
   };
 }
 
 async function dial(url: string, headers: Record<string, string>): Promise<Dialled> {
+  needs('WebSockets');
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
   onTestFinished(() => socket.terminate());
   socket.on('error', () => {});

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { everyForm } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
+import { needs } from '../servers.ts';
 import { briefFloods, measureFloods, visitHealth } from './floods.ts';
 import { startPetsUnderLoad } from './petsUnderLoad.ts';
 
@@ -11,6 +12,7 @@ it(
   'floods of pipelined requests, of one-byte chunks and of endless bodies on few connections do not delay other clients',
   { timeout: 120_000 },
   async () => {
+    needs('a port');
     const { faults } = await measureFloods(startPetsUnderLoad, options);
     expect(faults).toEqual([]);
   },

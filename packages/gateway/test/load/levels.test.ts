@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { needs } from '../servers.ts';
 import { briefLevels, loadLevels } from './levels.ts';
 import { startPetsUnderLoad } from './petsUnderLoad.ts';
 
@@ -7,6 +8,7 @@ it(
   // The generator shares the cores with other tests, which may keep it from asking for too much: then it tries again.
   { timeout: 60_000, retry: 3 },
   async () => {
+    needs('a port');
     const { faults } = await loadLevels(startPetsUnderLoad, briefLevels);
     expect(faults).toEqual([]);
   },

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { adapterOfRun } from '../adapters.ts';
 import { type Pinned, startPinned } from './pinned.ts';
 import type { Target } from './target.ts';
 
@@ -14,7 +15,7 @@ export type StartUnderLoad = () => Promise<UnderLoad>;
 
 /** The gateway with a router in memory. `apps/server` runs the same measurements on the pet store's process. */
 export const startPetsUnderLoad: StartUnderLoad = async () => {
-  const server = startPinned(0, file);
+  const server = startPinned(0, file, { ADAPTER: adapterOfRun() });
   const { port } = await server.ask<Target>({});
   return { ...server, port };
 };

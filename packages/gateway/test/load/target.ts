@@ -1,6 +1,6 @@
 /** A gateway under load, as a process: `startPinned(0, …)`. It answers each message with its port. */
 import { createGateway, type Handle } from '@petstore/gateway';
-import { serve } from '@petstore/gateway/uws';
+import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
 import { answerParent } from './pinned.ts';
 import { apiKey, nameLength, pets } from './requests.ts';
@@ -26,6 +26,6 @@ const gateway = await createGateway({
   maxInFlight: 1000,
   maxQueueMs: 50,
 });
-const { port } = await serve(gateway);
+const { port } = await listen(gateway);
 
 answerParent(async () => ({ port }) satisfies Target);

@@ -1,9 +1,9 @@
 import { createGateway } from '@petstore/gateway';
-import { serve } from '@petstore/gateway/uws';
 import { everyForm, inputs } from '@petstore/testing/forms';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { connect } from '../client.ts';
+import { serve } from '../servers.ts';
 import { type Ask, type Face, inProcess, type Outcome, overPort, restOutcome, rpcOutcome } from './faces.ts';
 import { jsonText } from './jsonText.ts';
 import { richCall, richInput } from './richCalls.ts';
@@ -77,20 +77,16 @@ describe('any router’s REST and tRPC give the same result or the same refusal'
   });
 
   it('over a real port', async () => {
-    const listening = await serve(await newGateway());
-    const close = async () => {
-      await listening.close();
-    };
+    const server = await serve(await newGateway());
     try {
-      const origin = `http://127.0.0.1:${listening.port}`;
-      const ask = overPort(await connect({ origin, apiKey }));
+      const ask = overPort(await connect({ ...server, apiKey }));
       const property = fc.asyncProperty(cases, async (one) => {
         const { actual, expected: right } = await onEveryFace(ask, one, tally);
         expect(actual).toEqual(right);
       });
       await fc.assert(property, { numRuns: inputs(200) });
     } finally {
-      await close();
+      await server.close();
     }
   });
 });

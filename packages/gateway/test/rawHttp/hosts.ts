@@ -7,7 +7,7 @@ import {
   type HttpResponse,
   type Handle,
 } from '@petstore/gateway';
-import { serve } from '@petstore/gateway/uws';
+import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
 
 /** Pets behind a real port, and a record of what the service was asked. */
@@ -22,9 +22,9 @@ export interface RawHost {
   close(): Promise<void>;
 }
 
-type Listen = (handle: Handle) => Promise<{ readonly port: number; readonly close: () => Promise<unknown> }>;
+type Start = (handle: Handle) => Promise<{ readonly port: number; readonly close: () => Promise<unknown> }>;
 
-async function host(listen: Listen): Promise<RawHost> {
+async function host(start: Start): Promise<RawHost> {
   const { router, rows } = createPets();
   const gateway = await createGateway({
     router,
@@ -32,7 +32,7 @@ async function host(listen: Listen): Promise<RawHost> {
     document: { title: 'Pets', version: '1.0.0' },
   });
   const handled: string[] = [];
-  const { port, close } = await listen((request) => {
+  const { port, close } = await start((request) => {
     handled.push(`${request.method} ${request.path}${request.query === '' ? '' : '?'}${request.query}`);
     return gateway.handle(request);
   });
@@ -50,8 +50,8 @@ async function host(listen: Listen): Promise<RawHost> {
 /** The host that is tested. */
 export const gatewayHost = (): Promise<RawHost> =>
   host(async (handle) => {
-    const listening = await serve({ handle });
-    return { port: listening.port, close: () => listening.close({ deadlineMs: 0 }) };
+    const server = await listen({ handle });
+    return { port: server.port, close: () => server.close({ deadlineMs: 0 }) };
   });
 
 /** What most people know. */

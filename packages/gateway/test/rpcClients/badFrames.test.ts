@@ -1,11 +1,13 @@
 import { everyForm, inputs } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
+import { needs } from '../servers.ts';
 import { testSeed } from '../testSeed.ts';
 import { badFrames, shortBadFrames } from './badFrames.ts';
 
 it.each(everyForm ? (['official', 'gateway'] as const) : (['gateway'] as const))(
   'malformed frames and messages are answered with an error, or end their connection: %s',
   async (subject) => {
+    needs('a port');
     const { faults } = await badFrames({
       subject,
       seed: testSeed,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { jsonLines, lines, serverSentEvents, webSocketMessages } from './bytes.ts';
 import { streamed, transcript, withoutOrder } from './transcript.ts';
-import { serveGateway } from './gatewayServer.ts';
+import { serveGateway } from './gateway.ts';
 import { serveOfficial } from './officialServer.ts';
 import { startWith } from './start.ts';
 
@@ -15,7 +15,7 @@ describe('JSON lines, byte for byte but for the order of calls', () => {
     const [official, gateway] = await Promise.all([startOfficial(options), startGateway(options)]);
     const [expected, actual] = await Promise.all(
       [official, gateway].map(async ({ place }) => {
-        const { body, ...response } = await streamed(`${place.http}${target}`, headers);
+        const { body, ...response } = await streamed(place, target, headers);
         return { response, lines: withoutOrder(body) };
       }),
     );
@@ -30,7 +30,7 @@ describe('server-sent events, byte for byte', () => {
   it.each(serverSentEvents)('$name', async ({ target, headers = {}, options }) => {
     const [official, gateway] = await Promise.all([startOfficial(options), startGateway(options)]);
     const [expected, actual] = await Promise.all(
-      [official, gateway].map(({ place }) => streamed(`${place.http}${target}`, headers)),
+      [official, gateway].map(({ place }) => streamed(place, target, headers)),
     );
     expect(expected?.body).not.toBe('');
     expect(actual).toEqual(expected);

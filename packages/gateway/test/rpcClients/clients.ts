@@ -15,13 +15,33 @@ import { EventSource } from 'eventsource';
 import superjson from 'superjson';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
+import type { Fetch } from '../fetch.ts';
+import { needs } from '../servers.ts';
 import type { SuperjsonRouter, WireRouter } from './wireRouter.ts';
 
-/** Where a server is: its origin and the base path of its tRPC face. */
+/** Where a server's tRPC protocol is, as options of the links of `@trpc/client`. */
 export interface Place {
-  readonly http: string;
+  readonly http: { readonly url: string; readonly fetch: Fetch };
+  readonly events: {
+    readonly url: string;
+    readonly EventSource: typeof EventSource;
+    readonly eventSourceOptions: { readonly fetch: Fetch };
+  };
   readonly ws: string;
 }
+
+/** @param server an origin, and what its clients call it with */
+export const placeOf = (
+  { origin, fetch }: { readonly origin: string; readonly fetch: Fetch },
+  basePath: string,
+): Place => {
+  const url = `${origin}${basePath}`;
+  return {
+    http: { url, fetch },
+    events: { url, EventSource, eventSourceOptions: { fetch } },
+    ws: url.replace(/^http/, 'ws'),
+  };
+};
 
 export type Client = TRPCClient<WireRouter>;
 
@@ -32,6 +52,7 @@ const PackageWebSocket = WebSocket as unknown as typeof globalThis.WebSocket;
 
 /** A WebSocket client that reconnects at once and is closed with the test. */
 export function wsClient(place: Place, options: Partial<WebSocketClientOptions> = {}): TRPCWebSocketClient {
+  needs('WebSockets');
   const client = createWSClient({
     url: place.ws,
     WebSocket: PackageWebSocket,
@@ -44,34 +65,32 @@ export function wsClient(place: Place, options: Partial<WebSocketClientOptions> 
 
 /** The terminating links for queries and mutations, by name. */
 export const callLinks = {
-  httpLink: (place: Place) => httpLink<WireRouter>({ url: place.http }),
-  httpBatchLink: (place: Place) => httpBatchLink<WireRouter>({ url: place.http }),
-  httpBatchStreamLink: (place: Place) => httpBatchStreamLink<WireRouter>({ url: place.http }),
+  httpLink: (place: Place) => httpLink<WireRouter>(place.http),
+  httpBatchLink: (place: Place) => httpBatchLink<WireRouter>(place.http),
+  httpBatchStreamLink: (place: Place) => httpBatchStreamLink<WireRouter>(place.http),
   wsLink: (place: Place) => wsLink({ client: wsClient(place) }),
 } satisfies Record<string, (place: Place) => TRPCLink<WireRouter>>;
 
 /** The terminating links for subscriptions, by name. */
 export const subscriptionLinks = {
-  httpSubscriptionLink: (place: Place) =>
-    httpSubscriptionLink<WireRouter, typeof EventSource>({ url: place.http, EventSource }),
+  httpSubscriptionLink: (place: Place) => httpSubscriptionLink<WireRouter, typeof EventSource>(place.events),
   wsLink: callLinks.wsLink,
 } satisfies Record<string, (place: Place) => TRPCLink<WireRouter>>;
 
 const transformed = { transformer: superjson } as const;
 
 export const superjsonLinks = {
-  httpLink: (place: Place) => httpLink<SuperjsonRouter>({ url: place.http, ...transformed }),
-  httpBatchLink: (place: Place) => httpBatchLink<SuperjsonRouter>({ url: place.http, ...transformed }),
+  httpLink: (place: Place) => httpLink<SuperjsonRouter>({ ...place.http, ...transformed }),
+  httpBatchLink: (place: Place) => httpBatchLink<SuperjsonRouter>({ ...place.http, ...transformed }),
   httpBatchStreamLink: (place: Place) =>
-    httpBatchStreamLink<SuperjsonRouter>({ url: place.http, ...transformed }),
+    httpBatchStreamLink<SuperjsonRouter>({ ...place.http, ...transformed }),
   wsLink: (place: Place) => wsLink({ client: wsClient(place), ...transformed }),
 } satisfies Record<string, (place: Place) => TRPCLink<SuperjsonRouter>>;
 
 export const superjsonSubscriptionLinks = {
   httpSubscriptionLink: (place: Place) =>
     httpSubscriptionLink<SuperjsonRouter, typeof EventSource>({
-      url: place.http,
-      EventSource,
+      ...place.events,
       ...transformed,
     }),
   wsLink: superjsonLinks.wsLink,

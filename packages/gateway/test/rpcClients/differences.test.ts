@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { differences } from './differences.ts';
-import { serveGateway } from './gatewayServer.ts';
+import { serveGateway } from './gateway.ts';
 import { serveOfficial } from './officialServer.ts';
 import { startWith } from './start.ts';
 

@@ -45,7 +45,7 @@ export const differences: readonly Difference[] = [
     name: 'OPTIONS',
     reason: 'It is a preflight, which carries no credential: answered as such before the wire.',
     look: async ({ place }) => {
-      const response = await fetch(`${place.http}/hello`, { method: 'OPTIONS' });
+      const response = await place.http.fetch(`${place.http.url}/hello`, { method: 'OPTIONS' });
       await response.text();
       return [response.status, response.headers.get('allow')];
     },
@@ -117,7 +117,7 @@ export const differences: readonly Difference[] = [
       'uWebSockets.js takes bytes beyond ASCII at either end of a header’s value for white space, and drops them. ' +
       'Ids of tracked events should be ASCII.',
     look: async ({ place }) => {
-      const response = await fetch(`${place.http}/count?input=%7B%22to%22%3A1%7D`, {
+      const response = await place.http.fetch(`${place.http.url}/count?input=%7B%22to%22%3A1%7D`, {
         headers: { 'last-event-id': 'é7é' },
       });
       return /^event: restore-id\ndata: \nid: (.*)$/m.exec(await response.text())?.[1];

@@ -3,7 +3,7 @@ import { inputs } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
 import { testSeed } from '../testSeed.ts';
 import { fuzzedFrames, isServed, sentinel } from './fuzzedFrames.ts';
-import { serveGateway } from './gatewayServer.ts';
+import { serveGateway } from './gateway.ts';
 import { serveOfficial } from './officialServer.ts';
 import { startWith, type Running } from './start.ts';
 import { probe } from './webSocketProbe.ts';

@@ -1,4 +1,4 @@
-import { serveGateway } from './gatewayServer.ts';
+import { serveGateway } from './gateway.ts';
 import { rpcClients } from './rpcClients.ts';
 
 rpcClients(serveGateway);

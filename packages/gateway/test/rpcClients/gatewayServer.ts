@@ -1,40 +1,46 @@
 import { createGateway } from '@petstore/gateway';
-import { serve } from '@petstore/gateway/uws';
+import type { serve as Serve } from '../servers.ts';
 import type { ServeWire } from './wireServer.ts';
 
-/** The gateway, on uWebSockets.js. */
-export const serveGateway: ServeWire = async ({
-  router,
-  createContext,
-  basePath = '/trpc',
-  port = 0,
-  rpc = {},
-  maxBodyBytes = 1_048_576,
-  maxMessageBytes = 1_048_576,
-  keepAlive,
-  encoder,
-}) => {
-  const gateway = await createGateway({
+/** The gateway, on an adapter. */
+export const gatewayOn =
+  (serve: typeof Serve): ServeWire =>
+  async ({
     router,
-    createContext: ({ info }) => createContext(info),
-    rpcBasePath: basePath,
-    maxBodyBytes,
-    rpc,
-    sockets: {
-      maxMessageBytes,
-      ...(keepAlive && { keepAlive }),
-      ...(encoder && { experimental_encoder: encoder }),
-    },
-    document: { title: 'The whole wire', version: '0.0.0' },
-    // Procedures fail here as they are meant to: nothing is to be printed.
-    onExchange: () => {},
-  });
-  const listening = await serve(gateway, { port });
-  return {
-    port: listening.port,
-    broadcastReconnect: () => gateway.broadcastReconnect(),
-    close: async () => {
-      await listening.close({ deadlineMs: 1000, graceMs: 0 });
-    },
+    createContext,
+    basePath = '/trpc',
+    port = 0,
+    rpc = {},
+    maxBodyBytes = 1_048_576,
+    maxMessageBytes = 1_048_576,
+    keepAlive,
+    encoder,
+  }) => {
+    const gateway = await createGateway({
+      router,
+      createContext: ({ info }) => createContext(info),
+      rpcBasePath: basePath,
+      maxBodyBytes,
+      rpc,
+      sockets: {
+        maxMessageBytes,
+        ...(keepAlive && { keepAlive }),
+        ...(encoder && { experimental_encoder: encoder }),
+      },
+      document: { title: 'The whole wire', version: '0.0.0' },
+      // Procedures fail here as they are meant to: nothing is to be printed.
+      onExchange: () => {},
+    });
+    const server = await serve(gateway, { port });
+    return {
+      origin: server.origin,
+      fetch: server.fetch,
+      get port() {
+        return server.port;
+      },
+      broadcastReconnect: () => gateway.broadcastReconnect(),
+      close: async () => {
+        await server.close({ deadlineMs: 1000, graceMs: 0 });
+      },
+    };
   };
-};

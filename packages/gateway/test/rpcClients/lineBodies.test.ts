@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC } from '@trpc/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { lines } from './bytes.ts';
-import { serveGateway } from './gatewayServer.ts';
+import { serveGateway } from './gateway.ts';
 
 const t = initTRPC.create({ isDev: false });
 const slow = t.middleware(async ({ next }) => {
@@ -26,7 +26,7 @@ it.each([
 ])('GET /trpc/%s as JSON lines has a Content-Length: %s', async (paths, hasLength) => {
   const server = await serveGateway({ router, createContext: () => ({}) });
   onTestFinished(() => server.close());
-  const response = await fetch(`http://127.0.0.1:${server.port}/trpc/${paths}?batch=1`, { headers: lines });
+  const response = await server.fetch(`${server.origin}/trpc/${paths}?batch=1`, { headers: lines });
   const text = await response.text();
   expect(response.headers.get('content-length')).toBe(hasLength ? String(text.length) : null);
   expect(text.split('\n')).toHaveLength(8);

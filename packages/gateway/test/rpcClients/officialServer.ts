@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createHTTPServer } from '@trpc/server/adapters/standalone';
 import { applyWSSHandler } from '@trpc/server/adapters/ws';
 import { WebSocketServer } from 'ws';
+import { globalFetch } from '../fetch.ts';
 import type { ServeWire } from './wireServer.ts';
 
 /** tRPC's own adapters, standalone and ws, on one port: what the gateway is held to. */
@@ -37,8 +38,11 @@ export const serveOfficial: ServeWire = async ({
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
+  const address = server.address() as AddressInfo;
   return {
-    port: (server.address() as AddressInfo).port,
+    origin: `http://127.0.0.1:${address.port}`,
+    fetch: globalFetch,
+    port: address.port,
     broadcastReconnect: broadcastReconnectNotification,
     close: async () => {
       for (const socket of sockets.clients) socket.terminate();

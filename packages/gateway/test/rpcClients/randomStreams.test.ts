@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { testSeed } from '../testSeed.ts';
 import { lines } from './bytes.ts';
-import { serveGateway } from './gatewayServer.ts';
+import { placeOf } from './clients.ts';
+import { serveGateway } from './gateway.ts';
 import { serveOfficial } from './officialServer.ts';
 import { createRandomRouter, type RandomInput } from './randomCalls.ts';
 import { withoutOrder } from './transcript.ts';
@@ -31,15 +32,15 @@ async function start(serve: ServeWire, isTransformed: boolean) {
     },
   });
   onTestFinished(() => server.close());
-  return { random, seen, url: `http://127.0.0.1:${server.port}/trpc` };
+  return { random, seen, place: placeOf(server, '/trpc') };
 }
 
 type Started = Awaited<ReturnType<typeof start>>;
 type Transcript = Awaited<ReturnType<typeof transcript>>;
 
 /** A response, and the errors that were reported meanwhile. */
-async function transcript({ seen, url }: Started, target: string, init: RequestInit) {
-  const response = await fetch(`${url}${target}`, init);
+async function transcript({ seen, place: { http } }: Started, target: string, init: RequestInit) {
+  const response = await http.fetch(`${http.url}${target}`, init);
   return { status: response.status, text: await response.text(), errors: seen.errors.splice(0) };
 }
 

@@ -1,6 +1,6 @@
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { onTestFinished } from 'vitest';
-import type { Place } from './clients.ts';
+import { type Place, placeOf } from './clients.ts';
 import { LiveCalls } from './liveCalls.ts';
 import { createWireRouter, seenInfo, type SeenInfo, type StreamOptions } from './wireRouter.ts';
 import type { ServeWire, WireOptions, WireServer } from './wireServer.ts';
@@ -48,12 +48,8 @@ export const startWith =
       },
     });
     onTestFinished(() => server.close());
-    const basePath = options.basePath ?? '/trpc';
     return {
-      place: {
-        http: `http://127.0.0.1:${server.port}${basePath}`,
-        ws: `ws://127.0.0.1:${server.port}${basePath}`,
-      },
+      place: placeOf(server, options.basePath ?? '/trpc'),
       server,
       calls,
       contexts,

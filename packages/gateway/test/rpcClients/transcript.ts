@@ -2,11 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sortedLines } from '@petstore/testing/jsonLines';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
+import { needs } from '../servers.ts';
 import type { SocketRow } from './bytes.ts';
+import type { Place } from './clients.ts';
 
 /** The whole of a streamed answer, without what belongs to the server or the moment. */
-export async function streamed(url: string, headers: Readonly<Record<string, string>>) {
-  const response = await fetch(url, { headers });
+export async function streamed(
+  { http: { url, fetch } }: Place,
+  target: string,
+  headers: Readonly<Record<string, string>>,
+) {
+  const response = await fetch(`${url}${target}`, { headers });
   return {
     status: response.status,
     type: response.headers.get('content-type'),
@@ -23,6 +29,7 @@ export const withoutOrder = (body: string): readonly string[] =>
 
 /** Every message that the server sent, text or binary, byte by byte, and how it closed where it did. */
 export async function transcript(url: string, { send, closes }: SocketRow): Promise<string[]> {
+  needs('WebSockets');
   const socket = new WebSocket(url);
   onTestFinished(() => socket.terminate());
   const seen: string[] = [];

@@ -18,7 +18,13 @@ export interface Report {
 
 const serveAs: Record<string, () => Promise<ServeWire>> = {
   official: async () => (await import('./officialServer.ts')).serveOfficial,
-  gateway: async () => (await import('./gatewayServer.ts')).serveGateway,
+  gateway: async () => {
+    const [{ gatewayOn }, { listen }] = await Promise.all([
+      import('./gatewayServer.ts'),
+      import('../listen.ts'),
+    ]);
+    return gatewayOn(listen);
+  },
 };
 
 const calls = new LiveCalls();

@@ -1,6 +1,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { HTTPBaseHandlerOptions, TRPCRequestInfo } from '@trpc/server/http';
 import type { Encoder } from '@trpc/client';
+import type { Fetch } from '../fetch.ts';
 
 /** What the suite asks of a server. What is left out has each server's own default. */
 export interface WireOptions {
@@ -22,8 +23,11 @@ export interface WireOptions {
   readonly encoder?: Encoder;
 }
 
-/** A server that listens on a port of 127.0.0.1, over HTTP and WebSocket. */
+/** A server of HTTP and WebSockets, as its clients reach it. */
 export interface WireServer {
+  readonly origin: string;
+  readonly fetch: Fetch;
+  /** Of 127.0.0.1. */
   readonly port: number;
   /** Tells every WebSocket client to connect anew. */
   broadcastReconnect(): void;

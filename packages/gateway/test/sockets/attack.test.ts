@@ -1,5 +1,6 @@
 import { everyForm } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
+import { needs } from '../servers.ts';
 import { attackSockets, briefAttack } from './attack.ts';
 
 // Half a minute.
@@ -7,6 +8,7 @@ it.runIf(everyForm)(
   '250 WebSockets of one address that send no credential, do not finish or do not read take at most 150 MB, and keep no other client from being served',
   { timeout: 120_000 },
   async () => {
+    needs('a port');
     const { faults } = await attackSockets(briefAttack);
     expect(faults).toEqual([]);
   },

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Measured } from '../load/levels.ts';
+import { adapterOfRun } from '../adapters.ts';
 import { startPinned } from '../load/pinned.ts';
 import { finish, isCommand } from '../rpcClients/commandLine.ts';
 import { megabytes } from '../rpcClients/startWireProcess.ts';
@@ -58,7 +59,7 @@ interface AttackResult extends Attacked {
 
 export async function attackSockets(options: AttackOptions): Promise<Measured> {
   const { sockets, seconds } = options;
-  const server = startPinned(0, fileOf('attackTarget.ts'));
+  const server = startPinned(0, fileOf('attackTarget.ts'), { ADAPTER: adapterOfRun() });
   const attacker = startPinned(1, fileOf('attacker.ts'));
   const bystander = startPinned(1, fileOf('bystander.ts'));
   const askBystander = <Answer>(message: BystanderMessage) => bystander.ask<Answer>(message);

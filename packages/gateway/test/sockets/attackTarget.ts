@@ -1,9 +1,9 @@
 /** The gateway that is attacked, as a process: `startPinned(0, …)`. It answers each message with its port. */
 import { createGateway } from '@petstore/gateway';
-import { serve } from '@petstore/gateway/uws';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
+import { listen } from '../listen.ts';
 import { answerParent } from '../load/pinned.ts';
 
 /** Where it listens. */
@@ -26,6 +26,6 @@ const gateway = await createGateway({
   createContext: () => ({}),
   document: { title: 'Target', version: '0.0.0' },
 });
-const { port } = await serve(gateway);
+const { port } = await listen(gateway);
 
 answerParent(async () => ({ port }) satisfies Target);

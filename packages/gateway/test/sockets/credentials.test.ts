@@ -323,7 +323,7 @@ describe('calls that wait for their context', () => {
 
 describe('the credential of an EventSource', () => {
   it('may be in the connection parameters of a subscription, and of nothing else', async () => {
-    const { http } = await startLibrary();
+    const { fetch, http } = await startLibrary();
     const query = `connectionParams=${encodeURIComponent('{"authorization":"Bearer good-key"}')}`;
     const stopping = new AbortController();
     const accept = { accept: 'text/event-stream' };
@@ -338,7 +338,7 @@ describe('the credential of an EventSource', () => {
 
 describe('a credential that is revoked', () => {
   it('ends its sockets with 1008, its streams after an event, and no one else’s', async () => {
-    const { dial, http, keys, listening, work } = await startLibrary();
+    const { dial, fetch, http, keys, listening, work } = await startLibrary();
     const mine = dial();
     const byParameters = dial(waiting, {});
     byParameters.send(parameters({ authorization: 'Bearer good-key' }));

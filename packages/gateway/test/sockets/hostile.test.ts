@@ -108,7 +108,7 @@ describe('a client of a WebSocket', () => {
 
   it('ends nothing by an error that an asynchronous onError fails to report', async () => {
     const onError = vi.fn(() => Promise.reject(new Error('the reporter is down')) as unknown as void);
-    const { dial, http } = await startLibrary({}, { onError });
+    const { dial, fetch, http } = await startLibrary({}, { onError });
     const client = dial();
     client.send(call(1, 'query', 'broken'));
     await until(() => expect(client.messages).toMatchObject([{ error: {} }]));
@@ -165,7 +165,7 @@ describe('a client of a WebSocket', () => {
   });
 
   it('may send its credential in a query for a subscription, and for nothing else', async () => {
-    const { http } = await startLibrary();
+    const { fetch, http } = await startLibrary();
     const credential = `connectionParams=${encodeURIComponent('{"authorization":"Bearer good-key"}')}`;
     const headers = { accept: 'text/event-stream' };
     const stopping = new AbortController();

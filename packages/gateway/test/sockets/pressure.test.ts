@@ -121,7 +121,7 @@ describe('a client that goes away', () => {
 
 describe('a subscription that does not look at its signal', () => {
   it.each(['/trpc/deaf', '/v1/deaf'])('is over when its client leaves %s', async (path) => {
-    const { exchanges, http, listening } = await startLibrary();
+    const { exchanges, fetch, http, listening } = await startLibrary();
     const leaving = new AbortController();
     const headers = { authorization: 'Bearer good-key', accept: 'text/event-stream' };
     await fetch(`${http}${path}`, { headers, signal: leaving.signal });

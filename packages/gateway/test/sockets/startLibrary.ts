@@ -7,13 +7,15 @@ import {
   type HttpRequest,
   type SocketOptions,
 } from '@petstore/gateway';
-import { serve, type Listening } from '@petstore/gateway/uws';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { onTestFinished } from 'vitest';
 import { WebSocket, type ClientOptions } from 'ws';
 import { z } from 'zod';
+import type { Fetch } from '../fetch.ts';
+import type { Server } from '../listen.ts';
+import { needs, serve } from '../servers.ts';
 
 interface Context {
   readonly caller: string | undefined;
@@ -100,8 +102,9 @@ function createRouter(work: Work) {
 }
 
 export interface Library {
-  readonly listening: Listening;
+  readonly listening: Server;
   readonly http: string;
+  readonly fetch: Fetch;
   readonly work: Work;
   /** The keys that are good now, each with its owner. */
   readonly keys: Map<string, string>;
@@ -161,19 +164,20 @@ export async function startLibrary(
   onTestFinished(async () => {
     await listening.close({ deadlineMs: 0 });
   });
-  const origin = `127.0.0.1:${listening.port}`;
   return {
     listening,
-    http: `http://${origin}`,
+    http: listening.origin,
+    fetch: listening.fetch,
     work,
     keys,
     exchanges,
     dial: (target = '/trpc', options = { headers: { authorization: 'Bearer good-key' } }) =>
-      client(`ws://${origin}${target}`, options),
+      client(`${listening.origin.replace(/^http/, 'ws')}${target}`, options),
   };
 }
 
 function client(url: string, options: ClientOptions): Client {
+  needs('WebSockets');
   const socket = new WebSocket(url, options);
   onTestFinished(() => socket.terminate());
   const messages: unknown[] = [];

@@ -29,7 +29,7 @@ describe('a server that stops', () => {
   });
 
   it.each(['/trpc/ticks', '/v1/ticks'])('ends the events of %s after one of them', async (path) => {
-    const { http, listening, work } = await startLibrary();
+    const { fetch, http, listening, work } = await startLibrary();
     const response = await fetch(`${http}${path}`, key);
     const text = response.text();
     await until(() => expect(listening.inFlight()).toBe(1));
@@ -41,7 +41,7 @@ describe('a server that stops', () => {
   it.each(['/trpc/silence', '/trpc/deaf', '/v1/deaf'])(
     'ends the events of %s in order, which sends none and may ignore its signal',
     async (path) => {
-      const { http, listening } = await startLibrary();
+      const { fetch, http, listening } = await startLibrary();
       const response = await fetch(`${http}${path}`, key);
       // It fails where the last chunk is missing.
       const text = response.text();
@@ -52,7 +52,7 @@ describe('a server that stops', () => {
   );
 
   it('lets lines come to their end', async () => {
-    const { http, listening } = await startLibrary();
+    const { fetch, http, listening } = await startLibrary();
     const response = await fetch(`${http}/trpc/slow?batch=1&input=${encodeURIComponent('{"0":200}')}`, {
       headers: { ...key.headers, 'trpc-accept': 'application/jsonl' },
     });

@@ -7,7 +7,6 @@ import {
   wsLink,
   type TRPCLink,
 } from '@trpc/client';
-import { EventSource } from 'eventsource';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { clientOf, wsClient } from '../clients.ts';
 import { collect } from '../collect.ts';
@@ -38,7 +37,7 @@ export function aborts(start: Start): void {
     it.each(httpLinks)('a query over %s', async (_name, link) => {
       const running = await start();
       const controller = new AbortController();
-      const trpc = clientOf(link({ url: running.place.http }));
+      const trpc = clientOf(link(running.place.http));
       const asked = trpc.slow.query({ ms: 60_000 }, { signal: controller.signal });
       await begun(running, 'slow');
       controller.abort();
@@ -49,7 +48,7 @@ export function aborts(start: Start): void {
     it.each(httpLinks)('a mutation over %s', async (_name, link) => {
       const running = await start();
       const controller = new AbortController();
-      const trpc = clientOf(link({ url: running.place.http }));
+      const trpc = clientOf(link(running.place.http));
       const asked = trpc.slowWrite.mutate({ ms: 60_000 }, { signal: controller.signal });
       await begun(running, 'slowWrite');
       controller.abort();
@@ -60,7 +59,7 @@ export function aborts(start: Start): void {
     it.each(httpLinks.slice(1))('every call of a batch over %s', async (_name, link) => {
       const running = await start();
       const controller = new AbortController();
-      const trpc = clientOf(link({ url: running.place.http }));
+      const trpc = clientOf(link(running.place.http));
       const asked = Array.from({ length: 5 }, () =>
         trpc.slow.query({ ms: 60_000 }, { signal: controller.signal }),
       );
@@ -73,7 +72,7 @@ export function aborts(start: Start): void {
     it('one abort of several in a batch stops none, all of them stop all', async () => {
       const running = await start();
       const [first, second] = [new AbortController(), new AbortController()];
-      const trpc = clientOf(httpBatchLink({ url: running.place.http }));
+      const trpc = clientOf(httpBatchLink(running.place.http));
       const asked = [first, second].map(({ signal }) => trpc.slow.query({ ms: 60_000 }, { signal }));
       await begun(running, 'slow', 2);
       first.abort();
@@ -87,7 +86,7 @@ export function aborts(start: Start): void {
     it('a stream of JSON lines that is left in the middle', async () => {
       const running = await start();
       const controller = new AbortController();
-      const trpc = clientOf(httpBatchStreamLink({ url: running.place.http }));
+      const trpc = clientOf(httpBatchStreamLink(running.place.http));
       const output = await trpc.forever.query(undefined, { signal: controller.signal });
       let received = 0;
       await expect(
@@ -104,7 +103,9 @@ export function aborts(start: Start): void {
 
     it('the body of a native fetch that is cancelled', async () => {
       const running = await start();
-      const response = await fetch(`${running.place.http}/ticks?input=%7B%22everyMs%22%3A5%7D`);
+      const response = await running.place.http.fetch(
+        `${running.place.http.url}/ticks?input=%7B%22everyMs%22%3A5%7D`,
+      );
       const reader = response.body?.getReader();
       await reader?.read();
       await reader?.cancel();
@@ -114,7 +115,7 @@ export function aborts(start: Start): void {
     it('a subscription over SSE, by its signal', async () => {
       const running = await start();
       const controller = new AbortController();
-      const trpc = clientOf(httpSubscriptionLink({ url: running.place.http, EventSource }));
+      const trpc = clientOf(httpSubscriptionLink(running.place.events));
       const seen = collect(trpc.watch, undefined, controller.signal);
       await vi.waitFor(() => expect(seen.data).toHaveLength(1));
       controller.abort();

@@ -8,7 +8,7 @@ export function batches(start: Start): void {
   describe('batches', () => {
     it('httpBatchLink sends calls made at once as one request', async () => {
       const { place, contexts } = await start();
-      const trpc = clientOf(httpBatchLink({ url: place.http }));
+      const trpc = clientOf(httpBatchLink(place.http));
       await Promise.all([trpc.hello.query(), trpc.nothing.query(), trpc.add.query({ a: 1, b: 2 })]);
       expect(contexts).toHaveLength(1);
       expect(contexts[0]).toMatchObject({
@@ -22,7 +22,7 @@ export function batches(start: Start): void {
 
     it('httpBatchLink sends mutations as one POST', async () => {
       const { place, contexts } = await start();
-      const trpc = clientOf(httpBatchLink({ url: place.http }));
+      const trpc = clientOf(httpBatchLink(place.http));
       const made = await Promise.all([trpc.write.mutate({ name: 'a' }), trpc.write.mutate({ name: 'b' })]);
       expect(made.map(({ name }) => name)).toEqual(['a', 'b']);
       expect(contexts).toHaveLength(1);
@@ -31,13 +31,13 @@ export function batches(start: Start): void {
 
     it('a batch of one is a batch', async () => {
       const { place, contexts } = await start();
-      await clientOf(httpBatchLink({ url: place.http })).hello.query();
+      await clientOf(httpBatchLink(place.http)).hello.query();
       expect(contexts[0]).toMatchObject({ batch: true, calls: ['hello'] });
     });
 
     it('a batch of 40 inputs, in an URL of some kilobytes', async () => {
       const { place } = await start();
-      const trpc = clientOf(httpBatchLink({ url: place.http }));
+      const trpc = clientOf(httpBatchLink(place.http));
       const names = Array.from({ length: 40 }, (_, n) => `name ${n} ${'x'.repeat(20)}`);
       const answers = await Promise.all(names.map((name) => trpc.hello.query({ name })));
       expect(answers).toEqual(names.map((name) => `Hello, ${name}!`));
@@ -45,7 +45,7 @@ export function batches(start: Start): void {
 
     it('httpBatchStreamLink gives each answer when it is there', async () => {
       const { place, contexts } = await start();
-      const trpc = clientOf(httpBatchStreamLink({ url: place.http }));
+      const trpc = clientOf(httpBatchStreamLink(place.http));
       const order: string[] = [];
       await Promise.all([
         trpc.slow.query({ ms: 150 }).then(() => order.push('slow')),
@@ -73,7 +73,7 @@ export function batches(start: Start): void {
       ['httpBatchStreamLink', httpBatchStreamLink],
     ] as const)('maxBatchSize refuses more calls over %s, and takes as many', async (_name, link) => {
       const { place, errors } = await start({ rpc: { maxBatchSize: 2 } });
-      const trpc = clientOf(link({ url: place.http }));
+      const trpc = clientOf(link(place.http));
       expect(await Promise.all([trpc.hello.query(), trpc.hello.query()])).toHaveLength(2);
       await expect(
         Promise.all([trpc.hello.query(), trpc.hello.query(), trpc.hello.query()]),
@@ -83,17 +83,17 @@ export function batches(start: Start): void {
 
     it('allowBatching: false refuses a batch and serves single calls', async () => {
       const { place } = await start({ rpc: { allowBatching: false } });
-      await expect(clientOf(httpBatchLink({ url: place.http })).hello.query()).rejects.toMatchObject({
+      await expect(clientOf(httpBatchLink(place.http)).hello.query()).rejects.toMatchObject({
         message: 'Batching is not enabled on the server',
       });
-      expect(await clientOf(httpLink({ url: place.http })).hello.query()).toBe('Hello, world!');
+      expect(await clientOf(httpLink(place.http)).hello.query()).toBe('Hello, world!');
     });
   });
 
   describe('streamed answers (JSON lines)', () => {
     it('promises in an output come as they settle, and fail with an error of their own', async () => {
       const { place } = await start();
-      const output = await clientOf(httpBatchStreamLink({ url: place.http })).promises.query();
+      const output = await clientOf(httpBatchStreamLink(place.http)).promises.query();
       expect(output.now).toBe('now');
       expect(await output.later).toBe('later');
       await expect(output.broken).rejects.toMatchObject({
@@ -104,7 +104,7 @@ export function batches(start: Start): void {
 
     it('an async iterable output is iterated, with its return value', async () => {
       const { place } = await start();
-      const output = await clientOf(httpBatchStreamLink({ url: place.http })).iterable.query(3);
+      const output = await clientOf(httpBatchStreamLink(place.http)).iterable.query(3);
       const iterator = output[Symbol.asyncIterator]();
       const steps = [];
       for (let step = await iterator.next(); ; step = await iterator.next()) {
@@ -117,7 +117,7 @@ export function batches(start: Start): void {
     it('an async iterable that fails in the middle gives what came, then the error', async () => {
       const { place, errors } = await start();
       const received: number[] = [];
-      const output = await clientOf(httpBatchStreamLink({ url: place.http })).iterableFails.query();
+      const output = await clientOf(httpBatchStreamLink(place.http)).iterableFails.query();
       await expect(
         (async () => {
           for await (const value of output) received.push(value);
@@ -129,7 +129,7 @@ export function batches(start: Start): void {
 
     it('without streaming, such an output is UNSUPPORTED_MEDIA_TYPE', async () => {
       const { place } = await start();
-      await expect(clientOf(httpBatchLink({ url: place.http })).iterable.query(1)).rejects.toMatchObject({
+      await expect(clientOf(httpBatchLink(place.http)).iterable.query(1)).rejects.toMatchObject({
         data: { code: 'UNSUPPORTED_MEDIA_TYPE' },
       });
       await expect(clientOf(wsLink({ client: wsClient(place) })).iterable.query(1)).rejects.toMatchObject({
@@ -139,8 +139,8 @@ export function batches(start: Start): void {
 
     it('jsonl.pingMs keeps a silent answer alive with white space', async () => {
       const { place } = await start({ streams: { jsonl: { pingMs: 20 } } });
-      const response = await fetch(
-        `${place.http}/slow?batch=1&input=${encodeURIComponent(JSON.stringify({ 0: { ms: 400 } }))}`,
+      const response = await place.http.fetch(
+        `${place.http.url}/slow?batch=1&input=${encodeURIComponent(JSON.stringify({ 0: { ms: 400 } }))}`,
         { headers: { 'trpc-accept': 'application/jsonl' } },
       );
       const text = await response.text();
@@ -151,7 +151,7 @@ export function batches(start: Start): void {
 
     it('jsonl.contentType names the media type', async () => {
       const { place } = await start({ streams: { jsonl: { contentType: 'application/jsonl' } } });
-      const response = await fetch(`${place.http}/hello?batch=1&input=%7B%7D`, {
+      const response = await place.http.fetch(`${place.http.url}/hello?batch=1&input=%7B%7D`, {
         headers: { 'trpc-accept': 'application/jsonl' },
       });
       expect(response.headers.get('content-type')).toBe('application/jsonl');
@@ -160,7 +160,7 @@ export function batches(start: Start): void {
 
     it('the Accept header asks for a stream as trpc-accept does', async () => {
       const { place, contexts } = await start();
-      const trpc = clientOf(httpBatchStreamLink({ url: place.http, streamHeader: 'accept' }));
+      const trpc = clientOf(httpBatchStreamLink({ ...place.http, streamHeader: 'accept' }));
       expect(await trpc.hello.query()).toBe('Hello, world!');
       expect(contexts[0]).toMatchObject({ accept: 'application/jsonl' });
     });
@@ -172,7 +172,7 @@ export function batches(start: Start): void {
       const trpc = clientOf(
         splitLink({
           condition: ({ type }) => type === 'mutation',
-          true: httpLink({ url: place.http }),
+          true: httpLink(place.http),
           false: wsLink({ client: wsClient(place) }),
         }),
       );
@@ -187,7 +187,7 @@ export function batches(start: Start): void {
         retryLink({
           retry: ({ attempts, error }) => attempts < 5 && error.data?.code === 'SERVICE_UNAVAILABLE',
         }),
-        httpBatchStreamLink({ url: place.http }),
+        httpBatchStreamLink(place.http),
       );
       expect(await trpc.flaky.query({ name: 'a', failures: 2 })).toBe(3);
       expect(errors).toEqual(['flaky SERVICE_UNAVAILABLE', 'flaky SERVICE_UNAVAILABLE']);

@@ -1,5 +1,4 @@
 import { httpLink, httpSubscriptionLink, wsLink } from '@trpc/client';
-import { EventSource } from 'eventsource';
 import { describe, expect, it, vi } from 'vitest';
 import { clientOf, wsClient } from '../clients.ts';
 import { collect } from '../collect.ts';
@@ -11,10 +10,10 @@ export function onePort(start: Start): void {
   describe('one port', () => {
     it('HTTP, server-sent events and WebSocket at once', async () => {
       const { place } = await start();
-      const events = clientOf(httpSubscriptionLink({ url: place.http, EventSource }));
+      const events = clientOf(httpSubscriptionLink(place.events));
       const sockets = clientOf(wsLink({ client: wsClient(place) }));
       const seen = [events, sockets].map((trpc) => collect(trpc.count, { to: 20, everyMs: 2 }));
-      expect(await clientOf(httpLink({ url: place.http })).hello.query()).toBe('Hello, world!');
+      expect(await clientOf(httpLink(place.http)).hello.query()).toBe('Hello, world!');
       await Promise.all(seen.map(({ ended }) => ended));
       for (const { data } of seen) expect(data).toHaveLength(20);
     });
@@ -23,9 +22,8 @@ export function onePort(start: Start): void {
       const first = await start();
       const events = clientOf(
         httpSubscriptionLink({
-          url: first.place.http,
-          EventSource,
-          eventSourceOptions: { fetch: quickRetry },
+          ...first.place.events,
+          eventSourceOptions: { fetch: quickRetry(first.place.http.fetch) },
         }),
       );
       const sockets = clientOf(wsLink({ client: wsClient(first.place) }));

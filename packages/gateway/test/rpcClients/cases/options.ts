@@ -1,5 +1,4 @@
 import { httpBatchLink, httpLink, httpSubscriptionLink, wsLink } from '@trpc/client';
-import { EventSource } from 'eventsource';
 import { describe, expect, it } from 'vitest';
 import { clientOf, wsClient } from '../clients.ts';
 import { collect } from '../collect.ts';
@@ -10,15 +9,15 @@ export function options(start: Start): void {
   describe('options of the adapters', () => {
     it('allowMethodOverride lets queries come by POST', async () => {
       const { place } = await start({ rpc: { allowMethodOverride: true } });
-      const single = clientOf(httpLink({ url: place.http, methodOverride: 'POST' }));
-      const batch = clientOf(httpBatchLink({ url: place.http, methodOverride: 'POST' }));
+      const single = clientOf(httpLink({ ...place.http, methodOverride: 'POST' }));
+      const batch = clientOf(httpBatchLink({ ...place.http, methodOverride: 'POST' }));
       expect(await single.hello.query({ name: 'POST' })).toBe('Hello, POST!');
       expect(await batch.hello.query({ name: 'POST' })).toBe('Hello, POST!');
     });
 
     it('allowMethodOverride lets subscriptions come by POST', async () => {
       const { place } = await start({ rpc: { allowMethodOverride: true } });
-      const response = await fetch(`${place.http}/count`, {
+      const response = await place.http.fetch(`${place.http.url}/count`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: '{"to":2}',
@@ -28,7 +27,7 @@ export function options(start: Start): void {
 
     it('without it, a query by POST is 405 with Allow', async () => {
       const { place } = await start();
-      const trpc = clientOf(httpLink({ url: place.http, methodOverride: 'POST' }));
+      const trpc = clientOf(httpLink({ ...place.http, methodOverride: 'POST' }));
       await expect(trpc.hello.query()).rejects.toMatchObject({
         data: { code: 'METHOD_NOT_SUPPORTED', httpStatus: 405 },
         meta: { response: { headers: expect.toSatisfy((all: Headers) => all.get('allow') === 'GET') } },
@@ -50,7 +49,7 @@ export function options(start: Start): void {
         },
       });
       const asked = async (target: string, headers: Record<string, string> = {}) => {
-        const response = await fetch(`${place.http}${target}`, { headers });
+        const response = await place.http.fetch(`${place.http.url}${target}`, { headers });
         await response.text();
         return [
           response.status,
@@ -79,7 +78,7 @@ export function options(start: Start): void {
 
     it('onError hears of each error, with its path, over each wire', async () => {
       const { place, errors } = await start();
-      const overHttp = clientOf(httpLink({ url: place.http }));
+      const overHttp = clientOf(httpLink(place.http));
       const overWs = clientOf(wsLink({ client: wsClient(place) }));
       await expect(overHttp.fail.query('CONFLICT')).rejects.toThrow('This is CONFLICT');
       await expect(overHttp.fail.query('INTERNAL_SERVER_ERROR')).rejects.toThrow('This is');
@@ -89,9 +88,9 @@ export function options(start: Start): void {
 
     it('basePath may have several segments, over HTTP, SSE and WebSocket', async () => {
       const { place, contexts } = await start({ basePath: '/api/v2/rpc' });
-      expect(await clientOf(httpLink({ url: place.http })).hello.query()).toBe('Hello, world!');
+      expect(await clientOf(httpLink(place.http)).hello.query()).toBe('Hello, world!');
       expect(await clientOf(wsLink({ client: wsClient(place) })).hello.query()).toBe('Hello, world!');
-      const trpc = clientOf(httpSubscriptionLink({ url: place.http, EventSource }));
+      const trpc = clientOf(httpSubscriptionLink(place.events));
       const seen = collect(trpc.count, { to: 2 });
       await seen.ended;
       expect(seen.data).toEqual([1, 2]);
@@ -100,7 +99,7 @@ export function options(start: Start): void {
 
     it('info of a single call: its procedure, its type, the URL, the signal', async () => {
       const { place } = await start();
-      expect(await clientOf(httpLink({ url: place.http })).seen.query()).toEqual({
+      expect(await clientOf(httpLink(place.http)).seen.query()).toEqual({
         batch: false,
         calls: ['seen'],
         type: 'query',
@@ -117,11 +116,11 @@ export function options(start: Start): void {
           throw new Error('Not you');
         },
       });
-      await expect(clientOf(httpLink({ url: place.http })).hello.query()).rejects.toMatchObject({
+      await expect(clientOf(httpLink(place.http)).hello.query()).rejects.toMatchObject({
         message: 'Not you',
         data: { code: 'INTERNAL_SERVER_ERROR' },
       });
-      const batch = clientOf(httpBatchLink({ url: place.http }));
+      const batch = clientOf(httpBatchLink(place.http));
       const answers = await Promise.allSettled([batch.hello.query(), batch.nil.query()]);
       expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
       expect(errors).toHaveLength(3);
@@ -129,7 +128,7 @@ export function options(start: Start): void {
 
     it('HEAD is 204 without a body', async () => {
       const { place } = await start();
-      const response = await fetch(`${place.http}/hello`, { method: 'HEAD' });
+      const response = await place.http.fetch(`${place.http.url}/hello`, { method: 'HEAD' });
       expect(response.status).toBe(204);
       expect(await response.text()).toBe('');
     });
@@ -145,7 +144,7 @@ export function options(start: Start): void {
       form.append('tag', 'a');
       form.append('tag', 'b');
       form.append('photo', file);
-      const trpc = clientOf(httpLink({ url: place.http }));
+      const trpc = clientOf(httpLink(place.http));
       expect(await trpc.upload.mutate(form)).toEqual([
         ['name', 'Rex ü'],
         ['tag', 'a'],
@@ -156,7 +155,7 @@ export function options(start: Start): void {
 
     it('a form that ends too early is an error, not a crash', async () => {
       const { place } = await start();
-      const response = await fetch(`${place.http}/upload`, {
+      const response = await place.http.fetch(`${place.http.url}/upload`, {
         method: 'POST',
         headers: { 'content-type': 'multipart/form-data; boundary=x' },
         body: '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nunfinished',
@@ -167,7 +166,7 @@ export function options(start: Start): void {
 
     it('application/octet-stream: a Blob, bytes, a file', async () => {
       const { place } = await start();
-      const trpc = clientOf(httpLink({ url: place.http }));
+      const trpc = clientOf(httpLink(place.http));
       const bytes = new Uint8Array(200_000).map((_, n) => n);
       const { length, digest } = await trpc.bytes.mutate(new Blob([bytes]));
       expect(length).toBe(200_000);
@@ -184,7 +183,7 @@ export function options(start: Start): void {
           controller.close();
         },
       });
-      const response = await fetch(`${place.http}/bytes`, {
+      const response = await place.http.fetch(`${place.http.url}/bytes`, {
         method: 'POST',
         headers: { 'content-type': 'application/octet-stream' },
         body,
@@ -198,7 +197,7 @@ export function options(start: Start): void {
       ['octets', '/bytes', 'application/octet-stream', () => new Uint8Array(2000)],
     ])('%s beyond the body limit are 413', async (_name, path, type, body) => {
       const { place } = await start({ maxBodyBytes: 1000 });
-      const response = await fetch(`${place.http}${path}`, {
+      const response = await place.http.fetch(`${place.http.url}${path}`, {
         method: 'POST',
         headers: { 'content-type': type },
         body: body(),
@@ -214,7 +213,7 @@ export function options(start: Start): void {
       ['application/jsonx', '{}'],
     ])('%s is 415', async (type, body) => {
       const { place } = await start();
-      const response = await fetch(`${place.http}/write`, {
+      const response = await place.http.fetch(`${place.http.url}/write`, {
         method: 'POST',
         headers: { 'content-type': type },
         body,

@@ -9,9 +9,8 @@ import type { Start } from '../start.ts';
 const sseClient = (place: Place, options: Partial<Parameters<typeof httpSubscriptionLink>[0]> = {}) =>
   clientOf(
     httpSubscriptionLink({
-      url: place.http,
-      EventSource,
-      eventSourceOptions: { fetch: quickRetry },
+      ...place.events,
+      eventSourceOptions: { fetch: quickRetry(place.http.fetch) },
       ...(options as object),
     }),
   );
@@ -34,7 +33,7 @@ export function serverSentEvents(start: Start): void {
   describe('server-sent events', () => {
     it('come with the media type, and headers that keep proxies from holding them back', async () => {
       const { place } = await start();
-      const response = await fetch(`${place.http}/count?${inputOf({ to: 1 })}`);
+      const response = await place.http.fetch(`${place.http.url}/count?${inputOf({ to: 1 })}`);
       expect(response.status).toBe(200);
       expect(response.headers.get('content-type')).toBe('text/event-stream');
       expect(response.headers.get('cache-control')).toBe('no-cache, no-transform');
@@ -46,7 +45,7 @@ export function serverSentEvents(start: Start): void {
 
     it('sse.ping sends pings while there is no event', async () => {
       const { place } = await start({ streams: { sse: { ping: { enabled: true, intervalMs: 20 } } } });
-      const response = await fetch(`${place.http}/watch`);
+      const response = await place.http.fetch(`${place.http.url}/watch`);
       const text = await readUntil(response, 'event: ping\ndata: \n\n\nevent: ping\ndata: \n\n\n');
       expect(text).toContain('event: connected');
     });
@@ -85,20 +84,23 @@ export function serverSentEvents(start: Start): void {
       ['the Last-Event-Id parameter', {}, '&Last-Event-Id=3'],
     ])('%s resumes', async (_name, headers, parameter) => {
       const { place } = await start();
-      const response = await fetch(`${place.http}/numbered?${inputOf({ to: 5 })}${parameter}`, { headers });
+      const response = await place.http.fetch(
+        `${place.http.url}/numbered?${inputOf({ to: 5 })}${parameter}`,
+        { headers },
+      );
       const text = await response.text();
       expect(text.match(/^id: .*$/gm)).toEqual(['id: 4', 'id: 5']);
     });
 
     it('an untracked event leaves the last id as it was: restore-id', async () => {
       const { place } = await start();
-      const text = await (await fetch(`${place.http}/mixed`)).text();
+      const text = await (await place.http.fetch(`${place.http.url}/mixed`)).text();
       expect(text).toContain('data: 2\nid: \n\n\nevent: restore-id\ndata: \nid: a\n\n\n');
     });
 
     it('a plain EventSource gets events, their ids, and the end', async () => {
       const { place } = await start();
-      const source = new EventSource(`${place.http}/numbered?${inputOf({ to: 3 })}`);
+      const source = new EventSource(`${place.http.url}/numbered?${inputOf({ to: 3 })}`, place.http);
       onTestFinished(() => source.close());
       const ids: string[] = [];
       source.addEventListener('message', ({ lastEventId }) => ids.push(lastEventId));
@@ -110,7 +112,7 @@ export function serverSentEvents(start: Start): void {
 
     it('a plain EventSource that is closed aborts the procedure', async () => {
       const { place, calls } = await start();
-      const source = new EventSource(`${place.http}/watch`);
+      const source = new EventSource(`${place.http.url}/watch`, place.http);
       await vi.waitFor(() => expect(calls.count).toBe(1));
       source.close();
       await vi.waitFor(() => expect(calls.aborted('watch')).toBe(1));
@@ -172,7 +174,7 @@ export function serverSentEvents(start: Start): void {
     it('connectionParams that are no JSON, or no strings, are refused', async () => {
       const { place } = await start();
       for (const params of ['%7B', '%7B%22a%22%3A1%7D', '5']) {
-        const response = await fetch(`${place.http}/watch?connectionParams=${params}`);
+        const response = await place.http.fetch(`${place.http.url}/watch?connectionParams=${params}`);
         expect(response.status).toBe(400);
         expect(await response.json()).toMatchObject({ error: { data: { code: 'PARSE_ERROR' } } });
       }
@@ -184,14 +186,14 @@ export function serverSentEvents(start: Start): void {
           throw new Error('Not you');
         },
       });
-      const text = await readUntil(await fetch(`${place.http}/watch`), 'serialized-error');
+      const text = await readUntil(await place.http.fetch(`${place.http.url}/watch`), 'serialized-error');
       expect(text).toContain('event: connected');
     });
 
     it('a subscription cannot be in a batch', async () => {
       const { place } = await start();
-      const response = await fetch(
-        `${place.http}/count?batch=1&input=${encodeURIComponent('{"0":{"to":1}}')}`,
+      const response = await place.http.fetch(
+        `${place.http.url}/count?batch=1&input=${encodeURIComponent('{"0":{"to":1}}')}`,
       );
       expect(await response.json()).toMatchObject([
         { error: { message: 'Cannot batch subscription calls' } },
