@@ -2,13 +2,13 @@ import type { HttpResponse as NativeResponse, TemplatedApp, us_listen_socket } f
 import type { Service } from '../../http/service.ts';
 import { Drain } from '../server/drain.ts';
 import { ListenError } from '../server/listenError.ts';
+import { OpenSockets } from '../server/openSockets.ts';
 import { busy, defaultRejection } from '../server/rejections.ts';
 import { reservePort } from '../server/reservePort.ts';
 import { checkLimits, type CloseOptions, type Listening, type ServeOptions } from '../server/serveOptions.ts';
 import { loadUws } from './loadUws.ts';
 import { UwsRequest } from './request.ts';
 import { Responder } from './responder.ts';
-import { OpenSockets } from './socket.ts';
 import { tlsApps, type TlsApps } from './tls.ts';
 import { attachWebSockets } from './webSockets.ts';
 import { headOf, writeResponse } from './writeResponse.ts';
@@ -29,7 +29,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const { handle, shed, rejectHttp = defaultRejection, maxBodyBytes = 1_048_576 } = service;
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
   const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384 } = options;
-  const { maxUnsentBytes = 268_435_456, maxUnsentSocketBytes = 25_165_824 } = options;
+  const { maxUnsentBytes = 268_435_456 } = options;
   const limits = { maxBodyBytes, maxUrlBytes, maxHeaderBytes };
   const uws = await loadUws();
 
@@ -39,7 +39,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const answer = (request: UwsRequest) =>
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
   const responder = new Responder(answer, maxUnsentBytes, drain.changed);
-  const sockets = new OpenSockets(maxUnsentSocketBytes, Math.min(100, Math.ceil(maxConnections / 4)));
+  const sockets = new OpenSockets(options);
 
   function onConnection(res: NativeResponse, change: number): void {
     connections += change;

@@ -8,11 +8,12 @@ import type {
 import type { HttpResponse } from '../../http/response.ts';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
+import type { OpenSockets } from '../server/openSockets.ts';
 import { internalError, stopping } from '../server/rejections.ts';
 import { UwsRequest } from './request.ts';
 import type { RequestLimits } from './requestHead.ts';
 import type { Responder } from './responder.ts';
-import { UwsSocket, type OpenSockets, type SocketData } from './socket.ts';
+import { UwsSocket, type SocketData } from './socket.ts';
 
 /** With a smaller limit, messages up to this size are received so that they can be rejected with 1009. */
 const minPayloadBytes = 65_536;
@@ -132,7 +133,6 @@ function behavior(
       const data = ws.getUserData();
       const socket = new UwsSocket(ws, sockets);
       data.socket = socket;
-      sockets.add(socket);
       try {
         socket.handler = data.accept(socket);
       } catch {
