@@ -23,7 +23,7 @@ const alias = [...readdirSync(packages), 'gateway/test'].flatMap((folder) => {
   );
 });
 
-// Stryker runs the tests in worker threads, where what `loadUws` sets does not reach uWebSockets.js.
+// Stryker runs the tests in worker threads, where what `adapters/uws/addon.ts` sets does not reach uWebSockets.js.
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= '49152';
 
 /** Runs the tests beside a module before those of the whole: a mutant's run ends with the first test that fails. */

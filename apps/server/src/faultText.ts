@@ -5,6 +5,7 @@ const forPeople = new Set([
   'ConfigurationError',
   'GatewayError',
   'ListenError',
+  'NoBinaryError',
   'StoreError',
   'UnclosedStoreError',
 ]);

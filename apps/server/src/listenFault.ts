@@ -25,12 +25,11 @@ export function listenFault(error: unknown, host: string, port: number, prefix: 
         `${isAt}, where this process may not listen: set ${prefix}PORT to a port above 1023.`,
         { cause: error },
       );
-    case 'no-address':
+    // no-address
+    default:
       return new ConfigurationError(
         `${prefix}HOST is ${host}, which is not an address of this machine: set it to one that is, such as 127.0.0.1 or 0.0.0.0.`,
         { cause: error },
       );
-    default:
-      return error;
   }
 }

@@ -2,9 +2,8 @@
  * - `in-use`: another process listens there.
  * - `forbidden`: the process may not (ports below 1024).
  * - `no-address`: the address is not one of this machine.
- * - `no-binary`: uWebSockets.js has no binary for this Node, system or libc.
  */
-export type ListenErrorCode = 'in-use' | 'forbidden' | 'no-address' | 'no-binary';
+export type ListenErrorCode = 'in-use' | 'forbidden' | 'no-address';
 
 const sentences: Record<ListenErrorCode, (host: string, port: number) => string> = {
   'in-use': (host, port) =>
@@ -13,9 +12,6 @@ const sentences: Record<ListenErrorCode, (host: string, port: number) => string>
     `This process may not listen on port ${port} of ${host}: choose a port above 1023.`,
   'no-address': (host) =>
     `${host} is not an address of this machine: choose one that is, such as 127.0.0.1 or 0.0.0.0.`,
-  'no-binary': () =>
-    `uWebSockets.js has no binary for Node ${process.version} on ${process.platform}-${process.arch}: run Node 22 on ` +
-    'Linux (glibc), macOS or Windows, or override the dependency "uWebSockets.js" with a build that has one.',
 };
 
 const codes: Record<string, ListenErrorCode> = { EADDRINUSE: 'in-use', EACCES: 'forbidden' };

@@ -6,7 +6,7 @@ import { OpenSockets } from '../server/openSockets.ts';
 import { busy, defaultRejection } from '../server/rejections.ts';
 import { reservePort } from '../server/reservePort.ts';
 import { checkLimits, type CloseOptions, type Listening, type ServeOptions } from '../server/serveOptions.ts';
-import { loadUws } from './loadUws.ts';
+import { uws } from './addon.ts';
 import { UwsRequest } from './request.ts';
 import { Responder } from './responder.ts';
 import { tlsApps, type TlsApps } from './tls.ts';
@@ -20,7 +20,7 @@ export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
 
 /**
  * Serves a gateway, or anything else that answers requests, on uWebSockets.js.
- * @throws {ListenError} where it cannot listen, or the addon has no binary for this Node
+ * @throws {ListenError} where it cannot listen
  * @throws {CertificateError} where the certificate cannot be served
  * @throws {RangeError} for a limit that is not a positive integer
  */
@@ -31,7 +31,6 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384 } = options;
   const { maxUnsentBytes = 268_435_456 } = options;
   const limits = { maxBodyBytes, maxUrlBytes, maxHeaderBytes };
-  const uws = await loadUws();
 
   /** Open connections that are not WebSockets. */
   let connections = 0;

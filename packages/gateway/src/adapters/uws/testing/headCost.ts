@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { HttpRequest as NativeRequest } from 'uWebSockets.js';
-import { loadUws } from '../loadUws.ts';
+import { uws } from '../addon.ts';
 import { RequestHead } from '../requestHead.ts';
 
 const heads = {
@@ -39,7 +39,6 @@ const variants: Record<string, (req: NativeRequest) => void> = {
   },
 };
 
-const uws = await loadUws();
 for (const [what, wire] of Object.entries(heads)) {
   const app = uws.App().any('/*', (res, req) => {
     const least = new Map<string, number>();

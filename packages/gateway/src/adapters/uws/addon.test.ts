@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+/** Imports the adapter in a process whose Node has no binary, and prints what the import throws. */
+async function importWithoutBinary(): Promise<{
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+}> {
+  const script = `
+    Object.defineProperty(process, 'versions', { value: { ...process.versions, modules: '1' } });
+    const error = await import(${JSON.stringify(new URL('serve.ts', import.meta.url).href)}).catch((thrown) => thrown);
+    console.log(JSON.stringify({ name: error.name, code: error.code, message: error.message }));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  return JSON.parse(stdout);
+}
+
+it('the import of the adapter throws one sentence with three ways out where uWebSockets.js has no binary', async () => {
+  const { name, code, message } = await importWithoutBinary();
+  expect({ name, code }).toEqual({ name: 'NoBinaryError', code: 'no-binary' });
+  expect(message).toMatch(
+    /^No binary of uWebSockets\.js is installed for Node v[\d.]+ on \w+-\w+: [^\n]*\.$/,
+  );
+  expect(message).toContain('serve with "@petstore/gateway/node"');
+  expect(message).toContain('Node 22');
+  expect(message).toContain(
+    '"overrides": { "uWebSockets.js": "github:uNetworking/uWebSockets.js#v20.69.0" }',
+  );
+});
