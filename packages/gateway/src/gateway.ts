@@ -1,5 +1,6 @@
 import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import type { z } from 'zod';
+import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
 import type { MaybePromise } from './http/after.ts';
 import { ResponseDraft } from './http/responseDraft.ts';
 import type { HttpRequest } from './http/request.ts';
@@ -45,6 +46,11 @@ export interface Gateway extends Service {
   readonly serves: (path: string) => boolean;
   readonly upgrade: Upgrade;
   readonly rejectHttp: RejectHttp;
+  /**
+   * Answers a WHATWG `Request` in this process: in route handlers, on runtimes other than Node, and in tests as the `fetch`
+   * of a client. It has no WebSockets.
+   */
+  readonly fetch: Fetch;
   /** Every procedure of the router, in its order, those of lazy routers too. */
   readonly procedures: readonly ServedProcedure[];
   /** How many calls run now, on all protocols. */
@@ -308,6 +314,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     upgrade,
     ...(arriving.length > 0 && { shed }),
     rejectHttp,
+    fetch: createFetch({ handle, maxBodyBytes: limits.maxBodyBytes }),
     maxBodyBytes: limits.maxBodyBytes,
     maxMessageBytes: socketOptions.maxMessageBytes,
     maxUnauthenticatedBytes: socketOptions.maxUnauthenticatedBytes,

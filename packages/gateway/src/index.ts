@@ -1,4 +1,5 @@
 export { createGateway, type Gateway } from './gateway.ts';
+export type { Fetch, FetchInit } from './adapters/fetch/fetch.ts';
 export type { Authenticate, Nobody } from './policies/authentication.ts';
 export type { CorsOptions } from './policies/cors.ts';
 export type { FailedAttemptsOptions } from './policies/failedAttempts.ts';

@@ -27,8 +27,18 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'protocols/trpc': ['http', 'procedures', 'policies', 'openapi', 'protocols'],
   adapters: ['http'],
   'adapters/server': ['http', 'adapters'],
+  'adapters/fetch': ['http', 'adapters', 'adapters/server'],
   'adapters/uws': ['http', 'adapters', 'adapters/server'],
-  '.': ['http', 'procedures', 'policies', 'openapi', 'protocols', 'protocols/rest', 'protocols/trpc'],
+  '.': [
+    'http',
+    'procedures',
+    'policies',
+    'openapi',
+    'protocols',
+    'protocols/rest',
+    'protocols/trpc',
+    'adapters/fetch',
+  ],
 };
 
 const folders = readdirSync(source, { recursive: true, withFileTypes: true })

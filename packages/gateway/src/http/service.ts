@@ -37,6 +37,9 @@ export interface HttpRejection {
  */
 export type RejectHttp = (request: HttpRequest, rejection: HttpRejection) => HttpResponse;
 
+/** The default of `maxBodyBytes`. */
+export const defaultBodyBytes = 1_048_576;
+
 /** The default of `maxMessageBytes` and `maxUnauthenticatedBytes`. */
 export const defaultMessageBytes = 65_536;
 

@@ -1,5 +1,5 @@
 import type { HttpResponse as NativeResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
-import type { Service } from '../../http/service.ts';
+import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { Drain } from '../server/drain.ts';
 import { ListenError } from '../server/listenError.ts';
 import { OpenSockets } from '../server/openSockets.ts';
@@ -26,7 +26,7 @@ export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   checkLimits(options);
-  const { handle, shed, rejectHttp = defaultRejection, maxBodyBytes = 1_048_576 } = service;
+  const { handle, shed, rejectHttp = defaultRejection, maxBodyBytes = defaultBodyBytes } = service;
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
   const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384 } = options;
   const { maxUnsentBytes = 268_435_456 } = options;

@@ -1,0 +1,123 @@
+// Hot path: every request is one of these.
+import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A WHATWG `Request`. */
+export class FetchRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  /** How many bytes of the body were read. */
+  receivedBytes = 0;
+  readonly #request: Request;
+  readonly #headers: Headers;
+  readonly #maxBodyBytes: number;
+  readonly #remoteAddress: string;
+
+  /** @param maxBodyBytes the largest body to accept, whatever its reader allows */
+  constructor(request: Request, maxBodyBytes: number, remoteAddress: string) {
+    this.#request = request;
+    this.#headers = request.headers;
+    this.#maxBodyBytes = maxBodyBytes;
+    this.#remoteAddress = remoteAddress;
+    this.method = request.method;
+    // Serialized (URL Standard §4.5): a scheme, an authority, a path that starts with a slash. Not `new URL`: it takes 2 µs.
+    const { url } = request;
+    const fragment = url.indexOf('#');
+    const end = fragment === -1 ? url.length : fragment;
+    const start = url.indexOf('/', url.indexOf('://') + 3);
+    const mark = url.indexOf('?', start);
+    const hasQuery = mark !== -1 && mark < end;
+    this.path = url.slice(start, hasQuery ? mark : end);
+    this.query = hasQuery ? url.slice(mark + 1, end) : '';
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#headers.get(name);
+    // A request that did not come over a network has none.
+    if (value === null && name === 'host') return this.#host;
+    return value || undefined;
+  }
+
+  headers(): Iterable<readonly [name: string, value: string]> {
+    return this.#headers;
+  }
+
+  remoteAddress(): string {
+    return this.#remoteAddress;
+  }
+
+  async body(maxBytes: number): Promise<Bytes> {
+    const chunks: Bytes[] = [];
+    for await (const chunk of this.bodyChunks(maxBytes)) chunks.push(chunk);
+    const [first] = chunks;
+    if (chunks.length === 1 && first) return first;
+    const body = new Uint8Array(this.receivedBytes);
+    let at = 0;
+    for (const chunk of chunks) {
+      body.set(chunk, at);
+      at += chunk.byteLength;
+    }
+    return body;
+  }
+
+  async *bodyChunks(maxBytes: number): AsyncGenerator<Bytes, void> {
+    const limit = Math.min(maxBytes, this.#maxBodyBytes);
+    const { body } = this.#request;
+    if (Number(this.#headers.get('content-length')) > limit) {
+      void body?.cancel().catch(() => {});
+      throw new BodyTooLargeError(limit);
+    }
+    const reader = body?.getReader();
+    if (!reader) return;
+    const { signal } = this;
+    // A pending read ends by it.
+    const onAbort = () => void reader.cancel(signal.reason).catch(() => {});
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      for (;;) {
+        signal.throwIfAborted();
+        // oxlint-disable-next-line no-await-in-loop -- one chunk after the other
+        const { done, value } = await reader.read();
+        signal.throwIfAborted();
+        if (done) return;
+        this.receivedBytes += value.byteLength;
+        if (this.receivedBytes > limit) throw new BodyTooLargeError(limit);
+        yield ownBytes(value);
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      // Does nothing where all was read.
+      void reader.cancel().catch(() => {});
+    }
+  }
+
+  get isAborted(): boolean {
+    return this.#request.signal.aborted;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  get #host(): string {
+    const { url } = this.#request;
+    const start = url.indexOf('://') + 3;
+    const host = url.slice(start, url.indexOf('/', start));
+    return host.slice(host.lastIndexOf('@') + 1);
+  }
+}
+
+/**
+ * A chunk in a buffer that holds nothing else: its reader may pass it on.
+ * @throws {TypeError} for a chunk that is not bytes, as `Request.bytes()` does
+ */
+function ownBytes(chunk: unknown): Bytes {
+  if (!ArrayBuffer.isView(chunk)) {
+    throw new TypeError(`The body of the Request yielded a ${typeof chunk}. Yield Uint8Array chunks.`);
+  }
+  const { buffer, byteLength, byteOffset } = chunk;
+  const bytes = new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
+  return buffer.byteLength === byteLength ? bytes : bytes.slice();
+}
