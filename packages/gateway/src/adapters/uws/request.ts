@@ -2,8 +2,9 @@
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
-import { BodyBuffer, maxDiscardedBytes, type BodySource, type Bytes } from './bodyBuffer.ts';
-import { RequestHead, type RequestLimits } from './requestHead.ts';
+import { BodyBuffer, maxDiscardedBytes, type BodySource, type Bytes } from '../server/bodyBuffer.ts';
+import type { RequestLimits } from '../server/requestHead.ts';
+import { UwsHead } from './uwsHead.ts';
 
 /** The reason of `signal`, and the error of a body that is being read. */
 const clientDisconnected = () => new DOMException('The client went away.', 'AbortError');
@@ -13,7 +14,7 @@ const smallBodyBytes = 16_384;
 
 const letterP = 0x50;
 
-const head = new RequestHead();
+const head = new UwsHead();
 const none: readonly string[] = [];
 
 /**
@@ -210,10 +211,10 @@ export class UwsRequest implements HttpRequest, BodySource {
     this.#body = body;
     if (this.isAborted) body.fail(clientDisconnected());
     else if (this.isOver) body.fail(new Error('The request was answered before its body was read.'));
-    else if (this.#bodyLength === 0) body.push(new ArrayBuffer(0), true);
+    else if (this.#bodyLength === 0) body.push(new Uint8Array(0), true);
     else {
       this.#res.onData((chunk, isLast) => {
-        body.push(chunk, isLast);
+        body.push(new Uint8Array(chunk), isLast);
         if (isLast) this.#continue();
       });
     }

@@ -5,8 +5,9 @@ import { type BodyStream, type HttpResponse, discardStream, isBodyStream } from 
 import { internalError, overloaded } from '../server/rejections.ts';
 import type { UwsRequest } from './request.ts';
 import { pauseReading, streamResponse } from './streamResponse.ts';
-import { TurnCounter } from './turnCounter.ts';
-import { headOf, isLarge, wholeBody, writeResponse, type Ending } from './writeResponse.ts';
+import { headOf, isLarge, wholeBody } from '../server/responseHead.ts';
+import { TurnCounter } from '../server/turnCounter.ts';
+import { writeResponse, type Ending } from './writeResponse.ts';
 
 /** How long the end of a body is awaited when the connection closes with the response. */
 const maxBodyWaitMs = 2000;

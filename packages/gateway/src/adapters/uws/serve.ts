@@ -5,13 +5,14 @@ import { ListenError } from '../server/listenError.ts';
 import { OpenSockets } from '../server/openSockets.ts';
 import { busy, defaultRejection } from '../server/rejections.ts';
 import { reservePort } from '../server/reservePort.ts';
+import { headOf } from '../server/responseHead.ts';
 import { checkLimits, type CloseOptions, type Listening, type ServeOptions } from '../server/serveOptions.ts';
 import { uws } from './addon.ts';
 import { UwsRequest } from './request.ts';
 import { Responder } from './responder.ts';
 import { tlsApps, type TlsApps } from './tls.ts';
 import { attachWebSockets } from './webSockets.ts';
-import { headOf, writeResponse } from './writeResponse.ts';
+import { writeResponse } from './writeResponse.ts';
 
 export { ListenError } from '../server/listenError.ts';
 export { reservePort, type ReservedPort } from '../server/reservePort.ts';

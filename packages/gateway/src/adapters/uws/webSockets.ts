@@ -11,7 +11,7 @@ import type { SocketAcceptor } from '../../http/webSocket.ts';
 import type { OpenSockets } from '../server/openSockets.ts';
 import { internalError, stopping } from '../server/rejections.ts';
 import { UwsRequest } from './request.ts';
-import type { RequestLimits } from './requestHead.ts';
+import type { RequestLimits } from '../server/requestHead.ts';
 import type { Responder } from './responder.ts';
 import { UwsSocket, type SocketData } from './socket.ts';
 

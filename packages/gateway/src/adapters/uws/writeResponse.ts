@@ -1,9 +1,7 @@
 // Hot path: every response runs through it.
-import { Buffer } from 'node:buffer';
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
-import { isWritableHeader } from '../../http/headers.ts';
-import { isBodyStream, type Header, type HttpResponse } from '../../http/response.ts';
-import { statusText } from '../../http/statusText.ts';
+import { isBodyStream, type HttpResponse } from '../../http/response.ts';
+import { byteLength, wholeBody } from '../server/responseHead.ts';
 
 /** What happens to the connection after a response. */
 export type Ending =
@@ -22,56 +20,6 @@ export const connectionClose = '\r\nconnection: close';
 const uncheckedLength = 1024;
 /** How many of these are checked all the same. */
 const checkedShare = 1 / 8;
-
-/** A body of more than 64 KiB may fill the socket's buffers: it is sent as the socket takes it. */
-const largeLength = 64 * 1024;
-
-/** The lines of shared headers, which are checked and joined once. */
-const sharedLines = new WeakMap<readonly Header[], string>();
-
-function headerLines(headers: readonly Header[]): string | undefined {
-  let lines = '';
-  for (const header of headers) {
-    if (!isWritableHeader(header)) return undefined;
-    lines += `\r\n${header[0]}: ${header[1]}`;
-  }
-  return lines;
-}
-
-function sharedHeaderLines(headers: readonly Header[]): string | undefined {
-  const known = sharedLines.get(headers);
-  if (known !== undefined) return known;
-  if (!headers.every(isWritableHeader)) return undefined;
-  // Joined, not added up: V8 would put the pieces together again for each response, 0.3 µs.
-  const lines = headers.map(([name, value]) => `\r\n${name}: ${value}`).join('');
-  sharedLines.set(headers, lines);
-  return lines;
-}
-
-/**
- * The status and the headers of a response, for `writeStatus`: uWebSockets.js 20 writes a status as it is, line breaks
- * included, and each further call costs 0.1 µs. `undefined` for a response that cannot be written, whatever the types say.
- */
-export function headOf(response: HttpResponse): string | undefined {
-  try {
-    const { status, headers, sharedHeaders, body } = response;
-    // Statuses below 200 do not end a request (RFC 9110 §15.2).
-    if (!Number.isInteger(status) || status < 200 || status > 999) return undefined;
-    if (
-      typeof body !== 'string' &&
-      !(body === undefined || body instanceof Uint8Array || isBodyStream(body))
-    ) {
-      return undefined;
-    }
-    const shared = sharedHeaders ? sharedHeaderLines(sharedHeaders) : '';
-    const own = headerLines(headers);
-    if (shared === undefined || own === undefined) return undefined;
-    return `${status} ${statusText(status)}${shared}${own}`;
-  } catch {
-    // It is no object, say.
-    return undefined;
-  }
-}
 
 /**
  * Writes a response that is not streamed. Call it corked: in uWS's handler, or within `res.cork`.
@@ -114,11 +62,3 @@ export function writeResponse(
   }
   return res.tryEnd(sent, byteLength(sent))[1];
 }
-
-export const isLarge = (body: HttpResponse['body']): boolean => wholeBody(body).length > largeLength;
-
-export const wholeBody = (body: HttpResponse['body']): string | Uint8Array =>
-  typeof body === 'string' || body instanceof Uint8Array ? body : '';
-
-const byteLength = (body: string | Uint8Array): number =>
-  typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { HttpRequest as NativeRequest } from 'uWebSockets.js';
 import { uws } from '../addon.ts';
-import { RequestHead } from '../requestHead.ts';
+import { UwsHead } from '../uwsHead.ts';
 
 const heads = {
   'GET with 6 headers':
@@ -18,7 +18,7 @@ const limits = { maxUrlBytes: 16_384, maxHeaderBytes: 16_384, maxBodyBytes: 1 };
 const repeats = 5000;
 const rounds = 60;
 
-const head = new RequestHead();
+const head = new UwsHead();
 let sink = 0;
 const byName = (req: NativeRequest, names: readonly string[]) => {
   for (const name of names) sink += req.getHeader(name).length;

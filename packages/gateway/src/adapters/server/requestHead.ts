@@ -1,5 +1,4 @@
-// Hot path: every request runs through it. What is unusual here is measured: testing/headCost.ts.
-import type { HttpRequest as NativeRequest } from 'uWebSockets.js';
+// Hot path: every request runs through it. What is unusual here is measured: ../uws/testing/headCost.ts.
 import { token } from '../../http/headers.ts';
 import type { HttpRejection } from '../../http/service.ts';
 
@@ -31,7 +30,7 @@ const rejections = {
     rejection(431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', `The headers may have ${max} bytes together.`),
 };
 
-/** The parser rejects control characters and blanks by itself, but not DEL and bytes beyond ASCII. */
+/** Parsers reject control characters and blanks by themselves, but not DEL and bytes beyond ASCII. */
 const invalidInTarget = /[^!-~]|#/;
 /** `uri-host [ ":" port ]` (RFC 9110 §7.2), not empty; without the comma, which joins several to one. */
 const authority = /^(?:\[[0-9A-Fa-f:.]+\]|(?:[0-9A-Za-z._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/;
@@ -48,14 +47,11 @@ const control = /[\0-\x08\x0a-\x1f\x7f]/;
 const closing = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 
 /**
- * The head of the request that uWebSockets.js is passing to a handler. One object for all requests, since one request is
- * read at a time: to keep the headers longer than the handler runs, copy them.
+ * The head of the request that is being read. One object for all requests of an adapter, since one request is read at a
+ * time: to keep the headers longer than its handler runs, copy them.
  *
- * All headers are read, once. `NativeRequest.getHeader` cannot tell an empty header from none and shows only the first of
- * several, and that is where requests are smuggled. Reading all costs what ten readings by name do.
- *
- * The parser rejects names that are not tokens. At an empty name it takes the head for ended, and hides what follows
- * (uWebSockets.js 20; docs/edge.md).
+ * All headers are read, once: reading by name cannot tell an empty header from none and may show only the first of several,
+ * and that is where requests are smuggled.
  */
 export class RequestHead {
   /** The first `count` are this request's; the rest are of others. */
@@ -75,10 +71,12 @@ export class RequestHead {
   /** Whether the client asks to close the connection after this request (RFC 9112 §9.6). */
   isLast = false;
   hasControl = false;
-  #req: NativeRequest | undefined;
+  /** Whether the request may come without a `Host`, as one of HTTP/1.0. */
+  mayLackHost = false;
   #hasUnusual = false;
 
-  read(req: NativeRequest): void {
+  /** Call it before the headers of the next request are added. */
+  clear(): void {
     if (this.#hasUnusual) this.values.length = 0;
     this.#hasUnusual = false;
     this.count = 0;
@@ -89,9 +87,6 @@ export class RequestHead {
     this.expectation = '';
     this.isLast = false;
     this.hasControl = false;
-    this.#req = req;
-    req.forEach(this.#add);
-    this.#req = undefined;
   }
 
   /** Why the request is malformed; `undefined` where it can be handled. */
@@ -103,8 +98,9 @@ export class RequestHead {
     }
     if (invalidInTarget.test(path) || (query !== '' && invalidInTarget.test(query))) return rejections.target;
     if (this.bytes > limits.maxHeaderBytes) return rejections.headerBytes(limits.maxHeaderBytes);
-    if (this.hosts !== 1) return rejections.host;
-    if (this.host !== validHost) {
+    if (this.hosts !== 1) {
+      if (this.hosts !== 0 || !this.mayLackHost) return rejections.host;
+    } else if (this.host !== validHost) {
       if (!authority.test(this.host)) return rejections.host;
       validHost = this.host;
     }
@@ -124,16 +120,17 @@ export class RequestHead {
     return this.lengths === 0 ? 0 : Number(this.length);
   }
 
-  readonly #add = (name: string, given: string): void => {
+  /** @param name in lower case */
+  readonly add = (name: string, given: string): void => {
     const at = this.count;
     this.count = at + 1;
     // A value of the request before was checked with it, unless it had unusual ones: 0.15 µs of a request with five headers.
     if (this.names[at] !== name) this.names[at] = name;
-    if (this.values[at] !== given) this.values[at] = unusual.test(given) ? this.#latin1(name, given) : given;
+    if (this.values[at] !== given) this.values[at] = unusual.test(given) ? this.#decode(name, given) : given;
     // What is kept of it is kept by the arrays already: another new string in an old object costs a write barrier.
     const value = this.values[at] ?? '';
     this.bytes += name.length + given.length + 4;
-    // By length first: comparing a string from uWS with each name costs more.
+    // By length first: comparing a string from the parser with each name costs more.
     switch (name.length) {
       case 4:
         if (name === 'host') {
@@ -162,14 +159,14 @@ export class RequestHead {
     }
   };
 
-  /**
-   * `forEach` decodes bytes beyond ASCII as UTF-8 and loses those that are not, `getHeader` as Latin-1, as Node does; of
-   * several headers of one name it returns the first. At either end of a value such bytes are lost to both: the parser
-   * takes them for blanks (uWebSockets.js 20).
-   */
-  #latin1(name: string, value: string): string {
+  #decode(name: string, value: string): string {
     this.#hasUnusual = true;
     if (control.test(value)) this.hasControl = true;
-    return this.#req?.getHeader(name) ?? value;
+    return this.latin1(name, value);
+  }
+
+  /** A value that has other than printable ASCII, as Latin-1. */
+  protected latin1(_name: string, value: string): string {
+    return value;
   }
 }
