@@ -44,8 +44,19 @@ export async function pack(): Promise<Packed> {
   };
 }
 
+export interface ProjectOptions {
+  /** The executable that runs npm and what is installed. Default: that of this process. */
+  readonly node?: string;
+  /** Further options of `npm install`. */
+  readonly options?: readonly string[];
+  /** Further fields of the project's `package.json`. */
+  readonly manifest?: object;
+}
+
 export interface Project {
   readonly folder: string;
+  /** The warnings and errors of npm at the installation, but for those of its own configuration. */
+  readonly warnings: readonly string[];
   readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
   /** Copies a folder of this package's sources to the project's root. */
   readonly copy: (source: string) => Promise<void>;
@@ -61,19 +72,27 @@ export interface Project {
  * An empty ESM project outside the repository, with these packages installed and nothing else. Packages that others
  * publish have the version that is named, `zod@4.6.7`, or the one that the repository has.
  */
-export async function newProject(packed: Packed, packages: readonly string[]): Promise<Project> {
+export async function newProject(
+  packed: Packed,
+  packages: readonly string[],
+  { node = process.execPath, options = [], manifest = {} }: ProjectOptions = {},
+): Promise<Project> {
   const parent = await mkdtemp(join(apartFromPackages(), 'consumer-'));
   const folder = join(parent, 'consumer');
   await mkdir(folder);
   const named = await Promise.all(packages.map((name) => specifier(packed, name)));
-  await writeFile(
-    join(folder, 'package.json'),
-    '{ "name": "consumer", "version": "1.0.0", "private": true, "type": "module" }',
-  );
-  await npm(folder, 'install', '--save-exact', '--prefer-offline', '--no-audit', '--no-fund', ...named);
+  const fields = { name: 'consumer', version: '1.0.0', private: true, type: 'module', ...manifest };
+  await writeFile(join(folder, 'package.json'), JSON.stringify(fields));
+  const PATH = `${dirname(node)}:${process.env['PATH']}`;
+  const npmHere = (...args: readonly string[]) => execute('npm', args, folder, { PATH });
+  const quiet = ['--save-exact', '--prefer-offline', '--no-audit', '--no-fund'];
+  const { stderr } = await npmHere('install', ...quiet, ...options, ...named);
   const bin = join(folder, 'node_modules/.bin');
   return {
     folder,
+    warnings: stderr
+      .split('\n')
+      .filter((line) => line !== '' && !/^npm warn Unknown \w+ config |^npm notice/.test(line)),
     write: async (files) => {
       for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
     },
@@ -84,8 +103,8 @@ export async function newProject(packed: Packed, packages: readonly string[]): P
       }),
     run: (command, ...args) =>
       command === 'npm'
-        ? npm(folder, ...args)
-        : execute(command === 'node' ? process.execPath : join(bin, command), args, folder),
+        ? npmHere(...args)
+        : execute(command === 'node' ? node : join(bin, command), args, folder, { PATH }),
     remove: () => rm(parent, { recursive: true, force: true }),
   };
 }
@@ -112,8 +131,9 @@ const environment = Object.fromEntries(
 const npm = (cwd: string, ...args: readonly string[]) => execute('npm', args, cwd);
 
 /** @throws {Error} with all that was printed, where the code is not 0: a compiler prints its errors to stdout */
-function execute(file: string, args: readonly string[], cwd: string) {
-  return promisify(execFile)(file, args, { cwd, env: environment, maxBuffer: 2 ** 26 }).catch(
+function execute(file: string, args: readonly string[], cwd: string, variables: object = {}) {
+  const env = { ...environment, ...variables };
+  return promisify(execFile)(file, args, { cwd, env, maxBuffer: 2 ** 26 }).catch(
     ({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }) => {
       throw new Error(`${[file, ...args].join(' ')} failed:\n${stdout}${stderr}`);
     },

@@ -1,0 +1,95 @@
+import { rm } from 'node:fs/promises';
+import { runtimes } from '@petstore/testing/runtimes';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { newProject, pack, type Packed, type Project, type ProjectOptions } from './packages.ts';
+
+let packed: Packed;
+beforeAll(async () => {
+  packed = await pack();
+});
+afterAll(() => rm(packed.folder, { recursive: true }));
+
+const { node24, node26 } = runtimes();
+const noBinary = /^NoBinaryError: No binary of uWebSockets\.js is installed for Node v2[46]\..*\.$/;
+const nodes = [
+  { version: 22, node: process.execPath, onUws: /^200 "book 7"$/ },
+  { version: 24, node: node24, onUws: noBinary },
+  { version: 26, node: node26, onUws: noBinary },
+].flatMap(({ node, ...rest }) => (node === undefined ? [] : [{ node, ...rest }]));
+
+/** The readme of @petstore/core names it: npm warns of the scripts of these packages, which have nothing to do here. */
+const allowScripts = { lmdb: false, 'msgpackr-extract': false };
+const all = ['@petstore/gateway', '@petstore/core', '@petstore/typegen', '@petstore/types'];
+
+async function project(packages: readonly string[], options: ProjectOptions): Promise<Project> {
+  const made = await newProject(packed, packages, options);
+  onTestFinished(() => made.remove());
+  return made;
+}
+
+const books = `
+  import { createGateway } from '@petstore/gateway';
+  import { initTRPC } from '@trpc/server';
+  import { z } from 'zod';
+
+  const t = initTRPC.meta().create({ isDev: false });
+  const openapi = { method: 'GET', path: '/books/{id}' };
+  const book = t.procedure.meta({ openapi }).input(z.object({ id: z.int() })).output(z.string()).query(({ input }) => \`book \${input.id}\`);
+  export const gateway = await createGateway({ router: t.router({ book }), createContext: () => ({}) });
+`;
+const serving = (adapter: string) => `
+  import { serve } from '@petstore/gateway/${adapter}';
+  import { gateway } from './books.mjs';
+
+  const { port, close } = await serve(gateway, { port: 0 });
+  const response = await fetch(\`http://127.0.0.1:\${port}/v1/books/7\`);
+  console.log(response.status, await response.text());
+  await close({ graceMs: 0 });
+`;
+
+it.each(nodes)(
+  'on Node $version all packages install without a warning, and run',
+  async ({ node, onUws }) => {
+    const { run, warnings, write } = await project([...all, '@trpc/server', 'zod'], {
+      node,
+      manifest: { allowScripts },
+    });
+    expect(warnings).toEqual([]);
+    await write({
+      'books.mjs': books,
+      'uws.mjs': serving('uws'),
+      'router.ts': "export { appRouter } from '@petstore/core';",
+      'store.mjs': `
+      import { appRouter } from '@petstore/core';
+      import { openEmbeddedStore } from '@petstore/core/store/embedded';
+      import { Reply } from '@petstore/gateway';
+
+      const store = await openEmbeddedStore({ dataDir: 'data' });
+      const context = { store, reply: new Reply(), caller: undefined, idempotencyKey: undefined };
+      const rex = await appRouter.createCaller(context).createPet({ name: 'Rex', categoryId: 1 });
+      console.log(JSON.stringify(rex));
+      await store.close();
+    `,
+    });
+    const served = await run('node', 'uws.mjs').then(
+      ({ stdout }) => stdout.trimEnd(),
+      ({ message }: Error) => /^NoBinaryError: .*$/m.exec(message)?.[0] ?? message,
+    );
+    expect(served).toMatch(onUws);
+    expect(await run('node', 'store.mjs')).toEqual({
+      stdout: '{"id":1,"name":"Rex","categoryId":1}\n',
+      stderr: '',
+    });
+    await run('petstore-typegen', '--router', 'router.ts', '--out', 'types.ts', '--error-shape', 'default');
+  },
+);
+
+it.each([
+  ['Windows', ['--os=win32', '--cpu=x64']],
+  ['musl', ['--libc=musl']],
+])('the gateway installs without a warning on %s, as npm simulates it', async (_, options) => {
+  const { warnings } = await project(['@petstore/gateway', '@trpc/server', 'zod'], {
+    options: ['--dry-run', ...options],
+  });
+  expect(warnings).toEqual([]);
+});
