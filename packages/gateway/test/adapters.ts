@@ -1,9 +1,11 @@
 /** What a suite may ask of a server, besides `fetch`. */
-export type Capability = 'a port' | 'WebSockets' | 'a count of its connections';
+export type Capability = 'a port' | 'WebSockets' | 'a count of its connections' | 'load shedding';
 
 /** The adapters that the suites run over, and what each has. A test that asks for what its adapter lacks is skipped. */
 export const adapters = {
-  uws: ['a port', 'WebSockets', 'a count of its connections'],
+  uws: ['a port', 'WebSockets', 'a count of its connections', 'load shedding'],
+  /** `gateway.fetch`, in the process of the test. */
+  fetch: [],
 } as const satisfies Readonly<Record<string, readonly Capability[]>>;
 
 export type Adapter = keyof typeof adapters;

@@ -7,6 +7,7 @@ import { type AnswerFaults, answerFaults, type ReceivedAnswer } from './answerFa
 import { type Fetch, globalFetch } from './fetch.ts';
 import './matchers.ts';
 import type { OpenApiDocument } from './openApi.ts';
+import { needs } from './servers.ts';
 
 export interface Sending {
   /** Further headers, in this order; one name may come several times. */
@@ -62,8 +63,10 @@ export async function connect({ origin, apiKey, fetch = globalFetch }: Served): 
   const agent = new Agent({ keepAlive: true, timeout: 3000 });
   // The global `fetch` changes what is sent, and hides what came.
   const exchanged =
-    fetch === globalFetch ? exchange.bind(undefined, agent) : exchangeInProcess.bind(undefined, fetch);
-  const found = await exchanged(origin, 'GET', '/openapi.json', [], undefined, false);
+    fetch === globalFetch
+      ? exchange.bind(undefined, agent, origin)
+      : exchangeInProcess.bind(undefined, { origin, fetch });
+  const found = await exchanged('GET', '/openapi.json', [], undefined, false);
   if (found.status !== 200) throw new Error(`GET /openapi.json answered ${found.status}.`);
   const document: OpenApiDocument = JSON.parse(found.body.toString());
   const faultsOf: AnswerFaults = answerFaults(document);
@@ -76,7 +79,7 @@ export async function connect({ origin, apiKey, fetch = globalFetch }: Served): 
     if (authorization !== null) headers.push(['Authorization', authorization]);
     if (typeof contentType === 'string') headers.push(['Content-Type', contentType]);
     headers.push(...(sending.headers ?? []));
-    const answer = await exchanged(origin, method, target, headers, bytesOf(body), chunked);
+    const answer = await exchanged(method, target, headers, bytesOf(body), chunked);
     const faults = faultsOf(method, target, answer);
     if (faults.length > 0) {
       const text = answer.body.toString().slice(0, 500);
@@ -143,16 +146,29 @@ export async function exchange(
   return answerOf(incoming.statusCode, pairs, received);
 }
 
+/** Sends one request to a server with a port as it is given, and to one in this process as a `Request`. */
+export const exchangeOnce = (
+  to: { readonly origin: string; readonly fetch: Fetch },
+  method: string,
+  target: string,
+  headers: readonly (readonly [string, string])[],
+  body?: Buffer,
+): Promise<Answer> =>
+  to.fetch === globalFetch
+    ? exchange(new Agent(), to.origin, method, target, headers, body, false)
+    : exchangeInProcess(to, method, target, headers, body, false);
+
 /** As `exchange`, with a server in this process. */
 async function exchangeInProcess(
-  fetch: Fetch,
-  origin: string,
+  { origin, fetch }: { readonly origin: string; readonly fetch: Fetch },
   method: string,
   target: string,
   headers: readonly (readonly [string, string])[],
   body: Buffer | undefined,
   chunked: boolean,
 ): Promise<Answer> {
+  // A Request has none of these methods (Fetch Standard §2.2.1).
+  if (/^(CONNECT|TRACE|TRACK)$/i.test(method)) needs('a port');
   const sent = chunked && body ? ReadableStream.from([new Uint8Array(body)]) : body && new Uint8Array(body);
   const response = await fetch(`${origin}${target}`, {
     method,

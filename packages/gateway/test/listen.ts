@@ -1,6 +1,6 @@
 import type { Service } from '@petstore/gateway';
 import { type CloseOptions, type Listening, serve, type ServeOptions } from '@petstore/gateway/uws';
-import { adapterOfRun } from './adapters.ts';
+import { type Adapter, adapterOfRun } from './adapters.ts';
 import { type Fetch, globalFetch } from './fetch.ts';
 
 /** A gateway that is served, as its clients reach it. */
@@ -12,11 +12,16 @@ export interface Server extends Pick<Listening, 'inFlight' | 'connections'> {
   close(options?: CloseOptions): Promise<number>;
 }
 
+const serveOn: Readonly<Partial<Record<Adapter, typeof serve>>> = { uws: serve };
 const adapter = adapterOfRun();
-const serveOnAdapter: typeof serve = { uws: serve }[adapter];
 
-/** Serves on a port of 127.0.0.1, on the adapter of this run. */
+/**
+ * Serves on a port of 127.0.0.1, on the adapter of this run.
+ * @throws {Error} where it has no port
+ */
 export async function listen(service: Service, options?: ServeOptions): Promise<Server> {
-  const listening = await serveOnAdapter(service, options);
+  const serveOnPort = serveOn[adapter];
+  if (!serveOnPort) throw new Error(`The adapter ${adapter} does not have a port.`);
+  const listening = await serveOnPort(service, options);
   return { ...listening, origin: `http://127.0.0.1:${listening.port}`, fetch: globalFetch };
 }

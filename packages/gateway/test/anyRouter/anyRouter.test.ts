@@ -1,10 +1,11 @@
 import { createGateway, type ErrorFormat, problemDetails, trpcToOpenApiErrors } from '@petstore/gateway';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { skipWhereDifferent } from '../adapterDifferences.ts';
 import { type Client, connect, type Sending } from '../client.ts';
 import { operations } from '../openApi.ts';
 import type { Server } from '../listen.ts';
-import { serve } from '../servers.ts';
+import { needs, serve } from '../servers.ts';
 import { libraryRouter } from './library.ts';
 
 const apiKey = 'a-key-of-the-library';
@@ -161,6 +162,8 @@ describe('a router with no pets', () => {
   });
 
   it('closes the connection after a chunked request: its trailers would be taken for a request', async () => {
+    needs('a port');
+    skipWhereDifferent('a connection after a chunked request');
     const head = `POST /v1/maybe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n`;
     expect(await client.wire(`${head}\r\n`)).toMatch(/^HTTP\/1\.1 204 .*\r\nConnection: close\r\n/s);
     const smuggled = `GET /v1/hello/you HTTP/1.1\r\nHost: x\r\n\r\n`;

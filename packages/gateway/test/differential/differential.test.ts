@@ -7,15 +7,22 @@ import { TRPCError } from '@trpc/server';
 import { createHTTPServer } from '@trpc/server/adapters/standalone';
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { afterAll, describe, expect, it } from 'vitest';
-import { serve } from '../servers.ts';
+import { skipWhereDifferent } from '../adapterDifferences.ts';
+import { exchangeOnce } from '../client.ts';
+import { globalFetch } from '../fetch.ts';
+import type { Server } from '../listen.ts';
+import { needs, serve } from '../servers.ts';
 import { type Context, differentialRouter } from './router.ts';
 import { type Row, rows, type Setting } from './rows.ts';
 
 // What tRPC's own standalone adapter answers, we answer: each row goes to both, over real ports, as the same bytes.
 
+/** Where requests go. */
+type Subject = Pick<Server, 'port' | 'origin' | 'fetch'>;
+
 interface Pair {
-  readonly official: number;
-  readonly ours: number;
+  readonly official: Subject;
+  readonly ours: Subject;
 }
 
 const closing: (() => unknown)[] = [];
@@ -93,9 +100,10 @@ async function start(setting: Setting | undefined, authenticate?: () => undefine
     maxBodyBytes: maxBytes,
     rpc: options,
   });
-  const listening = await serve(gateway);
-  closing.push(() => listening.close());
-  return { official: (server.address() as AddressInfo).port, ours: listening.port };
+  const ours = await serve(gateway);
+  closing.push(() => ours.close());
+  const { port } = server.address() as AddressInfo;
+  return { official: { port, origin: `http://127.0.0.1:${port}`, fetch: globalFetch }, ours };
 }
 
 /** Headers that belong to a server, or a connection, and not to an answer. */
@@ -109,21 +117,26 @@ const ofTheServer = new Set([
   'x-request-id',
 ]);
 
-async function ask(port: number, { method, target, headers = [], body }: Row) {
+/** @param to a server with a port, which is sent the bytes of the row, or one in this process */
+async function ask(to: Subject, { method, target, headers = [], body }: Row) {
+  const host = headers.some(([name]) => name === 'Host') ? [] : [['Host', 'localhost'] as const];
+  if (to.fetch !== globalFetch) {
+    const bytes = body === undefined ? undefined : Buffer.from(body);
+    const answer = await exchangeOnce(to, method, `/trpc${target}`, [...host, ...headers], bytes);
+    return {
+      status: answer.status,
+      headers: Object.fromEntries(answer.headers.filter(([name]) => !ofTheServer.has(name))),
+      body: answer.body.toString('latin1'),
+    };
+  }
   const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
   const outgoing = httpRequest({
-    port,
+    port: to.port,
     host: '127.0.0.1',
     method,
     path: `/trpc${target}`,
     agent: false,
-    headers: [
-      ...(headers.some(([name]) => name === 'Host') ? [] : ['Host', 'localhost']),
-      'Connection',
-      'close',
-      ...headers.flat(),
-      ...length,
-    ],
+    headers: [...host.flat(), 'Connection', 'close', ...headers.flat(), ...length],
   });
   outgoing.end(body);
   const [incoming] = await once(outgoing, 'response');
@@ -152,6 +165,9 @@ describe('the tRPC face answers what tRPC’s standalone adapter answers', () =>
   });
 
   it.each(rows)('$name', async (row) => {
+    if (row.name.endsWith('whose Content-Type is given twice')) {
+      skipWhereDifferent('a Content-Type that is sent twice');
+    }
     const { official, ours } = await pair(row.under);
     const [expected, actual] = await Promise.all([ask(official, row), ask(ours, row)]);
     expect(actual).toEqual(withRetryAfter(expected));
@@ -175,6 +191,7 @@ describe('packages/gateway/README.md#what-differs-from-trpcs-own-adapters: tRPC 
   );
 
   it('a Host that is none is 400 (RFC 9112 §3.2), where the adapter makes a URL of it', async () => {
+    needs('a port');
     const { official, ours } = await pair(undefined);
     const row: Row = { name: 'Host', method: 'GET', target: '/hello', headers: [['Host', 'a/trpc/add?']] };
     expect(await ask(official, row)).toMatchObject({ status: 200 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { needs } from '../servers.ts';
 import { key, startEdge, type EdgeOptions } from '../edge/startEdge.ts';
 
 /** How long each request keeps the server from all others, in milliseconds. */
@@ -12,8 +13,9 @@ function keepBusy() {
   while (performance.now() < end);
 }
 
-const startBusy = (options: EdgeOptions = {}) =>
-  startEdge({
+const startBusy = (options: EdgeOptions = {}) => {
+  needs('load shedding');
+  return startEdge({
     maxQueueMs: 50,
     authenticate(token) {
       keepBusy();
@@ -21,6 +23,7 @@ const startBusy = (options: EdgeOptions = {}) =>
     },
     ...options,
   });
+};
 
 const times = <T>(count: number, make: (at: number) => T) =>
   Array.from({ length: count }, (_, at) => make(at));

@@ -8,6 +8,7 @@ import { judge, type Deeds } from './judge.ts';
 import { openLanes, type Lanes } from './lanes.ts';
 import type { RawCase } from './rawCase.ts';
 import { splits } from './splits.ts';
+import { has } from '../servers.ts';
 import { testSeed } from '../testSeed.ts';
 
 const groups = Object.entries(rawCaseGroups);
@@ -69,7 +70,7 @@ async function waitForTheEnd(): Promise<readonly string[]> {
   return open;
 }
 
-describe('raw HTTP', () => {
+describe.runIf(has('a port'))('raw HTTP', () => {
   let us: ReadonlyMap<RawCase, Deeds>;
   let node: ReadonlyMap<RawCase, Deeds>;
   let bare: ReadonlyMap<RawCase, Deeds>;

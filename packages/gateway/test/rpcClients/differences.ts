@@ -31,15 +31,6 @@ async function open(running: Running, target?: string) {
   return opened;
 }
 
-/** The code that a socket is closed with when it sends this. */
-const closeCodeAfter =
-  (...frames: readonly Buffer[]) =>
-  async (running: Running) => {
-    const { socket, closed } = await open(running);
-    socket.write(Buffer.concat(frames));
-    return Promise.race([closed, sleep(500, 'still open', { ref: false })]);
-  };
-
 export const differences: readonly Difference[] = [
   {
     name: 'OPTIONS',
@@ -110,45 +101,5 @@ export const differences: readonly Difference[] = [
     look: async (running) => (await open(running, '/elsewhere')).received.status,
     official: 101,
     gateway: 404,
-  },
-  {
-    name: 'a Last-Event-ID that begins and ends beyond ASCII',
-    reason:
-      'uWebSockets.js takes bytes beyond ASCII at either end of a header’s value for white space, and drops them. ' +
-      'Ids of tracked events should be ASCII.',
-    look: async ({ place }) => {
-      const response = await place.http.fetch(`${place.http.url}/count?input=%7B%22to%22%3A1%7D`, {
-        headers: { 'last-event-id': 'é7é' },
-      });
-      return /^event: restore-id\ndata: \nid: (.*)$/m.exec(await response.text())?.[1];
-    },
-    official: 'é7é',
-    gateway: '7',
-  },
-  {
-    name: 'a frame without a mask',
-    reason:
-      'uWebSockets.js does not look at the mask bit: it reads the four bytes that follow as the mask, and waits for them. ' +
-      'What it makes of the frame harms its sender alone.',
-    look: closeCodeAfter(frame('{}', { masked: false })),
-    official: 1002,
-    gateway: 'still open',
-  },
-  {
-    name: 'a binary message within a fragmented text',
-    reason:
-      'uWebSockets.js refuses a message within one of its own kind alone. Each arrives whole, as it was sent.',
-    look: closeCodeAfter(frame('{', { fin: false }), frame('}', { opcode: 2 })),
-    official: 1002,
-    gateway: 'still open',
-  },
-  {
-    name: 'a message that is far too large',
-    reason:
-      'uWebSockets.js reads its length and ends the connection, so that none of it is kept: 1009 is sent up to 64 KiB.',
-    options: { maxMessageBytes: 1000 },
-    look: closeCodeAfter(frame('x'.repeat(65_537))),
-    official: 1009,
-    gateway: 1006,
   },
 ];

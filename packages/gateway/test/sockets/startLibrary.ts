@@ -165,7 +165,10 @@ export async function startLibrary(
     await listening.close({ deadlineMs: 0 });
   });
   return {
-    listening,
+    get listening() {
+      needs('a count of its connections');
+      return listening;
+    },
     http: listening.origin,
     fetch: listening.fetch,
     work,

@@ -1,6 +1,7 @@
 import { wsLink } from '@trpc/client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { needs } from '../../servers.ts';
 import { clientOf, wsClient, type Place } from '../clients.ts';
 import { collect } from '../collect.ts';
 import { invertedJson } from '../encoder.ts';
@@ -13,6 +14,7 @@ interface Closed {
 
 /** A bare socket, and what it received. */
 async function open(place: Place, query = '') {
+  needs('WebSockets');
   const socket = new WebSocket(`${place.ws}${query}`);
   onTestFinished(() => socket.terminate());
   const messages: string[] = [];

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { adapterDifferences } from './adapterDifferences.ts';
+import { adapterOfRun } from './adapters.ts';
+import { serveGateway } from './rpcClients/gateway.ts';
+import { serveOfficial } from './rpcClients/officialServer.ts';
+import { startWith } from './rpcClients/start.ts';
+
+const adapter = adapterOfRun();
+const shown = adapterDifferences.filter(({ seen }) => adapter in seen);
+
+it.each(shown)(`what ${adapter} does with $name is what the list says`, async ({ options, look, seen }) => {
+  expect(await look(await startWith(serveGateway)(options))).toEqual(seen[adapter]);
+});
+
+it.runIf(adapter === 'uws').each(adapterDifferences)(
+  'what tRPC’s own adapters do with $name is what the list says',
+  async ({ options, look, official }) => {
+    expect(await look(await startWith(serveOfficial)(options))).toEqual(official);
+  },
+);
+
+it('the adapters differ in at most 10 things, each with a reason', () => {
+  expect(adapterDifferences.length).toBeLessThanOrEqual(10);
+  for (const { reason, seen, official } of adapterDifferences) {
+    expect(reason.length).toBeGreaterThan(20);
+    expect(new Set([...Object.values(seen), official]).size).toBeGreaterThan(1);
+  }
+});

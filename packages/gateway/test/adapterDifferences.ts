@@ -1,0 +1,138 @@
+import { isDeepStrictEqual } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished, TestRunner } from 'vitest';
+import { type Adapter, adapterOfRun } from './adapters.ts';
+import { exchangeOnce } from './client.ts';
+import { lines } from './rpcClients/bytes.ts';
+import { rawRequest, rawSocket } from './rpcClients/rawHttp.ts';
+import type { Running, StartOptions } from './rpcClients/start.ts';
+import { frame } from './rpcClients/webSocketFrame.ts';
+import { probe } from './rpcClients/webSocketProbe.ts';
+
+/** What clients of the gateway see differently by adapter. Bytes that no HTTP client sends are in `rawHttp`. */
+interface AdapterDifference {
+  readonly name: string;
+  /** Why it is so. */
+  readonly reason: string;
+  readonly options?: StartOptions;
+  readonly look: (running: Running) => Promise<unknown>;
+  /** What is seen, by adapter. One that is missing cannot show it. */
+  readonly seen: Readonly<{ uws: unknown } & Partial<Record<Adapter, unknown>>>;
+  /** What is seen of tRPC's own adapters, standalone and ws. */
+  readonly official: unknown;
+}
+
+/** The code that a WebSocket is closed with when it sends these frames. */
+const closeCodeAfter =
+  (...frames: readonly Buffer[]) =>
+  async ({ server }: Running) => {
+    const { socket, closed } = await probe(server.port);
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    socket.write(Buffer.concat(frames));
+    return Promise.race([closed, sleep(500, 'still open', { ref: false })]);
+  };
+
+const list = [
+  {
+    name: 'a Last-Event-ID that begins and ends beyond ASCII',
+    reason:
+      'uWebSockets.js takes bytes beyond ASCII at either end of a header’s value for white space, and drops them. ' +
+      'Ids of tracked events should be ASCII.',
+    look: async ({ place }) => {
+      const response = await place.http.fetch(`${place.http.url}/count?input=%7B%22to%22%3A1%7D`, {
+        headers: { 'last-event-id': 'é7é' },
+      });
+      return /^event: restore-id\ndata: \nid: (.*)$/m.exec(await response.text())?.[1];
+    },
+    seen: { uws: '7', fetch: 'é7é' },
+    official: 'é7é',
+  },
+  {
+    name: 'a Content-Type that is sent twice',
+    reason:
+      'A Request has the values joined, which is no media type (RFC 9110 §5.3): 415. The others take the first, as Node does.',
+    look: async ({ server }) => {
+      const headers = [
+        ['Content-Type', 'application/json'],
+        ['Content-Type', 'text/plain'],
+      ] as const;
+      const body = Buffer.from('{"name":"Rex"}');
+      return (await exchangeOnce(server, 'POST', '/trpc/write', headers, body)).status;
+    },
+    seen: { uws: 200, fetch: 415 },
+    official: 200,
+  },
+  {
+    name: 'the Content-Length of JSON lines that are known at once',
+    reason: 'A Response has none: the server that sends it adds it.',
+    look: async ({ place }) => {
+      const response = await place.http.fetch(`${place.http.url}/hello?batch=1`, { headers: lines });
+      const text = await response.text();
+      return response.headers.get('content-length') === String(text.length);
+    },
+    seen: { uws: true, fetch: false },
+    official: false,
+  },
+  {
+    name: 'a connection after a chunked request',
+    reason:
+      'uWebSockets.js reads the trailers of a chunked request as the next request: the connection is closed after it.',
+    look: async ({ server }) => {
+      const head = rawRequest('/trpc/write', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+      }).replace('content-length: 0\r\n', '');
+      const socket = rawSocket(server.port, `${head}e\r\n{"name":"Rex"}\r\n0\r\n\r\n`);
+      onTestFinished(() => {
+        socket.destroy();
+      });
+      const [first] = (await new Promise<Buffer>((resolve) => {
+        socket.once('data', resolve);
+      })
+        .then(String)
+        .then((text) => /^connection: (.*)\r$/im.exec(text)?.slice(1))) ?? ['keep-alive'];
+      return first;
+    },
+    seen: { uws: 'close' },
+    official: 'keep-alive',
+  },
+  {
+    name: 'a frame without a mask',
+    reason:
+      'uWebSockets.js does not look at the mask bit: it reads the four bytes that follow as the mask, and waits for them. ' +
+      'What it makes of the frame harms its sender alone.',
+    look: closeCodeAfter(frame('{}', { masked: false })),
+    seen: { uws: 'still open' },
+    official: 1002,
+  },
+  {
+    name: 'a binary message within a fragmented text',
+    reason:
+      'uWebSockets.js refuses a message within one of its own kind alone. Each arrives whole, as it was sent.',
+    look: closeCodeAfter(frame('{', { fin: false }), frame('}', { opcode: 2 })),
+    seen: { uws: 'still open' },
+    official: 1002,
+  },
+  {
+    name: 'a message that is far too large',
+    reason:
+      'uWebSockets.js reads its length and ends the connection, so that none of it is kept: 1009 is sent up to 64 KiB.',
+    options: { maxMessageBytes: 1000 },
+    look: closeCodeAfter(frame('x'.repeat(65_537))),
+    seen: { uws: 1006 },
+    official: 1009,
+  },
+] as const satisfies readonly AdapterDifference[];
+
+export const adapterDifferences: readonly AdapterDifference[] = list;
+
+const adapter = adapterOfRun();
+
+/** Skips the running test where a difference of the list keeps the adapter of this run from passing it. */
+export function skipWhereDifferent(name: (typeof list)[number]['name']): void {
+  const seen = adapterDifferences.find((difference) => difference.name === name)?.seen;
+  if (isDeepStrictEqual(seen?.[adapter], seen?.uws)) return;
+  TestRunner.getCurrentTest()?.context.skip(`Differs on the adapter ${adapter}: ${name}.`);
+}
