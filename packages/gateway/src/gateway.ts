@@ -302,7 +302,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 
   const rejectHttp: RejectHttp = (request, { status, code, message }) => {
     const scope = scopeOf(request, protocolOf(request.path));
-    const body = JSON.stringify(errorFormat.body({ code, message, status, issues: [], error: undefined }));
+    const shown = { code, message, status, isDeclared: false, data: undefined, issues: [], error: undefined };
+    const body = JSON.stringify(errorFormat.body(shown));
     if (status === 414) scope.limit = 'url-bytes';
     if (status === 431) scope.limit = 'header-bytes';
     return completed(scope, new ResponseDraft(status, [['content-type', errorFormat.contentType]], body));

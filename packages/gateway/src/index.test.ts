@@ -10,10 +10,11 @@ it('has just these public names: one more is a decision', () => {
     'Reply',
     'apiErrors',
     'createGateway',
+    'createProblemDetails',
     'headersOf',
     'problemDetails',
     'trpcToOpenApiErrors',
   ]);
-  expect(Object.keys(meta)).toEqual(['ApiError', 'clientMessage']);
+  expect(Object.keys(meta)).toEqual(['ApiError', 'clientMessage', 'declareErrors']);
   expect(Object.keys(uws).toSorted()).toEqual(['CertificateError', 'ListenError', 'reservePort', 'serve']);
 });

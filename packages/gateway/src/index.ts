@@ -22,8 +22,11 @@ export { Reply } from './procedures/reply.ts';
 export type { InputIssue } from './procedures/inputError.ts';
 export {
   apiErrors,
+  createProblemDetails,
   problemDetails,
   trpcToOpenApiErrors,
+  type DescribedErrors,
   type ErrorFormat,
+  type ProblemDetailsOptions,
   type RestError,
 } from './openapi/errorFormat.ts';

@@ -3,6 +3,13 @@
 /// <reference types="zod-openapi" preserve="true" />
 export { ApiError } from './openapi/errorFormat.ts';
 export { clientMessage } from './procedures/clientError.ts';
+export {
+  declareErrors,
+  type DeclaredErrors,
+  type DeclaredErrorShape,
+  type ErrorDefinition,
+  type ErrorDefinitions,
+} from './procedures/declareErrors.ts';
 
 export type { Deprecation, GatewayMeta, Pagination, ResponseHeader, RestMeta } from './procedures/meta.ts';
 export type { Reply } from './procedures/reply.ts';

@@ -239,12 +239,12 @@ describe('what cannot be known ends with a sentence that names the procedure, th
       'The procedure read: the type of its output is not known: its parser is not a zod 4 schema.',
     ],
     [
-      'errors of its own',
+      'a formatter of errors that nothing describes',
       t.procedure
         .errors(({ shape }) => ({ ...shape, data: { hint: 'x' } }))
         .output(z.string())
         .query(notCalled),
-      'The procedure read: the shape of its errors is not known at run time. Format errors for the whole router: initTRPC.create({ errorFormatter }).',
+      'The procedure read: the shape of its errors is not known at run time. Declare them: .errors(declareErrors({ … })) of @petstore/gateway/meta; or describe what the formatter makes in the metadata: errors.',
     ],
     [
       'two schemas of one id',

@@ -5,7 +5,7 @@ import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
 import { routerTree, procedureToTypes, type ProcedureTypes, type RouterTree } from './procedureToTypes.ts';
 import { schemaToType, type TypeOptions } from './schemaToType.ts';
-import { word, type Comment, type TypeNode } from './typeNode.ts';
+import { union, word, type Comment, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
 import { metadataOf, type Schema } from './zodDefinition.ts';
 
@@ -54,7 +54,7 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
   const { procedures, errorShape, types } = all;
   const comments = new Map(definitions.map((each) => [each.path, commentOf(each, definitions)]));
 
-  const record = printTree(routerTree(router), { procedures, comments }, '  ');
+  const record = printTree(routerTree(router), { procedures, comments, errorShape }, '  ');
   const body = [
     `/** The router, for a client: \`createTRPCClient<AppRouter>\`. */
 export type AppRouter = TRPCBuiltRouter<
@@ -73,7 +73,11 @@ export type RouterOutputs = inferRouterOutputs<AppRouter>;
         `${printComment(comment, '')}export type ${name} = ${print(type)};\n`,
     ),
   ].join('\n');
-  return `${header}${imports(body)}\n${body}${ownTypes(body)}`;
+  const own = ownTypes(
+    body,
+    [...procedures.values()].some(({ errors }) => errors.length > 0),
+  );
+  return `${header}${imports(body, own)}\n${body}${own}`;
 }
 
 const header = '// Generated from the router. Change that, not this.\n\n';
@@ -81,14 +85,22 @@ const header = '// Generated from the router. Change that, not this.\n\n';
 const procedureKinds = ['Query', 'Mutation', 'Subscription'] as const;
 
 /** What the generated types are written with, and do not export. */
-const vocabulary: readonly (readonly [name: string, text: string])[] = [
-  ...procedureKinds.map(
-    (kind) =>
-      [
-        `${kind}Procedure`,
-        `type ${kind}Procedure<Input, Output> = TRPC${kind}Procedure<{ input: Input; output: Output; meta: object; errorShape: unknown }>;\n`,
-      ] as const,
-  ),
+const vocabulary = (hasErrors: boolean): readonly (readonly [name: string, text: string])[] => [
+  ...procedureKinds.map((kind) => {
+    const [parameter, shape] = hasErrors ? [', Errors = unknown', 'Errors'] : ['', 'unknown'];
+    return [
+      `${kind}Procedure`,
+      `type ${kind}Procedure<Input, Output${parameter}> = TRPC${kind}Procedure<{ input: Input; output: Output; meta: object; errorShape: ${shape} }>;\n`,
+    ] as const;
+  }),
+  [
+    'DeclaredError',
+    'type DeclaredError<Code, Status> = TRPCErrorShape<{ code: Code; httpStatus: Status; path?: string; stack?: string }>;\n',
+  ],
+  [
+    'DeclaredErrorWithData',
+    'type DeclaredErrorWithData<Code, Status, Data> = TRPCErrorShape<{ code: Code; httpStatus: Status; path?: string; stack?: string; data: Data }>;\n',
+  ],
   [
     'Simplify',
     'type Simplify<Type> = Type extends unknown[] | Date ? Type : { [Key in keyof Type]: Type[Key] };\n',
@@ -98,23 +110,27 @@ const vocabulary: readonly (readonly [name: string, text: string])[] = [
 const mentions = (text: string, name: string) =>
   new RegExp(String.raw`(?<![\w$.'])${name}\b(?!')`).test(text);
 
-function ownTypes(body: string): string {
-  const used = vocabulary.filter(([name]) => mentions(body, name));
+function ownTypes(body: string, hasErrors: boolean): string {
+  const used = vocabulary(hasErrors).filter(([name]) => mentions(body, name));
   return used.length === 0 ? '' : `\n${used.map(([, text]) => text).join('')}`;
 }
 
 const trpcTypes = [
   'TRPCBuiltRouter',
   'TRPCDefaultErrorShape',
+  'TRPCErrorShape',
   'TRPC_ERROR_CODE_KEY',
   'TRPC_ERROR_CODE_NUMBER',
   'inferRouterInputs',
   'inferRouterOutputs',
 ];
 
-function imports(body: string): string {
+function imports(body: string, own: string): string {
   const kinds = procedureKinds.map((kind) => `${kind}Procedure`).filter((kind) => mentions(body, kind));
-  const names = [...trpcTypes.filter((name) => mentions(body, name)), ...kinds.map((kind) => `TRPC${kind}`)];
+  const names = [
+    ...trpcTypes.filter((name) => mentions(body, name) || mentions(own, name)),
+    ...kinds.map((kind) => `TRPC${kind}`),
+  ];
   const lines = names.toSorted().map((name) => `  ${name},\n`);
   const octets = mentions(body, 'OctetInput') ? "import type { OctetInput } from '@trpc/server/http';\n" : '';
   return `import type {\n${lines.join('')}} from '@trpc/server';\n${octets}`;
@@ -123,6 +139,8 @@ function imports(body: string): string {
 interface Procedures {
   readonly procedures: ReadonlyMap<string, ProcedureTypes>;
   readonly comments: ReadonlyMap<string, Comment>;
+  /** The shape of the errors of all procedures. */
+  readonly errorShape: TypeNode;
 }
 
 function printTree(tree: RouterTree, known: Procedures, indent: string): string {
@@ -133,7 +151,8 @@ function printTree(tree: RouterTree, known: Procedures, indent: string): string 
     if (types === undefined)
       throw new TypegenError(`The procedure ${leaf} is not where the router says it is.`);
     const comment = printComment(known.comments.get(leaf) ?? {}, inner);
-    const sides = `${print(types.input, inner)}, ${print(types.output, inner)}`;
+    const errors = types.errors.length > 0 ? [union(known.errorShape, ...types.errors)] : [];
+    const sides = [types.input, types.output, ...errors].map((type) => print(type, inner)).join(', ');
     return `${comment}${inner}${propertyName(name)}: ${types.kind}Procedure<${sides}>;\n`;
   });
   return lines.length === 0 ? '{}' : `{\n${lines.join('')}${indent}}`;

@@ -50,6 +50,8 @@ const reserved = new Set([
   'RouterInputs',
   'RouterOutputs',
   'Set',
+  'DeclaredError',
+  'DeclaredErrorWithData',
   'Simplify',
   'SubscriptionProcedure',
 ]);

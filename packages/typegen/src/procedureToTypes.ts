@@ -1,5 +1,6 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
+import { literalType } from './literalType.ts';
 import { isZod } from './isZod.ts';
 import type { Procedure } from './procedures.ts';
 import type { Place } from './place.ts';
@@ -13,6 +14,8 @@ export interface ProcedureTypes {
   readonly kind: 'Query' | 'Mutation' | 'Subscription';
   readonly input: TypeNode;
   readonly output: TypeNode;
+  /** The shapes of the errors that it declares. */
+  readonly errors: readonly TypeNode[];
 }
 
 /**
@@ -20,11 +23,11 @@ export interface ProcedureTypes {
  * @throws {TypegenError} where a schema is missing, or has no type that can be known
  */
 export function procedureToTypes(procedure: Procedure, options: TypeOptions): ProcedureTypes {
-  refuseOwnErrors(procedure);
   return {
     kind: ({ query: 'Query', mutation: 'Mutation', subscription: 'Subscription' } as const)[procedure.type],
     input: inputToType(procedure, options),
     output: outputToType(procedure, options),
+    errors: errorsToTypes(procedure, options),
   };
 }
 
@@ -115,14 +118,19 @@ function hasField(schema: Schema, name: string): boolean {
   return 'innerType' in definition && hasField(definition.innerType, name);
 }
 
-/** tRPC's builder marks the middlewares of `.errors()`; what they do to a procedure's type is in types alone. */
-function refuseOwnErrors({ path, procedure }: Procedure): void {
-  const { middlewares = [] } = procedure._def as { middlewares?: readonly { readonly _type?: string }[] };
-  if (middlewares.some(({ _type }) => _type === 'errors')) {
-    throw new TypegenError(
-      `The procedure ${path}: the shape of its errors is not known at run time. Format errors for the whole router: initTRPC.create({ errorFormatter }).`,
+/** As `DeclaredErrorShape` of the gateway types them. */
+function errorsToTypes({ path, errors = {} }: Procedure, options: TypeOptions): readonly TypeNode[] {
+  return Object.entries(errors).map(([code, { status, data }]) => {
+    const sides = [literalType(code), literalType(status)];
+    if (data === undefined) return generic('DeclaredError', ...sides);
+    const place: Place = { owner: `The procedure ${path}`, path: `the data of ${code}`, side: 'output' };
+    // tRPC does not serialize the type of an error.
+    return generic(
+      'DeclaredErrorWithData',
+      ...sides,
+      schemaToType(data, place, { ...options, isJson: false }),
     );
-  }
+  });
 }
 
 /** The procedures and sub-routers of a router, as they are nested. */

@@ -1,5 +1,6 @@
-import type { RestMeta } from '@petstore/gateway/meta';
+import type { ErrorDefinitions, RestMeta } from '@petstore/gateway/meta';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
+import { readDeclaredErrors } from './declaredErrors.ts';
 import { TypegenError } from './typegenError.ts';
 
 /** What the generator reads of a procedure. */
@@ -7,11 +8,12 @@ export interface Procedure {
   /** The path in the router, such as `pets.create`. */
   readonly path: string;
   readonly type: 'query' | 'mutation' | 'subscription';
-  readonly procedure: AnyTRPCProcedure;
   /** The metadata of its REST operation, where it has one. */
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
+  /** Those that it declares; `undefined` where it declares none. */
+  readonly errors: ErrorDefinitions | undefined;
 }
 
 /** Every procedure of a router in the router's order. Lazy routers are loaded. */
@@ -20,8 +22,10 @@ export async function readProcedures(router: AnyTRPCRouter): Promise<readonly Pr
   for (let lazy = Object.values(router._def.lazy); lazy.length > 0; lazy = Object.values(router._def.lazy)) {
     await Promise.all(lazy.map((loader) => loader.load()));
   }
-  const procedures = router._def.procedures as Record<string, AnyTRPCProcedure>;
-  return Object.entries(procedures).map(([path, procedure]) => {
+  const all: Procedure[] = [];
+  for (const [path, procedure] of Object.entries(
+    router._def.procedures as Record<string, AnyTRPCProcedure>,
+  )) {
     // `output` is in `_def` at run time but not in its type (@trpc/server 11.25); trpc-to-openapi reads it the same way.
     const def = procedure._def as AnyTRPCProcedure['_def'] & { readonly output?: unknown };
     if (!Array.isArray(def.inputs)) {
@@ -30,13 +34,14 @@ export async function readProcedures(router: AnyTRPCRouter): Promise<readonly Pr
       );
     }
     const { openapi } = (def.meta ?? {}) as { readonly openapi?: RestMeta };
-    return {
+    all.push({
       path,
-      procedure,
       type: def.type,
       rest: openapi?.enabled === false ? undefined : openapi,
       inputs: def.inputs,
       output: def.output,
-    };
-  });
+      errors: await readDeclaredErrors(path, procedure),
+    });
+  }
+  return all;
 }

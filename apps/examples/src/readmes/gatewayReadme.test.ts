@@ -34,6 +34,7 @@ test('names each of its programs', () => {
     'withKeys.ts',
     'limits.ts',
     'orders.ts',
+    'fieldErrors.ts',
     'fromTrpcToOpenapi.ts',
     'fromStandalone.ts',
   ]);
@@ -85,25 +86,33 @@ test('its limits.ts answers a health check, counts calls, and answers 202 where 
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
 });
 
-test('the error format in its orders.ts answers the fields of an invalid order, and what is left of a valid one', async () => {
+const sendOrder = async (origin: string, body: object) => {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await fetch(`${origin}/v1/orders`, { method: 'POST', headers, body: JSON.stringify(body) });
+  return [answer.status, await answer.json()];
+};
+
+test('its orders.ts answers an order that is too large with the declared error and what is left', async () => {
   const { start, port, origin } = await written();
   await start('orders.ts', port);
-  const order = async (body: object) => {
-    const headers = { 'content-type': 'application/json' };
-    const init = { method: 'POST', headers, body: JSON.stringify(body) };
-    return (await fetch(`${origin}/v1/orders`, init)).json();
-  };
-  expect(await order({ email: 'ada', count: 0 })).toEqual({
-    message: expect.stringMatching(/^email: .*; count: must be at least 1\.$/),
-    fields: [
-      { name: 'email', reason: 'invalid_format' },
-      { name: 'count', reason: 'too_small' },
-    ],
-  });
-  expect(await order({ email: 'ada@example.test', count: 1 })).toEqual({
-    message: 'Too few are left.',
-    left: 2,
-  });
+  expect(await sendOrder(origin, { count: 1 })).toEqual([200, { id: 1 }]);
+  const error = { code: 'OUT_OF_STOCK', message: 'Too few are left.', status: 409, data: { left: 2 } };
+  expect(await sendOrder(origin, { count: 3 })).toEqual([409, error]);
+});
+
+test('the error format in its fieldErrors.ts answers the fields of an invalid order', async () => {
+  const { start, port, origin } = await written();
+  await start('fieldErrors.ts', port);
+  expect(await sendOrder(origin, { email: 'ada', count: 0 })).toEqual([
+    400,
+    {
+      message: expect.stringMatching(/^email: .*; count: must be at least 1\.$/),
+      fields: [
+        { name: 'email', reason: 'invalid_format' },
+        { name: 'count', reason: 'too_small' },
+      ],
+    },
+  ]);
 });
 
 test('who comes from trpc-to-openapi keeps the paths and the body of errors', async () => {

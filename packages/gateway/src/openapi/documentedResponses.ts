@@ -4,6 +4,7 @@ import type { Limits } from '../policies/limits.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { ErrorFormat } from './errorFormat.ts';
 import type { Operation } from './operation.ts';
+import { errorsDescription, errorsSchema } from './operationErrors.ts';
 import type { OperationOutput } from './operationOutput.ts';
 
 /** What all operations of a service have in common. */
@@ -35,17 +36,21 @@ export function documentedResponses(
       ...(status !== 204 && !isRedirect && { content: content(output) }),
     };
   }
-  const { contentType, schema } = service.errorFormat;
-  for (const [status, description] of Object.entries(errorDescriptions(operation, service))) {
+  const { errorFormat } = service;
+  const descriptions = errorDescriptions(operation, service);
+  for (const status of new Set([...Object.keys(descriptions), ...[...operation.errors.keys()].map(String)])) {
+    const declared = operation.errors.get(Number(status)) ?? [];
+    const others = descriptions[status];
+    const schema = errorsSchema(declared, Number(status), others !== undefined, errorFormat);
     responses[status] = {
-      description,
+      description: errorsDescription(declared, others),
       headers: {
         ...requestId,
         ...errorHeaders[status],
         ...(status === '429' && service.isRateLimited && rateLimit),
         ...(status === '404' && deprecationHeaders(operation, false)),
       },
-      content: { [contentType]: { schema } },
+      content: { [errorFormat.contentType]: { schema } },
     };
   }
   return responses;
@@ -81,7 +86,7 @@ const eventsDescription =
 function errorDescriptions(
   { body, isPublic, pathParameters, rest, texts }: Operation,
   { isProtected, isRateLimited, limits, limitsAttempts }: DocumentedService,
-): Readonly<Record<string, string>> {
+): Readonly<Record<string, string | undefined>> {
   const hasCredential = isProtected && !isPublic;
   const tooMany = [
     isRateLimited && 'More calls came than the rate limit allows.',

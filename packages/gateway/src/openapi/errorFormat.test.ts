@@ -5,6 +5,8 @@ const invalid: RestError = {
   code: 'BAD_REQUEST',
   message: 'a: is required.',
   status: 400,
+  isDeclared: false,
+  data: undefined,
   issues: [{ code: 'invalid_type', expected: 'string', path: ['a'], message: 'is required' }],
   error: undefined,
 };

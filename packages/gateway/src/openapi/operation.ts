@@ -5,6 +5,7 @@ import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { parameterConverter, type Parameter } from './convert.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
+import { operationErrors, type OperationErrors } from './operationErrors.ts';
 import { operationBody, type OperationBody } from './operationBody.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
 import { parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
@@ -29,6 +30,7 @@ export interface Operation {
   readonly texts: ReadonlyMap<string, Parameter>;
   readonly body: OperationBody | undefined;
   readonly output: OperationOutput;
+  readonly errors: OperationErrors;
   /** The statuses of success; the first is the default. */
   readonly statuses: readonly number[];
   /** Whether it is served without a credential (`protect: false`). */
@@ -158,6 +160,7 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
     texts: new Map([...texts.filter(([, { converter }]) => !converter.isFile), ...texts]),
     body,
     output,
+    errors: operationErrors(procedure),
     statuses: successStatuses(rest, output),
     isPublic: rest.protect === false,
     deprecation,

@@ -1,4 +1,5 @@
 import type { z } from 'zod/v4';
+import type { ErrorDefinitions } from './declareErrors.ts';
 
 /** When an operation was deprecated, when it goes, and what replaces it. Headers and the document are made of this. */
 export interface Deprecation {
@@ -92,4 +93,9 @@ export interface RestMeta {
 /** The metadata of a router: `initTRPC.meta<GatewayMeta>()`. */
 export interface GatewayMeta {
   readonly openapi?: RestMeta;
+  /**
+   * Describes what a formatter of your own in `.errors()` makes, for REST, the document and generated types: `data.code`
+   * of a shape is one of these codes, and `data.data` fits its schema. `.errors(declareErrors(…))` needs none of it.
+   */
+  readonly errors?: ErrorDefinitions;
 }

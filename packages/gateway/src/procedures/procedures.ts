@@ -2,7 +2,9 @@ import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { compile } from './compile.ts';
 import type { Executable } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
+import type { ErrorDefinitions } from './declareErrors.ts';
 import type { RestMeta } from './meta.ts';
+import { readErrors } from './readErrors.ts';
 import { createSample, selfTest } from './selfTest.ts';
 import { definitionOf } from './trpcProcedure.ts';
 
@@ -23,6 +25,8 @@ export interface Procedure extends ServedProcedure, Executable {
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
+  /** Those that it declares; `undefined` where it declares none. */
+  readonly errors: ErrorDefinitions | undefined;
 }
 
 /**
@@ -46,20 +50,33 @@ export async function readProcedures(
   }
   const stagesOf = (procedure: AnyTRPCProcedure) =>
     difference === undefined ? compile(procedure, sample.procedure) : undefined;
-  const procedures = router._def.procedures as Record<string, AnyTRPCProcedure>;
-  return Object.entries(procedures).map(([path, procedure]) => readProcedure(path, procedure, stagesOf));
+  const procedures: Procedure[] = [];
+  const problems: string[] = [];
+  for (const [path, procedure] of Object.entries(
+    router._def.procedures as Record<string, AnyTRPCProcedure>,
+  )) {
+    try {
+      procedures.push(await readProcedure(path, procedure, stagesOf));
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  return procedures;
 }
 
 function lazyLoaders(router: AnyTRPCRouter): readonly { load: () => Promise<void> }[] {
   return Object.values(router._def.lazy);
 }
 
-function readProcedure(
+async function readProcedure(
   path: string,
   procedure: AnyTRPCProcedure,
   stagesOf: (procedure: AnyTRPCProcedure) => Executable['stages'],
-): Procedure {
-  const { type, meta, inputs, output } = definitionOf(procedure);
+): Promise<Procedure> {
+  const definition = definitionOf(procedure);
+  const { type, meta, inputs, output } = definition;
   if (!Array.isArray(inputs)) {
     throw new GatewayError(
       `The procedure ${path} has a form that this version of the gateway does not know: use @trpc/server ^11.25.2.`,
@@ -77,5 +94,6 @@ function readProcedure(
     rest: openapi?.enabled === false ? undefined : openapi,
     inputs,
     output,
+    errors: await readErrors(path, definition),
   };
 }

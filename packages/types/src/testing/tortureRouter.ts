@@ -1,6 +1,6 @@
 import { initTRPC, lazy, tracked } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { declareErrors, type GatewayMeta } from '@petstore/gateway/meta';
 import { z } from 'zod';
 
 // A router that has every kind of zod schema as an input and as an output, and every form of procedure that tRPC has.
@@ -287,6 +287,29 @@ const forms = router({
     .input(Settings)
     .output(Settings)
     .mutation(notCalled),
+  errors: procedure
+    .errors(
+      declareErrors({
+        OUT_OF_STOCK: {
+          status: 409,
+          data: z.object({ left: z.int(), at: Point, note: z.string().optional() }),
+        },
+        SHOP_CLOSED: { status: 423, message: 'Open from 9 to 5.' },
+      }),
+    )
+    .output(z.string())
+    .query(notCalled),
+  chainedErrors: procedure
+    .errors(declareErrors({ FIRST: { status: 400 } }))
+    .errors(declareErrors({ SECOND: { status: 500, data: z.string() } }))
+    .output(z.string())
+    .mutation(notCalled),
+  subscriptionErrors: procedure
+    .meta({ openapi: { method: 'GET', path: '/errors', event: Point } })
+    .errors(declareErrors({ ENDED: { status: 410 } }))
+    .subscription(async function* () {
+      yield await Promise.resolve({ x: 1, y: 2 });
+    }),
   bytes: procedure.input(octetInputParser).output(z.string()).mutation(notCalled),
   events: procedure
     .input(z.object({ from: z.number() }))

@@ -2,41 +2,57 @@ import type { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
-import type { ErrorFormat } from '../../openapi/errorFormat.ts';
+import type { ErrorFormat, RestError } from '../../openapi/errorFormat.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { clientMessage, codeMessage } from '../../procedures/clientError.ts';
+import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { formatIssues, issuesOf } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
+import { shownError } from '../../procedures/shownError.ts';
 
 export type ErrorResponse = ReturnType<typeof createErrorResponse>;
 
 /**
- * Makes the REST response of an error: the status follows from tRPC's code, the body from the format. Unexpected errors
- * (5xx) and limits are recorded in the scope.
+ * Makes the REST response of an error: the status follows from tRPC's code, or from what the procedure declares, and the
+ * body from the format. Unexpected errors (5xx) and limits are recorded in the scope.
  */
 export function createErrorResponse(format: ErrorFormat) {
   const shared: readonly Header[] = [['content-type', format.contentType]];
-  return (error: TRPCError, scope: RequestScope, headers: readonly Header[] = []): ResponseDraft => {
-    const { code } = error;
-    const status = getHTTPStatusCodeFromError(error);
-    const issues = issuesOf(error);
-    const message = issues.length > 0 ? formatIssues(issues) : clientMessage(error);
+  /** @param declared the errors that the procedure declares */
+  return (
+    error: TRPCError,
+    scope: RequestScope,
+    headers: readonly Header[] = [],
+    declared?: ErrorDefinitions,
+  ): ResponseDraft => {
+    let shown: RestError;
     let body: string;
     try {
-      const content = format.body({ code, message, status, issues, error });
-      body = JSON.stringify(content, issues.length > 0 ? bigintsAsText : undefined);
+      shown = restError(error, declared);
+      body = JSON.stringify(format.body(shown), shown.issues.length > 0 ? bigintsAsText : undefined);
     } catch (cause) {
-      // The format is the service's own, and failed.
+      // The format is the service's own, and failed; or the data of an error does not fit what is declared.
       scope.error = cause;
       return new ResponseDraft(500, headers.slice(), internalError, [['content-type', 'application/json']]);
     }
-    const response = new ResponseDraft(status, headers.slice(), body, shared);
+    const response = new ResponseDraft(shown.status, headers.slice(), body, shared);
     const retryAfterSeconds = retryAfterOf(error);
     if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
     if (error instanceof LimitError) scope.limit = error.limit;
-    else if (status >= 500) scope.error = error;
+    else if (shown.status >= 500) scope.error = error;
     return response;
   };
+}
+
+/** @throws where the data of a declared error does not fit its schema */
+function restError(error: TRPCError, declared: ErrorDefinitions | undefined): RestError {
+  const shown = declared && shownError(error, declared);
+  if (shown) return { ...shown, isDeclared: true, issues: [], error };
+  const { code } = error;
+  const issues = issuesOf(error);
+  const message = issues.length > 0 ? formatIssues(issues) : clientMessage(error);
+  const status = getHTTPStatusCodeFromError(error);
+  return { code, message, status, isDeclared: false, data: undefined, issues, error };
 }
 
 const code = 'INTERNAL_SERVER_ERROR';

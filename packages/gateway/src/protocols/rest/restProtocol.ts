@@ -216,7 +216,8 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
         maxDurationMs,
         watch: (onRevoked) => watch(token, request, onRevoked),
         // Errors have a JSON text as their body.
-        reportError: (cause) => errorResponse(cause, this.#scope).body as string,
+        reportError: (cause) =>
+          errorResponse(cause, this.#scope, undefined, this.#operation.procedure.errors).body as string,
       });
     } catch (cause) {
       return this.#fail(cause);
@@ -248,7 +249,8 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     const { isAborted } = this.#scope.request;
     // The error of a call whose client disconnected is not one of the service.
     const error = isAborted ? clientClosed(cause) : failureOf(cause).error;
-    let response = errorResponse(error, this.#scope, error.code === 'NOT_FOUND' ? deprecation : []);
+    const headers = error.code === 'NOT_FOUND' ? deprecation : [];
+    let response = errorResponse(error, this.#scope, headers, procedure.errors);
     if (responseMeta && !isAborted) {
       try {
         responseMeta(response, procedure, this.#ctx, { error });

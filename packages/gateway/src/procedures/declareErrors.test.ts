@@ -1,0 +1,65 @@
+import { TRPCError } from '@trpc/server';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { declareErrors, type ErrorDefinitions } from './declareErrors.ts';
+
+const errors = declareErrors({
+  OUT_OF_STOCK: { status: 409, message: 'Too few are left.', data: z.object({ left: z.int() }) },
+  SHOP_CLOSED: { status: 423 },
+  DISK_FULL: { status: 507 },
+});
+const shape = {
+  message: '',
+  code: -32_603,
+  data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 },
+} as const;
+
+it('a declared error is a TRPCError with the code of its status, or the closest one', () => {
+  const all = [errors.OUT_OF_STOCK({ data: { left: 2 } }), errors.SHOP_CLOSED(), errors.DISK_FULL()];
+  expect(all.every((error) => error instanceof TRPCError)).toBe(true);
+  expect(all.map(({ code }) => code)).toEqual(['CONFLICT', 'BAD_REQUEST', 'INTERNAL_SERVER_ERROR']);
+});
+
+it('the message is that of the throw, of the definition, or the code as text, and never that of the cause', () => {
+  const cause = new Error('connect mongodb://db failed');
+  const data = { left: 2 };
+  expect(errors.OUT_OF_STOCK({ data, message: 'Two are left.' }).message).toBe('Two are left.');
+  expect(errors.OUT_OF_STOCK({ data, cause })).toMatchObject({ message: 'Too few are left.', cause });
+  expect(errors.SHOP_CLOSED({ cause }).message).toBe('Shop closed');
+});
+
+it('data that does not fit its schema is a TypeError that names the error', () => {
+  expect(() => errors.OUT_OF_STOCK({ data: { left: 0.5 } })).toThrow(
+    /^The data of the error OUT_OF_STOCK does not fit its schema/,
+  );
+});
+
+it('the formatter shapes the errors of its own definitions, and leaves all others to the next one', () => {
+  const { data: _, ...others } = errors.SHOP_CLOSED();
+  const same = declareErrors({ SHOP_CLOSED: { status: 423 } });
+  expect(errors({ error: errors.SHOP_CLOSED(), shape })).toEqual({
+    ...shape,
+    data: { code: 'SHOP_CLOSED', httpStatus: 423 },
+  });
+  expect(errors({ error: same.SHOP_CLOSED(), shape })).toBeUndefined();
+  expect(
+    errors({ error: Object.assign(new TRPCError({ code: 'CONFLICT' }), others), shape }),
+  ).toBeUndefined();
+});
+
+it.each<[definitions: ErrorDefinitions, message: string]>([
+  [
+    { NOT_FOUND: { status: 404 } },
+    "The declared error NOT_FOUND has one of tRPC's codes. Choose another, such as PET_NOT_FOUND.",
+  ],
+  [
+    { soldOut: { status: 409 } },
+    'The code of the declared error "soldOut" is invalid. Use upper-case letters, digits and underscores, such as OUT_OF_STOCK.',
+  ],
+  [
+    { GONE: { status: 200 } },
+    'The declared error GONE has the status 200. Use an HTTP status from 400 to 599.',
+  ],
+])('declareErrors rejects %j', (definitions, message) => {
+  expect(() => declareErrors(definitions as never)).toThrow(new TypeError(message));
+});

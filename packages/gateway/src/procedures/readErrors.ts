@@ -1,0 +1,56 @@
+import { TRPCError } from '@trpc/server';
+import { checkDefinition, definitionReader, type ErrorDefinitions } from './declareErrors.ts';
+import { marker } from './execute.ts';
+import { GatewayError } from './gatewayError.ts';
+import type { Definition } from './trpcProcedure.ts';
+
+/**
+ * The errors that a procedure declares: those of `.errors(declareErrors(…))`, and those that its metadata lists for a
+ * formatter of its own. A formatter is in no `_def` (@trpc/server 11.25), so each is called once with an error that asks
+ * `declareErrors` for its definitions.
+ * @returns `undefined` where there are none
+ * @throws {GatewayError} for metadata without a formatter, an invalid definition, and two definitions of one code
+ */
+export async function readErrors(
+  path: string,
+  { middlewares, meta, type }: Definition,
+): Promise<ErrorDefinitions | undefined> {
+  const { errors: listed } = (meta ?? {}) as { readonly errors?: ErrorDefinitions };
+  const formatters = middlewares.filter(({ _type }) => _type === 'errors');
+  if (listed && formatters.length === 0) {
+    throw new GatewayError(
+      `The procedure ${path} lists errors in its metadata, but no formatter sends them to tRPC's clients. ` +
+        'Use .errors(declareErrors({ … })) in place of the metadata.',
+    );
+  }
+  const found: ErrorDefinitions[] = listed ? [listed] : [];
+  for (const formatter of formatters) {
+    const error = Object.assign(new TRPCError({ code: 'INTERNAL_SERVER_ERROR' }), {
+      [definitionReader]: (definitions: ErrorDefinitions) => found.push(definitions),
+    });
+    const next = async () => ({ ok: false, error, marker });
+    try {
+      await formatter({ next, path, type, meta, ctx: {}, input: undefined });
+    } catch {
+      // A formatter of the router's own may need more than it is given here.
+    }
+  }
+  return merged(path, found);
+}
+
+function merged(path: string, all: readonly ErrorDefinitions[]): ErrorDefinitions | undefined {
+  const definitions = Object.assign({}, ...all) as ErrorDefinitions;
+  for (const [code, definition] of all.flatMap((each) => Object.entries(each))) {
+    if (definitions[code] !== definition) {
+      throw new GatewayError(
+        `The procedure ${path} declares the error ${code} twice, with different definitions. Rename one of them.`,
+      );
+    }
+    try {
+      checkDefinition(code, definition);
+    } catch (error) {
+      throw new GatewayError(`The procedure ${path}: ${(error as Error).message}`);
+    }
+  }
+  return all.length === 0 ? undefined : definitions;
+}

@@ -1,0 +1,285 @@
+import { createGateway, createProblemDetails, GatewayError } from '@petstore/gateway';
+import { declareErrors, type GatewayMeta } from '@petstore/gateway/meta';
+import { safe } from '@trpc/client';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { post, startShape } from './startShape.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+const shopErrors = declareErrors({
+  OUT_OF_STOCK: { status: 409, message: 'Too few are left.', data: z.object({ left: z.int() }) },
+  ALREADY_ORDERED: { status: 409, data: z.object({ orderId: z.int() }) },
+  SHOP_CLOSED: { status: 423 },
+});
+const secret = 'mongodb://root:hunter2@db.internal';
+
+const shopRouter = t.router({
+  order: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/orders', errorResponses: { 409: 'The order is locked.' } } })
+    .errors(shopErrors)
+    .input(z.object({ count: z.int() }))
+    .output(z.object({ id: z.int() }))
+    .mutation(({ input: { count } }) => {
+      if (count > 9) {
+        const data = { left: 2, shelf: secret };
+        throw shopErrors.OUT_OF_STOCK({ data, cause: new Error(secret) });
+      }
+      if (count === 0) throw shopErrors.SHOP_CLOSED({ message: 'Open from 9 to 5.' });
+      if (count === 1) throw shopErrors.ALREADY_ORDERED({ data: { orderId: 7 } });
+      if (count === 2) throw new TRPCError({ code: 'CONFLICT', message: 'Locked.', cause: { data: secret } });
+      if (count === 3) throw new Error(secret);
+      if (count === 4) throw shopErrors.OUT_OF_STOCK({ data: { left: 'two' as unknown as number } });
+      return { id: count };
+    }),
+  undeclared: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/undeclared' } })
+    .output(z.void())
+    .query(() => {
+      throw shopErrors.OUT_OF_STOCK({ data: { left: 2 } });
+    }),
+});
+
+it('REST and tRPC clients receive the status, code, message and data of a declared error (trpc #6832)', async () => {
+  const { records, restJson, trpc } = await startShape(shopRouter);
+  expect(await restJson('/orders', post({ count: 10 }))).toEqual([
+    409,
+    { code: 'OUT_OF_STOCK', message: 'Too few are left.', status: 409, data: { left: 2 } },
+  ]);
+  const [, error] = await safe(trpc.order.mutate({ count: 10 }));
+  if (error?.data?.code !== 'OUT_OF_STOCK') throw new Error('The code is missing.');
+  expect(error.data.data.left satisfies number).toBe(2);
+  expect(error.shape).toEqual({
+    message: 'Too few are left.',
+    code: -32_009,
+    data: { code: 'OUT_OF_STOCK', httpStatus: 409, path: 'order', data: { left: 2 } },
+  });
+  expect(records.map(({ error: reported, status }) => [status, reported])).toEqual([
+    [409, undefined],
+    [200, undefined],
+  ]);
+});
+
+it('a declared error takes a message of its own and any status, and needs no data (trpc #3438)', async () => {
+  const { restJson, trpc } = await startShape(shopRouter);
+  const closed = { code: 'SHOP_CLOSED', message: 'Open from 9 to 5.', status: 423 };
+  expect(await restJson('/orders', post({ count: 0 }))).toEqual([423, closed]);
+  const [, error] = await safe(trpc.order.mutate({ count: 0 }));
+  expect(error?.shape).toMatchObject({
+    message: 'Open from 9 to 5.',
+    data: { code: 'SHOP_CLOSED', httpStatus: 423 },
+  });
+});
+
+it('an error that is not declared shows neither its data nor its cause (trpc-openapi #329)', async () => {
+  const { restJson, trpc } = await startShape(shopRouter);
+  const conflict = { code: 'CONFLICT', message: 'Locked.', status: 409 };
+  const unexpected = { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 };
+  expect(await restJson('/orders', post({ count: 2 }))).toEqual([409, conflict]);
+  expect(await restJson('/orders', post({ count: 3 }))).toEqual([500, unexpected]);
+  // The server's own mistake: the data does not fit what is declared.
+  expect(await restJson('/orders', post({ count: 4 }))).toEqual([500, unexpected]);
+  // It is thrown by a procedure without .errors(shopErrors).
+  const undeclared = { code: 'CONFLICT', message: 'Too few are left.', status: 409 };
+  expect(await restJson('/undeclared')).toEqual([409, undeclared]);
+  const [, error] = await safe(trpc.undeclared.query());
+  expect(error?.data).toEqual({ code: 'CONFLICT', httpStatus: 409, path: 'undeclared' });
+});
+
+it('the document lists the declared errors of each status, and those of tRPC beside them, by the constant of their code (hono-openapi #131)', async () => {
+  const { document } = await startShape(shopRouter);
+  const responses = document.paths['/orders']?.['post']?.responses as unknown as Record<
+    string,
+    { description: string; content: Record<string, { schema: object }> }
+  >;
+  const schemaOf = (status: number) => responses[status]?.content['application/json']?.schema;
+  const body = (status: number, code: object, more: object = {}) =>
+    expect.objectContaining({
+      properties: {
+        code: { type: 'string', ...code },
+        message: { type: 'string' },
+        status: { type: 'number', const: status },
+        ...more,
+      },
+    });
+  expect(responses['409']?.description).toBe(
+    '`OUT_OF_STOCK`: Too few are left. `ALREADY_ORDERED`. The order is locked.',
+  );
+  expect(schemaOf(409)).toEqual({
+    oneOf: [
+      body(409, { const: 'OUT_OF_STOCK' }, { data: expect.objectContaining({ required: ['left'] }) }),
+      body(409, { const: 'ALREADY_ORDERED' }, { data: expect.objectContaining({ required: ['orderId'] }) }),
+      body(409, { const: 'CONFLICT' }),
+    ],
+  });
+  expect(schemaOf(423)).toEqual(body(423, { const: 'SHOP_CLOSED' }));
+  expect(schemaOf(400)).toEqual({ $ref: '#/components/schemas/Error' });
+});
+
+it('problem details have a type for each declared error, and its data (h3 #1384)', async () => {
+  const errorFormat = createProblemDetails({ typeBase: 'https://shop.example/problems/' });
+  const { document, restJson } = await startShape(shopRouter, { errorFormat });
+  expect(await restJson('/orders', post({ count: 10 }))).toEqual([
+    409,
+    {
+      type: 'https://shop.example/problems/OUT_OF_STOCK',
+      title: 'Out of stock',
+      status: 409,
+      detail: 'Too few are left.',
+      code: 'OUT_OF_STOCK',
+      data: { left: 2 },
+    },
+  ]);
+  expect(await restJson('/orders', post({ count: 2 }))).toEqual([
+    409,
+    { type: 'about:blank', title: 'Conflict', status: 409, detail: 'Locked.', code: 'CONFLICT' },
+  ]);
+  const text = JSON.stringify(document.paths['/orders']?.['post']?.responses['409']);
+  expect(text).toContain('"const":"https://shop.example/problems/OUT_OF_STOCK"');
+});
+
+class RateLimited extends Error {
+  readonly retryAfterMs = 500;
+}
+
+/** A formatter as tRPC documents it. */
+const limited = t.procedure
+  .meta({
+    openapi: { method: 'GET', path: '/limited' },
+    errors: {
+      RATE_LIMITED: { status: 429, message: 'Slow down.', data: z.object({ retryAfterMs: z.int() }) },
+    },
+  })
+  .errors(({ error, shape }) => {
+    if (!(error.cause instanceof RateLimited)) return undefined;
+    const data = { retryAfterMs: error.cause.retryAfterMs, secret };
+    return { ...shape, data: { ...shape.data, httpStatus: 429, code: 'RATE_LIMITED' as const, data } };
+  });
+
+it('REST and the document understand a formatter of tRPC’s .errors() that the metadata describes (trpc #7591)', async () => {
+  const router = t.router({
+    limited: limited.output(z.void()).query(() => {
+      throw new RateLimited(secret);
+    }),
+  });
+  const { document, records, restJson, trpc } = await startShape(router);
+  expect(await restJson('/limited')).toEqual([
+    429,
+    { code: 'RATE_LIMITED', message: 'Slow down.', status: 429, data: { retryAfterMs: 500 } },
+  ]);
+  expect(records).toMatchObject([{ status: 429, error: undefined }]);
+  const [, error] = await safe(trpc.limited.query());
+  if (error?.data?.code !== 'RATE_LIMITED') throw new Error('The code is missing.');
+  expect(error.data.data.retryAfterMs).toBe(500);
+  const text = JSON.stringify(document.paths['/limited']?.['get']?.responses['429']);
+  expect(text).toContain('"const":"RATE_LIMITED"');
+});
+
+it('REST shows nothing of a formatter of tRPC’s .errors() that nothing describes (no thread)', async () => {
+  const router = t.router({
+    a: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/a' } })
+      .errors(({ shape }) => ({ ...shape, data: { code: 'HINT' as const, hint: secret } }))
+      .output(z.void())
+      .query(() => {
+        throw new TRPCError({ code: 'NOT_FOUND', cause: new Error(secret) });
+      }),
+  });
+  const { restJson } = await startShape(router);
+  expect(await restJson('/a')).toEqual([404, { code: 'NOT_FOUND', message: 'Not found', status: 404 }]);
+});
+
+it('errors of a base procedure and its own are declared together, also of a middleware (trpc #7279)', async () => {
+  const accountErrors = declareErrors({ ACCOUNT_LOCKED: { status: 403 } });
+  const account = t.procedure.errors(accountErrors).use(({ next, path }) => {
+    if (path === 'locked') throw accountErrors.ACCOUNT_LOCKED();
+    return next();
+  });
+  const closed = account.errors(shopErrors).output(z.void());
+  const throwClosed = () => {
+    throw shopErrors.SHOP_CLOSED();
+  };
+  const router = t.router({
+    locked: closed.meta({ openapi: { method: 'GET', path: '/locked' } }).query(throwClosed),
+    closed: closed.meta({ openapi: { method: 'GET', path: '/closed' } }).query(throwClosed),
+  });
+  const { restJson, trpc } = await startShape(router);
+  expect(await restJson('/locked')).toEqual([
+    403,
+    { code: 'ACCOUNT_LOCKED', message: 'Account locked', status: 403 },
+  ]);
+  expect(await restJson('/closed')).toEqual([
+    423,
+    { code: 'SHOP_CLOSED', message: 'Shop closed', status: 423 },
+  ]);
+  const [, error] = await safe(trpc.locked.query());
+  const code:
+    | 'ACCOUNT_LOCKED'
+    | 'SHOP_CLOSED'
+    | 'OUT_OF_STOCK'
+    | 'ALREADY_ORDERED'
+    | TRPCError['code']
+    | undefined = error?.data?.code;
+  expect(code).toBe('ACCOUNT_LOCKED');
+});
+
+it('a subscription ends with the declared error that it throws, on both protocols (no thread)', async () => {
+  const router = t.router({
+    ticks: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
+      .errors(shopErrors)
+      .subscription(async function* () {
+        yield 1;
+        throw shopErrors.OUT_OF_STOCK({ data: { left: 0 } });
+      }),
+  });
+  const { rest } = await startShape(router);
+  const text = await (await rest('/ticks')).text();
+  const expected = { code: 'OUT_OF_STOCK', message: 'Too few are left.', status: 409, data: { left: 0 } };
+  expect(text).toBe(`data: 1\n\nevent: error\ndata: ${JSON.stringify(expected)}\n\n`);
+  const streamed = await rest('/../trpc/ticks');
+  expect(await streamed.text()).toContain('"data":{"left":0}');
+});
+
+it.each<[what: string, procedure: Parameters<typeof t.router>[0][string], sentence: RegExp]>([
+  [
+    'metadata without a formatter',
+    t.procedure.meta({ errors: { GONE: { status: 410 } } }).query(() => 1),
+    /^The procedure a lists errors in its metadata, but no formatter sends them to tRPC's clients. Use \.errors\(declareErrors/,
+  ],
+  [
+    'two definitions of one code',
+    t.procedure
+      .errors(declareErrors({ GONE: { status: 410 } }))
+      .errors(declareErrors({ GONE: { status: 404 } }))
+      .query(() => 1),
+    /^The procedure a declares the error GONE twice, with different definitions\. Rename one of them\.$/,
+  ],
+  [
+    'data with a date',
+    t.procedure
+      .meta({ openapi: { method: 'GET', path: '/a' } })
+      .errors(declareErrors({ GONE: { status: 410, data: z.object({ since: z.date() }) } }))
+      .output(z.int())
+      .query(() => 1),
+    /the data of its error GONE has a date; use z\.iso\.datetime\(\)\.$/,
+  ],
+  [
+    'data that JSON has not',
+    t.procedure
+      .meta({ openapi: { method: 'GET', path: '/a' } })
+      .errors(declareErrors({ GONE: { status: 410, data: z.map(z.string(), z.string()) } }))
+      .output(z.int())
+      .query(() => 1),
+    /in the data of its error GONE, its value is a map/,
+  ],
+])('createGateway rejects %s, and names the fix', async (_, procedure, sentence) => {
+  const created = createGateway({
+    router: t.router({ a: procedure }),
+    createContext: () => ({}),
+    document: { title: 'Shape', version: '1.0.0' },
+  });
+  await expect(created).rejects.toThrow(GatewayError);
+  await expect(created).rejects.toThrow(sentence);
+});

@@ -1,0 +1,57 @@
+import { createGateway, type ErrorFormat, type Exchange, type GatewayOptions } from '@petstore/gateway';
+import { createTRPCClient, httpBatchStreamLink, httpSubscriptionLink, splitLink } from '@trpc/client';
+import type { AnyTRPCRouter } from '@trpc/server';
+import { onTestFinished } from 'vitest';
+import type { OpenApiDocument } from '../../openApi.ts';
+import { serve } from '../../servers.ts';
+
+type Options<Router extends AnyTRPCRouter> = Partial<GatewayOptions<Router, undefined>> & {
+  readonly errorFormat?: ErrorFormat;
+};
+
+/** A router that is served until the test ends, and its clients. */
+export async function startShape<Router extends AnyTRPCRouter>(
+  router: Router,
+  options: Options<Router> = {},
+) {
+  const records: Exchange[] = [];
+  const gateway = await createGateway<Router, undefined>({
+    router,
+    createContext: ({ reply }) => ({ reply }) as never,
+    document: { title: 'Shape', version: '1.0.0' },
+    onExchange: (record) => records.push(record),
+    ...options,
+  });
+  const server = await serve(gateway);
+  onTestFinished(async () => void (await server.close()));
+  const { fetch, origin } = server;
+  const url = `${origin}/trpc`;
+  const rest = (path: string, init: RequestInit = {}) => fetch(`${origin}/v1${path}`, init);
+  return {
+    records,
+    rest,
+    /** The status and the JSON of a REST response. */
+    restJson: async (path: string, init?: RequestInit): Promise<readonly [status: number, body: unknown]> => {
+      const response = await rest(path, init);
+      return [response.status, await response.json()];
+    },
+    /** tRPC's own client. */
+    trpc: createTRPCClient<Router>({
+      links: [
+        splitLink({
+          condition: ({ type }) => type === 'subscription',
+          true: httpSubscriptionLink({ url } as never),
+          false: httpBatchStreamLink({ url, fetch } as never),
+        }),
+      ],
+    }),
+    document: (await gateway.document()) as unknown as OpenApiDocument,
+    origin,
+  };
+}
+
+export const post = (body: unknown): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
