@@ -1,5 +1,5 @@
 import { createKeyVerifier, issueKey, type Store } from '@petstore/core';
-import { createGateway } from '@petstore/gateway';
+import { bearer, createGateway } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
 import { relatedStore } from './relations.ts';
 import { collections, relations, shelterRouter } from './router.ts';
@@ -33,7 +33,7 @@ export async function startShelter(options: ShelterOptions): Promise<Shelter> {
     const gateway = await createGateway({
       router: shelterRouter,
       document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
-      authenticate: createKeyVerifier({ keys: store.keys, apiKey }),
+      authentication: bearer({ verify: createKeyVerifier({ keys: store.keys, apiKey }) }),
       createContext: ({ reply, identity, idempotencyKey }) => ({
         store,
         reply,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Awaitable, createKeyVerifier, type KeyIdentity, type StoreError } from '@petstore/core';
-import { createGateway } from '@petstore/gateway';
+import { bearer, createGateway } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
 import { openAdmin } from './admin.ts';
 import { authenticateWith } from './authenticate.ts';
@@ -19,7 +19,7 @@ import type { MetricsSnapshot } from './metrics/index.ts';
 import { openLog, requestLog, warnIfRoot } from './log.ts';
 import { originOf } from './originOf.ts';
 import { countByExecution } from './countByExecution.ts';
-import { service } from './service.ts';
+import { realm, service } from './service.ts';
 import { drainDeadlineMs, stopDeadlineMs, type StopOptions } from './stopOnSignals.ts';
 
 export interface Server {
@@ -90,7 +90,7 @@ export async function startServer(
         caller: identity?.hash,
         idempotencyKey,
       }),
-      authenticate: authenticateWith(verify),
+      authentication: bearer({ realm, verify: authenticateWith(verify) }),
       routes: { ...health, ...docsRoutes() },
     });
     const host = await serve(gateway, { ...listenOptions(configuration), reusePort: isWorker }).catch(

@@ -1,9 +1,11 @@
 import { appRouter } from '@petstore/core';
 
+/** The realm of `WWW-Authenticate`. */
+export const realm = 'petstore';
+
 /** What the gateway is told about the pet store, whether it serves it or only describes it. */
 export const service = {
   router: appRouter,
-  realm: 'petstore',
   document: {
     title: 'Pet Store',
     version: '1.0.0',

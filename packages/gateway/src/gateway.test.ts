@@ -10,6 +10,7 @@ import type { Exchange } from './policies/exchange.ts';
 import type { GatewayOptions } from './options.ts';
 import type { Reply } from './procedures/reply.ts';
 import { inProcessRequest as request } from './http/testing/inProcessRequest.ts';
+import { bearer } from './policies/schemes/bearer.ts';
 
 const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
 
@@ -340,18 +341,20 @@ describe('the gateway', () => {
     const gateway = await gatewayOf(
       { a: echo({ method: 'POST', path: '/a' }) },
       {
-        authenticate(token) {
-          if (token === 'down') throw new Error('The keys cannot be read.');
-          const found = new Map<string, object | null | false>([
-            ['good', {}],
-            ['null', null],
-            ['false', false],
-          ]).get(token);
-          return token === 'thenable'
-            ? // oxlint-disable-next-line unicorn/no-thenable -- as a query builder: waited for, though no promise
-              { then: (give: (value: undefined) => undefined) => Promise.resolve(undefined).then(give) }
-            : Promise.resolve(found);
-        },
+        authentication: bearer({
+          verify(token) {
+            if (token === 'down') throw new Error('The keys cannot be read.');
+            const found = new Map<string, object | null | false>([
+              ['good', {}],
+              ['null', null],
+              ['false', false],
+            ]).get(token);
+            return token === 'thenable'
+              ? // oxlint-disable-next-line unicorn/no-thenable -- as a query builder: waited for, though no promise
+                { then: (give: (value: undefined) => undefined) => Promise.resolve(undefined).then(give) }
+              : Promise.resolve(found);
+          },
+        }),
       },
     );
     const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
@@ -441,7 +444,7 @@ describe('a call on a router with a public procedure', () => {
           .output(z.string())
           .query(() => 'protected'),
       },
-      { authenticate: () => undefined },
+      { authentication: bearer({ verify: () => undefined }) },
     );
 
   it.each(['a/trpc/secret?', 'a/trpc/secret#', 'a/trpc/secret', 'secret@a', 'a\\trpc\\secret?'])(
@@ -476,10 +479,12 @@ it('what the gateway itself answers over tRPC has no stack and no foreign text, 
   const dev = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: true });
   const gateway = await createGateway({
     router: dev.router({}),
-    authenticate: (token) => {
-      if (token === 'x') throw new Error('connect mongodb://root:hunter2@db failed');
-      return undefined;
-    },
+    authentication: bearer({
+      verify: (token) => {
+        if (token === 'x') throw new Error('connect mongodb://root:hunter2@db failed');
+        return undefined;
+      },
+    }),
     createContext: ({ reply }) => ({ reply }),
     document: { title: 'Test', version: '0.0.0' },
     onExchange: () => {},

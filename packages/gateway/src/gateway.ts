@@ -11,7 +11,7 @@ import type { OpenApiDocument } from './openapi/document.ts';
 import { apiErrors } from './openapi/errorFormat.ts';
 import { createOperations, type Operation } from './openapi/operation.ts';
 import type { GatewayOptions } from './options.ts';
-import { authenticationPolicy } from './policies/authentication.ts';
+import { authenticationPolicy, schemeIn, schemesOf } from './policies/authentication.ts';
 import { Calls } from './policies/calls.ts';
 import { createClientAddress } from './policies/clientAddress.ts';
 import { concurrencyPolicy } from './policies/concurrency.ts';
@@ -24,6 +24,8 @@ import { admit, type Policy, type Target } from './policies/policy.ts';
 import { createRateLimit } from './policies/rateLimit.ts';
 import { Recorder } from './policies/requestRecord.ts';
 import { RequestScope, type ProtocolName } from './policies/requestScope.ts';
+import { createSameSite } from './policies/sameSite.ts';
+import type { Scheme } from './policies/scheme.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSocketOrigins } from './policies/socketOrigins.ts';
 import { loadTracing } from './policies/tracing.ts';
@@ -73,12 +75,13 @@ export interface Gateway extends Service {
 export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   options: GatewayOptions<Router, Identity>,
 ): Promise<Gateway> {
-  const { authenticate, errorFormat = apiErrors, router } = options;
+  const { errorFormat = apiErrors, router } = options;
+  const schemes = schemesOf(options.authentication);
   const { documentPath, restBasePath, rpcBasePath } = pathsOf(options);
   const origin = publicOrigin(options.publicUrl, restBasePath);
   const limits = limitsOf(options);
   const socketOptions = withSocketLimits(options.sockets ?? {}, limits.maxBodyBytes);
-  const isProtected = authenticate !== undefined;
+  const isProtected = schemes.length > 0;
   const rpc = {
     ...options.rpc,
     maxBatchSize: Math.min(options.rpc?.maxBatchSize ?? defaultBatchSize, limits.maxInFlight),
@@ -103,18 +106,18 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const failedAttempts =
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
-  const watch = createCredentialWatch(authenticate);
+  const watch = createCredentialWatch();
+  const ownOrigin = origin === '' ? undefined : new URL(origin).origin;
+  const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
 
   // What happens to a request, in this order. Each call's own place in `calls`, its deadline and its trace come after.
   const policies: readonly Policy<Identity>[] = [
     ...(limits.maxQueueMs < Infinity ? [loadSheddingPolicy(limits.maxQueueMs)] : []),
-    ...(authenticate
-      ? [authenticationPolicy({ authenticate, realm: options.realm ?? 'api', calls, failedAttempts })]
-      : []),
+    ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
     concurrencyPolicy(calls),
     ...(rateLimit ? [rateLimit] : []),
     securityHeadersPolicy(isProtected),
-    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations))] : []),
+    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes))] : []),
   ];
   const arriving = policies.filter((policy) => policy.arrive);
   const admitting = policies.filter((policy) => policy.admit);
@@ -153,14 +156,11 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     ...trpcSettings,
     admit: (scope: RequestScope<Identity>, target) => admit(admitting, scope, target),
     rateLimit,
-    allowsOrigin: createSocketOrigins(
-      options.cors?.origins ?? [],
-      origin === '' ? undefined : new URL(origin).origin,
-    ),
+    allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], ownOrigin),
     clientAddress,
     failedAttempts,
     sockets: socketOptions,
-    isProtected,
+    awaitsParameters: (request) => isProtected && schemeIn(schemes, request, request) !== schemes[0],
     emit: (record) => recorder.emit(record),
   });
 
@@ -173,7 +173,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
         operations,
         document: options.document,
         server: `${origin}${restBasePath}`,
-        isProtected,
+        schemes,
         isRateLimited: rateLimit !== undefined,
         limitsAttempts: failedAttempts !== undefined,
         limits,
@@ -327,12 +327,16 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   };
 }
 
-/** The headers that metadata describes, of requests and of responses. */
-function describedHeaders(operations: readonly Operation[]): DescribedHeaders {
+/** The headers that metadata and schemes describe, of requests and of responses. */
+function describedHeaders(operations: readonly Operation[], schemes: readonly Scheme[]): DescribedHeaders {
   const names = (headers: object = {}) =>
     Object.keys(isZod(headers) ? (headers as z.ZodObject).shape : headers);
   return {
-    request: operations.flatMap(({ rest }) => names(rest.requestHeaders)),
+    request: [
+      ...operations.flatMap(({ rest }) => names(rest.requestHeaders)),
+      // A page must be allowed to send an API key's header.
+      ...schemes.flatMap(({ document }) => (document['in'] === 'header' ? [String(document['name'])] : [])),
+    ],
     response: operations.flatMap(({ rest }) => names(rest.responseHeaders)),
   };
 }

@@ -1,11 +1,26 @@
 export { createGateway, type Gateway } from './gateway.ts';
 export type { Fetch, FetchInit } from './adapters/fetch/fetch.ts';
-export type { Authenticate, Nobody } from './policies/authentication.ts';
 export type { CorsOptions } from './policies/cors.ts';
 export type { FailedAttemptsOptions } from './policies/failedAttempts.ts';
 export type { Limit } from './http/limit.ts';
 export type { Caller, RateLimitOptions } from './policies/rateLimit.ts';
 export type { Limits } from './policies/limits.ts';
+export type {
+  ChallengeError,
+  HeaderSource,
+  Nobody,
+  ProtectedResource,
+  Scheme,
+  SecurityScheme,
+  Verify,
+} from './policies/scheme.ts';
+export { apiKey, type ApiKeyOptions } from './policies/schemes/apiKey.ts';
+export { basic, type BasicOptions } from './policies/schemes/basic.ts';
+export { bearer } from './policies/schemes/bearer.ts';
+export { cookie, type CookieOptions } from './policies/schemes/cookie.ts';
+export { custom, type CustomOptions } from './policies/schemes/custom.ts';
+export { isSameSecret } from './policies/schemes/isSameSecret.ts';
+export type { SchemeOptions } from './policies/schemes/options.ts';
 export type { ContextOptions } from './procedures/contextOptions.ts';
 export type { DocumentOptions, OpenApiDocument } from './openapi/document.ts';
 export type { Exchange } from './policies/exchange.ts';

@@ -2,29 +2,26 @@ import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
 import type { Handle } from './http/service.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './openapi/errorFormat.ts';
-import type { Authenticate } from './policies/authentication.ts';
 import type { CorsOptions } from './policies/cors.ts';
 import type { Exchange } from './policies/exchange.ts';
 import type { FailedAttemptsOptions } from './policies/failedAttempts.ts';
 import type { Limits } from './policies/limits.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
+import type { Scheme } from './policies/scheme.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
 import type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> extends Partial<Limits> {
   readonly router: Router;
   /**
-   * Checks a bearer token (RFC 6750), once per request and before anything else of it is looked at, and about once a
-   * second while a WebSocket or a stream of events goes on that began with it. A falsy value refuses it (401), and ends those (1008).
-   * A `TRPCError` thrown here is the answer: `SERVICE_UNAVAILABLE` where the keys cannot be read.
-   * Without this option no credential is asked for. Write it before `createContext`, which then knows its type.
+   * How clients authenticate: `bearer`, `apiKey`, `cookie`, `basic` or `custom`, or a list of them. Of a list, the first
+   * scheme decides whose credential a request has, and the others are not looked at. Without this option no credential is
+   * required. Write it before `createContext`, which then knows the type of the identity.
    */
-  readonly authenticate?: Authenticate<Identity>;
+  readonly authentication?: Scheme<Identity> | readonly Scheme<Identity>[];
   readonly createContext: (
     options: ContextOptions<Identity>,
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
-  /** The realm of `WWW-Authenticate`. Default: `api`. */
-  readonly realm?: string;
   /** Where procedures with REST metadata are served. Default: `/v1`. */
   readonly restBasePath?: `/${string}`;
   /** Where tRPC is served. Default: `/trpc`. */

@@ -1,5 +1,5 @@
 import { appRouter, type Store } from '@petstore/core';
-import { createGateway, type Gateway } from '@petstore/gateway';
+import { bearer, createGateway, type Gateway } from '@petstore/gateway';
 import { type Listening, serve } from '@petstore/gateway/uws';
 import { type Answer, exchange } from '@petstore/gateway-test';
 import { Agent } from 'node:http';
@@ -83,10 +83,12 @@ describe('an error that holds a connection string, a path and a stack', () => {
     const store = { collection: () => records } as unknown as Store;
     gateway = await createGateway({
       router: appRouter,
-      authenticate: async (token) => {
-        failAt('authenticate');
-        return token === apiKey ? { name: 'secrets' } : undefined;
-      },
+      authentication: bearer({
+        verify: async (token) => {
+          failAt('authenticate');
+          return token === apiKey ? { name: 'secrets' } : undefined;
+        },
+      }),
       createContext: ({ reply, identity, idempotencyKey }) => {
         failAt('createContext');
         return { store, reply, caller: identity?.name, idempotencyKey };

@@ -1,6 +1,6 @@
 import { appRouter } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
-import { createGateway, type Handle } from '@petstore/gateway';
+import { bearer, createGateway, type Handle } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,14 +24,16 @@ export async function serveStore(): Promise<ServedStore> {
   const store = await openEmbeddedStore({ dataDir });
   const gateway = await createGateway({
     router: appRouter,
-    authenticate: (token) => (token === apiKey ? { name: 'bad input' } : undefined),
+    authentication: bearer({
+      realm: 'petstore',
+      verify: (token) => (token === apiKey ? { name: 'bad input' } : undefined),
+    }),
     createContext: ({ reply, identity, idempotencyKey }) => ({
       store,
       reply,
       caller: identity?.name,
       idempotencyKey,
     }),
-    realm: 'petstore',
     document: { title: 'Pet Store', version: '1.0.0' },
     routes: { '/healthz': healthy },
   });

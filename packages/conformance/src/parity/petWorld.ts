@@ -1,5 +1,5 @@
 import { appRouter } from '@petstore/core';
-import { createGateway } from '@petstore/gateway';
+import { bearer, createGateway } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
 import { type Ask, inProcess, overPort } from '@petstore/gateway-test';
 import { connect } from '../client.ts';
@@ -19,7 +19,7 @@ async function petGateway() {
   const { store, clear } = memoryStore();
   const gateway = await createGateway({
     router: appRouter,
-    authenticate: (token) => (token === apiKey ? { name: 'parity' } : undefined),
+    authentication: bearer({ verify: (token) => (token === apiKey ? { name: 'parity' } : undefined) }),
     createContext: ({ reply, identity, idempotencyKey }) => ({
       store,
       reply,

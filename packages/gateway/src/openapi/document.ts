@@ -3,6 +3,7 @@ import { generateOpenApiDocument } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { idempotencyKeyPattern } from '../policies/idempotencyKey.ts';
+import type { Scheme, SecurityScheme } from '../policies/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { Parameter } from './convert.ts';
 import { documentedResponses, type DocumentedService } from './documentedResponses.ts';
@@ -31,8 +32,6 @@ export interface CreateDocumentOptions extends DocumentedService {
   readonly server: string;
 }
 
-const scheme = 'bearer';
-
 /**
  * The OpenAPI 3.1 document. It is written from the operations that are served, so that the document and the responses
  * cannot differ; trpc-to-openapi's generator assembles it.
@@ -49,18 +48,22 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
       // Its own reading of procedures documents every success as 200, adds 403, and drops the names of bodies (3.3.0).
       filter: () => false,
       paths: paths(options),
-      securitySchemes: options.isProtected
-        ? { [scheme]: { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token.' } }
-        : {},
+      securitySchemes: securitySchemes(options.schemes),
     }),
   );
   return {
     ...document,
     // Explicit: without it a reader cannot tell "none" from "forgotten".
-    ...(!options.isProtected && { security: [] }),
+    ...(options.schemes.length === 0 && { security: [] }),
     ...(tags && { tags }),
   };
 }
+
+/** OpenAPI 3.1 has `mutualTLS`, and the generator's types (trpc-to-openapi 3.3.0) do not. */
+const securitySchemes = (schemes: readonly Scheme[]) =>
+  Object.fromEntries(
+    schemes.map(({ name, document }) => [name, document as Omit<SecurityScheme, 'type'> & { type: 'http' }]),
+  );
 
 function paths(options: CreateDocumentOptions): ZodOpenApiPathsObject {
   const all: ZodOpenApiPathsObject = {};
@@ -102,7 +105,9 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
     ...(tags && { tags: [...tags] }),
     ...((rest.deprecated || deprecation) && { deprecated: true }),
     ...(deprecation?.sunset && { 'x-sunset': deprecation.sunset.toISOString().slice(0, 10) }),
-    ...(service.isProtected && { security: isPublic ? [] : [{ [scheme]: [] }] }),
+    ...(service.schemes.length > 0 && {
+      security: isPublic ? [] : service.schemes.map(({ name }) => ({ [name]: [] })),
+    }),
     requestParams: {
       ...(pathParameters.length > 0 && { path: parameters(pathParameters) }),
       ...(!body && texts.size > 0 && { query: queryObject(operation) }),

@@ -1,6 +1,8 @@
 import type { oas31, ZodOpenApiContentObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { statusText } from '../http/statusText.ts';
 import type { Limits } from '../policies/limits.ts';
+import { safeMethods } from '../policies/sameSite.ts';
+import type { Scheme } from '../policies/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { ErrorFormat } from './errorFormat.ts';
 import type { Operation } from './operation.ts';
@@ -9,8 +11,8 @@ import type { OperationOutput } from './operationOutput.ts';
 
 /** What all operations of a service have in common. */
 export interface DocumentedService {
-  /** Whether operations require a credential, unless they are public. */
-  readonly isProtected: boolean;
+  /** One of these is required by each operation that is not public. */
+  readonly schemes: readonly Scheme[];
   readonly isRateLimited: boolean;
   /** Whether the number of bad credentials of one client address is limited. */
   readonly limitsAttempts: boolean;
@@ -46,7 +48,7 @@ export function documentedResponses(
       description: errorsDescription(declared, others),
       headers: {
         ...requestId,
-        ...errorHeaders[status],
+        ...(status === '401' ? challenges(service.schemes) : errorHeaders[status]),
         ...(status === '429' && service.isRateLimited && rateLimit),
         ...(status === '404' && deprecationHeaders(operation, false)),
       },
@@ -85,9 +87,11 @@ const eventsDescription =
 /** The statuses of errors, each with what it means. */
 function errorDescriptions(
   { body, isPublic, pathParameters, rest, texts }: Operation,
-  { isProtected, isRateLimited, limits, limitsAttempts }: DocumentedService,
+  { isRateLimited, limits, limitsAttempts, schemes }: DocumentedService,
 ): Readonly<Record<string, string | undefined>> {
-  const hasCredential = isProtected && !isPublic;
+  const hasCredential = schemes.length > 0 && !isPublic;
+  const isGuarded =
+    hasCredential && !safeMethods.has(rest.method) && schemes.some(({ isAmbient }) => isAmbient);
   const tooMany = [
     isRateLimited && 'More calls came than the rate limit allows.',
     limitsAttempts && hasCredential && 'Too many credentials that are not valid came from this address.',
@@ -98,6 +102,7 @@ function errorDescriptions(
       400: 'The input is not valid; the message names each field.',
     }),
     ...(hasCredential && { 401: 'The credential is missing or not valid.' }),
+    ...(isGuarded && { 403: 'A page of another site sent it, with the credential of its visitor.' }),
     ...(pathParameters.some(({ converter }) => converter.integer) && {
       404: 'There is nothing with this identifier.',
     }),
@@ -135,8 +140,16 @@ const retryAfter: Headers = {
   },
 };
 
+/** The challenges of a 401. */
+const challenges = (schemes: readonly Scheme[]): Headers => ({
+  'WWW-Authenticate': required(
+    schemes.every(({ document }) => document['scheme'] === 'bearer')
+      ? 'How to authenticate (RFC 6750).'
+      : 'How to authenticate (RFC 9110 §11.6.1).',
+  ),
+});
+
 const errorHeaders: Readonly<Record<string, Headers>> = {
-  401: { 'WWW-Authenticate': required('How to authenticate (RFC 6750).') },
   429: retryAfter,
   503: retryAfter,
 };

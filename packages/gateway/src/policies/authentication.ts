@@ -1,59 +1,103 @@
+// Hot path: every request of a gateway with `authentication` runs through it.
 import { TRPCError } from '@trpc/server';
 import { isThenable } from '../http/after.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
-import { bearerCredential, challenge } from './bearer.ts';
+import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Calls } from './calls.ts';
 import { CallScope } from './callScope.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
 import type { Policy, Target } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
-
-/** Falsy values with which `authenticate` rejects a token. */
-export type Nobody = null | undefined | false;
-
-/** Returns whose token it is, or a falsy value for an invalid or revoked one. It throws where that cannot be decided. */
-export type Authenticate<Identity> = (
-  token: string,
-  request: HttpRequest,
-) => Identity | Nobody | PromiseLike<Identity | Nobody>;
+import { safeMethods, type SameSite } from './sameSite.ts';
+import type { HeaderSource, Nobody, Scheme } from './scheme.ts';
 
 export interface AuthenticationOptions<Identity> {
-  readonly authenticate: Authenticate<Identity>;
-  /** The realm of `WWW-Authenticate`. */
-  readonly realm: string;
+  /** In the order in which a request is searched for a credential. */
+  readonly schemes: readonly Scheme<Identity>[];
+  readonly isSameSite: SameSite;
   readonly calls: Calls;
   readonly failedAttempts: FailedAttempts | undefined;
 }
 
-/** Why a credential is rejected, and the `WWW-Authenticate` header of a 401. */
+/** Why a credential is rejected, and the `WWW-Authenticate` headers of a 401. */
 interface AuthFailure {
   readonly error: TRPCError;
-  readonly challenge?: string;
+  readonly challenges?: readonly string[];
+}
+
+/** @throws {GatewayError} for an empty list, and for names that are invalid or not unique */
+export function schemesOf<Identity>(
+  authentication: Scheme<Identity> | readonly Scheme<Identity>[] | undefined,
+): readonly Scheme<Identity>[] {
+  if (authentication === undefined) return [];
+  const schemes = [authentication].flat() as readonly Scheme<Identity>[];
+  if (schemes.length === 0) {
+    throw new GatewayError(
+      'authentication is an empty list: name a scheme, or leave the option out where no credential is required.',
+    );
+  }
+  const names = new Set<string>();
+  for (const { name } of schemes) {
+    // OpenAPI 3.1 §4.8.7.1
+    if (!/^[\w.-]+$/.test(name)) {
+      throw new GatewayError(
+        `authentication has a scheme named "${name}": use letters, digits, ".", "_" and "-" alone.`,
+      );
+    }
+    if (names.has(name)) {
+      throw new GatewayError(
+        `authentication has two schemes named "${name}": give one of them another name, such as name: "${name}2".`,
+      );
+    }
+    names.add(name);
+  }
+  return schemes;
+}
+
+/** The scheme whose credential decides on a request: the first in the list that is there, be it malformed. */
+export function schemeIn(
+  schemes: readonly Scheme[],
+  source: HeaderSource,
+  request: HttpRequest,
+): Scheme | undefined {
+  return schemes.find((scheme) => scheme.read(source, request) !== undefined);
 }
 
 /**
- * Checks the bearer token (RFC 6750) of a request, once. A look-up that waits counts as a call, and has as much time.
- * A public operation is served without a good credential, as anonymous.
+ * Checks the credential of a request, once: that of the first scheme in the list which has one. A look-up that waits
+ * counts as a call, and has as much time. A public operation is served without a good credential, as anonymous.
  */
 export function authenticationPolicy<Identity>({
-  authenticate,
-  realm,
+  schemes,
+  isSameSite,
   calls,
   failedAttempts,
 }: AuthenticationOptions<Identity>): Policy<Identity> {
   const missing: AuthFailure = {
     error: new TRPCError({
       code: 'UNAUTHORIZED',
-      message: 'A credential is required: send "Authorization: Bearer <API key>".',
+      message: `A credential is required: send ${schemes.map(({ usage }) => usage).join(' or ')}.`,
     }),
-    challenge: challenge(realm, true),
+    challenges: challengesOf(schemes),
   };
-  const invalid: AuthFailure = {
-    error: new TRPCError({ code: 'UNAUTHORIZED', message: 'The API key is not valid.' }),
-    challenge: challenge(realm, false),
+  const foreign: AuthFailure = {
+    error: new TRPCError({
+      code: 'FORBIDDEN',
+      message: 'Pages of other sites may not use the credentials of their visitors here.',
+    }),
   };
+  const checks = schemes.map((scheme, index) => ({
+    scheme,
+    // So that schemes do not share their verdicts.
+    prefix: index === 0 ? '' : `${scheme.name}\0`,
+    invalid: {
+      error: new TRPCError({ code: 'UNAUTHORIZED', message: `The ${scheme.noun} is not valid.` }),
+      challenges: challengesOf(schemes, scheme),
+    } satisfies AuthFailure,
+  }));
+  type Check = (typeof checks)[number];
 
   function reject(
     scope: RequestScope<Identity>,
@@ -64,56 +108,84 @@ export function authenticationPolicy<Identity>({
       scope.isAnonymous = true;
       return undefined;
     }
-    if (failure.challenge !== undefined) scope.addHeader('www-authenticate', failure.challenge);
+    for (const challenge of failure.challenges ?? []) scope.addHeader('www-authenticate', challenge);
     return failure.error;
   }
 
-  function rejectToken(
+  function rejectCredential(
     scope: RequestScope<Identity>,
     target: Target,
-    token: string,
+    { invalid, prefix, scheme }: Check,
+    credential: string,
     lookedUpAt?: number,
   ): TRPCError | undefined {
-    const tooMany = failedAttempts?.count(scope.request, token, lookedUpAt);
+    const tooMany = failedAttempts?.count(scope.request, prefix + credential, lookedUpAt, scheme.noun);
     return reject(scope, target, tooMany === undefined ? invalid : { error: tooMany });
+  }
+
+  function verify(
+    scope: RequestScope<Identity>,
+    target: Target,
+    check: Check,
+    credential: string,
+  ): TRPCError | undefined | Promise<TRPCError | undefined> {
+    const { request } = scope;
+    const { prefix, scheme } = check;
+    if (scheme.isAmbient && (target.isSocket || !safeMethods.has(request.method)) && !isSameSite(request)) {
+      return reject(scope, target, foreign);
+    }
+    // A look-up that cannot be waited for does not begin.
+    const overload = calls.rejection(1);
+    if (overload) return reject(scope, target, { error: overload });
+    if (failedAttempts?.isKnown(prefix + credential)) {
+      return rejectCredential(scope, target, check, credential);
+    }
+    try {
+      const found = scheme.verify(credential, request);
+      if (!isThenable<Identity | Nobody>(found)) return decide(found);
+      const lookedUpAt = performance.now();
+      return new Promise((resolve) => {
+        // A scope of its own: the call has all of its time afterwards.
+        calls.wait(found, new CallScope(request), (outcome) => {
+          resolve(
+            outcome instanceof Failure
+              ? reject(scope, target, { error: clientError(outcome.error) })
+              : decide(outcome as Identity | Nobody, lookedUpAt),
+          );
+        });
+      });
+    } catch (cause) {
+      return reject(scope, target, { error: clientError(failureOf(cause).error) });
+    }
+
+    function decide(identity: Identity | Nobody, lookedUpAt?: number): TRPCError | undefined {
+      // '' and 0 reject a credential too.
+      if (!identity) return rejectCredential(scope, target, check, credential, lookedUpAt);
+      scope.identity = identity;
+      scope.credential = credential;
+      scope.scheme = scheme;
+      return undefined;
+    }
   }
 
   return {
     admit(scope, target) {
       const { request } = scope;
-      const credential = bearerCredential(target.authorization ?? request.header('authorization'));
-      if (credential === 'missing') return reject(scope, target, missing);
-      if (credential === 'malformed') return reject(scope, target, invalid);
-      const { token } = credential;
-      // A look-up that cannot be waited for does not begin.
-      const overload = calls.rejection(1);
-      if (overload) return reject(scope, target, { error: overload });
-      if (failedAttempts?.isKnown(token)) return rejectToken(scope, target, token);
-      try {
-        const found = authenticate(token, request);
-        if (!isThenable<Identity | Nobody>(found)) return decide(found);
-        const lookedUpAt = performance.now();
-        return new Promise((resolve) => {
-          // A scope of its own: the call has all of its time afterwards.
-          calls.wait(found, new CallScope(request), (outcome) => {
-            resolve(
-              outcome instanceof Failure
-                ? reject(scope, target, { error: clientError(outcome.error) })
-                : decide(outcome as Identity | Nobody, lookedUpAt),
-            );
-          });
-        });
-      } catch (cause) {
-        return reject(scope, target, { error: clientError(failureOf(cause).error) });
+      const source = target.credentials ?? request;
+      for (const check of checks) {
+        const credential = check.scheme.read(source, request);
+        if (credential === undefined) continue;
+        return credential === null
+          ? reject(scope, target, check.invalid)
+          : verify(scope, target, check, credential);
       }
-
-      function decide(identity: Identity | Nobody, lookedUpAt?: number): TRPCError | undefined {
-        // '' and 0 reject a token too.
-        if (!identity) return rejectToken(scope, target, token, lookedUpAt);
-        scope.identity = identity;
-        scope.token = token;
-        return undefined;
-      }
+      return reject(scope, target, missing);
     },
   };
 }
+
+/** The challenges of all schemes (RFC 9110 §11.6.1), and that one's credential was not valid. */
+const challengesOf = (schemes: readonly Scheme[], invalid?: Scheme): readonly string[] =>
+  schemes.flatMap(
+    (scheme) => scheme.challenge(scheme === invalid ? { error: 'invalid_token' } : undefined) ?? [],
+  );

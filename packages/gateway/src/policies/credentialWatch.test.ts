@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createCredentialWatch } from './credentialWatch.ts';
 import type { HttpRequest } from '../http/request.ts';
+import { createCredentialWatch } from './credentialWatch.ts';
+import type { Verify } from './scheme.ts';
+import { bearer } from './schemes/bearer.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -11,12 +13,20 @@ afterEach(() => {
 
 const request = {} as HttpRequest;
 
+/** A watch over the tokens that a function verifies. */
+function watchOf(verify: Verify<string>) {
+  const watch = createCredentialWatch();
+  const scheme = bearer({ verify });
+  return (credential: string | undefined, onRevoked: () => void) =>
+    watch({ credential, request, scheme }, onRevoked);
+}
+
 /** A watch over keys, and how often each was asked for. */
 function start() {
   const good = new Set(['a', 'b']);
   const asked: string[] = [];
   const state = { isDown: false };
-  const watch = createCredentialWatch(async (token) => {
+  const watch = watchOf(async (token) => {
     asked.push(token);
     if (state.isDown) throw new Error('The keys cannot be read.');
     return good.has(token) ? token : undefined;
@@ -27,9 +37,9 @@ function start() {
 describe('the watch over credentials in use', () => {
   it('checks each token once a second, however many use it', async () => {
     const { asked, watch } = start();
-    watch('a', request, () => {});
-    watch('a', request, () => {});
-    watch('b', request, () => {});
+    watch('a', () => {});
+    watch('a', () => {});
+    watch('b', () => {});
     await vi.advanceTimersByTimeAsync(3000);
     expect(asked).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
   });
@@ -37,20 +47,20 @@ describe('the watch over credentials in use', () => {
   it('tells all that use a token when it is revoked, and nobody else', async () => {
     const { good, watch } = start();
     const revoked: string[] = [];
-    watch('a', request, () => revoked.push('first'));
-    watch('a', request, () => revoked.push('second'));
-    watch('b', request, () => revoked.push('other'));
+    watch('a', () => revoked.push('first'));
+    watch('a', () => revoked.push('second'));
+    watch('b', () => revoked.push('other'));
     good.delete('a');
     await vi.advanceTimersByTimeAsync(1000);
     expect(revoked).toEqual(['first', 'second']);
   });
 
   it.each([null, false, undefined] as const)(
-    'a token in use is reported as revoked once authenticate returns %s for it',
+    'a token in use is reported as revoked once verify returns %s for it',
     async (revoked) => {
       let identity: string | null | false | undefined = 'Ada';
       const onRevoked = vi.fn();
-      createCredentialWatch(async () => identity)('a', request, onRevoked);
+      watchOf(async () => identity)('a', onRevoked);
       await vi.advanceTimersByTimeAsync(1000);
       expect(onRevoked).not.toHaveBeenCalled();
       identity = revoked;
@@ -62,7 +72,7 @@ describe('the watch over credentials in use', () => {
   it('waits for keys that cannot be read: nothing is known of them', async () => {
     const { good, state, watch } = start();
     const onRevoked = vi.fn();
-    watch('a', request, onRevoked);
+    watch('a', onRevoked);
     state.isDown = true;
     good.delete('a');
     await vi.advanceTimersByTimeAsync(5000);
@@ -75,11 +85,11 @@ describe('the watch over credentials in use', () => {
   it('checks a token again 3 s after a check that does not end, and not before', async () => {
     let checks = 0;
     const onRevoked = vi.fn();
-    const watch = createCredentialWatch(() => {
+    const watch = watchOf(() => {
       checks += 1;
       return checks === 1 ? new Promise<undefined>(() => {}) : undefined;
     });
-    watch('a', request, onRevoked);
+    watch('a', onRevoked);
     await vi.advanceTimersByTimeAsync(3999);
     expect(checks).toBe(1);
     await vi.advanceTimersByTimeAsync(1);
@@ -89,19 +99,19 @@ describe('the watch over credentials in use', () => {
 
   it('asks no more once nothing uses a token, and runs no timer then', async () => {
     const { asked, watch } = start();
-    const ends = [watch('a', request, () => {}), watch('a', request, () => {})];
+    const ends = [watch('a', () => {}), watch('a', () => {})];
     ends[0]?.();
     await vi.advanceTimersByTimeAsync(1000);
     expect(asked).toEqual(['a']);
     for (const end of ends) end();
     expect(vi.getTimerCount()).toBe(0);
-    watch('b', request, () => {})();
+    watch('b', () => {})();
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it('has nothing to watch where no credential was asked for', () => {
-    start().watch(undefined, request, () => {});
-    createCredentialWatch(undefined)('a', request, () => {});
+    start().watch(undefined, () => {});
+    createCredentialWatch()({ credential: 'a', request, scheme: undefined }, () => {});
     expect(vi.getTimerCount()).toBe(0);
   });
 });

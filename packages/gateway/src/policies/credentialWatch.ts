@@ -1,16 +1,19 @@
-import type { Authenticate } from './authentication.ts';
 import type { HttpRequest } from '../http/request.ts';
+import type { Scheme } from './scheme.ts';
+
+/** A credential in use. */
+interface CredentialUse {
+  readonly request: HttpRequest;
+  /** `undefined` where no credential was checked: then there is nothing to watch. */
+  readonly scheme: Scheme | undefined;
+  readonly credential: string | undefined;
+}
 
 /**
  * Watches the credential of something that goes on: a WebSocket, a stream.
- * @param token `undefined` where no credential was asked for: then there is nothing to watch
  * @returns ends the watch
  */
-export type CredentialWatch = (
-  token: string | undefined,
-  request: HttpRequest,
-  onRevoked: () => void,
-) => () => void;
+export type CredentialWatch = (use: CredentialUse, onRevoked: () => void) => () => void;
 
 /** How often a credential that is in use is checked, in milliseconds: a revocation must be seen within 5 s. */
 const everyMs = 1000;
@@ -19,28 +22,27 @@ const everyMs = 1000;
 const patienceMs = 3000;
 
 interface Watched {
-  /** What uses the token now, with the request that it came with. */
+  readonly scheme: Scheme;
+  readonly credential: string;
+  /** What uses the credential now, with the request that it came with. */
   readonly uses: Map<() => void, HttpRequest>;
   /** When the check that is under way began, by `performance.now()`. */
   checkedSince: number | undefined;
 }
 
-/** Checks the tokens in use about every second, each once, however many use it. Nothing runs while there are none. */
-export function createCredentialWatch<Identity>(
-  authenticate: Authenticate<Identity> | undefined,
-): CredentialWatch {
-  if (authenticate === undefined) return () => () => {};
-  const tokens = new Map<string, Watched>();
-  let timer: NodeJS.Timeout | undefined;
+/** Checks the credentials in use about every second, each once, however many use it. Nothing runs while there are none. */
+export function createCredentialWatch(): CredentialWatch {
+  const all = new Map<string, Watched>();
+  let timer: ReturnType<typeof setInterval> | undefined;
 
-  async function check(token: string, watched: Watched): Promise<void> {
+  async function check(watched: Watched): Promise<void> {
     const request = watched.uses.values().next().value;
     const begun = performance.now();
     // A look-up that hangs is not waited for for ever: it may never come back.
     if (request === undefined || begun - (watched.checkedSince ?? -Infinity) < patienceMs) return;
     watched.checkedSince = begun;
     try {
-      const identity = await authenticate?.(token, request);
+      const identity = await watched.scheme.verify(watched.credential, request);
       if (!identity) for (const onRevoked of watched.uses.keys()) onRevoked();
     } catch {
       // While keys cannot be read nothing is known about this one: what it began goes on, and it is asked again.
@@ -49,22 +51,27 @@ export function createCredentialWatch<Identity>(
     }
   }
 
-  return (token, request, onRevoked) => {
-    if (token === undefined) return () => {};
-    const watched = tokens.get(token) ?? { uses: new Map(), checkedSince: undefined };
-    tokens.set(token, watched);
+  return ({ credential, request, scheme }, onRevoked) => {
+    if (credential === undefined || scheme === undefined) return () => {};
+    const key = `${scheme.name} ${credential}`;
+    const watched = all.get(key) ?? { scheme, credential, uses: new Map(), checkedSince: undefined };
+    all.set(key, watched);
     // A function of its own for each use: one may be handed in twice.
     const use = () => onRevoked();
     watched.uses.set(use, request);
-    timer ??= setInterval(() => {
-      for (const [known, uses] of tokens) void check(known, uses);
-    }, everyMs).unref();
+    timer ??= startTimer();
     return () => {
       watched.uses.delete(use);
-      if (watched.uses.size === 0 && tokens.get(token) === watched) tokens.delete(token);
-      if (tokens.size > 0) return;
+      if (watched.uses.size === 0 && all.get(key) === watched) all.delete(key);
+      if (all.size > 0) return;
       clearInterval(timer);
       timer = undefined;
     };
   };
+
+  function startTimer() {
+    return setInterval(() => {
+      for (const watched of all.values()) void check(watched);
+    }, everyMs).unref();
+  }
 }

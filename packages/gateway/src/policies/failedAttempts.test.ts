@@ -12,30 +12,30 @@ const create = (attempts: number, windowSeconds: number) =>
 
 it('an address may try as many invalid tokens as the limit says; one more is a 429 that names the wait', () => {
   const failedAttempts = create(2, 60);
-  expect(failedAttempts.count(here, 'a', undefined)).toBeUndefined();
-  expect(failedAttempts.count(here, 'b', undefined)).toBeUndefined();
-  expect(failedAttempts.count(here, 'c', undefined)).toMatchObject({
+  expect(failedAttempts.count(here, 'a', undefined, 'API key')).toBeUndefined();
+  expect(failedAttempts.count(here, 'b', undefined, 'API key')).toBeUndefined();
+  expect(failedAttempts.count(here, 'c', undefined, 'API key')).toMatchObject({
     code: 'TOO_MANY_REQUESTS',
     limit: 'failed-attempts',
     message: 'Too many API keys that are not valid came from this address: 2 may in 60 s.',
     retryAfterSeconds: 30,
   });
-  expect(failedAttempts.count(from('192.0.2.2'), 'c', undefined)).toBeUndefined();
+  expect(failedAttempts.count(from('192.0.2.2'), 'c', undefined, 'API key')).toBeUndefined();
   vi.advanceTimersByTime(30_000);
-  expect(failedAttempts.count(here, 'c', undefined)).toBeUndefined();
+  expect(failedAttempts.count(here, 'c', undefined, 'API key')).toBeUndefined();
 });
 
 it('a wait of less than a second is rounded up to one', () => {
   const failedAttempts = create(10, 1);
-  for (let count = 0; count < 10; count += 1) failedAttempts.count(here, 'a', undefined);
-  expect(failedAttempts.count(here, 'a', undefined)).toMatchObject({ retryAfterSeconds: 1 });
+  for (let count = 0; count < 10; count += 1) failedAttempts.count(here, 'a', undefined, 'API key');
+  expect(failedAttempts.count(here, 'a', undefined, 'API key')).toMatchObject({ retryAfterSeconds: 1 });
 });
 
 it('a token that was looked up is known to be invalid for half a second, from when its look-up began', () => {
   const failedAttempts = create(2, 60);
   expect(failedAttempts.isKnown('a')).toBe(false);
   vi.advanceTimersByTime(100);
-  failedAttempts.count(here, 'a', performance.now() - 100);
+  failedAttempts.count(here, 'a', performance.now() - 100, 'API key');
   vi.advanceTimersByTime(399);
   expect([failedAttempts.isKnown('a'), failedAttempts.isKnown('b')]).toEqual([true, false]);
   vi.advanceTimersByTime(1);
@@ -45,7 +45,7 @@ it('a token that was looked up is known to be invalid for half a second, from wh
 it.each([127, 128, 129, 10_000])('a token of %i characters is told from others of its length', (length) => {
   const failedAttempts = create(2, 60);
   const long = 'a'.repeat(length - 1);
-  failedAttempts.count(here, `${long}a`, performance.now());
+  failedAttempts.count(here, `${long}a`, performance.now(), 'API key');
   expect([failedAttempts.isKnown(`${long}a`), failedAttempts.isKnown(`${long}b`)]).toEqual([true, false]);
 });
 
@@ -61,17 +61,17 @@ it('a silent WebSocket no longer counts once its part of the window has passed',
 
 it('a token whose look-up is not worth saving is not remembered', () => {
   const failedAttempts = create(2, 60);
-  failedAttempts.count(here, 'a', undefined);
+  failedAttempts.count(here, 'a', undefined, 'API key');
   expect([failedAttempts.isKnown('a'), failedAttempts.known()]).toEqual([false, 0]);
 });
 
 it('past the limit of its address a token is remembered only if it was before', () => {
   const failedAttempts = create(1, 60);
-  failedAttempts.count(here, 'a', performance.now());
+  failedAttempts.count(here, 'a', performance.now(), 'API key');
   vi.advanceTimersByTime(1000);
-  expect(failedAttempts.count(here, 'b', performance.now())).toBeDefined();
+  expect(failedAttempts.count(here, 'b', performance.now(), 'API key')).toBeDefined();
   expect([failedAttempts.isKnown('b'), failedAttempts.known()]).toEqual([false, 1]);
-  expect(failedAttempts.count(here, 'a', performance.now())).toBeDefined();
+  expect(failedAttempts.count(here, 'a', performance.now(), 'API key')).toBeDefined();
   expect([failedAttempts.isKnown('a'), failedAttempts.known()]).toEqual([true, 1]);
 });
 
@@ -93,9 +93,9 @@ it('an address may open as many WebSockets that stay silent as the limit says', 
 it('silent WebSockets count as invalid tokens, and invalid tokens not as silent WebSockets', () => {
   const silent = create(1, 60);
   silent.countSilent(here);
-  expect(silent.count(here, 'a', undefined)).toBeDefined();
+  expect(silent.count(here, 'a', undefined, 'API key')).toBeDefined();
   const invalid = create(1, 60);
-  invalid.count(here, 'a', undefined);
+  invalid.count(here, 'a', undefined, 'API key');
   expect(invalid.silentRefusal(here)).toBeUndefined();
 });
 

@@ -21,9 +21,15 @@ export interface FailedAttempts {
   /**
    * Counts an attempt.
    * @param lookedUpAt when its look-up began (`performance.now()`), where one is worth saving
+   * @param noun what the message calls the credential
    * @returns why no more are answered, where the address had too many
    */
-  count(request: HttpRequest, token: string, lookedUpAt: number | undefined): LimitError | undefined;
+  count(
+    request: HttpRequest,
+    token: string,
+    lookedUpAt: number | undefined,
+    noun: string,
+  ): LimitError | undefined;
   /** Counts a WebSocket that sent no credential in time. */
   countSilent(request: HttpRequest): void;
   /** Why an address that had too many of those may open no further one without a credential. */
@@ -61,14 +67,14 @@ export function createFailedAttempts(
   return {
     known: () => badUntil.size,
     isKnown: (token) => (badUntil.get(keyOf(token)) ?? 0) > performance.now(),
-    count(request, token, lookedUpAt) {
+    count(request, token, lookedUpAt, noun) {
       const { isTaken, waitMs } = take(clientAddress(request), 1);
       const name = keyOf(token);
       // Past the limit only what was remembered before: whoever goes on with one bad token is not looked up each time.
       if (lookedUpAt !== undefined && (isTaken || badUntil.get(name) !== undefined)) {
         badUntil.set(name, lookedUpAt + badMs);
       }
-      return isTaken ? undefined : tooMany('API keys that are not valid', waitMs);
+      return isTaken ? undefined : tooMany(`${noun}s that are not valid`, waitMs);
     },
     countSilent(request) {
       const address = clientAddress(request);

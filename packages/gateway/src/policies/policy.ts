@@ -4,6 +4,7 @@ import type { ResponseDraft } from '../http/responseDraft.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { LimitError } from '../procedures/limitError.ts';
 import type { RequestScope } from './requestScope.ts';
+import type { HeaderSource } from './scheme.ts';
 
 /** What a protocol reads of a request before any policy looks at it. */
 export interface Target {
@@ -11,8 +12,10 @@ export interface Target {
   readonly callCount: number;
   /** Whether all its procedures are served without a credential (`protect: false`). */
   readonly isPublic: boolean;
-  /** A credential outside the `Authorization` header, in that header's format. */
-  readonly authorization?: string | undefined;
+  /** Where credentials are read, if not in the request's headers alone. */
+  readonly credentials?: HeaderSource | undefined;
+  /** Whether it opens a WebSocket, which may change something whatever the method is. */
+  readonly isSocket?: boolean;
 }
 
 /** A rule for requests of every protocol. `gateway.ts` holds the one ordered list of them. */

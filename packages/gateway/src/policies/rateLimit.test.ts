@@ -17,7 +17,7 @@ function scope(caller: { token?: string; identity?: Identity; address?: string }
   const { token, identity, address = '192.0.2.1' } = caller;
   const request = { ...inProcessRequest('GET', '/v1/pets'), remoteAddress: () => address };
   const made = new RequestScope<Identity>(request, 'rest', 'id', 0);
-  made.token = token;
+  made.credential = token;
   made.identity = identity;
   return made;
 }

@@ -11,7 +11,7 @@ import { createTokenBuckets } from './tokenBuckets.ts';
 
 /** The caller that `RateLimitOptions.key` names. */
 export interface Caller<Identity> {
-  /** What `authenticate` returned. */
+  /** What the scheme's `verify` returned. */
   readonly identity: Identity | undefined;
   readonly request: HttpRequest;
 }
@@ -46,14 +46,16 @@ export function createRateLimit<Identity>(
   requirePositiveIntegers('rateLimit', { requests, windowSeconds });
   const take = createTokenBuckets(requests, windowSeconds * 1000);
   const policy = `"default";q=${requests};w=${windowSeconds}`;
-  const ownKey = (request: HttpRequest, token: string | undefined) =>
-    token === undefined ? `address ${clientAddress(request)}` : `key ${token}`;
+  const ownKey = ({ credential, request, scheme }: RequestScope<Identity>) =>
+    credential === undefined
+      ? `address ${clientAddress(request)}`
+      : `credential ${scheme?.name} ${credential}`;
 
   function count(scope: RequestScope<Identity>, calls: number): TRPCError | undefined {
-    const { identity, request, token } = scope;
+    const { identity, request } = scope;
     let caller: string;
     try {
-      caller = key?.({ identity, request }) ?? ownKey(request, token);
+      caller = key?.({ identity, request }) ?? ownKey(scope);
     } catch (cause) {
       return clientError(failureOf(cause).error);
     }

@@ -4,6 +4,7 @@ import type { Header } from '../http/response.ts';
 import type { Limit } from '../http/limit.ts';
 import { Reply } from '../procedures/reply.ts';
 import { CallScope } from './callScope.ts';
+import type { Scheme } from './scheme.ts';
 
 /** What serves a request; `other` is the document and what `routes` serve. */
 export type ProtocolName = 'rest' | 'rpc' | 'other';
@@ -22,10 +23,12 @@ export class RequestScope<Identity = unknown> extends CallScope {
   readonly requestId: string;
   /** By `performance.now()`; 0 where no record is kept. */
   readonly startedAt: number;
-  /** What `authenticate` returned. */
+  /** What the scheme's `verify` returned. */
   identity: Identity | undefined = undefined;
   /** The credential; `undefined` where none was checked. It may be revoked while a stream goes on. */
-  token: string | undefined = undefined;
+  credential: string | undefined = undefined;
+  /** The scheme of the credential. */
+  scheme: Scheme<Identity> | undefined = undefined;
   /** Whether a public operation is served without a good credential. */
   isAnonymous = false;
   /** Headers that policies add to the response. */

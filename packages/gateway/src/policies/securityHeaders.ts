@@ -5,7 +5,7 @@ import type { Policy } from './policy.ts';
 /**
  * Adds the headers of OWASP's REST Security Cheat Sheet that concern JSON: `X-Content-Type-Options: nosniff`, and
  * `Cache-Control: no-store` where a credential had a part in the response. The others guard documents that a browser
- * shows. A router without `authenticate` answers tRPC requests with the headers of tRPC's adapters alone.
+ * shows. A router without `authentication` answers tRPC requests with the headers of tRPC's adapters alone.
  */
 export function securityHeadersPolicy(isProtected: boolean): Policy<unknown> {
   const withBoth = addedOnce(nosniff, noStore);

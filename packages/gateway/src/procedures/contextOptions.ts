@@ -8,7 +8,7 @@ import type { Reply } from './reply.ts';
  */
 export interface ContextOptions<Identity> {
   readonly request: HttpRequest;
-  /** What `authenticate` returned; `undefined` without `authenticate`, or for a public operation without a valid credential. */
+  /** What the scheme's `verify` returned; `undefined` without `authentication`, or for a public operation without a valid credential. */
   readonly identity: Identity | undefined;
   /** Sets the status and headers of the response. */
   readonly reply: Reply;

@@ -46,7 +46,7 @@ export interface RestMeta {
   readonly description?: string;
   /** The names of the groups that the operation is in. */
   readonly tags?: readonly string[];
-  /** Whether a credential is asked for, where the gateway has `authenticate`. Default: true. */
+  /** Whether a credential is required, where the gateway has `authentication`. Default: true. */
   readonly protect?: boolean;
   /** Whether the document says so. `deprecation` says so too, and more. */
   readonly deprecated?: boolean;

@@ -1,4 +1,10 @@
-import { createGateway, type ErrorFormat, problemDetails, trpcToOpenApiErrors } from '@petstore/gateway';
+import {
+  bearer,
+  createGateway,
+  type ErrorFormat,
+  problemDetails,
+  trpcToOpenApiErrors,
+} from '@petstore/gateway';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipWhereDifferent } from '../adapterDifferences.ts';
@@ -13,7 +19,9 @@ const apiKey = 'a-key-of-the-library';
 async function start(errorFormat?: ErrorFormat): Promise<Server> {
   const gateway = await createGateway({
     router: libraryRouter,
-    authenticate: (token) => (token === apiKey ? 'librarian' : token === 'a-visitor' ? 'visitor' : undefined),
+    authentication: bearer({
+      verify: (token) => (token === apiKey ? 'librarian' : token === 'a-visitor' ? 'visitor' : undefined),
+    }),
     createContext: ({ reply, identity }) => ({ reply, reader: identity }),
     document: { title: 'Library', version: '2.0.0' },
     // Procedures fail here as they are meant to: nothing is to be printed.

@@ -14,6 +14,7 @@ import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
 import { type Context, differentialRouter } from './router.ts';
 import { type Row, rows, type Setting } from './rows.ts';
+import { bearer } from '@petstore/gateway';
 
 // What tRPC's own standalone adapter answers, we answer: each row goes to both, over real ports, as the same bytes.
 
@@ -73,7 +74,7 @@ function pair(setting: Setting | undefined): Promise<Pair> {
   return started;
 }
 
-async function start(setting: Setting | undefined, authenticate?: () => undefined): Promise<Pair> {
+async function start(setting: Setting | undefined, verify?: () => undefined): Promise<Pair> {
   const createContext = contextOf(setting);
   const options =
     setting !== undefined && setting in adapterOptions
@@ -92,7 +93,7 @@ async function start(setting: Setting | undefined, authenticate?: () => undefine
 
   const gateway = await createGateway({
     router: differentialRouter,
-    ...(authenticate && { authenticate }),
+    ...(verify && { authentication: bearer({ verify }) }),
     createContext: ({ info }) => createContext(info),
     document: { title: 'Differential', version: '0.0.0' },
     // Procedures fail here as they are meant to: nothing is to be printed.

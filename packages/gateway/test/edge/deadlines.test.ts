@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { startEdge } from './startEdge.ts';
+import { bearer } from '@petstore/gateway';
 
 const never = () => new Promise<never>(() => {});
 const lines = { headers: { 'trpc-accept': 'application/jsonl' } };
 const slowLine = '/trpc/list,stubborn?batch=1&input={"1":{"ms":3000}}';
 
 describe.each([
-  ['authenticate', { authenticate: never }],
+  ['authentication', { authentication: bearer({ verify: never }) }],
   ['createContext', { createContext: never }],
 ])('%s', (_what, options) => {
   it.each(['/v1/list', '/v1/ticks', '/trpc/list', '/trpc/list,list?batch=1', '/trpc/%6cist'])(
@@ -52,7 +53,7 @@ it('no credential is looked up that could not be waited for', async () => {
 });
 
 it('a WebSocket is not let in by who does not decide', async () => {
-  const { dial } = await startEdge({ callTimeoutMs: 100, authenticate: never });
+  const { dial } = await startEdge({ callTimeoutMs: 100, authentication: bearer({ verify: never }) });
   expect((await dial()).status).toBe(504);
 });
 

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { key, startEdge } from './startEdge.ts';
+import { bearer } from '@petstore/gateway';
 
 describe('what a metric can count of an exchange', () => {
   it('is the procedure, the face, the calls and the bytes', async () => {
@@ -105,7 +106,7 @@ describe('what a metric can count of an exchange', () => {
 
   it('may fail to be told: what was asked is answered all the same', async () => {
     const { ask, dial } = await startEdge({
-      authenticate: (token) => token === 'good-key' && { name: 'Ada' },
+      authentication: bearer({ verify: (token) => token === 'good-key' && { name: 'Ada' } }),
       onExchange() {
         throw new Error('The log is full.');
       },

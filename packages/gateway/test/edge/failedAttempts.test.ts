@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Edge, startEdge } from './startEdge.ts';
+import { bearer } from '@petstore/gateway';
 
 const limited = (attempts: number, windowSeconds = 60) =>
   startEdge({ failedAttempts: { attempts, windowSeconds }, trustProxy: ['127.0.0.1'] });
@@ -57,11 +58,13 @@ describe('failed attempts to authenticate', () => {
     const lookedUp: string[] = [];
     const edge = await startEdge({
       failedAttempts: { attempts: 10, windowSeconds: 60 },
-      async authenticate(token) {
-        lookedUp.push(token);
-        await sleep(600);
-        return undefined;
-      },
+      authentication: bearer<{ readonly name: string }>({
+        async verify(token) {
+          lookedUp.push(token);
+          await sleep(600);
+          return undefined;
+        },
+      }),
     });
     for (let at = 0; at < 2; at += 1) expect((await attempt(edge, 'bad')).status).toBe(401);
     expect(lookedUp).toEqual(['bad', 'bad']);

@@ -4,6 +4,7 @@ import { TRPCError } from '@trpc/server';
 import { EventSource } from 'eventsource';
 import { describe, expect, it, vi } from 'vitest';
 import { batch, key, nested, startEdge } from './startEdge.ts';
+import { bearer } from '@petstore/gateway';
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
 const error = async (response: Response) => [response.status, await response.json()] as const;
@@ -311,11 +312,13 @@ describe('Retry-After', () => {
     },
   );
 
-  it('comes with a 503 of authenticate over tRPC', async () => {
+  it('comes with a 503 of authentication over tRPC', async () => {
     const { ask } = await startEdge({
-      authenticate() {
-        throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The keys cannot be read.' });
-      },
+      authentication: bearer({
+        verify() {
+          throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The keys cannot be read.' });
+        },
+      }),
     });
     const answers = [await ask('/v1/list'), await ask('/trpc/list')];
     expect(answers.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([

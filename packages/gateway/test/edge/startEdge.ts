@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createGateway, type Exchange, type Gateway, type GatewayOptions } from '@petstore/gateway';
+import { bearer, createGateway, type Exchange, type Gateway, type GatewayOptions } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { trace } from '@opentelemetry/api';
 import { initTRPC, TRPCError } from '@trpc/server';
@@ -219,10 +219,12 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
   ]);
   const gateway = await createGateway<Router, { readonly name: string }>({
     router: createRouter(seen),
-    async authenticate(token) {
-      lookedUp.push(token);
-      return keys.get(token);
-    },
+    authentication: bearer({
+      async verify(token) {
+        lookedUp.push(token);
+        return keys.get(token);
+      },
+    }),
     createContext: () => ({}),
     document: { title: 'Edge', version: '0.0.0' },
     routes: { '/page': () => ({ status: 200, headers: [['content-type', 'text/plain']], body: 'page' }) },

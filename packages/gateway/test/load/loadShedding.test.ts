@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { needs } from '../servers.ts';
 import { key, startEdge, type EdgeOptions } from '../edge/startEdge.ts';
+import { bearer } from '@petstore/gateway';
 
 /** How long each request keeps the server from all others, in milliseconds. */
 const busyMs = 20;
@@ -17,10 +18,12 @@ const startBusy = (options: EdgeOptions = {}) => {
   needs('load shedding');
   return startEdge({
     maxQueueMs: 50,
-    authenticate(token) {
-      keepBusy();
-      return token === 'good-key' ? { name: 'Ada' } : undefined;
-    },
+    authentication: bearer({
+      verify(token) {
+        keepBusy();
+        return token === 'good-key' ? { name: 'Ada' } : undefined;
+      },
+    }),
     ...options,
   });
 };
@@ -50,11 +53,13 @@ describe('requests that wait too long, behind others that did', () => {
     let lookedUp = 0;
     const { ask, exchanges } = await startBusy({
       cors: { origins: ['https://pets.example'] },
-      authenticate() {
-        lookedUp += 1;
-        keepBusy();
-        return { name: 'Ada' };
-      },
+      authentication: bearer({
+        verify() {
+          lookedUp += 1;
+          keepBusy();
+          return { name: 'Ada' };
+        },
+      }),
     });
     const answers = await press(() => ask('/v1/list', { headers: { origin: 'https://pets.example' } }));
     const refused = answers.filter(isRefused);

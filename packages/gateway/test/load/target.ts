@@ -1,5 +1,5 @@
 /** A gateway under load, as a process: `startPinned(0, …)`. It answers each message with its port. */
-import { createGateway, type Handle } from '@petstore/gateway';
+import { bearer, createGateway, type Handle } from '@petstore/gateway';
 import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
 import { answerParent } from './pinned.ts';
@@ -18,7 +18,7 @@ for (let id = 1; id <= pets; id += 1) {
 }
 const gateway = await createGateway({
   router,
-  authenticate: (token) => (token === apiKey ? 'Ada' : undefined),
+  authentication: bearer({ verify: (token) => (token === apiKey ? 'Ada' : undefined) }),
   createContext: () => ({}),
   document: { title: 'Pets', version: '1.0.0' },
   routes: { '/healthz': healthy },

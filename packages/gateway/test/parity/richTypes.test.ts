@@ -1,4 +1,4 @@
-import { createGateway } from '@petstore/gateway';
+import { bearer, createGateway } from '@petstore/gateway';
 import { everyForm, inputs } from '@petstore/testing/forms';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ const newGateway = () =>
   createGateway({
     router: richRouter(),
     createContext: ({ reply }) => ({ reply }),
-    authenticate: (token) => token === apiKey || undefined,
+    authentication: bearer({ verify: (token) => token === apiKey || undefined }),
     document: { title: 'Things', version: '1.0.0' },
   });
 

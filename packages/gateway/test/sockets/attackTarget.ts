@@ -1,5 +1,5 @@
 /** The gateway that is attacked, as a process: `startPinned(0, …)`. It answers each message with its port. */
-import { createGateway } from '@petstore/gateway';
+import { bearer, createGateway } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ const gateway = await createGateway({
       .query(() => 'small' as const),
     large: t.procedure.query(() => answer),
   }),
-  authenticate: (token) => (token === 'good-key' ? 'Ada' : undefined),
+  authentication: bearer({ verify: (token) => (token === 'good-key' ? 'Ada' : undefined) }),
   createContext: () => ({}),
   document: { title: 'Target', version: '0.0.0' },
 });

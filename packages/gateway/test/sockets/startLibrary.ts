@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  bearer,
   createGateway,
   type Exchange,
   type GatewayOptions,
@@ -146,10 +147,12 @@ export async function startLibrary(
   const exchanges: Exchange[] = [];
   const gateway = await createGateway({
     router: createRouter(work),
-    async authenticate(token, request) {
-      await checkKey?.(request);
-      return keys.get(token);
-    },
+    authentication: bearer({
+      async verify(token, request) {
+        await checkKey?.(request);
+        return keys.get(token);
+      },
+    }),
     async createContext({ identity, request }) {
       await onContext?.(request);
       return { caller: identity };

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../../gateway.ts';
+import { bearer } from '../../policies/schemes/bearer.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { BodyStream, HttpResponse } from '../../http/response.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
@@ -559,7 +560,7 @@ describe('gateway.fetch', () => {
   it('accepts a good token after any number of bad ones from clients without an address', async () => {
     const { fetch } = await createGateway({
       ...options,
-      authenticate: (token) => token === 'good',
+      authentication: bearer({ verify: (token) => token === 'good' }),
       failedAttempts: { attempts: 2, windowSeconds: 60 },
     });
     const ask = async (token: string) => {

@@ -205,7 +205,6 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   /** Waits for the first event, since its error can still be the response. */
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
     const { errorResponse, limits, maxDurationMs, pingMs, watch } = this.#options;
-    const { request, token } = this.#scope;
     let content: Content;
     try {
       content = await eventContent(output, {
@@ -214,7 +213,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
         maxEventBytes: limits.maxResponseBytes,
         pingMs,
         maxDurationMs,
-        watch: (onRevoked) => watch(token, request, onRevoked),
+        watch: (onRevoked) => watch(this.#scope, onRevoked),
         // Errors have a JSON text as their body.
         reportError: (cause) =>
           errorResponse(cause, this.#scope, undefined, this.#operation.procedure.errors).body as string,

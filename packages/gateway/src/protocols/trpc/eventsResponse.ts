@@ -52,7 +52,7 @@ export class EventsResponse extends RequestCalls {
     const events = { [Symbol.asyncIterator]: () => this.#iterator() };
     this.#body = new ServerSentEvents(emitAndEndImmediately ? firstEvents(events) : events, format, {
       ...eventTimes(config),
-      watch: (onRevoked) => settings.watch(scope.token, scope.request, onRevoked),
+      watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => scope.abort(),
     });
     // Before anything is waited for.

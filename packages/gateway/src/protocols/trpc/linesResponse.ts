@@ -46,7 +46,7 @@ export class LinesResponse extends RequestCalls {
         this.report(error);
         return this.shapeOf(error, this.callOf(index));
       },
-      watch: (onRevoked) => settings.watch(scope.token, scope.request, onRevoked),
+      watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => {
         scope.abort();
         for (const each of this.#scopes) each.abort();

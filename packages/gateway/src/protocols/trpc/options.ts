@@ -52,8 +52,8 @@ export interface SocketSettings extends TrpcSettings {
   readonly failedAttempts: FailedAttempts | undefined;
   readonly allowsOrigin: SocketOrigins;
   readonly clientAddress: ClientAddress;
-  /** Whether a credential is required. */
-  readonly isProtected: boolean;
+  /** Whether a socket's connection parameters decide on its credential, if it sends any: not the request that opens it. */
+  awaitsParameters(request: HttpRequest): boolean;
   /** Decides on a request, or on the credential of a socket, by the policies. */
   admit(scope: RequestScope, target: Target): MaybePromise<TRPCError | undefined>;
   /** Reports each call, and each malformed message. It does not throw. */

@@ -6,6 +6,7 @@ import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Target } from '../../policies/policy.ts';
 import { refuseLongQuery } from '../../policies/queryParameters.ts';
+import type { HeaderSource } from '../../policies/scheme.ts';
 import type { RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import { LimitError } from '../../procedures/limitError.ts';
@@ -79,14 +80,14 @@ export class TrpcRequest implements Target, RawInputs {
   /**
    * The credential of an `EventSource`, which cannot send a header: tRPC's `httpSubscriptionLink` puts its connection
    * parameters into the query. No other request may carry one there (RFC 6750 §2.3).
-   * @returns `undefined` where the header decides
+   * @returns `undefined` where the headers decide
    */
-  get authorization(): string | undefined {
+  get credentials(): HeaderSource | undefined {
     const { connectionParams, http, procedures, type } = this;
     if (connectionParams === null || type !== 'subscription' || http.method !== 'GET') return undefined;
-    if (procedures.includes(undefined) || http.header('authorization') !== undefined) return undefined;
+    if (procedures.includes(undefined)) return undefined;
     if (!http.header('accept')?.includes('text/event-stream')) return undefined;
-    return authorizationOf(connectionParams);
+    return withParameters(http, connectionParams);
   }
 
   /**
@@ -352,6 +353,12 @@ function isHost(host = 'localhost'): boolean {
 
 const utf8 = new TextDecoder();
 
-/** The credential in tRPC's connection parameters: `authorization`, in any case, as the header of that name has it. */
-export const authorizationOf = (parameters: TRPCRequestInfo['connectionParams']): string | undefined =>
-  Object.entries(parameters ?? {}).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
+/** The headers of a request and, in place of those that it does not have, connection parameters. Their case does not matter. */
+export const withParameters = (
+  request: HttpRequest,
+  parameters: TRPCRequestInfo['connectionParams'],
+): HeaderSource => ({
+  header: (header) =>
+    request.header(header) ??
+    Object.entries(parameters ?? {}).find(([name]) => name.toLowerCase() === header)?.[1],
+});

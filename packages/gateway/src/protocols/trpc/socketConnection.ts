@@ -10,7 +10,7 @@ import type { RequestScope } from '../../policies/requestScope.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { Reply } from '../../procedures/reply.ts';
 import type { SocketSettings } from './options.ts';
-import { authorizationOf } from './request.ts';
+import { withParameters } from './request.ts';
 import { noCall, Socket, type CallInfo } from './socket.ts';
 import { SocketCall } from './socketCall.ts';
 
@@ -138,16 +138,15 @@ export class SocketConnection extends Socket implements SocketHandler {
   /** Authenticates the client where its request did not, makes the context, and serves what was held. It never rejects. */
   async #begin(connectionParams: ConnectionParams): Promise<void> {
     if (this.#onChecked) {
-      const authorization = authorizationOf(connectionParams);
-      const target = { callCount: 1, isPublic: false, authorization };
+      const credentials = withParameters(this.scope.request, connectionParams);
+      const target = { callCount: 1, isPublic: false, isSocket: true, credentials };
       const rejection = await this.settings.admit(this.scope, target);
       this.#checked();
       if (rejection) return this.#end(rejection, ...closeOf(rejection));
       if (!this.isOpen) return;
     }
     // Read now: the policies have set it.
-    const { request, token } = this.scope;
-    this.#endWatch = this.settings.watch(token, request, () =>
+    this.#endWatch = this.settings.watch(this.scope, () =>
       this.close(1008, 'The credential is not valid any more.'),
     );
     const context = await this.#createContext(connectionParams);

@@ -18,6 +18,7 @@ import type { Exchange } from '../../policies/exchange.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import { headersOf, isBodyStream } from '../../http/response.ts';
+import { bearer } from '../../policies/schemes/bearer.ts';
 
 // The oracle is tRPC's own `resolveResponse`, called as its standalone adapter calls it. Both sides are compared by
 // status, headers, body and by what every callback receives.
@@ -1099,14 +1100,14 @@ describe('what tRPC requests are to policies and logs', () => {
   const serve = async (
     row: Omit<Row, 'name'>,
     rpc: GatewayOptions<typeof router, unknown>['rpc'] = {},
-    authenticate?: () => undefined,
+    verify?: () => undefined,
   ) => {
     const records: Exchange[] = [];
     const gateway = await createGateway({
       router,
       createContext: () => ({}),
       rpc,
-      ...(authenticate && { authenticate }),
+      ...(verify && { authentication: bearer({ verify }) }),
       document: { title: 'Records', version: '0.0.0' },
       onExchange: (record) => records.push(record),
     });

@@ -17,6 +17,7 @@ import {
   type Served,
   type SocketPlan,
 } from './testing/randomMessages.ts';
+import { bearer } from '../../policies/schemes/bearer.ts';
 
 /** One end of a WebSocket in the process: it hands messages to its owner, and keeps what the owner sends. */
 interface End {
@@ -729,7 +730,7 @@ describe('a rateLimit.key that throws', () => {
     const { upgrade } = await createGateway({
       router: t.router({}),
       createContext: () => ({}),
-      authenticate: () => 'Ada',
+      authentication: bearer({ verify: () => 'Ada' }),
       rateLimit: {
         requests: 10,
         windowSeconds: 10,
@@ -760,7 +761,7 @@ describe('a client that closes its WebSocket while its key is looked up', () => 
     const { upgrade } = await createGateway({
       router: t.router({}),
       createContext: () => ({}),
-      authenticate: () => lookup.promise,
+      authentication: bearer({ verify: () => lookup.promise }),
       sockets: { maxWaitingPerAddress: 1 },
       document: { title: 'Test', version: '0.0.0' },
       onExchange() {},

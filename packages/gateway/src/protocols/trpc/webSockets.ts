@@ -23,7 +23,7 @@ export class WebSockets {
 
   /** Decides on a request for a WebSocket at the tRPC base path. It never throws and never rejects. */
   upgrade(scope: RequestScope): MaybePromise<SocketAcceptor | HttpResponse> {
-    const { allowsOrigin, clientAddress, errorResponse, failedAttempts, isProtected } = this.#settings;
+    const { allowsOrigin, clientAddress, errorResponse, failedAttempts } = this.#settings;
     const { request } = scope;
     if (request.header('sec-websocket-version') !== '13') {
       // RFC 6455 §4.4, RFC 9110 §15.5.22
@@ -37,13 +37,13 @@ export class WebSockets {
       const message = 'Pages of this origin may not connect.';
       return errorResponse(new TRPCError({ code: 'FORBIDDEN', message }), scope);
     }
-    if (isProtected && request.header('authorization') === undefined && sendsParameters(request)) {
+    if (sendsParameters(request) && this.#settings.awaitsParameters(request)) {
       // Read while the request is here: the socket is counted by it later.
       const address = clientAddress(request);
       const rejection = failedAttempts?.silentRefusal(request) ?? this.#waiting.rejection(address);
       return rejection ? errorResponse(rejection, scope) : this.#acceptor(scope, address);
     }
-    return after(this.#settings.admit(scope, { callCount: 1, isPublic: false }), (error) =>
+    return after(this.#settings.admit(scope, { callCount: 1, isPublic: false, isSocket: true }), (error) =>
       error ? errorResponse(error, scope) : this.#acceptor(scope),
     );
   }

@@ -1,0 +1,275 @@
+import { initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../gateway.ts';
+import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+import { headersOf } from '../http/response.ts';
+import type { GatewayOptions } from '../options.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+import type { Scheme } from './scheme.ts';
+import { apiKey } from './schemes/apiKey.ts';
+import { basic } from './schemes/basic.ts';
+import { bearer } from './schemes/bearer.ts';
+import { cookie } from './schemes/cookie.ts';
+import { custom } from './schemes/custom.ts';
+
+const t = initTRPC.context<{ who: string | undefined }>().meta<GatewayMeta>().create({ isDev: false });
+
+const router = t.router({
+  read: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/who' } })
+    .output(z.string())
+    .query(({ ctx }) => ctx.who ?? 'anonymous'),
+  write: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/who' } })
+    .output(z.string())
+    .mutation(({ ctx }) => ctx.who ?? 'anonymous'),
+  open: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/open', protect: false } })
+    .output(z.string())
+    .mutation(({ ctx }) => ctx.who ?? 'anonymous'),
+});
+
+type Options = Partial<GatewayOptions<typeof router, string>>;
+
+/** Accepts credentials that start with `good`, as their scheme and themselves. */
+const verify = (scheme: string) => (credential: string) =>
+  credential.startsWith('good') ? `${scheme} ${credential}` : undefined;
+
+const all: readonly Scheme<string>[] = [
+  bearer({ verify: verify('bearer') }),
+  apiKey({ verify: verify('apiKey') }),
+  cookie({ verify: verify('cookie'), cookie: '__Host-s' }),
+  basic({ verify: (user, password) => verify('basic')(`${user}/${password}`) }),
+  custom({
+    name: 'signature',
+    read: (source) => source.header('signature'),
+    verify: verify('signature'),
+    challenge: 'Signature realm="api"',
+    document: { type: 'http', scheme: 'signature' },
+  }),
+];
+
+async function start(authentication: Options['authentication'], options: Options = {}) {
+  const gateway = await createGateway({
+    router,
+    authentication,
+    createContext: ({ identity }) => ({ who: identity }),
+    document: { title: 'Who', version: '0.0.0' },
+    onExchange() {},
+    ...options,
+  } as GatewayOptions<typeof router, string>);
+  return async (target: string, headers: Record<string, string> = {}, method = 'GET') => {
+    const response = await gateway.handle(
+      inProcessRequest(
+        method,
+        target,
+        { host: 'api.example', 'content-type': 'application/json', ...headers },
+        method === 'POST' ? '{}' : '',
+      ),
+    );
+    const challenges = headersOf(response).filter(([name]) => name === 'www-authenticate');
+    return {
+      status: response.status,
+      body: JSON.parse(response.body as string) as unknown,
+      challenges: challenges.map(([, value]) => value),
+    };
+  };
+}
+
+const password = `Basic ${Buffer.from('good:a').toString('base64')}`;
+
+describe('of a list of schemes', () => {
+  it.each<[headers: Record<string, string>, who: string]>([
+    [{ authorization: 'Bearer good' }, 'bearer good'],
+    [{ 'x-api-key': 'good' }, 'apiKey good'],
+    [{ cookie: '__Host-s=good' }, 'cookie good'],
+    [{ authorization: password }, 'basic good/a'],
+    [{ signature: 'good' }, 'signature good'],
+    [{ cookie: '__Host-s=bad', 'x-api-key': 'good' }, 'apiKey good'],
+    [{ cookie: 'other=bad', authorization: password }, 'basic good/a'],
+    [{ 'x-api-key': 'good1', authorization: 'Bearer good2' }, 'bearer good2'],
+  ])('the first whose credential is there decides: %j is %s', async (headers, who) => {
+    const ask = await start(all);
+    expect(await ask('/v1/who', headers)).toMatchObject({ status: 200, body: who });
+    expect(await ask('/trpc/read', headers)).toMatchObject({ status: 200, body: { result: { data: who } } });
+  });
+
+  it.each<[headers: Record<string, string>, message: string, invalid: boolean]>([
+    [{ authorization: 'Bearer bad', 'x-api-key': 'good' }, 'The API key is not valid.', true],
+    [{ authorization: 'Bearer', 'x-api-key': 'good' }, 'The API key is not valid.', true],
+    [{ 'x-api-key': 'bad' }, 'The API key is not valid.', false],
+    [{ cookie: '__Host-s=bad', authorization: password }, 'The session is not valid.', false],
+    [{ cookie: '__Host-s=good; __Host-s=bad' }, 'The session is not valid.', false],
+    [{ authorization: 'Basic bad' }, 'The credential is not valid.', false],
+    [
+      {},
+      'A credential is required: send "Authorization: Bearer <API key>" or "X-API-Key: <API key>" or the cookie ' +
+        '"__Host-s" or "Authorization: Basic <user name and password>" or the credential "signature".',
+      false,
+    ],
+    [{ authorization: 'Digest good' }, 'A credential is required: send ', false],
+  ])('%j is 401 with the challenges of all', async (headers, message, invalid) => {
+    const ask = await start(all);
+    const { status, body, challenges } = await ask('/v1/who', headers);
+    expect([status, body]).toEqual([
+      401,
+      { code: 'UNAUTHORIZED', message: expect.stringContaining(message), status: 401 },
+    ]);
+    expect(challenges).toEqual([
+      invalid ? 'Bearer realm="api", error="invalid_token"' : 'Bearer realm="api"',
+      'ApiKey realm="api", header="X-API-Key"',
+      'Cookie realm="api", cookie-name="__Host-s"',
+      'Basic realm="api", charset="UTF-8"',
+      'Signature realm="api"',
+    ]);
+    expect((await ask('/trpc/read', headers)).challenges).toEqual(challenges);
+  });
+
+  it('one remembers nothing of what another rejected', async () => {
+    const accepts = (name: string, good: string) => async (credential: string) =>
+      credential === good ? name : undefined;
+    const ask = await start(
+      [bearer({ verify: accepts('bearer', 'a') }), apiKey({ verify: accepts('apiKey', 'b') })],
+      { failedAttempts: { attempts: 10, windowSeconds: 60 } },
+    );
+    expect((await ask('/v1/who', { authorization: 'Bearer b' })).status).toBe(401);
+    expect(await ask('/v1/who', { 'x-api-key': 'b' })).toMatchObject({ status: 200, body: 'apiKey' });
+    expect((await ask('/v1/who', { 'x-api-key': 'a' })).status).toBe(401);
+    expect(await ask('/v1/who', { authorization: 'Bearer a' })).toMatchObject({
+      status: 200,
+      body: 'bearer',
+    });
+  });
+
+  it('equal credentials of two are two callers to the rate limit', async () => {
+    const ask = await start(all, { rateLimit: { requests: 1, windowSeconds: 60 } });
+    expect((await ask('/v1/who', { authorization: 'Bearer good' })).status).toBe(200);
+    expect((await ask('/v1/who', { 'x-api-key': 'good' })).status).toBe(200);
+    expect((await ask('/v1/who', { 'x-api-key': 'good' })).status).toBe(429);
+  });
+
+  it('one that cannot decide is 503 without a challenge, whatever the others would say', async () => {
+    const ask = await start([
+      apiKey({
+        verify() {
+          throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Keys cannot be read.' });
+        },
+      }),
+      bearer({ verify: verify('bearer') }),
+    ]);
+    const headers = { 'x-api-key': 'a', authorization: 'Bearer good' };
+    expect(await ask('/v1/who', headers)).toMatchObject({ status: 503, challenges: [] });
+  });
+});
+
+const sites: readonly [headers: Record<string, string>, isOwn: boolean][] = [
+  [{ 'sec-fetch-site': 'same-origin' }, true],
+  [{ 'sec-fetch-site': 'same-site', origin: 'https://shop.api.example' }, false],
+  [{ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }, false],
+  [{ origin: 'https://evil.example' }, false],
+  [{ origin: 'https://api.example' }, true],
+  [{}, true],
+];
+
+describe.each([
+  ['a cookie', { cookie: '__Host-s=good' }, true],
+  ['a basic credential', { authorization: password }, true],
+  ['a bearer token', { authorization: 'Bearer good' }, false],
+  ['an API key', { 'x-api-key': 'good' }, false],
+])('with %s', (_what, credential, isAmbient) => {
+  it.each(sites)('and %j a write is let in, or 403', async (headers, isOwn) => {
+    const ask = await start(all);
+    const expected = isOwn || !isAmbient ? 200 : 403;
+    for (const target of ['/v1/who', '/trpc/write', '/trpc/write,write?batch=1']) {
+      expect(await ask(target, { ...credential, ...headers }, 'POST')).toMatchObject({
+        status: expected,
+        challenges: [],
+      });
+    }
+  });
+
+  it.each(sites)('and %j a read is let in', async (headers) => {
+    const ask = await start(all);
+    for (const target of ['/v1/who', '/trpc/read']) {
+      expect((await ask(target, { ...credential, ...headers })).status).toBe(200);
+    }
+  });
+});
+
+it('a public procedure that a page of another site calls with a cookie is called as anonymous', async () => {
+  const ask = await start(all);
+  const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site' };
+  expect(await ask('/v1/open', headers, 'POST')).toMatchObject({ status: 200, body: 'anonymous' });
+});
+
+it('pages of cors.origins may use cookies where cors.credentials is set, and not otherwise', async () => {
+  const origin = 'https://shop.example';
+  const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site', origin };
+  const statusWith = async (credentials: boolean) =>
+    (await (await start(all, { cors: { origins: [origin], credentials } }))('/v1/who', headers, 'POST'))
+      .status;
+  expect([await statusWith(true), await statusWith(false)]).toEqual([200, 403]);
+});
+
+it('pages of cors.origins may send the header of an API key', async () => {
+  const gateway = await createGateway({
+    router,
+    authentication: apiKey({ verify: () => 'a', header: 'X-Pets-Key' }),
+    createContext: () => ({ who: undefined }),
+    cors: { origins: ['https://shop.example'] },
+    document: { title: 'Who', version: '0.0.0' },
+  });
+  const headers = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
+  const response = await gateway.handle(inProcessRequest('OPTIONS', '/v1/who', headers));
+  expect(Object.fromEntries(headersOf(response))['access-control-allow-headers']).toContain(', X-Pets-Key');
+});
+
+it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
+  [[], /^authentication is an empty list/],
+  [
+    [bearer({ verify: verify('a') }), bearer({ verify: verify('b') })],
+    /two schemes named "bearer".*name: "bearer2"/,
+  ],
+  [[bearer({ verify: verify('a'), name: 'my key' })], /a scheme named "my key": use letters/],
+])('createGateway rejects the schemes %#', async (authentication, message) => {
+  await expect(start(authentication)).rejects.toThrow(message);
+});
+
+it('the document lists schemes, and their credentials as alternatives', async () => {
+  const gateway = await createGateway({
+    router,
+    authentication: all,
+    createContext: () => ({ who: undefined }),
+    document: { title: 'Who', version: '0.0.0' },
+  });
+  expect(await gateway.document()).toMatchObject({
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        cookie: { type: 'apiKey', in: 'cookie', name: '__Host-s' },
+        basic: { type: 'http', scheme: 'basic' },
+        signature: { type: 'http', scheme: 'signature' },
+      },
+    },
+    paths: {
+      '/who': {
+        get: {
+          security: [{ bearer: [] }, { apiKey: [] }, { cookie: [] }, { basic: [] }, { signature: [] }],
+          responses: {
+            401: {
+              headers: { 'WWW-Authenticate': { description: 'How to authenticate (RFC 9110 §11.6.1).' } },
+            },
+          },
+        },
+        post: {
+          responses: {
+            403: { description: 'A page of another site sent it, with the credential of its visitor.' },
+          },
+        },
+      },
+      '/open': { post: { security: [] } },
+    },
+  });
+});

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import type { HttpRequest } from '../http/request.ts';
+import { createSameSite } from './sameSite.ts';
+
+const isSameSite = createSameSite(['https://shop.example'], 'https://api.example');
+
+const request = (headers: Readonly<Record<string, string>>): HttpRequest =>
+  ({ header: (name: string) => ({ host: 'api.internal', ...headers })[name] }) as HttpRequest;
+
+it.each<[headers: Readonly<Record<string, string>>, expected: boolean]>([
+  // No browser
+  [{}, true],
+  // By Sec-Fetch-Site, whatever the Origin is
+  [{ 'sec-fetch-site': 'same-origin' }, true],
+  [{ 'sec-fetch-site': 'same-origin', origin: 'null' }, true],
+  [{ 'sec-fetch-site': 'none' }, true],
+  [{ 'sec-fetch-site': 'same-site' }, false],
+  [{ 'sec-fetch-site': 'same-site', origin: 'https://evil.api.example' }, false],
+  [{ 'sec-fetch-site': 'cross-site' }, false],
+  [{ 'sec-fetch-site': 'cross-site', origin: 'https://api.example' }, false],
+  [{ 'sec-fetch-site': 'same-origin, cross-site' }, false],
+  [{ 'sec-fetch-site': 'Same-Origin' }, false],
+  [{ 'sec-fetch-site': 'other' }, false],
+  [{ 'sec-fetch-site': 'cross-site', origin: 'https://shop.example' }, true],
+  // By Origin
+  [{ origin: 'https://api.example' }, true],
+  [{ origin: 'https://api.internal' }, true],
+  [{ origin: 'https://shop.example' }, true],
+  [{ origin: 'https://shop.example.evil' }, false],
+  [{ origin: 'http://shop.example' }, false],
+  [{ origin: 'https://evil.api.example' }, false],
+  [{ origin: 'https://api.example:8443' }, false],
+  [{ origin: 'https://evil.example' }, false],
+  [{ origin: 'null' }, false],
+])('a request with %j may use ambient credentials: %s', (headers, expected) => {
+  expect(isSameSite(request(headers))).toBe(expected);
+});

@@ -1,0 +1,49 @@
+import { token } from '../../http/headers.ts';
+import { GatewayError } from '../../procedures/gatewayError.ts';
+import type { Scheme } from '../scheme.ts';
+import { challengeOf } from './challenge.ts';
+import { defaultRealm, type SchemeOptions } from './options.ts';
+
+export interface ApiKeyOptions<Identity> extends SchemeOptions<Identity> {
+  /** The header that carries the key. Default: `X-API-Key`. */
+  readonly header?: string;
+}
+
+/**
+ * An API key in a header of its own. Pages of other origins may send the header where `cors` lets them call. HTTP has no
+ * challenge for it: a 401 names the header in one of our own.
+ * @throws {GatewayError} for an invalid header name
+ */
+export function apiKey<Identity>({
+  verify,
+  scopes,
+  header = 'X-API-Key',
+  realm = defaultRealm,
+  name = 'apiKey',
+  document = { type: 'apiKey', in: 'header', name: header, description: 'The API key.' },
+}: ApiKeyOptions<Identity>): Scheme<Identity> {
+  if (!token.test(header)) {
+    throw new GatewayError(
+      `apiKey: header is "${header}", which is not a header name: write it as X-API-Key, without spaces.`,
+    );
+  }
+  const lowerCase = header.toLowerCase();
+  const challenge = challengeOf('ApiKey', { realm, header });
+  return {
+    name,
+    noun: 'API key',
+    usage: `"${header}: <API key>"`,
+    isAmbient: false,
+    document,
+    read(source) {
+      const key = source.header(lowerCase);
+      return key === undefined || visible.test(key) ? key : null;
+    },
+    verify,
+    ...(scopes && { scopes }),
+    challenge: (error) => (error?.error === 'insufficient_scope' ? undefined : challenge),
+  };
+}
+
+/** No spaces, commas of joined headers, or bytes beyond ASCII. */
+const visible = /^[\x21-\x2b\x2d-\x7e]+$/;

@@ -1,0 +1,55 @@
+import type { HeaderSource, Scheme } from '../scheme.ts';
+import { challengeOf } from './challenge.ts';
+import { defaultRealm, type SchemeOptions } from './options.ts';
+
+/**
+ * A bearer token in the `Authorization` header (RFC 6750).
+ *
+ * ```ts
+ * authentication: bearer({ verify: (token) => users.get(token) })
+ * ```
+ */
+export function bearer<Identity>({
+  verify,
+  scopes,
+  realm = defaultRealm,
+  name = 'bearer',
+  document = { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token.' },
+}: SchemeOptions<Identity>): Scheme<Identity> {
+  return {
+    name,
+    noun: 'API key',
+    usage: '"Authorization: Bearer <API key>"',
+    isAmbient: false,
+    document,
+    read: bearerToken,
+    verify,
+    ...(scopes && { scopes }),
+    challenge: bearerChallenge(realm),
+  };
+}
+
+// RFC 6750 §2.1: b64token. The scheme's name is case-insensitive (RFC 9110 §11.1).
+const scheme = /^bearer(?: |$)/i;
+const credential = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
+
+/** Reads an `Authorization` header. Another scheme than bearer is no bearer credential (RFC 6750 §3.1). */
+export function bearerToken(source: HeaderSource): string | null | undefined {
+  const authorization = source.header('authorization');
+  if (authorization === undefined) return undefined;
+  const token = credential.exec(authorization)?.[1];
+  if (token !== undefined) return token;
+  return scheme.test(authorization) ? null : undefined;
+}
+
+/**
+ * The challenges of RFC 6750 §3. A client that sent no bearer credential gets no error code.
+ * @param resourceMetadata the URL of the protected resource's metadata (RFC 9728 §5.1)
+ * @throws {GatewayError} for a realm that no header can carry
+ */
+export function bearerChallenge(realm: string, resourceMetadata?: string): Scheme['challenge'] {
+  const of = (error: Parameters<Scheme['challenge']>[0]) =>
+    challengeOf('Bearer', { realm, ...error, resource_metadata: resourceMetadata });
+  const missing = of(undefined);
+  return (error) => (error ? of(error) : missing);
+}

@@ -1,0 +1,23 @@
+import { GatewayError } from '../../procedures/gatewayError.ts';
+
+/**
+ * A challenge (RFC 9110 §11.3): `Bearer realm="api", error="invalid_token"`. Parameters without a value are left out.
+ * @throws {GatewayError} for a value that no header can carry
+ */
+export function challengeOf(
+  scheme: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
+  const list = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
+  );
+  return requireChallenge(`${scheme} ${list.join(', ')}`);
+}
+
+/** @throws {GatewayError} for a challenge that no header can carry */
+export function requireChallenge(challenge: string): string {
+  if (/^[\x21-\x7e][\x20-\x7e]*$/.test(challenge)) return challenge;
+  throw new GatewayError(
+    `The challenge ${JSON.stringify(challenge)} of an authentication scheme cannot be a header: use printable ASCII for it and its realm.`,
+  );
+}

@@ -1,0 +1,15 @@
+const utf8 = new TextEncoder();
+
+/**
+ * Whether two secrets are equal, in a time that tells nothing about either: the SHA-256 digests of both are compared, and
+ * all of their bytes.
+ */
+export async function isSameSecret(one: string, other: string): Promise<boolean> {
+  const [first, second] = await Promise.all([digest(one), digest(other)]);
+  let difference = 0;
+  for (let at = 0; at < first.length; at += 1) difference |= (first[at] ?? 0) ^ (second[at] ?? 0);
+  return difference === 0;
+}
+
+const digest = async (secret: string) =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', utf8.encode(secret)));

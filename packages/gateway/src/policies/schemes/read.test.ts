@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import type { HttpRequest } from '../../http/request.ts';
+import { apiKey } from './apiKey.ts';
+import { basic, basicCredential } from './basic.ts';
+import { cookieValue } from './cookie.ts';
+import { isSameSecret } from './isSameSecret.ts';
+
+const encode = (text: string) => Buffer.from(text).toString('base64');
+const ofBasic = (authorization: string | undefined) => basicCredential({ header: () => authorization });
+
+it.each<[authorization: string, credential: string]>([
+  // RFC 7617 §2 and §2.1
+  ['Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==', 'Aladdin:open sesame'],
+  ['Basic dGVzdDoxMjPCow==', 'test:123£'],
+  ['basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==', 'Aladdin:open sesame'],
+  ['BASIC   YTpi  ', 'a:b'],
+  [`Basic ${encode('a:b:c')}`, 'a:b:c'],
+  [`Basic ${encode(':')}`, ':'],
+  [`Basic ${encode(':secret')}`, ':secret'],
+  [`Basic ${encode('ada:')}`, 'ada:'],
+  [`Basic ${encode('\u{1F43E}:\uFEFF')}`, '\u{1F43E}:\uFEFF'],
+])('basic reads %j as %j', (authorization, credential) => {
+  expect(ofBasic(authorization)).toBe(credential);
+});
+
+it.each([
+  'Basic',
+  'Basic ',
+  `Basic ${encode('without a colon')}`,
+  'Basic !!!',
+  'Basic YTpi=x',
+  'Basic YTp-',
+  'Basic A',
+  `Basic ${encode('a:b')} ${encode('a:b')}`,
+  `Basic ${encode('a:b')},Basic ${encode('a:b')}`,
+  // Latin-1, not UTF-8
+  `Basic ${Buffer.from('test:123£', 'latin1').toString('base64')}`,
+  // Control characters (RFC 7617 §2)
+  `Basic ${encode('a\r\nb:c')}`,
+  `Basic ${encode('a:b\0')}`,
+  `Basic ${encode('a:\u007F')}`,
+])('basic finds %j malformed', (authorization) => {
+  expect(ofBasic(authorization)).toBeNull();
+});
+
+it.each([undefined, '', 'Bearer YTpi', 'Basics YTpi', 'a Basic YTpi', 'Basic\tYTpi'])(
+  'basic finds no credential in %j',
+  (authorization) => {
+    expect(ofBasic(authorization)).toBeUndefined();
+  },
+);
+
+it('basic gives its verify the user name up to the first colon, and the password behind it', () => {
+  const scheme = basic({ verify: (user, password) => [user, password] });
+  expect(scheme.verify('ada:a:b', {} as HttpRequest)).toEqual(['ada', 'a:b']);
+});
+
+it.each<[header: string, value: string | null | undefined]>([
+  ['s=abc', 'abc'],
+  ['a=b; s=abc; c=d', 'abc'],
+  ['a=b;s=abc;c=d', 'abc'],
+  [' s = abc ', 'abc'],
+  ['s="abc"', 'abc'],
+  ['s=a=b', 'a=b'],
+  ['s=a%20b', 'a%20b'],
+  ['ss=abc', undefined],
+  ['xs=abc; s', undefined],
+  ['S=abc', undefined],
+  ['', undefined],
+  ['s=', undefined],
+  ['s=""', undefined],
+  // One of them may be a sibling subdomain's
+  ['s=abc; s=def', null],
+  ['s=abc; s=abc', null],
+  ['s=; s=abc', null],
+  ['s="abc', null],
+  ['s=a"b', null],
+  ['s=a b', null],
+  ['s=a,b', null],
+  [String.raw`s=a\b`, null],
+  ['s=\u00E9', null],
+])('of the cookies %j, s is %j', (header, value) => {
+  expect(cookieValue(header, 's')).toBe(value);
+});
+
+it.each<[key: string | undefined, expected: string | null | undefined]>([
+  [undefined, undefined],
+  ['psk_123+/=', 'psk_123+/='],
+  ['a b', null],
+  ['a, b', null],
+  ['a,b', null],
+  ['é', null],
+])('apiKey reads %j as %j', (key, expected) => {
+  const scheme = apiKey({ verify: () => undefined, header: 'X-Key' });
+  expect(scheme.read({ header: (name) => (name === 'x-key' ? key : undefined) }, {} as HttpRequest)).toBe(
+    expected,
+  );
+});
+
+it.each([
+  ['secret', 'secret', true],
+  ['', '', true],
+  ['secret', 'Secret', false],
+  ['secret', 'secret ', false],
+  ['secret', '', false],
+  ['ä', 'a\u0308', false],
+])('isSameSecret(%j, %j) is %s', async (one, other, expected) => {
+  expect(await isSameSecret(one, other)).toBe(expected);
+});
