@@ -11,5 +11,12 @@ export {
   type ErrorDefinitions,
 } from './procedures/declareErrors.ts';
 
-export type { Deprecation, GatewayMeta, Pagination, ResponseHeader, RestMeta } from './procedures/meta.ts';
+export type {
+  Deprecation,
+  GatewayMeta,
+  MediaWriter,
+  Pagination,
+  ResponseHeader,
+  RestMeta,
+} from './procedures/meta.ts';
 export type { Reply } from './procedures/reply.ts';

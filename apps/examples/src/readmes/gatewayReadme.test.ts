@@ -33,6 +33,7 @@ test('names each of its programs', () => {
     'client.ts',
     'withKeys.ts',
     'limits.ts',
+    'exports.ts',
     'orders.ts',
     'fieldErrors.ts',
     'fromTrpcToOpenapi.ts',
@@ -84,6 +85,21 @@ test('its limits.ts answers a health check, counts calls, and answers 202 where 
   const statuses: number[] = [];
   for (let attempt = 0; attempt < 11; attempt += 1) statuses.push((await importRows(1, 'x')).status);
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
+});
+
+test('its exports.ts answers the media type that is accepted, and each status with its own schema', async () => {
+  const { start, port, origin } = await written();
+  await start('exports.ts', port);
+  const pets = await fetch(`${origin}/v1/pets`, { headers: { accept: 'text/csv' } });
+  expect([pets.headers.get('content-type'), await pets.text()]).toEqual(['text/csv', '1,Rex\n']);
+  const adopt = async (id: number) => {
+    const answer = await fetch(`${origin}/v1/pets/${id}/adoption`, { method: 'POST' });
+    return [answer.status, await answer.json()];
+  };
+  expect([await adopt(1), await adopt(2)]).toEqual([
+    [200, { id: 1, name: 'Rex' }],
+    [202, { jobId: 'a' }],
+  ]);
 });
 
 const sendOrder = async (origin: string, body: object) => {

@@ -31,11 +31,14 @@ export function documentedResponses(
   const headers = successHeaders(operation, service);
   for (const status of statuses) {
     const isRedirect = status >= 300 && status <= 399;
+    const hasBody = status !== 204 && !isRedirect;
+    const text =
+      rest.successDescription ?? (output.kind === 'events' ? eventsDescription : statusText(status));
     responses[status] = {
       description:
-        rest.successDescription ?? (output.kind === 'events' ? eventsDescription : statusText(status)),
+        hasBody && isUndescribed(output, status) ? `${text.replace(/\.$/, '')}. ${undescribed}` : text,
       headers: isRedirect ? { ...headers, Location: required('Where to go.') } : headers,
-      ...(status !== 204 && !isRedirect && { content: content(output) }),
+      ...(hasBody && { content: content(output, status) }),
     };
   }
   const { errorFormat } = service;
@@ -58,10 +61,11 @@ export function documentedResponses(
   return responses;
 }
 
-function successHeaders({ computedHeaders, rest }: Operation, service: DocumentedService): Headers {
+function successHeaders({ computedHeaders, output, rest }: Operation, service: DocumentedService): Headers {
   const described = isZod(rest.responseHeaders) ? Object.entries(rest.responseHeaders.shape) : [];
   return {
     ...requestId,
+    ...(output.kind === 'media' && { Vary: required('`Accept` chooses the media type.') }),
     ...(service.isRateLimited && rateLimit),
     ...deprecationHeaders({ rest }, rest.pagination !== undefined),
     ...Object.fromEntries(computedHeaders.map(([name, { description }]) => [name, header(description)])),
@@ -72,13 +76,26 @@ function successHeaders({ computedHeaders, rest }: Operation, service: Documente
   };
 }
 
-function content(output: OperationOutput): ZodOpenApiContentObject {
-  if (output.kind === 'json') return { 'application/json': { schema: output.schema } };
+function content(output: OperationOutput, status: number): ZodOpenApiContentObject {
   // Bytes that are not encoded have no schema (OpenAPI 3.1 §4.8.14.3).
   if (output.kind === 'bytes') return { [output.contentType]: {} };
   // OpenAPI 3.1 cannot describe the items of a stream: by custom the schema is that of an event's data.
-  return { 'text/event-stream': { schema: output.schema } };
+  if (output.kind === 'events') return { 'text/event-stream': { schema: output.schema } };
+  const schema = output.responses?.get(status)?.schema ?? output.schema;
+  const json = schema ? { schema } : {};
+  if (output.kind === 'json') return { 'application/json': json };
+  const types = [...output.types].map(([type, writer]) => {
+    const other = type.startsWith('text/') ? { schema: { type: 'string' as const } } : {};
+    return [type, writer === true ? json : other] as const;
+  });
+  return Object.fromEntries(types);
 }
+
+const isUndescribed = (output: OperationOutput, status: number): boolean =>
+  (output.kind === 'json' || output.kind === 'media') &&
+  (output.responses?.get(status)?.schema ?? output.schema) === undefined;
+
+const undescribed = 'The procedure has no output schema that describes it: JSON of what it returns.';
 
 const eventsDescription =
   'Server-sent events (WHATWG HTML §9.2): `data` is JSON of this schema, `id` is there where an event has one. At the ' +
@@ -86,7 +103,7 @@ const eventsDescription =
 
 /** The statuses of errors, each with what it means. */
 function errorDescriptions(
-  { body, isPublic, pathParameters, rest, texts }: Operation,
+  { body, isPublic, output, pathParameters, rest, texts }: Operation,
   { isRateLimited, limits, limitsAttempts, schemes }: DocumentedService,
 ): Readonly<Record<string, string | undefined>> {
   const hasCredential = schemes.length > 0 && !isPublic;
@@ -101,6 +118,7 @@ function errorDescriptions(
     ...((pathParameters.length + texts.size > 0 || body) && {
       400: 'The input is not valid; the message names each field.',
     }),
+    ...(output.kind === 'media' && { 406: `Accept has none of ${[...output.types.keys()].join(', ')}.` }),
     ...(hasCredential && { 401: 'The credential is missing or not valid.' }),
     ...(isGuarded && { 403: 'A page of another site sent it, with the credential of its visitor.' }),
     ...(pathParameters.some(({ converter }) => converter.integer) && {

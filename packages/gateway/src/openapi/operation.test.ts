@@ -103,7 +103,6 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       { a: echo(post('/x'), z.string()) },
       /its input is not a zod object, so its parameters have no names; use z\.object\(…\)\.$/,
     ],
-    ['no output', { a: t.procedure.meta({ openapi: get('/x') }).query(() => 1) }, /it has no zod output/],
     [
       'a bigint deep in a JSON body',
       { a: echo(post('/x'), z.object({ a: z.object({ b: z.bigint() }) })) },
@@ -232,7 +231,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
 it('createGateway names every procedure that cannot be served, one line each', async () => {
   const input = z.object({ p: z.string() });
   const gateway = gatewayOf({
-    noOutput: t.procedure.meta({ openapi: { method: 'GET', path: '/a' } }).query(() => 1),
+    mapOutput: echo({ method: 'GET', path: '/a' }, z.object({}), z.map(z.string(), z.string())),
     good: echo({ method: 'GET', path: '/good' }),
     noInput: echo({ method: 'GET', path: '/b/{p}' }),
     first: echo({ method: 'GET', path: '/c/{p}' }, input),
@@ -242,7 +241,7 @@ it('createGateway names every procedure that cannot be served, one line each', a
   const error: unknown = await gateway.catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(GatewayError);
   expect((error as GatewayError).message.split('\n')).toEqual([
-    expect.stringMatching(/^The procedure noOutput cannot be served over REST: .*\.$/),
+    expect.stringMatching(/^The procedure mapOutput cannot be served over REST: .*\.$/),
     expect.stringMatching(/^The procedure noInput cannot be served over REST: .*\.$/),
     expect.stringMatching(/^The procedures first and second are both served at GET \/c\/\{q\}: .*\.$/),
     expect.stringMatching(

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isZod } from '../procedures/isZod.ts';
-import type { RestMeta } from '../procedures/meta.ts';
+import type { MediaWriter, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { parseFunction } from '../procedures/parseFunction.ts';
 import { inspectJson } from './jsonable.ts';
@@ -8,17 +8,51 @@ import { reject } from './unservable.ts';
 import { isOptional } from './zodSchema.ts';
 
 /** How an output becomes a body. */
-export type OperationOutput =
-  | { readonly kind: 'json'; readonly schema: z.core.$ZodType }
-  | { readonly kind: 'bytes'; readonly contentType: string }
-  /** A subscription, each of whose events is parsed. */
-  | { readonly kind: 'events'; readonly schema: z.ZodType; readonly parse: (event: unknown) => unknown };
+export type OperationOutput = JsonOutput | MediaOutput | BytesOutput | EventsOutput;
+
+interface Schemas {
+  /** `undefined` where the procedure has no output schema, or one of a library that the document cannot describe. */
+  readonly schema: z.core.$ZodType | undefined;
+  /** By status, where the metadata has `responses`. */
+  readonly responses: StatusResponses | undefined;
+}
+
+export type StatusResponses = ReadonlyMap<number, StatusResponse>;
+
+interface StatusResponse {
+  readonly schema: z.core.$ZodType;
+  readonly parse: (output: unknown) => unknown;
+}
+
+interface JsonOutput extends Schemas {
+  readonly kind: 'json';
+}
+
+/** `Accept` chooses the media type. */
+interface MediaOutput extends Schemas {
+  readonly kind: 'media';
+  /** The preferred type first. */
+  readonly types: MediaTypes;
+}
+
+export type MediaTypes = ReadonlyMap<string, true | MediaWriter>;
+
+interface BytesOutput {
+  readonly kind: 'bytes';
+  readonly contentType: string;
+}
+
+/** A subscription, each of whose events is parsed. */
+interface EventsOutput {
+  readonly kind: 'events';
+  readonly schema: z.ZodType;
+  readonly parse: (event: unknown) => unknown;
+}
 
 /** @throws {Unservable} */
-export function operationOutput(
-  { type, output }: Procedure,
-  { produces, event, method, successStatus }: RestMeta,
-): OperationOutput {
+export function operationOutput(procedure: Procedure, rest: RestMeta): OperationOutput {
+  const { type } = procedure;
+  const { produces, event, method } = rest;
   if (type === 'subscription') {
     if (method !== 'GET') reject(`it is a subscription, so its method must be GET, not ${method}`);
     if (!isZod(event)) {
@@ -31,22 +65,69 @@ export function operationOutput(
       `its metadata has an event, but it is a ${type}, not a subscription; remove the event, or use .subscription(…)`,
     );
   }
-  if (produces !== undefined) {
-    // oxlint-disable-next-line no-control-regex -- these are the characters that a header must not have
-    if (/^[^\s/]+\/[^\x00-\x1f]+$/.test(produces)) return { kind: 'bytes', contentType: produces };
+  if (typeof produces === 'string') {
+    checkMediaType(produces);
+    return { kind: 'bytes', contentType: produces };
+  }
+  const schemas = outputSchemas(procedure, rest);
+  return produces === undefined
+    ? { kind: 'json', ...schemas }
+    : { kind: 'media', ...schemas, types: mediaTypes(produces) };
+}
+
+function mediaTypes(produces: Readonly<Record<string, true | MediaWriter>>): MediaTypes {
+  const types = new Map(Object.entries(produces));
+  if (types.size === 0)
+    reject('its produces is empty; name a media type, or leave it out (application/json)');
+  for (const [type, writer] of types) {
+    checkMediaType(type);
+    if (writer === true && !/^application\/(?:.*\+)?json *(?:;|$)/.test(type)) {
+      reject(`it produces ${type}: true, which is not JSON; give a function of the output in place of true`);
+    }
+  }
+  return types;
+}
+
+function checkMediaType(type: string): void {
+  // oxlint-disable-next-line no-control-regex -- these are the characters that a header must not have
+  if (/^[^\s/]+\/[^\x00-\x1f]+$/.test(type)) return;
+  reject(
+    `it produces ${JSON.stringify(type)}, which is not a media type; write it as type/subtype, such as image/png`,
+  );
+}
+
+function outputSchemas({ output }: Procedure, { responses, successStatus }: RestMeta): Schemas {
+  if (isZod(output)) {
+    if (responses === undefined && [successStatus].flat()[0] === 200 && isEmpty(output)) {
+      reject('its output is nothing and its successStatus 200; leave the status out (204)');
+    }
+    jsonOutput(output, 'output');
+  }
+  const schema = isZod(output) ? output : undefined;
+  if (responses === undefined) return { schema, responses: undefined };
+  if (successStatus !== undefined) {
     reject(
-      `it produces ${JSON.stringify(produces)}, which is not a media type; write it as type/subtype, such as image/png`,
+      'its metadata has responses and successStatus; leave successStatus out, responses lists the statuses',
     );
   }
-  if (!isZod(output)) {
-    return reject(
-      'it has no zod output, so the document could not say what it answers; add .output(…), or produces for bytes',
+  const entries = Object.entries(responses).map(([status, each]) => statusResponse(Number(status), each));
+  if (entries.length === 0) reject('its responses is empty; name a status, such as 200: z.object(…)');
+  return { schema, responses: new Map(entries) };
+}
+
+function statusResponse(status: number, schema: z.ZodType): readonly [number, StatusResponse] {
+  if (!Number.isInteger(status) || status < 200 || status > 299) {
+    reject(`its responses has the status ${status}; it must be a 2xx. For redirects use successStatus`);
+  }
+  if (!isZod(schema)) reject(`its response ${status} is not a zod schema`);
+  if ((status === 204) !== isEmpty(schema)) {
+    reject(
+      status === 204
+        ? 'its response 204 has a schema, and a 204 has no body; use z.void()'
+        : `its response ${status} is nothing; use the status 204 for z.void()`,
     );
   }
-  if ([successStatus].flat()[0] === 200 && isEmpty(output)) {
-    reject('its output is nothing and its successStatus 200; leave the status out (204)');
-  }
-  return { kind: 'json', schema: jsonOutput(output, 'output') };
+  return [status, { schema: jsonOutput(schema, `response ${status}`), parse: parseFunction(schema) }];
 }
 
 function jsonOutput<Schema extends z.core.$ZodType>(schema: Schema, what: string): Schema {
@@ -56,7 +137,9 @@ function jsonOutput<Schema extends z.core.$ZodType>(schema: Schema, what: string
 
 export function successStatuses({ successStatus }: RestMeta, output: OperationOutput): readonly number[] {
   if (successStatus !== undefined) return [successStatus].flat();
-  if (output.kind !== 'json') return [200];
+  if (output.kind === 'bytes' || output.kind === 'events') return [200];
+  if (output.responses) return [...output.responses.keys()];
+  if (output.schema === undefined) return [200, 204];
   if (isEmpty(output.schema)) return [204];
   return isOptional(output.schema, 'output') ? [200, 204] : [200];
 }

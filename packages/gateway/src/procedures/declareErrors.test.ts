@@ -50,7 +50,7 @@ it('the formatter shapes the errors of its own definitions, and leaves all other
 it.each<[definitions: ErrorDefinitions, message: string]>([
   [
     { NOT_FOUND: { status: 404 } },
-    "The declared error NOT_FOUND has one of tRPC's codes. Choose another, such as PET_NOT_FOUND.",
+    'The declared error NOT_FOUND has a code of tRPC or of the gateway. Choose another, such as PET_NOT_FOUND.',
   ],
   [
     { soldOut: { status: 409 } },

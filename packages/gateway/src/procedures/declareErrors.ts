@@ -4,10 +4,9 @@ import {
   type TRPCDefaultErrorShape,
   type TRPCErrorShape,
 } from '@trpc/server';
-import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import type { z } from 'zod/v4';
 import { codeMessage } from './clientError.ts';
-import { codesOf } from './errorCodes.ts';
+import { isReservedCode, trpcCodeOf } from './errorCodes.ts';
 
 /** What a declared error is, by its code. */
 export interface ErrorDefinition {
@@ -145,16 +144,11 @@ function parsedData(code: string, { data: schema }: ErrorDefinition, data: unkno
   }
 }
 
-/** tRPC's code for a status; the closest for one that tRPC has no code for. */
-function trpcCodeOf(status: number): TRPC_ERROR_CODE_KEY {
-  return codesOf(status).at(-1) ?? (status < 500 ? 'BAD_REQUEST' : 'INTERNAL_SERVER_ERROR');
-}
-
 /** @throws {TypeError} */
 export function checkDefinition(code: string, { status }: ErrorDefinition): void {
-  if (code in TRPC_ERROR_CODES_BY_KEY) {
+  if (isReservedCode(code)) {
     throw new TypeError(
-      `The declared error ${code} has one of tRPC's codes. Choose another, such as PET_${code}.`,
+      `The declared error ${code} has a code of tRPC or of the gateway. Choose another, such as PET_${code}.`,
     );
   }
   if (!/^[A-Z][A-Z0-9_]*$/.test(code)) {

@@ -29,6 +29,12 @@ export interface ResponseHeader {
   readonly value: (output: any, context: { readonly basePath: string }) => string | number | undefined;
 }
 
+/** Writes an output in a media type. Texts are sent as UTF-8. */
+export type MediaWriter = (
+  // oxlint-disable-next-line typescript/no-explicit-any -- typed once per router, which knows no procedure's output
+  output: any,
+) => string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
 /**
  * A procedure's REST metadata: trpc-to-openapi's vocabulary, and what it lacks. Whatever is said here is seen both in
  * answers and in the OpenAPI document.
@@ -67,10 +73,20 @@ export interface RestMeta {
    */
   readonly successStatus?: number | readonly [number, ...number[]];
   /**
-   * The media type of an answer of bytes. The output is then a `Uint8Array`, a `Blob`, a `ReadableStream` or an async
-   * iterable of `Uint8Array`s, and needs no schema. A `Blob` that knows its own type is answered with that.
+   * The schema of the output of each 2xx status, such as `{ 200: Pet, 202: Job, 204: z.void() }`: over REST the output is
+   * parsed by the schema of its status, after `.output()`, which stays what tRPC's clients receive. The lowest status is
+   * the default (204 where the output is `undefined`), and a procedure picks another with `reply.status`. In place of
+   * `successStatus`.
    */
-  readonly produces?: string;
+  readonly responses?: Readonly<Record<number, z.ZodType>>;
+  /**
+   * The media type of a response of bytes. The output is then a `Uint8Array`, a `Blob`, a `ReadableStream` or an async
+   * iterable of `Uint8Array`s, and needs no schema. A `Blob` that knows its own type is answered with that.
+   *
+   * Or the media types that `Accept` chooses from (RFC 9110 §12.5.1), the preferred one first: `true` for JSON, a function
+   * of the output for any other.
+   */
+  readonly produces?: string | Readonly<Record<string, true | MediaWriter>>;
   /**
    * What an event's data is, of a subscription, which is served as `text/event-stream`. Each event is checked against it;
    * `tracked()` gives it an id, and an input named `lastEventId` takes the id that a client had last (`Last-Event-ID`).

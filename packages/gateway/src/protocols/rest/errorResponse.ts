@@ -1,4 +1,4 @@
-import type { TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
@@ -44,14 +44,27 @@ export function createErrorResponse(format: ErrorFormat) {
   };
 }
 
+/** An error of a REST request whose status has no code of tRPC's. */
+export class RestStatusError extends TRPCError {
+  readonly restCode: string;
+  readonly status: number;
+
+  constructor(restCode: string, status: number, message: string) {
+    super({ code: 'BAD_REQUEST', message });
+    this.restCode = restCode;
+    this.status = status;
+  }
+}
+
 /** @throws where the data of a declared error does not fit its schema */
 function restError(error: TRPCError, declared: ErrorDefinitions | undefined): RestError {
   const shown = declared && shownError(error, declared);
   if (shown) return { ...shown, isDeclared: true, issues: [], error };
-  const { code } = error;
+  const isStatusError = error instanceof RestStatusError;
+  const code = isStatusError ? error.restCode : error.code;
   const issues = issuesOf(error);
   const message = issues.length > 0 ? formatIssues(issues) : clientMessage(error);
-  const status = getHTTPStatusCodeFromError(error);
+  const status = isStatusError ? error.status : getHTTPStatusCodeFromError(error);
   return { code, message, status, isDeclared: false, data: undefined, issues, error };
 }
 

@@ -3,10 +3,11 @@ import { TRPCError } from '@trpc/server';
 import { isThenable, type MaybePromise } from '../../http/after.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { HttpRequest } from '../../http/request.ts';
-import { discardStream, isBodyStream } from '../../http/response.ts';
+import { discardStream, isBodyStream, type Header } from '../../http/response.ts';
 import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { LinkBase } from '../../openapi/deprecation.ts';
 import type { Operation } from '../../openapi/operation.ts';
+import type { MediaTypes, StatusResponses } from '../../openapi/operationOutput.ts';
 import type { Calls, OutcomeReceiver } from '../../policies/calls.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
 import { idempotencyKey } from '../../policies/idempotencyKey.ts';
@@ -18,13 +19,15 @@ import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts'
 import type { Protocol } from '../protocol.ts';
 import { byteContent } from './byteContent.ts';
 import type { ErrorResponse } from './errorResponse.ts';
+import { mediaContent } from './mediaContent.ts';
+import { negotiate } from './negotiate.ts';
 import { formFields, type FormFields } from './formFields.ts';
 import { createPathMatcher, type PathMatch } from './matchPath.ts';
 import { clientClosed, receiveBody, type RawBody } from './readBody.ts';
 import { readInput, type RawInput } from './readInput.ts';
 import type { RestResponseMeta } from './responseMeta.ts';
 import { eventContent } from './restEvents.ts';
-import { successResponse, type Content } from './successResponse.ts';
+import { statusHasBody, statusOf, successResponse, type Content } from './successResponse.ts';
 
 export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   readonly operations: readonly Operation[];
@@ -38,6 +41,8 @@ export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   readonly errorResponse: ErrorResponse;
   readonly responseMeta: RestResponseMeta | undefined;
 }
+
+const vary: Header = ['vary', 'Accept'];
 
 /** The operations of one path, by method. */
 type Resource = Map<string, Operation>;
@@ -100,6 +105,8 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   readonly parameters: RawInput['parameters'];
   body: RawBody | undefined = undefined;
   #queryFields: FormFields | undefined = undefined;
+  /** The one that the request accepts, of several. */
+  #mediaType: string | undefined = undefined;
   #ctx: unknown = undefined;
   #response: ResponseDraft | undefined = undefined;
   /** Resolves the promise of the response, where the caller waits for it. */
@@ -126,13 +133,24 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   respond(): MaybePromise<ResponseDraft> {
-    this.#receiveBody();
+    const { output } = this.#operation;
+    if (output.kind === 'media') this.#negotiate(output.types);
+    else this.#receiveBody();
     return (
       this.#response ??
       new Promise((resolve) => {
         this.#resolve = resolve;
       })
     );
+  }
+
+  #negotiate(types: ReadonlyMap<string, unknown>): void {
+    try {
+      this.#mediaType = negotiate(this.request.header('accept'), [...types.keys()]);
+    } catch (cause) {
+      return this.#reject(cause);
+    }
+    this.#receiveBody();
   }
 
   #receiveBody(): void {
@@ -199,7 +217,21 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     const { output } = this.#operation;
     if (outcome instanceof Failure) this.#fail(outcome.error);
     else if (output.kind === 'events') void this.#streamEvents(outcome, output.parse);
+    else if (output.kind !== 'bytes' && output.responses) void this.#parse(outcome, output.responses);
     else this.#succeed(outcome);
+  }
+
+  /** Parses an output by the schema of its status. */
+  async #parse(output: unknown, responses: StatusResponses): Promise<void> {
+    let parsed: unknown;
+    try {
+      const status = statusOf(this.#operation, output, this.#scope.reply);
+      parsed = await responses.get(status)?.parse(output);
+    } catch (cause) {
+      const message = 'Output validation failed';
+      return this.#fail(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message, cause }));
+    }
+    this.#succeed(parsed);
   }
 
   /** Waits for the first event, since its error can still be the response. */
@@ -230,15 +262,26 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     const { output, procedure } = this.#operation;
     let content = events;
     try {
-      if (output.kind === 'bytes') content = byteContent(value, output.contentType);
       const { reply } = this.#scope;
+      if (output.kind === 'bytes') content = byteContent(value, output.contentType);
+      else if (output.kind === 'media') content = this.#mediaContent(value, output.types);
       const response = successResponse(this.#operation, this, value, content, reply, this.#options);
-      responseMeta?.(response, procedure, this.#ctx, content ? undefined : { output: value });
+      const isStream = output.kind === 'bytes' || output.kind === 'events';
+      responseMeta?.(response, procedure, this.#ctx, isStream ? undefined : { output: value });
       this.#respond(response);
     } catch (cause) {
       if (isBodyStream(content?.body)) void discardStream(content.body);
       this.#fail(cause);
     }
+  }
+
+  /** The body in the media type that the request accepts; `undefined` where the status has none. */
+  #mediaContent(value: unknown, types: MediaTypes): Content | undefined {
+    const type = this.#mediaType ?? '';
+    const { limits } = this.#options;
+    return statusHasBody(statusOf(this.#operation, value, this.#scope.reply))
+      ? mediaContent(value, type, types.get(type) ?? true, limits.maxResponseBytes)
+      : undefined;
   }
 
   /** Responds with the error of the call. */
@@ -267,6 +310,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   #respond(response: ResponseDraft): void {
+    if (this.#operation.output.kind === 'media') response.headers.push(vary);
     this.#response = response;
     this.#resolve?.(response);
   }

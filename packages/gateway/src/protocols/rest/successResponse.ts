@@ -29,7 +29,7 @@ export function successResponse(
 ): ResponseDraft {
   const { computedHeaders, deprecation, jsonHeaders, rest } = operation;
   const status = statusOf(operation, output, reply);
-  const hasBody = status !== 204 && (status < 300 || status > 399);
+  const hasBody = statusHasBody(status);
   for (const [name, { value }] of computedHeaders) {
     const text = value(output, { basePath: links.rest });
     // A number is as good: the output's type is not known where the metadata is written.
@@ -49,13 +49,17 @@ export function successResponse(
   return new ResponseDraft(status, headers, body, hasOwnType ? deprecation : jsonHeaders);
 }
 
-function statusOf({ procedure, statuses }: Operation, output: unknown, reply: Reply): number {
+/** Whether a successful response of this status has a body: a redirect has none. */
+export const statusHasBody = (status: number): boolean => status !== 204 && (status < 300 || status > 399);
+
+/** @throws {TypeError} for a status that the metadata does not list */
+export function statusOf({ procedure, rest, statuses }: Operation, output: unknown, reply: Reply): number {
   const [defaultStatus = 200] = statuses;
   const isEmpty = output === undefined && statuses.includes(204);
   const status = reply.status ?? (isEmpty ? 204 : defaultStatus);
   if (status === defaultStatus || statuses.includes(status)) return status;
   throw new TypeError(
-    `Procedure "${procedure.path}" set the status ${status}, which its metadata does not list. Add it to successStatus.`,
+    `Procedure "${procedure.path}" set the status ${status}, which its metadata does not list. Add it to ${rest.responses ? 'responses' : 'successStatus'}.`,
   );
 }
 

@@ -14,6 +14,15 @@ export async function startShape<Router extends AnyTRPCRouter>(
   router: Router,
   options: Options<Router> = {},
 ) {
+  const shape = await openShape(router, options);
+  onTestFinished(shape.close);
+  return shape;
+}
+
+export type Shape = Awaited<ReturnType<typeof openShape>>;
+
+/** For several tests, which close it. */
+export async function openShape<Router extends AnyTRPCRouter>(router: Router, options: Options<Router> = {}) {
   const records: Exchange[] = [];
   const gateway = await createGateway<Router, undefined>({
     router,
@@ -23,7 +32,6 @@ export async function startShape<Router extends AnyTRPCRouter>(
     ...options,
   });
   const server = await serve(gateway);
-  onTestFinished(async () => void (await server.close()));
   const { fetch, origin } = server;
   const url = `${origin}/trpc`;
   const rest = (path: string, init: RequestInit = {}) => fetch(`${origin}/v1${path}`, init);
@@ -47,6 +55,7 @@ export async function startShape<Router extends AnyTRPCRouter>(
     }),
     document: (await gateway.document()) as unknown as OpenApiDocument,
     origin,
+    close: async () => void (await server.close()),
   };
 }
 

@@ -1,0 +1,21 @@
+import type { MediaWriter } from '../../procedures/meta.ts';
+import { boundedJson } from '../../policies/responseBytes.ts';
+import { byteContent } from './byteContent.ts';
+import type { Content } from './successResponse.ts';
+
+/**
+ * The body of an output in the media type that its request accepts.
+ * @throws {TypeError} for a writer that returns neither a text nor bytes
+ * @throws {LimitError} `response-bytes`, for JSON
+ */
+export function mediaContent(
+  output: unknown,
+  contentType: string,
+  writer: true | MediaWriter,
+  maxResponseBytes: number,
+): Content {
+  const headers = [['content-type', contentType]] as const;
+  if (writer === true) return { headers, body: boundedJson(output, maxResponseBytes) };
+  const written: unknown = writer(output);
+  return typeof written === 'string' ? { headers, body: written } : byteContent(written, contentType);
+}

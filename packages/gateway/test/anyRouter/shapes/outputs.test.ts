@@ -1,0 +1,281 @@
+import { createGateway } from '@petstore/gateway';
+import type { GatewayMeta, Reply, RestMeta } from '@petstore/gateway/meta';
+import { initTRPC } from '@trpc/server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openShape, post, type Shape, startShape } from './startShape.ts';
+
+const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+const get = (path: `/${string}`, rest: Partial<RestMeta> = {}) =>
+  t.procedure.meta({ openapi: { method: 'GET', path, ...rest } });
+
+interface Documented {
+  readonly description: string;
+  readonly headers: object;
+  readonly content?: Record<string, { schema?: object; itemSchema?: object }>;
+}
+
+it('a procedure without .output() is served, and its document says so in words (trpc-openapi #337)', async () => {
+  const router = t.router({
+    pets: get('/pets').query(() => [{ name: 'Rex', born: new Date(0) }]),
+    touch: t.procedure.meta({ openapi: { method: 'POST', path: '/touch' } }).mutation(() => {}),
+    secret: get('/bigint').query(() => 1n),
+  });
+  const { document, rest, restJson, trpc } = await startShape(router);
+  const expected = [{ name: 'Rex', born: '1970-01-01T00:00:00.000Z' }];
+  expect(await restJson('/pets')).toEqual([200, expected]);
+  expect(await trpc.pets.query()).toEqual(expected);
+  expect((await rest('/touch', { method: 'POST' })).status).toBe(204);
+  expect((await rest('/bigint')).status).toBe(500);
+  const responses = document.paths['/pets']?.['get']?.responses as unknown as Record<string, Documented>;
+  expect(responses['200']).toMatchObject({
+    description: 'OK. The procedure has no output schema that describes it: JSON of what it returns.',
+    content: { 'application/json': {} },
+  });
+  expect(responses['200']?.content?.['application/json']?.schema).toBeUndefined();
+  expect(responses['204']).not.toHaveProperty('content');
+});
+
+const Pet = z.object({ id: z.int(), name: z.string() });
+const Job = z.object({ jobId: z.string(), eta: z.date() });
+
+it('each success status has a schema of its own, which the output must fit (oRPC #490)', async () => {
+  const router = t.router({
+    adopt: t.procedure
+      .meta({
+        openapi: { method: 'POST', path: '/adoptions', responses: { 200: Pet, 202: Job, 204: z.void() } },
+      })
+      .input(z.object({ how: z.enum(['now', 'later', 'never', 'wrong', 'unlisted']) }))
+      .output(z.union([Pet, Job]).optional())
+      .mutation(({ ctx, input: { how } }) => {
+        if (how === 'never') return undefined;
+        if (how === 'unlisted') ctx.reply.status = 201;
+        if (how !== 'later') return { id: 1, name: 'Rex' };
+        ctx.reply.status = 202;
+        return { jobId: 'a', eta: new Date(0) };
+      }),
+    wrong: get('/wrong', { responses: { 200: Pet, 202: Job } }).query(({ ctx }) => {
+      ctx.reply.status = 202;
+      return { id: 1, name: 'Rex' };
+    }),
+    stripped: get('/stripped', { responses: { 201: Pet.extend({ at: z.string() }), 200: Pet } }).query(
+      async () => ({ id: 1, name: 'Rex', secret: 'x' }),
+    ),
+  });
+  const { document, records, rest, restJson, trpc } = await startShape(router);
+  const adopt = (how: string) => restJson('/adoptions', post({ how }));
+  expect(await adopt('now')).toEqual([200, { id: 1, name: 'Rex' }]);
+  expect(await adopt('later')).toEqual([202, { jobId: 'a', eta: '1970-01-01T00:00:00.000Z' }]);
+  expect((await rest('/adoptions', post({ how: 'never' }))).status).toBe(204);
+  expect((await adopt('unlisted'))[0]).toBe(500);
+  expect((await restJson('/wrong'))[0]).toBe(500);
+  expect(records.at(-1)?.error).toMatchObject({ message: 'Output validation failed' });
+  expect(await restJson('/stripped')).toEqual([200, { id: 1, name: 'Rex' }]);
+  // tRPC's clients receive what .output() says.
+  expect(await trpc.adopt.mutate({ how: 'now' })).toEqual({ id: 1, name: 'Rex' });
+  expect(await trpc.stripped.query()).toEqual({ id: 1, name: 'Rex', secret: 'x' });
+  const responses = document.paths['/adoptions']?.['post']?.responses as unknown as Record<
+    string,
+    Documented
+  >;
+  const schemaOf = (status: number) => responses[status]?.content?.['application/json']?.schema;
+  expect(schemaOf(200)).toMatchObject({ required: ['id', 'name'] });
+  expect(schemaOf(202)).toMatchObject({ properties: { eta: { type: 'string', format: 'date-time' } } });
+  expect(responses['204']).not.toHaveProperty('content');
+});
+
+const rows = z.array(Pet);
+const csv = (pets: z.output<typeof rows>) =>
+  `id,name\n${pets.map(({ id, name }) => `${id},${name}\n`).join('')}`;
+
+const exportRouter = t.router({
+  pets: get('/pets', {
+    produces: {
+      'application/json': true,
+      'text/csv; charset=utf-8': csv,
+      'application/vnd.pets+json': true,
+      'application/octet-stream': (pets) =>
+        ReadableStream.from([Buffer.from(csv(pets)), Buffer.from('end')]) as ReadableStream<Uint8Array>,
+    },
+  })
+    .input(z.object({ none: z.boolean().default(false) }))
+    .output(rows)
+    .query(({ input }) => {
+      if (input.none) throw new Error('The database is gone.');
+      return [{ id: 1, name: 'Rex' }];
+    }),
+  remove: t.procedure
+    .meta({
+      openapi: { method: 'DELETE', path: '/pets', produces: { 'text/plain': (text: string) => text } },
+    })
+    .output(z.string().optional())
+    .mutation(() => undefined),
+  broken: get('/broken', { produces: { 'text/plain': () => 5 as unknown as string } }).query(() => 5),
+});
+
+describe('a procedure that produces several media types', () => {
+  let shape: Shape;
+  beforeAll(async () => {
+    shape = await openShape(exportRouter);
+  });
+  afterAll(() => shape.close());
+
+  const json = '[{"id":1,"name":"Rex"}]';
+  const lines = 'id,name\n1,Rex\n';
+  it.each<[accept: string | undefined, contentType: string, body: string]>([
+    [undefined, 'application/json', json],
+    ['', 'application/json', json],
+    ['*/*', 'application/json', json],
+    ['text/csv', 'text/csv; charset=utf-8', lines],
+    ['TEXT/CSV', 'text/csv; charset=utf-8', lines],
+    ['text/*;q=0.5, application/json;q=0.1', 'text/csv; charset=utf-8', lines],
+    ['application/json;q=0.2, text/csv;q=0.8', 'text/csv; charset=utf-8', lines],
+    ['application/*, application/json;q=0', 'application/vnd.pets+json', json],
+    ['application/vnd.pets+json', 'application/vnd.pets+json', json],
+    ['text/html,application/xhtml+xml,*/*;q=0.8', 'application/json', json],
+    ['application/octet-stream', 'application/octet-stream', `${lines}end`],
+    ['image/png, text/csv;q=0.001', 'text/csv; charset=utf-8', lines],
+  ])('GET /pets with Accept %j is answered as %s (ts-rest #758)', async (accept, contentType, body) => {
+    const response = await shape.rest('/pets', { headers: accept === undefined ? {} : { accept } });
+    const { headers, status } = response;
+    expect([status, headers.get('content-type'), headers.get('vary')]).toEqual([200, contentType, 'Accept']);
+    expect(await response.text()).toBe(body);
+  });
+
+  it.each([
+    'image/png',
+    'text/csv;q=0, application/json;q=0.0, application/xml',
+    'nonsense',
+    ';q=1, /, */',
+    'text/csv;q=x',
+  ])('GET /pets with Accept %j is answered with 406 before the procedure runs', async (accept) => {
+    const response = await shape.rest('/pets?none=true', { headers: { accept } });
+    expect([response.status, response.headers.get('vary')]).toEqual([406, 'Accept']);
+    expect(await response.json()).toEqual({
+      code: 'NOT_ACCEPTABLE',
+      status: 406,
+      message:
+        'Accept must allow one of application/json, text/csv; charset=utf-8, application/vnd.pets+json, application/octet-stream.',
+    });
+    expect(shape.records.at(-1)).toMatchObject({ status: 406, error: undefined });
+  });
+});
+
+it('an error of a procedure with several media types is JSON that varies by Accept, and a status without a body is not written (no thread)', async () => {
+  const { document, rest, trpc } = await startShape(exportRouter);
+  const failed = await rest('/pets?none=true', { headers: { accept: 'text/csv' } });
+  expect([failed.status, failed.headers.get('content-type'), failed.headers.get('vary')]).toEqual([
+    500,
+    'application/json',
+    'Accept',
+  ]);
+  expect((await rest('/pets', { method: 'DELETE' })).status).toBe(204);
+  expect((await rest('/broken')).status).toBe(500);
+  expect(await trpc.pets.query({})).toEqual([{ id: 1, name: 'Rex' }]);
+  const responses = document.paths['/pets']?.['get']?.responses as unknown as Record<string, Documented>;
+  const pets = { type: 'array', items: { type: 'object', required: ['id', 'name'] } };
+  expect(responses['200']).toMatchObject({
+    headers: { Vary: { required: true } },
+    content: {
+      'application/json': { schema: pets },
+      'text/csv; charset=utf-8': { schema: { type: 'string' } },
+      'application/vnd.pets+json': { schema: pets },
+      'application/octet-stream': {},
+    },
+  });
+  expect(responses['406']?.description).toMatch(/^Accept has none of application\/json, text\/csv/);
+});
+
+/** Texts travel, dates and numbers are what procedures have. */
+const isoDate = z.codec(z.iso.datetime(), z.date(), {
+  decode: (text) => new Date(text),
+  encode: (date) => date.toISOString(),
+});
+const cents = z.codec(z.string().regex(/^\d+\.\d\d$/), z.int(), {
+  decode: (text) => Number(text.replace('.', '')),
+  encode: (value) => (value / 100).toFixed(2),
+});
+const length = z
+  .string()
+  .transform((text) => text.length)
+  .pipe(z.int().min(0));
+
+it('dates, codecs and piped transforms are described as what travels, on both sides (asteasolutions/zod-to-openapi #347)', async () => {
+  const router = t.router({
+    visit: t.procedure
+      .meta({ openapi: { method: 'POST', path: '/visits' } })
+      .input(z.object({ at: z.date(), until: isoDate, price: cents, name: length }))
+      .output(z.object({ at: z.date(), until: isoDate, price: cents, name: length, kind: z.string() }))
+      .mutation(({ input: { at, until, price, name } }) => ({
+        at,
+        until: until.toISOString(),
+        price: '12.50',
+        name: 'x'.repeat(name),
+        kind: `${until.constructor.name} ${typeof price} ${typeof name}`,
+      })),
+  });
+  const { document, restJson } = await startShape(router);
+  const at = '2026-01-02T03:04:05.000Z';
+  expect(await restJson('/visits', post({ at, until: at, price: '3.20', name: 'Rex' }))).toEqual([
+    200,
+    { at, until: at, price: 1250, name: 3, kind: 'Date number number' },
+  ]);
+  expect((await restJson('/visits', post({ at, until: 'soon', price: '3.20', name: 'Rex' })))[0]).toBe(400);
+  const operation = document.paths['/visits']?.['post'];
+  const dateTime = expect.objectContaining({ type: 'string', format: 'date-time' });
+  expect(operation?.requestBody?.content['application/json']?.schema?.properties).toEqual({
+    at: dateTime,
+    until: dateTime,
+    price: { type: 'string', pattern: String.raw`^\d+\.\d\d$` },
+    name: { type: 'string' },
+  });
+  expect(operation?.responses['200']?.content?.['application/json']?.schema?.properties).toMatchObject({
+    at: dateTime,
+    until: dateTime,
+    price: { type: 'integer' },
+    name: { type: 'integer', minimum: 0 },
+  });
+});
+
+it.each<[what: string, rest: Partial<RestMeta>, sentence: RegExp]>([
+  [
+    'a response that is no 2xx',
+    { responses: { 302: Pet } },
+    /its responses has the status 302; it must be a 2xx/,
+  ],
+  [
+    'a 204 with a schema',
+    { responses: { 204: Pet } },
+    /its response 204 has a schema, and a 204 has no body; use z\.void\(\)\.$/,
+  ],
+  [
+    'a 200 of nothing',
+    { responses: { 200: z.void() } },
+    /its response 200 is nothing; use the status 204 for z\.void\(\)\.$/,
+  ],
+  ['responses without a status', { responses: {} }, /its responses is empty; name a status/],
+  [
+    'responses beside successStatus',
+    { responses: { 200: Pet }, successStatus: 200 },
+    /leave successStatus out/,
+  ],
+  [
+    'a response that JSON cannot carry',
+    { responses: { 200: z.map(z.string(), Pet) } },
+    /in its response 200, its value is a map/,
+  ],
+  ['media types without one', { produces: {} }, /its produces is empty; name a media type/],
+  [
+    'true for a type that is not JSON',
+    { produces: { 'text/csv': true } },
+    /it produces text\/csv: true, which is not JSON; give a function/,
+  ],
+  ['a media type that is none', { produces: { csv: true } }, /it produces "csv", which is not a media type/],
+])('createGateway rejects %s, and names the fix', async (_, rest, sentence) => {
+  const created = createGateway({
+    router: t.router({ a: get('/a', rest).query(() => 1) }),
+    createContext: ({ reply }) => ({ reply }),
+    document: { title: 'Shape', version: '1.0.0' },
+  });
+  await expect(created).rejects.toThrow(sentence);
+});
