@@ -29,6 +29,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   adapters: ['http'],
   'adapters/server': ['http', 'adapters'],
   'adapters/fetch': ['http', 'adapters', 'adapters/server'],
+  'adapters/node': ['http', 'adapters', 'adapters/server'],
   'adapters/uws': ['http', 'adapters', 'adapters/server'],
   '.': [
     'http',

@@ -68,6 +68,8 @@ export class RequestHead {
   coding = '';
   /** An `Expect` that is not `100-continue`. */
   expectation = '';
+  /** Whether the client waits for `100 Continue`. */
+  expects = false;
   /** Whether the client asks to close the connection after this request (RFC 9112 §9.6). */
   isLast = false;
   hasControl = false;
@@ -85,6 +87,7 @@ export class RequestHead {
     this.lengths = 0;
     this.codings = 0;
     this.expectation = '';
+    this.expects = false;
     this.isLast = false;
     this.hasControl = false;
   }
@@ -139,7 +142,10 @@ export class RequestHead {
         }
         break;
       case 6:
-        if (name === 'expect' && given.toLowerCase() !== '100-continue') this.expectation = given;
+        if (name === 'expect') {
+          if (given.toLowerCase() === '100-continue') this.expects = true;
+          else this.expectation = given;
+        }
         break;
       case 10:
         if (name === 'connection' && given !== 'keep-alive' && closing.test(given)) this.isLast = true;

@@ -1,229 +1,61 @@
 // Hot path: every request is one of these.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
-import type { HttpRequest } from '../../http/request.ts';
-import type { HttpRejection } from '../../http/service.ts';
-import { BodyBuffer, maxDiscardedBytes, type BodySource, type Bytes } from '../server/bodyBuffer.ts';
 import type { RequestLimits } from '../server/requestHead.ts';
+import { ServerRequest } from '../server/serverRequest.ts';
 import { UwsHead } from './uwsHead.ts';
-
-/** The reason of `signal`, and the error of a body that is being read. */
-const clientDisconnected = () => new DOMException('The client went away.', 'AbortError');
-
-/** Bodies up to this size, in bytes, are received before the request is handled. */
-const smallBodyBytes = 16_384;
 
 const letterP = 0x50;
 
 const head = new UwsHead();
-const none: readonly string[] = [];
 
 /**
  * A request of uWebSockets.js. `NativeRequest` may be read only until its handler returns, and `onAborted` and `onData`
- * must be attached by then: call `keep` in the handler, unless the response is written in it.
+ * must be attached by then: call `keep` in the handler, unless the response is written in it. Once `isAborted`, every
+ * method of the native response throws.
  */
-export class UwsRequest implements HttpRequest, BodySource {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  /** Why the request is malformed; `undefined` where it can be handled. */
-  readonly rejection: HttpRejection | undefined;
-  /** Whether its connection must not serve another request: the client says so, or the request's end is uncertain. */
+export class UwsRequest extends ServerRequest {
   readonly isLast: boolean;
   /** Whether uWS closes the connection after the response by itself: for `Connection: close` in five letters (20). */
   readonly isClosedByUws: boolean;
-  /** Whether the client has disconnected. From then on every method of the native response throws. */
-  isAborted = false;
-  /** Whether the native response must not be used any more: it has ended, or the client has disconnected. */
-  isOver = false;
-
   readonly #res: NativeResponse;
-  #names: readonly string[];
-  #values: readonly string[];
-  #count: number;
-  #isKept = false;
-  /** The body's length in bytes: 0 without a body, NaN for a chunked one. */
-  readonly #bodyLength: number;
-  readonly #maxBodyBytes: number;
-  #abort: AbortController | undefined;
-  #body: BodyBuffer | undefined;
-  #onBody: (() => void) | undefined;
-  #listeners: ((reason: unknown) => void)[] | undefined;
-  #address: string | undefined;
 
   constructor(res: NativeResponse, req: NativeRequest, limits: RequestLimits) {
-    this.#res = res;
-    this.#maxBodyBytes = limits.maxBodyBytes;
-    this.method = req.getCaseSensitiveMethod();
-    this.path = req.getUrl();
+    head.read(req);
     const query: string | undefined = req.getQuery();
     // The type says string; without a `?` it is undefined (uWebSockets.js 20).
-    this.query = query ?? '';
-    head.read(req);
-    this.#names = head.names;
-    this.#values = head.values;
-    this.#count = head.count;
-    this.rejection = head.rejection(this.method, this.path, this.query, limits);
-    const isSound = this.rejection === undefined;
+    super(req.getCaseSensitiveMethod(), req.getUrl(), query ?? '', head, limits);
+    this.#res = res;
     this.isLast =
-      !isSound ||
+      this.rejection !== undefined ||
       head.isLast ||
       head.codings !== 0 ||
       // POST, PUT and PATCH have a length (RFC 9110 §8.6). One without it may have a Content-Length that the parser hides
       // behind a header with an empty name: what follows is then its body, not a request.
       (head.lengths === 0 && this.method.charCodeAt(0) === letterP);
     this.isClosedByUws = head.isLast && this.header('connection')?.length === 5;
-    this.#bodyLength = isSound ? head.bodyLength : 0;
-  }
-
-  header(name: string): string | undefined {
-    // An empty header counts as none.
-    for (let at = 0; at < this.#count; at += 1) {
-      if (this.#names[at] === name) return this.#values[at] || undefined;
-    }
-    return undefined;
-  }
-
-  headers(): Iterable<readonly [name: string, value: string]> {
-    return this.#names.slice(0, this.#count).map((name, at) => [name, this.#values[at] ?? '']);
-  }
-
-  someHeader(test: (name: string, value: string) => boolean): boolean {
-    for (let at = 0; at < this.#count; at += 1) {
-      if (test(this.#names[at] ?? '', this.#values[at] ?? '')) return true;
-    }
-    return false;
-  }
-
-  remoteAddress(): string {
-    if (this.#address !== undefined) return this.#address;
-    return this.isOver ? '' : Buffer.from(this.#res.getRemoteAddressAsText()).toString();
-  }
-
-  body(maxBytes: number): Promise<Bytes> {
-    return this.#receiveBody().read(maxBytes);
-  }
-
-  bodyNow(maxBytes: number): Bytes | undefined {
-    return this.#body?.takeWhole(maxBytes);
-  }
-
-  bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
-    return this.#receiveBody().chunks(maxBytes);
-  }
-
-  get receivedBytes(): number {
-    return this.#body?.size ?? 0;
-  }
-
-  get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
-    if (this.isAborted && !this.#abort.signal.aborted) this.#abort.abort(clientDisconnected());
-    return this.#abort.signal;
-  }
-
-  whenAborted(listener: (reason: unknown) => void): void {
-    (this.#listeners ??= []).push(listener);
-  }
-
-  /**
-   * Whether a small body of known length comes. It is received before the request is handled: most are in the same packet,
-   * and a handler that does not wait for it takes a third less time.
-   */
-  get hasSmallBody(): boolean {
-    if (this.#bodyLength === 0 || this.isLast) return false;
-    if (this.#bodyLength > Math.min(smallBodyBytes, this.#maxBodyBytes)) return false;
-    // With one, the client waits for a response before it sends the body (RFC 9110 §10.1.1).
-    return this.header('expect') === undefined;
-  }
-
-  get hasBody(): boolean {
-    return this.#bodyLength !== 0;
-  }
-
-  /** Calls `next` within the parser's turn, when the small body is complete or the client has disconnected. */
-  whenBodyReceived(next: () => void): void {
-    this.#onBody = next;
-    this.keep();
-  }
-
-  /** Makes the request outlive its handler. A response that is written in the handler saves the listener and the copies. */
-  keep(): void {
-    if (this.#isKept) return;
-    this.#isKept = true;
-    // Without it, a write after the client has disconnected ends the process (uWebSockets.js 20).
-    this.#res.onAborted(() => this.aborted());
-    this.#names = this.#names.slice(0, this.#count);
-    this.#values = this.#values.slice(0, this.#count);
-    // What arrives before `onData` is attached is lost.
-    if (this.#bodyLength !== 0) this.#receiveBody();
-  }
-
-  /** Drops the rest of the body, which nothing will read. */
-  discardBody(): void {
-    this.#body?.discard();
-  }
-
-  /** The response has ended. */
-  ended(): void {
-    this.isOver = true;
-    if (this.#isKept) return;
-    this.#names = none;
-    this.#values = none;
-    this.#count = 0;
   }
 
   /** The request is about to become a WebSocket, which takes its native response. */
   upgrades(): void {
     this.keep();
-    this.#address = this.remoteAddress();
+    this.address = this.remoteAddress();
     this.isOver = true;
   }
 
-  /** Called by `onAborted` (uWS keeps only the last one), and at the end of a WebSocket that this request became. */
-  aborted(): void {
-    this.isAborted = true;
-    this.isOver = true;
-    const reason = clientDisconnected();
-    this.#body?.fail(reason);
-    this.#abort?.abort(reason);
-    for (const listener of this.#listeners ?? []) listener(reason);
-    this.#continue();
-  }
-
-  /** Whether more of the body is left than is received after a response, or an unknown number of bytes. */
-  get isEndless(): boolean {
-    return this.#body?.isEndless ?? this.#bodyLength > maxDiscardedBytes;
-  }
-
-  /** Waits for the end of the body, or of what is received of it, but not longer than `ms`. */
-  async bodyEnded(ms: number): Promise<void> {
-    if (Number.isNaN(this.#bodyLength) || !this.isEndless) await this.#body?.ended(ms);
-  }
-
-  /** Called by the body's buffer. */
   controlBody(action: 'pause' | 'resume' | 'close'): void {
     if (!this.isOver) this.#res[action]();
   }
 
-  #receiveBody(): BodyBuffer {
-    if (this.#body) return this.#body;
-    const body = new BodyBuffer(this.#bodyLength, this.#maxBodyBytes, this);
-    this.#body = body;
-    if (this.isAborted) body.fail(clientDisconnected());
-    else if (this.isOver) body.fail(new Error('The request was answered before its body was read.'));
-    else if (this.#bodyLength === 0) body.push(new Uint8Array(0), true);
-    else {
-      this.#res.onData((chunk, isLast) => {
-        body.push(new Uint8Array(chunk), isLast);
-        if (isLast) this.#continue();
-      });
-    }
-    return body;
+  protected readAddress(): string {
+    return Buffer.from(this.#res.getRemoteAddressAsText()).toString();
   }
 
-  #continue(): void {
-    const next = this.#onBody;
-    this.#onBody = undefined;
-    next?.();
+  /** uWS keeps only the last listener. Without it, a write after the client has disconnected ends the process (20). */
+  protected watchConnection(): void {
+    this.#res.onAborted(() => this.aborted());
+  }
+
+  protected receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
+    this.#res.onData((chunk, isLast) => push(new Uint8Array(chunk), isLast));
   }
 }

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { reservePort, serve } from './serve.ts';
-import { dial, get, listen, ok, until } from './testing/dial.ts';
+import { dial, get, ok, until } from '../server/testing/dial.ts';
+import { listen } from './testing/listen.ts';
 
 // Elsewhere SO_REUSEPORT does not deal connections out.
 describe.runIf(process.platform === 'linux')('a port that is shared', () => {

@@ -7,7 +7,8 @@ import type { HttpRequest } from '../../http/request.ts';
 import type { Service } from '../../http/service.ts';
 import type { WebSocketPeer, SocketHandler } from '../../http/webSocket.ts';
 import type { Listening } from './serve.ts';
-import { dial, listen, ok, until, type Dialled } from './testing/dial.ts';
+import { dial, ok, until, type Dialled } from '../server/testing/dial.ts';
+import { listen } from './testing/listen.ts';
 
 /** A socket's owner that keeps what it is told. */
 interface Owner extends SocketHandler {

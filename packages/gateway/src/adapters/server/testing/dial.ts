@@ -3,16 +3,27 @@ import { connect, type Socket } from 'node:net';
 import { onTestFinished, vi } from 'vitest';
 import type { HttpResponse } from '../../../http/response.ts';
 import type { Handle, Service } from '../../../http/service.ts';
-import { serve, type Listening, type ServeOptions } from '../serve.ts';
+import { serve as serveOnNode } from '../../node/serve.ts';
+import { serve as serveOnUws } from '../../uws/serve.ts';
+import type { Listening, ServeOptions } from '../serveOptions.ts';
 
-/** Serves for the running test. */
-export async function listen(service: Service | Handle, options?: ServeOptions): Promise<Listening> {
-  const listening = await serve(typeof service === 'function' ? { handle: service } : service, options);
-  onTestFinished(async () => {
-    await listening.close({ deadlineMs: 0 });
-  });
-  return listening;
-}
+type Serve = typeof serveOnUws;
+
+const listenOn =
+  (serve: Serve) =>
+  async (service: Service | Handle, options?: ServeOptions): Promise<Listening> => {
+    const listening = await serve(typeof service === 'function' ? { handle: service } : service, options);
+    onTestFinished(async () => {
+      await listening.close({ deadlineMs: 0 });
+    });
+    return listening;
+  };
+
+/** The adapters that own a port, each with `listen`, which serves for the running test. */
+export const adapters = [
+  { adapter: 'uWebSockets.js', serve: serveOnUws, listen: listenOn(serveOnUws), module: '../uws/serve.ts' },
+  { adapter: 'node:http', serve: serveOnNode, listen: listenOn(serveOnNode), module: '../node/serve.ts' },
+] as const;
 
 /** A connection that keeps all that comes, as text. */
 export interface Dialled {

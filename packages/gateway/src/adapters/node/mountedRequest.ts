@@ -1,0 +1,76 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Bytes } from '../server/bodyBuffer.ts';
+import type { RequestLimits } from '../server/requestHead.ts';
+import { BodyTooLargeError } from '../../http/request.ts';
+import { parsedBody } from './parsedBody.ts';
+import { NodeRequest } from './request.ts';
+
+const empty = new Uint8Array(0);
+
+/** A request to a server of the user's own. */
+export class MountedRequest extends NodeRequest {
+  /** The body, where a parser of the host has read it. */
+  readonly #parsed: (() => Bytes) | undefined;
+
+  constructor(message: IncomingMessage, res: ServerResponse, url: string, limits: RequestLimits) {
+    super(message, res, url, limits);
+    // The host has continued it by itself.
+    this.isWaiting = false;
+    if (message.readableDidRead) this.#parsed = () => parsedBody(message);
+  }
+
+  override header(name: string): string | undefined {
+    // The parser of the host has decoded the body.
+    return this.#parsed && name === 'content-encoding' ? undefined : super.header(name);
+  }
+
+  override async body(maxBytes: number): Promise<Bytes> {
+    return this.#parsed ? within(this.#parsed(), maxBytes) : super.body(maxBytes);
+  }
+
+  override bodyNow(maxBytes: number): Bytes | undefined {
+    return this.#parsed ? undefined : super.bodyNow(maxBytes);
+  }
+
+  override bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
+    return this.#parsed ? oneChunk(this.#parsed, maxBytes) : super.bodyChunks(maxBytes);
+  }
+
+  override get hasSmallBody(): boolean {
+    return this.#parsed === undefined && super.hasSmallBody;
+  }
+
+  override get isEndless(): boolean {
+    return this.#parsed === undefined && super.isEndless;
+  }
+
+  controlBody(action: 'pause' | 'resume' | 'close'): void {
+    if (action === 'pause') this.message.pause();
+    else if (action === 'resume') this.message.resume();
+    else this.message.socket.destroy();
+  }
+
+  protected watchConnection(): void {
+    this.res.once('close', () => {
+      if (!this.isOver) this.aborted();
+    });
+  }
+
+  protected receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
+    if (this.#parsed) return;
+    const { message } = this;
+    message.on('data', (chunk: Uint8Array) => push(chunk, false));
+    message.once('end', () => push(empty, true));
+    // The end of the connection is that of the response, too.
+    message.on('error', () => {});
+  }
+}
+
+function within(body: Bytes, maxBytes: number): Bytes {
+  if (body.byteLength > maxBytes) throw new BodyTooLargeError(maxBytes);
+  return body;
+}
+
+async function* oneChunk(read: () => Bytes, maxBytes: number): AsyncGenerator<Bytes, void> {
+  yield within(read(), maxBytes);
+}

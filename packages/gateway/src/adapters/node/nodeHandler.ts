@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { defaultBodyBytes, type Service } from '../../http/service.ts';
+import { defaultRejection } from '../server/rejections.ts';
+import { MountedRequest } from './mountedRequest.ts';
+import type { NodeRequest } from './request.ts';
+import { Responder } from './responder.ts';
+
+export interface NodeHandlerOptions {
+  /**
+   * The path below which the gateway is mounted, such as `/api`, where the server does not remove it from `req.url`.
+   * Express removes that of `app.use`, Fastify does not. Default: none.
+   */
+  readonly prefix?: string;
+}
+
+/** @param next called for a path that is not the gateway's. Without it the gateway answers 404 */
+export type NodeHandler = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void;
+
+const notFound = { status: 404, code: 'NOT_FOUND', message: 'There is nothing at this path.' };
+
+/** The limits are the server's: it has read the head. */
+const noLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };
+
+/**
+ * A gateway as a handler of node:http: `app.use('/api', nodeHandler(gateway))` in Express,
+ * `createServer(nodeHandler(gateway))`. Connections, TLS, limits of heads and the order of a stop are the server's.
+ */
+export function nodeHandler(service: Service, options: NodeHandlerOptions = {}): NodeHandler {
+  const { handle, shed, rejectHttp = defaultRejection, maxBodyBytes = defaultBodyBytes, serves } = service;
+  const prefix = (options.prefix ?? '').replace(/\/+$/, '');
+  const limits = { ...noLimits, maxBodyBytes };
+  const answer = (request: NodeRequest) =>
+    request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
+  const responder = new Responder(answer, Infinity, () => {});
+  return (req, res, next) => {
+    const url = req.url ?? '/';
+    const rest = withoutPrefix(url, prefix);
+    const request = new MountedRequest(req, res, rest ?? url, limits);
+    if (next && (rest === undefined || serves?.(request.path) === false)) next();
+    else if (rest === undefined) responder.respond(request, rejectHttp(request, notFound));
+    else responder.receive(request);
+  };
+}
+
+/** The part of a target behind a prefix; `undefined` where the target is not below it. */
+function withoutPrefix(url: string, prefix: string): string | undefined {
+  if (prefix === '') return url;
+  if (!url.startsWith(prefix)) return undefined;
+  const rest = url.slice(prefix.length);
+  if (rest === '' || rest.startsWith('?')) return `/${rest}`;
+  return rest.startsWith('/') ? rest : undefined;
+}

@@ -1,0 +1,81 @@
+// Hot path: every request is one of these.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Bytes } from '../server/bodyBuffer.ts';
+import { RequestHead, type RequestLimits } from '../server/requestHead.ts';
+import { ServerRequest } from '../server/serverRequest.ts';
+
+/** The scheme and the authority of a target in absolute form (RFC 9112 §3.2.2). */
+const absolute = /^https?:\/\/[^/?#]*/i;
+
+const head = new RequestHead();
+
+/** The names of earlier headers by their place, as received and in lower case: nearly all requests have the same. */
+const rawNames: string[] = [];
+const lowerNames: string[] = [];
+
+function readHead({ rawHeaders, httpVersionMajor, httpVersionMinor }: IncomingMessage): RequestHead {
+  head.clear();
+  head.mayLackHost = httpVersionMajor === 1 && httpVersionMinor === 0;
+  for (let at = 0, index = 0; at < rawHeaders.length; at += 2, index += 1) {
+    const name = rawHeaders[at] ?? '';
+    if (rawNames[index] !== name) {
+      rawNames[index] = name;
+      lowerNames[index] = name.toLowerCase();
+    }
+    head.add(lowerNames[index] ?? '', rawHeaders[at + 1] ?? '');
+  }
+  return head;
+}
+
+/** A request of node:http, whose parser has accepted its framing. */
+export abstract class NodeRequest extends ServerRequest {
+  readonly isLast: boolean;
+  readonly res: ServerResponse;
+  /** Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
+  isWaiting: boolean;
+  protected readonly message: IncomingMessage;
+
+  /** @param url the target, of which a host may have removed its prefix */
+  constructor(message: IncomingMessage, res: ServerResponse, url: string, limits: RequestLimits) {
+    const target = url.charCodeAt(0) === 0x2f ? url : originForm(url);
+    const end = target.indexOf('?');
+    super(
+      message.method ?? '',
+      end === -1 ? target : target.slice(0, end),
+      end === -1 ? '' : target.slice(end + 1),
+      readHead(message),
+      limits,
+    );
+    this.message = message;
+    this.res = res;
+    // A client of HTTP/1.0 would have to be told that it may send another one.
+    this.isLast = this.rejection !== undefined || head.isLast || head.mayLackHost;
+    this.isWaiting = head.expects;
+  }
+
+  override body(maxBytes: number): Promise<Bytes> {
+    this.#continue();
+    return super.body(maxBytes);
+  }
+
+  override bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
+    this.#continue();
+    return super.bodyChunks(maxBytes);
+  }
+
+  protected readAddress(): string {
+    return this.message.socket.remoteAddress ?? '';
+  }
+
+  #continue(): void {
+    if (!this.isWaiting) return;
+    this.isWaiting = false;
+    if (!this.isOver && !this.res.headersSent) this.res.writeContinue();
+  }
+}
+
+/** The target of a request to a server, from one in absolute form, which is meant for proxies but must be accepted. */
+function originForm(url: string): string {
+  const rest = url.replace(absolute, '');
+  return rest.startsWith('?') || rest === '' ? `/${rest}` : rest;
+}

@@ -1,0 +1,61 @@
+// Hot path: every request is one of these.
+import type { Socket } from 'node:net';
+import type { RequestLimits } from '../server/requestHead.ts';
+import type { LeanMessage, LeanResponse } from './lean.ts';
+import { NodeRequest } from './request.ts';
+
+const empty = new Uint8Array(0);
+
+/**
+ * How many requests of a connection may wait for their responses. Node parses all that arrives together, up to 64 KiB:
+ * 2,000 requests, whose responses would wait for a client that does not read.
+ */
+const maxPipelined = 100;
+
+/** The requests of each connection that outlive their handlers. */
+export type Connections = ReadonlyMap<Socket, { readonly requests: Set<ServedRequest> }>;
+
+/** A request to a server of this adapter. */
+export class ServedRequest extends NodeRequest {
+  readonly #connections: Connections;
+  readonly #lean: LeanMessage;
+  #isPaused = false;
+
+  constructor(message: LeanMessage, res: LeanResponse, limits: RequestLimits, connections: Connections) {
+    super(message, res, message.url ?? '', limits);
+    this.#lean = message;
+    this.#connections = connections;
+  }
+
+  override ended(): void {
+    super.ended();
+    this.#requests?.delete(this);
+  }
+
+  controlBody(action: 'pause' | 'resume' | 'close'): void {
+    const { socket } = this.#lean;
+    this.#isPaused = action === 'pause';
+    // The parser pauses the connection where its receiver says so.
+    if (action === 'resume') socket.resume();
+    if (action !== 'close') return;
+    this.#lean.receiver = undefined;
+    socket.destroy();
+  }
+
+  protected watchConnection(): void {
+    const requests = this.#requests;
+    requests?.add(this);
+    if (requests && requests.size > maxPipelined) this.controlBody('close');
+  }
+
+  protected receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
+    this.#lean.receiver = (chunk) => {
+      push(chunk ?? empty, chunk === null);
+      return !this.#isPaused;
+    };
+  }
+
+  get #requests(): Set<ServedRequest> | undefined {
+    return this.#connections.get(this.#lean.socket)?.requests;
+  }
+}

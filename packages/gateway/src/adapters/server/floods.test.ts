@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { HttpRequest } from '../../http/request.ts';
+import type { Handle } from '../../http/service.ts';
+import { adapters, dial, get, ok, until } from './testing/dial.ts';
+
+describe.each(adapters)('on $adapter', ({ listen }) => {
+  async function* twoBytes() {
+    yield new Uint8Array([104, 105]);
+  }
+
+  describe('requests of 700 connections in one turn of the event loop', () => {
+    it('are all answered', async () => {
+      const listening = await listen(async ({ path }) => ok(path));
+      const clients = await Promise.all(Array.from({ length: 700 }, () => dial(listening)));
+      for (const [at, { socket }] of clients.entries()) socket.write(get(`/${at}`));
+      await until(() => {
+        for (const [at, { text }] of clients.entries()) expect(text()).toContain(`\r\n\r\n/${at}`);
+      });
+    });
+  });
+
+  describe('an endless body', () => {
+    const mebibyte = 1024 * 1024;
+    const unread: Handle = () => ({ ...ok('no'), status: 401 });
+    const read: Handle = async (request) =>
+      request.body(1000).then(
+        () => ok('read'),
+        () => ({ ...ok('no'), status: 413 }),
+      );
+    const late =
+      (handle: Handle): Handle =>
+      async (request) => {
+        const answer = await handle(request);
+        await sleep(500);
+        return answer;
+      };
+    const declared = 'Content-Length: 999999999\r\n';
+    const chunked = 'Transfer-Encoding: chunked\r\n';
+    const kinds: [what: string, head: string, handle: Handle, answer: RegExp][] = [
+      ['refused at once', declared, unread, /401 .*no$/s],
+      ['refused later', declared, async (request) => unread(request), /401 .*no$/s],
+      ['refused on a connection that is to end', `${declared}Connection: x, close\r\n`, unread, /401 .*no$/s],
+      ['too large as it says', declared, read, /413 .*no$/s],
+      ['too large as it says, and answered late', declared, late(read), /413 .*no$/s],
+      ['refused, in chunks', chunked, unread, /401 .*no$/s],
+      ['too large, in chunks, and answered late', chunked, late(read), /413 .*no$/s],
+      ['too large, in chunks', chunked, read, /413 .*no$/s],
+      ['refused with an answer of 1 MB', declared, () => ok('x'.repeat(mebibyte)), /200 .*x$/s],
+      ['answered by a stream', declared, () => ok(twoBytes()), /200 .*hi\r\n0\r\n\r\n$/s],
+      ['refused without a body', declared, () => ({ status: 204, headers: [] }), /204 .*\r\n\r\n$/s],
+    ];
+
+    it('is read at most 1 MiB past its answer, which says Connection: close, and its connection ends', async () => {
+      const results = await Promise.all(
+        kinds.map(async ([what, head, handle, expected]) => {
+          let request: HttpRequest | undefined;
+          const listening = await listen((received) => {
+            request = received;
+            return handle(received);
+          });
+          const { socket, text, closed } = await dial(listening);
+          let taken = 0;
+          socket.write(`POST /p HTTP/1.1\r\nHost: x\r\n${head}\r\n`);
+          const block = head === chunked ? `10000\r\n${'x'.repeat(0x10000)}\r\n` : 'x'.repeat(0x10000);
+          const send = () => {
+            taken = socket.bytesWritten - socket.writableLength;
+            if (socket.writable) socket.write(block, send);
+          };
+          send();
+          await until(() => expect(text()).toMatch(expected));
+          await closed;
+          return {
+            what,
+            isToldToClose: /\r\nconnection: close\r\n/i.test(text()),
+            // Besides 1 MiB: the kernel's buffers, and what uWS still reads in the same turn.
+            isCut: taken < 24 * mebibyte && (request?.receivedBytes ?? 0) < 8 * mebibyte,
+          };
+        }),
+      );
+      expect(results).toEqual(kinds.map(([what]) => ({ what, isToldToClose: true, isCut: true })));
+    }, 30_000);
+  });
+
+  describe('a body of which more than 1 MiB is left', () => {
+    it('is not waited for: a rejected request is answered at once', async () => {
+      const listening = await listen(() => ({ ...ok('no'), status: 401 }));
+      for (const header of ['Expect: 100-continue', 'Connection: x, close']) {
+        const { socket, text } = await dial(listening);
+        const begun = performance.now();
+        socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n${header}\r\n\r\n`);
+        await until(() => expect(text()).toMatch(/HTTP\/1\.1 401 .*no$/s));
+        // A body that may end soon is waited for, 2 s at most.
+        expect(performance.now() - begun).toBeLessThan(1500);
+      }
+    });
+  });
+
+  describe('a body in thousands of chunks', () => {
+    it('takes no more memory than its bytes, and none when it is rejected', async () => {
+      let request: HttpRequest | undefined;
+      const listening = await listen((received) => {
+        request = received;
+        return received.path === '/refused'
+          ? { ...ok('no'), status: 401 }
+          : received.body(1_000_000).then((bytes) => ok(String(bytes.byteLength)));
+      });
+      for (const [path, expected] of [
+        ['/refused', 'no'],
+        ['/read', '20000'],
+      ]) {
+        const before = process.memoryUsage().arrayBuffers;
+        const { socket, text: received } = await dial(listening);
+        socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+        // Fewer per turn of the event loop than the limit.
+        for (let sent = 500; sent <= 20_000; sent += 500) {
+          socket.write('1\r\nx\r\n'.repeat(500));
+          await until(() => expect(request?.receivedBytes).toBe(sent));
+        }
+        expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_500_000);
+        socket.write('0\r\n\r\n');
+        await until(() => expect(received()).toContain(`\r\n\r\n${expected}`));
+      }
+    });
+
+    it('of one byte each that arrive together closes the connection, whether it is read or rejected', async () => {
+      for (const status of [200, 401]) {
+        let request: HttpRequest | undefined;
+        const listening = await listen((received) => {
+          request = received;
+          return status === 401 ? { ...ok('no'), status } : received.body(1_000_000).then(() => ok('read'));
+        });
+        const { socket, text, closed } = await dial(listening);
+        socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+        socket.write(`${'1\r\nx\r\n'.repeat(50_000)}0\r\n\r\n${get('/smuggled')}`);
+        await closed;
+        expect(text()).toBe('');
+        expect(request?.receivedBytes).toBeLessThan(5000);
+        expect(request?.path).toBe('/');
+      }
+    });
+
+    it('of one byte each that arrive after larger ones closes the connection', async () => {
+      let request: HttpRequest | undefined;
+      const listening = await listen((received) => {
+        request = received;
+        return received.body(1_000_000).then(() => ok('read'));
+      });
+      const { socket, closed } = await dial(listening);
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+      socket.write(`400\r\n${'x'.repeat(1024)}\r\n`.repeat(100));
+      await until(() => expect(request?.receivedBytes).toBe(102_400));
+      socket.write('1\r\nx\r\n'.repeat(50_000));
+      await closed;
+      expect(request?.receivedBytes).toBeLessThan(102_400 + 2000);
+    });
+
+    it('of 64 bytes each that arrive together is read', async () => {
+      const listening = await listen(async (request) =>
+        ok(String((await request.body(1_000_000)).byteLength)),
+      );
+      const { socket, text } = await dial(listening);
+      const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+      socket.write(`${head}${`40\r\n${'x'.repeat(64)}\r\n`.repeat(10_000)}0\r\n\r\n`);
+      await until(() => expect(text()).toMatch(/\r\n\r\n640000$/));
+    });
+  });
+});

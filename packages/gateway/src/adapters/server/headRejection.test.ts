@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { adapters, dial, ok, until } from './testing/dial.ts';
+
+describe.each(adapters)('on $adapter', ({ listen }) => {
+  // The syntax itself is in packages/gateway/test/rawHttp, on every kind of cut.
+
+  const head = (headers = '', target = '/') => `GET ${target} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
+
+  describe('a request that is refused', () => {
+    it.each<[what: string, wire: string, status: number, code: string]>([
+      ['its target is too long', head('', `/?${'a'.repeat(99)}`), 414, 'URI_TOO_LONG'],
+      ['its headers are too long', head(`A: ${'b'.repeat(200)}\r\n`), 431, 'REQUEST_HEADER_FIELDS_TOO_LARGE'],
+      ['it expects what cannot be', head('Expect: x\r\n'), 417, 'EXPECTATION_FAILED'],
+      ['its method is too long', head().replace('GET', 'A'.repeat(65)), 400, 'BAD_REQUEST'],
+      ['its method is no token', head().replace('GET', 'G@T'), 400, 'BAD_REQUEST'],
+    ])(
+      'because %s is answered in JSON, its connection closed, and nothing is run',
+      async (_what, wire, status, code) => {
+        let isRun = false;
+        const listening = await listen(
+          () => {
+            isRun = true;
+            return ok();
+          },
+          { maxUrlBytes: 100, maxHeaderBytes: 100 },
+        );
+        const { socket, text, closed } = await dial(listening);
+        socket.write(wire);
+        await closed;
+        const [answerHead = '', body = ''] = text().split('\r\n\r\n');
+        expect(JSON.parse(body)).toEqual({ code, message: expect.any(String), status });
+        expect(answerHead).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+        expect(answerHead).toMatch(/^content-type: application\/json$/im);
+        expect(answerHead).toMatch(/^x-request-id: \S+$/im);
+        expect(answerHead).toMatch(/^connection: close$/im);
+        expect(isRun).toBe(false);
+      },
+    );
+
+    it('is worded by the service where it says how', async () => {
+      const listening = await listen({
+        handle: () => ok(),
+        rejectHttp: ({ path }, { status, code }) => ({ status, headers: [], body: `${code} at ${path}` }),
+      });
+      const { socket, text, closed } = await dial(listening);
+      socket.write(head('Host: y\r\n', '/there'));
+      await closed;
+      expect(text()).toContain('BAD_REQUEST at /there');
+    });
+  });
+
+  describe('a request at a limit', () => {
+    it.each([
+      ['target', head('', `/?${'a'.repeat(98)}`)],
+      // `Host: x` and its line's end are 9 bytes.
+      ['headers', head(`A: ${'b'.repeat(86)}\r\n`)],
+    ])('of its %s is served', async (_what, wire) => {
+      const { socket, text } = await dial(
+        await listen(() => ok('served'), { maxUrlBytes: 100, maxHeaderBytes: 100 }),
+      );
+      socket.write(wire);
+      await until(() => expect(text()).toMatch(/200 OK.*served$/s));
+    });
+  });
+
+  describe('a request that says Connection: close', () => {
+    it.each(['close', 'Close', 'keep-alive, close'])('(%s) is the last that is served', async (value) => {
+      for (const body of ['x', 'x'.repeat(200_000), undefined]) {
+        const handled: string[] = [];
+        const listening = await listen(({ path }) => {
+          handled.push(path);
+          return { status: body === undefined ? 204 : 200, headers: [], body };
+        });
+        const { socket, text, closed } = await dial(listening);
+        socket.write(head(`Connection: ${value}\r\n`, '/last'));
+        await until(() => expect(text()).toMatch(/^HTTP\/1\.1 20/));
+        socket.write(head('', '/more'));
+        if (body !== 'x'.repeat(200_000)) await closed;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        expect(handled).toEqual(['/last']);
+      }
+    });
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { adapters, dial, ok } from './testing/dial.ts';
+
+describe.each(adapters)('on $adapter', ({ listen }) => {
+  /** Sends requests with one header X each, one after the other on one connection, and returns what the server read. */
+  async function valuesRead(...values: string[]): Promise<(string | undefined)[]> {
+    const read: (string | undefined)[] = [];
+    const listening = await listen((request) => {
+      read.push(request.header('x'));
+      return ok();
+    });
+    const { socket } = await dial(listening);
+    for (const value of values) {
+      socket.write(Buffer.from(`GET / HTTP/1.1\r\nHost: x\r\nX: ${value}\r\n\r\n`, 'latin1'));
+      const count = read.length;
+      for (let waited = 0; read.length === count && waited < 100; waited += 1)
+        await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return read;
+  }
+
+  describe('a header value is read as if no request had come before it', () => {
+    it('when it is the same, another, empty, and the same again', async () => {
+      expect(await valuesRead('a', 'a', 'b', '', 'a')).toEqual(['a', 'a', 'b', undefined, 'a']);
+    });
+
+    it('when its UTF-8 reading is the Latin-1 reading of the one before', async () => {
+      const once = '-\xc3\xbc-';
+      const twice = '-\xc3\x83\xc2\xbc-';
+      expect(await valuesRead(once, twice, twice, once)).toEqual([once, twice, twice, once]);
+    });
+
+    it('when the same value with a control character comes twice: 400 each time', async () => {
+      const wire = 'GET / HTTP/1.1\r\nHost: x\r\nX: a\x7fb\r\n\r\n';
+      const listening = await listen(() => ok());
+      for (let time = 0; time < 2; time += 1) {
+        const { socket, text, closed } = await dial(listening);
+        socket.write(wire);
+        await closed;
+        expect(text()).toMatch(/^HTTP\/1\.1 400 /);
+      }
+    });
+  });
+});

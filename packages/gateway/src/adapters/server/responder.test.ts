@@ -1,0 +1,210 @@
+import { describe, expect, it, vi } from 'vitest';
+import { adapters, dial, get, ok, until } from './testing/dial.ts';
+
+describe.each(adapters)('on $adapter', ({ listen }) => {
+  describe('a response that is streamed', () => {
+    it('is pulled no faster than the socket takes it', async () => {
+      let pulled = 0;
+      const chunk = new Uint8Array(256 * 1024);
+      const listening = await listen(() =>
+        ok(
+          (async function* () {
+            for (; pulled < 200; pulled += 1) yield chunk;
+          })(),
+        ),
+      );
+      const { socket } = await dial(listening);
+      socket.pause();
+      socket.write(get('/'));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(pulled).toBeLessThan(60);
+      let received = 0;
+      socket.on('data', (data) => (received += data.length));
+      socket.resume();
+      await until(() => expect(received).toBeGreaterThan(200 * chunk.byteLength));
+    });
+
+    it('is stopped where its client goes away', async () => {
+      let isStopped = false;
+      const listening = await listen(() =>
+        ok(
+          (async function* () {
+            try {
+              for (;;) {
+                yield new Uint8Array(10);
+                await new Promise((resolve) => setTimeout(resolve, 5));
+              }
+            } finally {
+              isStopped = true;
+            }
+          })(),
+        ),
+      );
+      const { socket, text: received } = await dial(listening);
+      socket.write(get('/'));
+      await until(() => expect(received()).toContain('chunked'));
+      socket.destroy();
+      await until(() => expect(isStopped).toBe(true));
+    });
+
+    it('is framed as it should be where its connection is to end', async () => {
+      const listening = await listen(() => ({
+        ...ok(
+          (async function* () {
+            yield new Uint8Array([104, 105]);
+          })(),
+        ),
+      }));
+      const { socket, text: received } = await dial(listening);
+      socket.write('POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
+      await until(() => expect(received()).toMatch(/\r\n\r\n2\r\nhi\r\n0\r\n\r\n$/));
+      expect(received().match(/connection: .*/gi)).toEqual([expect.stringMatching(/^connection: close$/i)]);
+    });
+
+    it('is whole where one of its chunks is empty', async () => {
+      const listening = await listen(() =>
+        ok(
+          (async function* () {
+            yield new Uint8Array([97]);
+            yield new Uint8Array(0);
+            yield new Uint8Array([98]);
+          })(),
+        ),
+      );
+      const { socket, text: received } = await dial(listening);
+      socket.write(get('/'));
+      await until(() => expect(received()).toMatch(/\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n$/));
+    });
+
+    it('that fails ends the connection: nobody takes the part for the whole', async () => {
+      const listening = await listen(() =>
+        ok(
+          (async function* () {
+            yield new Uint8Array([97]);
+            throw new Error('no');
+          })(),
+        ),
+      );
+      const { socket, text: received, closed } = await dial(listening);
+      socket.write(get('/'));
+      await closed;
+      expect(received()).not.toContain('\r\n0\r\n');
+    });
+  });
+
+  describe('answers that their client does not read', () => {
+    const small = 'x'.repeat(60_000);
+    const large = 'x'.repeat(20_000_000);
+    const tiny = 'x'.repeat(900);
+
+    async function library(maxUnsentBytes?: number) {
+      let handled = 0;
+      const answers = { '/small': small, '/large': large, '/tiny': tiny };
+      const listening = await listen(
+        ({ path }) => {
+          handled += 1;
+          return ok(answers[path as keyof typeof answers]);
+        },
+        maxUnsentBytes === undefined ? {} : { maxUnsentBytes },
+      );
+      /** A client that asks again and again, until the socket takes no more. */
+      const fill = async () => {
+        const client = await dial(listening);
+        const before = listening.inFlight();
+        client.socket.pause();
+        let asked = 0;
+        let isHandled = true;
+        while (isHandled && listening.inFlight() === before) {
+          const seen = handled;
+          client.socket.write(get('/small'));
+          asked += 1;
+          isHandled = await vi
+            .waitFor(() => expect(handled).toBeGreaterThan(seen), { timeout: 300, interval: 2 })
+            .then(
+              () => true,
+              () => false,
+            );
+        }
+        return { ...client, asked };
+      };
+      return { listening, fill, handled: () => handled };
+    }
+
+    it('are few: whoever pipelines requests is closed once the socket takes no more', async () => {
+      const { listening, handled } = await library();
+      const { socket, closed } = await dial(listening);
+      socket.pause();
+      socket.write(get('/small').repeat(5000));
+      await until(() => expect(handled()).toBeGreaterThan(0));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(handled()).toBeLessThan(1000);
+      socket.resume();
+      await closed;
+    });
+
+    it('are few, though they are tiny and come one by one: the connection is closed once the socket takes no more', async () => {
+      const { listening, handled } = await library();
+      const { socket, closed } = await dial(listening);
+      socket.pause();
+      let asked = 0;
+      let isHandled = true;
+      // The kernel takes some megabytes of the answers, of 1 KB each with their heads.
+      while (isHandled && asked < 40_000) {
+        socket.write(get('/tiny').repeat(100));
+        asked += 100;
+        isHandled = await vi
+          .waitFor(() => expect(handled()).toBe(asked), { timeout: 300, interval: 1 })
+          .then(
+            () => true,
+            () => false,
+          );
+      }
+      expect(handled()).toBeLessThan(20_000);
+      socket.resume();
+      await closed;
+    });
+
+    it('are whole once it reads on', async () => {
+      const { listening, fill } = await library();
+      const { asked, socket, text } = await fill();
+      expect(listening.inFlight()).toBe(1);
+      socket.resume();
+      await until(() => expect(text().length).toBeGreaterThan(asked * small.length));
+      expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(asked);
+      await until(() => expect(listening.inFlight()).toBe(0));
+      socket.write(get('/small'));
+      await until(() => expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(asked + 1));
+    });
+
+    it('are no longer in flight when their client goes away in the middle of one of 60 KB', async () => {
+      const { listening, fill } = await library();
+      const { socket } = await fill();
+      expect(listening.inFlight()).toBe(1);
+      socket.destroy();
+      await until(() => expect(listening.inFlight()).toBe(0));
+    });
+
+    it('are no more than may wait: 503 to large ones, and the end to who does not take a small one', async () => {
+      const { listening, fill } = await library(1_000_000);
+      const first = await dial(listening);
+      first.socket.pause();
+      first.socket.write(get('/large'));
+      await until(() => expect(listening.inFlight()).toBe(1));
+
+      const second = await dial(listening);
+      second.socket.write(get('/large'));
+      await until(() => expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*retry-after: 1.*wait to be read/s));
+      second.socket.write(get('/small'));
+      await until(() => expect(second.text()).toContain(small));
+
+      const { closed, socket } = await fill();
+      socket.resume();
+      await closed;
+
+      first.socket.resume();
+      await until(() => expect(first.text().length).toBeGreaterThan(large.length));
+      second.socket.write(get('/large'));
+      await until(() => expect(second.text().length).toBeGreaterThan(large.length));
+    });
+  });
+});
