@@ -26,6 +26,7 @@ import { Recorder } from './policies/requestRecord.ts';
 import { RequestScope, type ProtocolName } from './policies/requestScope.ts';
 import { createSameSite } from './policies/sameSite.ts';
 import type { Scheme } from './policies/scheme.ts';
+import { allScopes, scopesPolicy } from './policies/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSocketOrigins } from './policies/socketOrigins.ts';
 import { loadTracing } from './policies/tracing.ts';
@@ -88,6 +89,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   };
 
   const definitions = await readProcedures(router);
+  const scopes = allScopes(definitions, schemes);
   const pages = new Map<string, Handle>(Object.entries(options.routes ?? {}));
   pages.set(documentPath, async () => ({
     status: 200,
@@ -115,6 +117,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     ...(limits.maxQueueMs < Infinity ? [loadSheddingPolicy(limits.maxQueueMs)] : []),
     ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
     concurrencyPolicy(calls),
+    ...(scopes.length > 0 ? [scopesPolicy] : []),
     ...(rateLimit ? [rateLimit] : []),
     securityHeadersPolicy(isProtected),
     ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes))] : []),

@@ -32,6 +32,7 @@ test('names each of its programs', () => {
     'server.ts',
     'client.ts',
     'withKeys.ts',
+    'scopes.ts',
     'limits.ts',
     'exports.ts',
     'orders.ts',
@@ -66,6 +67,14 @@ test('its keys let in whom they name', async () => {
   expect(answer.headers.get('cache-control')).toBe('private');
   expect(await answer.json()).toEqual({ name: 'Ada' });
   expect((await fetch(`${origin}/v1/health`)).status).toBe(200);
+});
+
+test('its scopes.ts answers a key with the scope', async () => {
+  const { start, port, origin } = await written();
+  await start('scopes.ts', port);
+  const headers = { authorization: 'Bearer the-key-of-ada', 'content-type': 'application/json' };
+  const answer = await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body: '{"name":"Rex"}' });
+  expect([answer.status, await answer.json()]).toEqual([200, { name: 'Rex' }]);
 });
 
 test('its limits.ts answers a health check, counts calls, and answers 202 where the procedure sets it', async () => {

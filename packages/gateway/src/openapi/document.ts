@@ -6,7 +6,7 @@ import { idempotencyKeyPattern } from '../policies/idempotencyKey.ts';
 import type { Scheme, SecurityScheme } from '../policies/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { Parameter } from './convert.ts';
-import { documentedResponses, type DocumentedService } from './documentedResponses.ts';
+import { documentedResponses, schemesFor, type DocumentedService } from './documentedResponses.ts';
 import type { Operation } from './operation.ts';
 import { operationDescription } from './deprecation.ts';
 import { unwrap } from './zodSchema.ts';
@@ -106,7 +106,11 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
     ...((rest.deprecated || deprecation) && { deprecated: true }),
     ...(deprecation?.sunset && { 'x-sunset': deprecation.sunset.toISOString().slice(0, 10) }),
     ...(service.schemes.length > 0 && {
-      security: isPublic ? [] : service.schemes.map(({ name }) => ({ [name]: [] })),
+      security: isPublic
+        ? []
+        : schemesFor(procedure, service.schemes).map(({ name }) => ({
+            [name]: [...(procedure.scopes ?? [])],
+          })),
     }),
     requestParams: {
       ...(pathParameters.length > 0 && { path: parameters(pathParameters) }),

@@ -52,6 +52,7 @@ export function documentedResponses(
       headers: {
         ...requestId,
         ...(status === '401' ? challenges(service.schemes) : errorHeaders[status]),
+        ...(status === '403' && scopeChallenge(operation, service.schemes)),
         ...(status === '429' && service.isRateLimited && rateLimit),
         ...(status === '404' && deprecationHeaders(operation, false)),
       },
@@ -103,12 +104,15 @@ const eventsDescription =
 
 /** The statuses of errors, each with what it means. */
 function errorDescriptions(
-  { body, isPublic, output, pathParameters, rest, texts }: Operation,
+  { body, isPublic, output, pathParameters, procedure: { scopes }, rest, texts }: Operation,
   { isRateLimited, limits, limitsAttempts, schemes }: DocumentedService,
 ): Readonly<Record<string, string | undefined>> {
   const hasCredential = schemes.length > 0 && !isPublic;
-  const isGuarded =
-    hasCredential && !safeMethods.has(rest.method) && schemes.some(({ isAmbient }) => isAmbient);
+  const forbidden = [
+    scopes && `The credential lacks a scope: ${scopes.join(' ')}.`,
+    isGuarded(isPublic, rest, schemes) &&
+      'A page of another site sent it, with the credential of its visitor.',
+  ].filter((sentence) => typeof sentence === 'string');
   const tooMany = [
     isRateLimited && 'More calls came than the rate limit allows.',
     limitsAttempts && hasCredential && 'Too many credentials that are not valid came from this address.',
@@ -120,7 +124,7 @@ function errorDescriptions(
     }),
     ...(output.kind === 'media' && { 406: `Accept has none of ${[...output.types.keys()].join(', ')}.` }),
     ...(hasCredential && { 401: 'The credential is missing or not valid.' }),
-    ...(isGuarded && { 403: 'A page of another site sent it, with the credential of its visitor.' }),
+    ...(forbidden.length > 0 && { 403: forbidden.join(' ') }),
     ...(pathParameters.some(({ converter }) => converter.integer) && {
       404: 'There is nothing with this identifier.',
     }),
@@ -158,6 +162,14 @@ const retryAfter: Headers = {
   },
 };
 
+/** The schemes by which a procedure can be called: those that know scopes, where it requires some. */
+export const schemesFor = ({ scopes }: Operation['procedure'], schemes: readonly Scheme[]) =>
+  schemes.filter((scheme) => scopes === undefined || scheme.scopes);
+
+/** Whether an operation rejects what pages of other sites send with the credential of their visitor. */
+const isGuarded = (isPublic: boolean, { method }: Operation['rest'], schemes: readonly Scheme[]) =>
+  !isPublic && !safeMethods.has(method) && schemes.some(({ isAmbient }) => isAmbient);
+
 /** The challenges of a 401. */
 const challenges = (schemes: readonly Scheme[]): Headers => ({
   'WWW-Authenticate': required(
@@ -166,6 +178,16 @@ const challenges = (schemes: readonly Scheme[]): Headers => ({
       : 'How to authenticate (RFC 9110 §11.6.1).',
   ),
 });
+
+/** The challenge of a 403, where a scope is missing. */
+function scopeChallenge({ isPublic, procedure, rest }: Operation, schemes: readonly Scheme[]): Headers {
+  if (procedure.scopes === undefined) return {};
+  const able = schemes.filter((scheme) => scheme.challenge({ error: 'insufficient_scope', scope: 'a' }));
+  if (able.length === 0) return {};
+  const isAlways = able.length === schemes.length && !isGuarded(isPublic, rest, schemes);
+  const description = 'The scopes that are required (RFC 6750).';
+  return { 'WWW-Authenticate': isAlways ? required(description) : header(description) };
+}
 
 const errorHeaders: Readonly<Record<string, Headers>> = {
   429: retryAfter,

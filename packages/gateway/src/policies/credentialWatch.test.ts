@@ -18,7 +18,7 @@ function watchOf(verify: Verify<string>) {
   const watch = createCredentialWatch();
   const scheme = bearer({ verify });
   return (credential: string | undefined, onRevoked: () => void) =>
-    watch({ credential, request, scheme }, onRevoked);
+    watch({ credential, request, scheme, identity: credential }, onRevoked);
 }
 
 /** A watch over keys, and how often each was asked for. */
@@ -111,7 +111,7 @@ describe('the watch over credentials in use', () => {
 
   it('has nothing to watch where no credential was asked for', () => {
     start().watch(undefined, () => {});
-    createCredentialWatch()({ credential: 'a', request, scheme: undefined }, () => {});
+    createCredentialWatch()({ credential: 'a', request, scheme: undefined, identity: 'a' }, () => {});
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import type { HttpRequest } from '../http/request.ts';
 import type { Scheme } from './scheme.ts';
+import { hasLostScopes } from './scopes.ts';
 
 /** A credential in use. */
 interface CredentialUse {
@@ -7,6 +8,8 @@ interface CredentialUse {
   /** `undefined` where no credential was checked: then there is nothing to watch. */
   readonly scheme: Scheme | undefined;
   readonly credential: string | undefined;
+  /** What `verify` returned when it began. */
+  readonly identity: unknown;
 }
 
 /**
@@ -24,8 +27,8 @@ const patienceMs = 3000;
 interface Watched {
   readonly scheme: Scheme;
   readonly credential: string;
-  /** What uses the credential now, with the request that it came with. */
-  readonly uses: Map<() => void, HttpRequest>;
+  /** What uses the credential now, by what ends it. */
+  readonly uses: Map<() => void, CredentialUse>;
   /** When the check that is under way began, by `performance.now()`. */
   checkedSince: number | undefined;
 }
@@ -36,14 +39,17 @@ export function createCredentialWatch(): CredentialWatch {
   let timer: ReturnType<typeof setInterval> | undefined;
 
   async function check(watched: Watched): Promise<void> {
-    const request = watched.uses.values().next().value;
+    const { request } = watched.uses.values().next().value ?? {};
     const begun = performance.now();
     // A look-up that hangs is not waited for for ever: it may never come back.
     if (request === undefined || begun - (watched.checkedSince ?? -Infinity) < patienceMs) return;
     watched.checkedSince = begun;
     try {
-      const identity = await watched.scheme.verify(watched.credential, request);
-      if (!identity) for (const onRevoked of watched.uses.keys()) onRevoked();
+      const { credential, scheme, uses } = watched;
+      const identity = await scheme.verify(credential, request);
+      for (const [onRevoked, use] of uses) {
+        if (!identity || hasLostScopes(scheme, use.identity, identity)) onRevoked();
+      }
     } catch {
       // While keys cannot be read nothing is known about this one: what it began goes on, and it is asked again.
     } finally {
@@ -51,17 +57,18 @@ export function createCredentialWatch(): CredentialWatch {
     }
   }
 
-  return ({ credential, request, scheme }, onRevoked) => {
+  return (use, onRevoked) => {
+    const { credential, scheme } = use;
     if (credential === undefined || scheme === undefined) return () => {};
     const key = `${scheme.name} ${credential}`;
     const watched = all.get(key) ?? { scheme, credential, uses: new Map(), checkedSince: undefined };
     all.set(key, watched);
     // A function of its own for each use: one may be handed in twice.
-    const use = () => onRevoked();
-    watched.uses.set(use, request);
+    const end = () => onRevoked();
+    watched.uses.set(end, use);
     timer ??= startTimer();
     return () => {
-      watched.uses.delete(use);
+      watched.uses.delete(end);
       if (watched.uses.size === 0 && all.get(key) === watched) all.delete(key);
       if (all.size > 0) return;
       clearInterval(timer);

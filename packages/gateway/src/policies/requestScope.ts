@@ -29,6 +29,8 @@ export class RequestScope<Identity = unknown> extends CallScope {
   credential: string | undefined = undefined;
   /** The scheme of the credential. */
   scheme: Scheme<Identity> | undefined = undefined;
+  /** The scopes of the procedures that the credential lacks one of. */
+  requiredScopes: ReadonlySet<string> | undefined = undefined;
   /** Whether a public operation is served without a good credential. */
   isAnonymous = false;
   /** Headers that policies add to the response. */

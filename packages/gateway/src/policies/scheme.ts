@@ -55,7 +55,7 @@ export interface Scheme<Identity = unknown> {
   read(source: HeaderSource, request: HttpRequest): string | null | undefined;
   readonly verify: Verify<Identity>;
   /** The scopes that an identity has. Without it no procedure that requires scopes can be called by this scheme. */
-  scopes?(identity: Identity): readonly string[];
+  scopes?(this: void, identity: Identity): readonly string[];
   /**
    * The challenge of a 401 (RFC 9110 §11.6.1); of a 403 where scopes are missing.
    * @returns `undefined` where the scheme has no challenge for this error

@@ -110,6 +110,12 @@ export interface RestMeta {
 export interface GatewayMeta {
   readonly openapi?: RestMeta;
   /**
+   * The scopes that a caller needs, all of them, over REST and tRPC: without one the call is 403. `scopes` of a scheme says
+   * which an identity has. Beside `openapi`, so that a procedure can be built upon that has them:
+   * `const writer = t.procedure.meta({ scopes: ['pets:write'] })`.
+   */
+  readonly scopes?: readonly string[];
+  /**
    * Describes what a formatter of your own in `.errors()` makes, for REST, the document and generated types: `data.code`
    * of a shape is one of these codes, and `data.data` fits its schema. `.errors(declareErrors(…))` needs none of it.
    */

@@ -5,6 +5,7 @@ import { GatewayError } from './gatewayError.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
 import type { RestMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
+import { readScopes } from './scopes.ts';
 import { createSample, selfTest } from './selfTest.ts';
 import { definitionOf } from './trpcProcedure.ts';
 
@@ -27,6 +28,8 @@ export interface Procedure extends ServedProcedure, Executable {
   readonly output: unknown;
   /** Those that it declares; `undefined` where it declares none. */
   readonly errors: ErrorDefinitions | undefined;
+  /** The scopes that its callers need; `undefined` where they need none. */
+  readonly scopes: readonly string[] | undefined;
 }
 
 /**
@@ -95,5 +98,6 @@ async function readProcedure(
     inputs,
     output,
     errors: await readErrors(path, definition),
+    scopes: readScopes(path, meta),
   };
 }

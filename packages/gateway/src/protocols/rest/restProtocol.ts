@@ -14,6 +14,7 @@ import { idempotencyKey } from '../../policies/idempotencyKey.ts';
 import type { Limits } from '../../policies/limits.ts';
 import type { Target } from '../../policies/policy.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
+import { scopeRejection } from '../../policies/scopes.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import type { Protocol } from '../protocol.ts';
@@ -85,6 +86,11 @@ export function createRestProtocol<Identity>(
       match ? new ResponseDraft(204, [['allow', allowOf(match.value)]]) : errorResponse(notFound, scope),
     respond(scope, { match, operation }) {
       if (match === undefined) return errorResponse(notFound, scope);
+      const rejection = operation && scopeRejection(scope, operation.procedure);
+      if (rejection) {
+        scope.operation = operation.procedure.path;
+        return errorResponse(rejection, scope);
+      }
       if (operation) return new RestCall(options, operation, match.parameters, scope).respond();
       const allow = allowOf(match.value);
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });

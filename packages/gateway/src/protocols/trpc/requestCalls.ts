@@ -8,6 +8,7 @@ import type { OutcomeReceiver } from '../../policies/calls.ts';
 import type { CallScope } from '../../policies/callScope.ts';
 import { idempotencyKey } from '../../policies/idempotencyKey.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
+import { scopeRejection } from '../../policies/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Reply } from '../../procedures/reply.ts';
@@ -201,10 +202,11 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** Why a call cannot be made. */
   #rejection(index: number): TRPCError | undefined {
     const { http, isBatchCall, paths, procedures } = this.request;
-    const type = procedures[index]?.type;
-    if (type === undefined) {
+    const procedure = procedures[index];
+    if (procedure === undefined) {
       return clientMistake('NOT_FOUND', `No procedure found on path "${paths[index]}"`);
     }
+    const { type } = procedure;
     const { allowMethodOverride } = this.settings.rpc;
     const allow = type === 'mutation' ? 'POST' : allowMethodOverride ? 'GET, POST' : 'GET';
     if (!allow.includes(http.method)) {
@@ -212,8 +214,10 @@ export abstract class RequestCalls implements OutcomeReceiver {
       const message = `Unsupported ${http.method}-request to ${type} procedure at path "${paths[index]}"`;
       return clientMistake('METHOD_NOT_SUPPORTED', message);
     }
-    if (type !== 'subscription' || !isBatchCall) return undefined;
-    return clientMistake('BAD_REQUEST', 'Cannot batch subscription calls');
+    if (type === 'subscription' && isBatchCall) {
+      return clientMistake('BAD_REQUEST', 'Cannot batch subscription calls');
+    }
+    return scopeRejection(this.scope, procedure);
   }
 
   #written(): ResponseDraft {

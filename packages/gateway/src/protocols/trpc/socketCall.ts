@@ -7,6 +7,7 @@ import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
 import { CallScope } from '../../policies/callScope.ts';
+import { scopeRejection } from '../../policies/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
@@ -80,7 +81,8 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       const message = `No "${this.type}"-procedure on path "${this.path}"`;
       return this.#fail(new TRPCError({ code: 'NOT_FOUND', message }));
     }
-    const error = this.#rejection ?? this.#socket.rejection();
+    const error =
+      this.#rejection ?? scopeRejection(this.#socket.scope, procedure) ?? this.#socket.rejection();
     if (error) return this.#fail(error);
     settings.calls.start(procedure, context, this, this.#index, this, this);
     if (!this.#hasEnded) this.#socket.started(this);

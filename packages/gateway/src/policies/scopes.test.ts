@@ -1,0 +1,226 @@
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../gateway.ts';
+import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+import { headersOf } from '../http/response.ts';
+import type { HttpRequest } from '../http/request.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+import { createCredentialWatch } from './credentialWatch.ts';
+import type { Scheme } from './scheme.ts';
+import { apiKey } from './schemes/apiKey.ts';
+import { bearer } from './schemes/bearer.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const writer = t.procedure.meta({ scopes: ['pets:write'] });
+
+const router = t.router({
+  list: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/pets' } })
+    .output(z.string())
+    .query(() => 'list'),
+  // Its metadata is merged with that of `writer`.
+  add: writer
+    .meta({ openapi: { method: 'POST', path: '/pets' } })
+    .output(z.string())
+    .mutation(() => 'add'),
+  audit: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/audit' }, scopes: ['pets:read', 'audit'] })
+    .output(z.string())
+    .query(() => 'audit'),
+  // Over tRPC alone.
+  count: t.procedure.meta({ scopes: ['pets:read'] }).query(() => 1),
+});
+
+/** A credential names its scopes. */
+const options = {
+  verify: (token: string) => ({ scopes: token.split('+') }),
+  scopes: (identity: { readonly scopes: readonly string[] }) => identity.scopes,
+};
+
+type AnyScheme = Scheme<{ readonly scopes: readonly string[] }>;
+
+const gatewayOf = (...authentication: AnyScheme[]) =>
+  createGateway({
+    router,
+    authentication,
+    createContext: () => ({}),
+    document: { title: 'Pets', version: '0.0.0' },
+  });
+
+async function ask(method: string, target: string, headers: Record<string, string>) {
+  const gateway = await gatewayOf(bearer(options), apiKey(options));
+  const response = await gateway.handle(
+    inProcessRequest(method, target, { 'content-type': 'application/json', ...headers }, '{}'),
+  );
+  const challenge = headersOf(response).find(([name]) => name === 'www-authenticate')?.[1];
+  return { status: response.status, body: JSON.parse(response.body as string) as unknown, challenge };
+}
+
+const none = { authorization: 'Bearer none' };
+const challenge = (scopes: string) => `Bearer realm="api", error="insufficient_scope", scope="${scopes}"`;
+const shape = (message: string) => ({ error: { message, data: { code: 'FORBIDDEN', httpStatus: 403 } } });
+
+describe('a call whose credential lacks a scope', () => {
+  it('is 403 over REST, with the scopes that it needs', async () => {
+    expect(await ask('POST', '/v1/pets', none)).toEqual({
+      status: 403,
+      body: { code: 'FORBIDDEN', message: 'The API key lacks the scope pets:write.', status: 403 },
+      challenge: challenge('pets:write'),
+    });
+    expect(await ask('GET', '/v1/audit', { authorization: 'Bearer audit' })).toMatchObject({
+      status: 403,
+      body: { message: 'The API key lacks the scope pets:read.' },
+      challenge: challenge('pets:read audit'),
+    });
+  });
+
+  it('is 403 over tRPC, with the scopes that it needs', async () => {
+    expect(await ask('POST', '/trpc/add', none)).toMatchObject({
+      status: 403,
+      body: shape('The API key lacks the scope pets:write.'),
+      challenge: challenge('pets:write'),
+    });
+    expect((await ask('GET', '/trpc/count', none)).challenge).toBe(challenge('pets:read'));
+  });
+
+  it('is 403 in a batch, in which others are answered', async () => {
+    expect(await ask('GET', '/trpc/list,count,audit?batch=1', none)).toMatchObject({
+      status: 207,
+      body: [
+        { result: { data: 'list' } },
+        shape('The API key lacks the scope pets:read.'),
+        shape('The API key lacks the scope pets:read audit.'),
+      ],
+      challenge: challenge('pets:read audit'),
+    });
+    expect(await ask('GET', '/trpc/count,count?batch=1', none)).toMatchObject({
+      status: 403,
+      challenge: challenge('pets:read'),
+    });
+  });
+
+  it('has no challenge where its scheme has none for scopes', async () => {
+    expect(await ask('POST', '/v1/pets', { 'x-api-key': 'none' })).toMatchObject({
+      status: 403,
+      challenge: undefined,
+    });
+  });
+});
+
+it.each([
+  ['GET', '/v1/pets', 'none'],
+  ['POST', '/v1/pets', 'pets:write'],
+  ['GET', '/v1/audit', 'pets:read+audit+other'],
+  ['GET', '/trpc/audit', 'audit+pets:read'],
+  ['GET', '/trpc/count,list?batch=1', 'pets:read'],
+])('a credential with the scopes may call: %s %s with %s', async (method, target, key) => {
+  expect(await ask(method, target, { 'x-api-key': key })).toMatchObject({
+    status: 200,
+    challenge: undefined,
+  });
+});
+
+it('a path that does not exist is 404, and a wrong method 405, whatever the scopes are', async () => {
+  expect((await ask('GET', '/v1/none', none)).status).toBe(404);
+  expect((await ask('DELETE', '/v1/audit', none)).status).toBe(405);
+  expect((await ask('GET', '/trpc/add', none)).status).toBe(405);
+});
+
+it('scopes that throw are 500, without their message', async () => {
+  const gateway = await createGateway({
+    router,
+    authentication: bearer({
+      verify: () => 'Ada',
+      scopes() {
+        throw new Error('at /srv/scopes.js');
+      },
+    }),
+    createContext: () => ({}),
+    document: { title: 'Pets', version: '0.0.0' },
+    onExchange() {},
+  });
+  for (const target of ['/v1/audit', '/trpc/audit']) {
+    const response = await gateway.handle(inProcessRequest('GET', target, none));
+    expect([response.status, response.body]).toEqual([500, expect.not.stringContaining('srv')]);
+  }
+});
+
+it('the document names the scopes, of the schemes that know some', async () => {
+  const authentication = [bearer(options), apiKey({ verify: options.verify })];
+  expect(await (await gatewayOf(...authentication)).document()).toMatchObject({
+    paths: {
+      '/pets': {
+        get: { security: [{ bearer: [] }, { apiKey: [] }] },
+        post: {
+          security: [{ bearer: ['pets:write'] }],
+          responses: {
+            403: {
+              description: 'The credential lacks a scope: pets:write.',
+              headers: { 'WWW-Authenticate': { description: 'The scopes that are required (RFC 6750).' } },
+            },
+          },
+        },
+      },
+    },
+  });
+});
+
+describe('createGateway rejects', () => {
+  const start = (meta: GatewayMeta | object, authentication?: AnyScheme) =>
+    createGateway({
+      router: t.router({ a: t.procedure.meta(meta).query(() => 1) }),
+      ...(authentication && { authentication }),
+      createContext: () => ({}),
+      document: { title: 'Pets', version: '0.0.0' },
+    });
+
+  it.each<[meta: object, message: RegExp]>([
+    [{ scopes: ['a b'] }, /The procedure a requires the scope "a b": use printable ASCII without spaces/],
+    [{ scopes: ['a"b'] }, /requires the scope/],
+    [{ scopes: [String.raw`a\b`] }, /requires the scope/],
+    [{ scopes: ['a\r\nx: y'] }, /requires the scope/],
+    [{ scopes: [''] }, /requires the scope ""/],
+    [{ scopes: ['é'] }, /requires the scope/],
+    [{ scopes: [1] }, /requires the scope 1/],
+    [{ scopes: 'a' }, /The procedure a has scopes that are not an array/],
+    [
+      { openapi: { method: 'GET', path: '/a', scopes: ['a'] } },
+      /The procedure a names scopes in meta\.openapi.*write meta\(\{ scopes/,
+    ],
+    [
+      { scopes: ['a'], openapi: { method: 'GET', path: '/a', protect: false } },
+      /The procedure a requires scopes, but with protect: false/,
+    ],
+  ])('%j', async (meta, message) => {
+    await expect(start(meta, bearer(options))).rejects.toThrow(message);
+  });
+
+  it('scopes that no credential can have', async () => {
+    await expect(start({ scopes: ['a'] })).rejects.toThrow(
+      'The procedure a requires scopes, but createGateway has no authentication: add it.',
+    );
+    await expect(start({ scopes: ['a'] }, bearer({ verify: options.verify }))).rejects.toThrow(
+      'The procedure a requires scopes, but no scheme of authentication says which scopes an identity has',
+    );
+  });
+});
+
+it('a credential that loses a scope while a stream goes on is reported as revoked, and one that gains some is not', async () => {
+  vi.useFakeTimers();
+  try {
+    let scopes = ['a', 'b'];
+    const scheme = bearer({ verify: () => ({ scopes }), scopes: (identity) => identity.scopes });
+    const onRevoked = vi.fn();
+    const identity = { scopes };
+    createCredentialWatch()({ credential: 'a', request: {} as HttpRequest, scheme, identity }, onRevoked);
+    scopes = ['c', 'b', 'a'];
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(onRevoked).not.toHaveBeenCalled();
+    scopes = ['a'];
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(onRevoked).toHaveBeenCalledOnce();
+  } finally {
+    vi.useRealTimers();
+  }
+});

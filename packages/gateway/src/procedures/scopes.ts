@@ -1,0 +1,38 @@
+import { GatewayError } from './gatewayError.ts';
+
+/** A scope-token (RFC 6749 §3.3). */
+const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+/**
+ * The scopes that a procedure's metadata requires; `undefined` where it requires none.
+ * @throws {GatewayError} where a scope is invalid, or would not be enforced as it reads
+ */
+export function readScopes(path: string, meta: unknown): readonly string[] | undefined {
+  const { scopes, openapi = {} } = (meta ?? {}) as {
+    readonly scopes?: unknown;
+    readonly openapi?: { readonly protect?: boolean; readonly scopes?: unknown };
+  };
+  if (openapi.scopes !== undefined) {
+    throw new GatewayError(
+      `The procedure ${path} names scopes in meta.openapi, where they would hold for REST alone: write meta({ scopes: […], openapi: { … } }).`,
+    );
+  }
+  if (scopes === undefined) return undefined;
+  if (!Array.isArray(scopes)) {
+    throw new GatewayError(
+      `The procedure ${path} has scopes that are not an array: write scopes: ['pets:write'].`,
+    );
+  }
+  for (const scope of scopes) {
+    if (typeof scope === 'string' && scopeToken.test(scope)) continue;
+    throw new GatewayError(
+      `The procedure ${path} requires the scope ${JSON.stringify(scope)}: use printable ASCII without spaces, quotes and backslashes, such as pets:write (RFC 6749 §3.3).`,
+    );
+  }
+  if (scopes.length > 0 && openapi.protect === false) {
+    throw new GatewayError(
+      `The procedure ${path} requires scopes, but with protect: false it is served without a credential: remove one of both.`,
+    );
+  }
+  return scopes.length === 0 ? undefined : [...new Set(scopes as string[])];
+}
