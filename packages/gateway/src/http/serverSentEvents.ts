@@ -1,4 +1,5 @@
 // Hot path: 1 µs an event (`npm run bench`, case events).
+import { unref, type Timer } from './eventLoop.ts';
 import { isObject } from './isObject.ts';
 import { TextStream, type TextStreamOptions } from './textStream.ts';
 
@@ -40,7 +41,7 @@ export class ServerSentEvents extends TextStream {
   readonly #format: EventFormat;
   readonly #abort: () => void;
   readonly #iterator: AsyncIterator<unknown>;
-  readonly #lifetime: NodeJS.Timeout | undefined;
+  readonly #lifetime: Timer | undefined;
   /** A value is requested, or is being written. */
   #isPending = false;
 
@@ -51,7 +52,7 @@ export class ServerSentEvents extends TextStream {
     this.#abort = abort;
     this.#iterator = iteratorOf(events);
     this.text = format.start;
-    if (maxDurationMs) this.#lifetime = setTimeout(() => this.cut(), maxDurationMs).unref();
+    if (maxDurationMs) this.#lifetime = unref(setTimeout(() => this.cut(), maxDurationMs));
   }
 
   end(): void {

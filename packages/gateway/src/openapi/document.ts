@@ -1,5 +1,5 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import { generateOpenApiDocument } from 'trpc-to-openapi';
+import { generateOpenApiDocument } from '#openapi-generator';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { idempotencyKeyPattern } from '../policies/idempotencyKey.ts';

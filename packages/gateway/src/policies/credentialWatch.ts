@@ -1,3 +1,4 @@
+import { unref, type Timer } from '../http/eventLoop.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Scheme } from './scheme.ts';
 import { hasLostScopes } from './scopes.ts';
@@ -36,7 +37,7 @@ interface Watched {
 /** Checks the credentials in use about every second, each once, however many use it. Nothing runs while there are none. */
 export function createCredentialWatch(): CredentialWatch {
   const all = new Map<string, Watched>();
-  let timer: ReturnType<typeof setInterval> | undefined;
+  let timer: Timer | undefined;
 
   async function check(watched: Watched): Promise<void> {
     const { request } = watched.uses.values().next().value ?? {};
@@ -77,8 +78,9 @@ export function createCredentialWatch(): CredentialWatch {
   };
 
   function startTimer() {
-    return setInterval(() => {
+    const each = () => {
       for (const watched of all.values()) void check(watched);
-    }, everyMs).unref();
+    };
+    return unref(setInterval(each, everyMs));
   }
 }

@@ -1,4 +1,5 @@
-import { performance } from 'node:perf_hooks';
+import { unref, type Timer } from '../http/eventLoop.ts';
+import { performance } from '../http/performance.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { CallScope } from './callScope.ts';
 
@@ -30,7 +31,7 @@ export class Deadlines {
   #first: Waiting | undefined = undefined;
   #last: Waiting | undefined = undefined;
   #size = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
@@ -70,7 +71,7 @@ export class Deadlines {
   #sweepIn(ms: number): void {
     // A listener of an abort may have set the timer meanwhile.
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#sweep(), Math.min(ms, longestTimer)).unref();
+    this.#timer = unref(setTimeout(() => this.#sweep(), Math.min(ms, longestTimer)));
   }
 
   #sweep(): void {

@@ -49,6 +49,18 @@ it.each([127, 128, 129, 10_000])('a token of %i characters is told from others o
   expect([failedAttempts.isKnown(`${long}a`), failedAttempts.isKnown(`${long}b`)]).toEqual([true, false]);
 });
 
+it('of long tokens the latest few hundred are remembered, and of short ones thousands', () => {
+  const failedAttempts = create(5000, 60);
+  const long = (count: number) => `${'a'.repeat(200)}${count}`;
+  for (let count = 0; count < 2000; count += 1) {
+    failedAttempts.count(here, long(count), performance.now(), 'API key');
+    failedAttempts.count(here, `${count}`, performance.now(), 'API key');
+  }
+  expect(failedAttempts.known()).toBeLessThanOrEqual(2500);
+  expect([failedAttempts.isKnown(long(1999)), failedAttempts.isKnown(long(0))]).toEqual([true, false]);
+  expect(failedAttempts.isKnown('0')).toBe(true);
+});
+
 it('a silent WebSocket no longer counts once its part of the window has passed', () => {
   const failedAttempts = create(2, 60);
   failedAttempts.countSilent(here);

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { HttpRequest } from '../http/request.ts';
 import { requirePositiveIntegers } from './limits.ts';
 import type { ClientAddress } from './clientAddress.ts';
@@ -41,6 +40,11 @@ const badMs = 500;
 
 const mostKnown = 10_000;
 
+/** The largest length of a short token. A longer one, such as a JWT, is kept whole too, but few are. */
+const shortLength = 128;
+/** 8 MB of tokens that fill `maxHeaderBytes`. Within `badMs`, no script sends more than this. */
+const mostLongKnown = 500;
+
 /**
  * A good token is never refused for what others of its address sent: each token that is not known to be bad is looked
  * up. Verdicts are kept for as many tokens as an address may try, so nobody can fill the memory with them, or drive out
@@ -55,7 +59,9 @@ export function createFailedAttempts(
   const take = createTokenBuckets(attempts, windowSeconds * 1000);
   // Apart: a bad token, which a script of the same office may go on sending, keeps no browser's socket out.
   const takeSilent = createTokenBuckets(attempts, windowSeconds * 1000);
-  const badUntil = new RecentMap<number>(mostKnown);
+  const shortBadUntil = new RecentMap<number>(mostKnown);
+  const longBadUntil = new RecentMap<number>(mostLongKnown);
+  const badUntil = (token: string) => (token.length <= shortLength ? shortBadUntil : longBadUntil);
 
   const tooMany = (what: string, waitMs: number) =>
     new LimitError('failed-attempts', {
@@ -65,14 +71,14 @@ export function createFailedAttempts(
     });
 
   return {
-    known: () => badUntil.size,
-    isKnown: (token) => (badUntil.get(keyOf(token)) ?? 0) > performance.now(),
+    known: () => shortBadUntil.size + longBadUntil.size,
+    isKnown: (token) => (badUntil(token).get(token) ?? 0) > performance.now(),
     count(request, token, lookedUpAt, noun) {
       const { isTaken, waitMs } = take(clientAddress(request), 1);
-      const name = keyOf(token);
+      const verdicts = badUntil(token);
       // Past the limit only what was remembered before: whoever goes on with one bad token is not looked up each time.
-      if (lookedUpAt !== undefined && (isTaken || badUntil.get(name) !== undefined)) {
-        badUntil.set(name, lookedUpAt + badMs);
+      if (lookedUpAt !== undefined && (isTaken || verdicts.get(token) !== undefined)) {
+        verdicts.set(token, lookedUpAt + badMs);
       }
       return isTaken ? undefined : tooMany(`${noun}s that are not valid`, waitMs);
     },
@@ -89,6 +95,3 @@ export function createFailedAttempts(
     },
   };
 }
-
-/** A token is as long as its sender likes. Most are short, and the hash of every good one would be a tenth of a GET. */
-const keyOf = (token: string) => (token.length <= 128 ? token : hash('sha256', token, 'base64url'));

@@ -1,6 +1,5 @@
 // Hot path: every request runs through it.
-import { performance } from 'node:perf_hooks';
-import { MessageChannel } from 'node:worker_threads';
+import { performance } from '../http/performance.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Policy } from './policy.ts';
 
@@ -37,9 +36,10 @@ class QueueProbe {
     this.#maxQueueMs = maxQueueMs;
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    port2.on('message', () => this.#arrived());
+    port2.addEventListener('message', () => this.#arrived());
+    port2.start();
     // It does not keep the process.
-    port2.unref();
+    (port2 as { readonly unref?: () => void }).unref?.();
   }
 
   send(now: number): void {

@@ -1,9 +1,9 @@
-// Hot path: every response runs through it. The globals `Buffer` and `performance` are getters of 50 ns each.
-import { Buffer } from 'node:buffer';
-import { performance } from 'node:perf_hooks';
+// Hot path: every response runs through it.
+import { performance } from '../http/performance.ts';
 import type { ResponseDraft } from '../http/responseDraft.ts';
 import { reportedStream } from '../http/reportedStream.ts';
 import { isBodyStream, type BodyStream, type HttpResponse } from '../http/response.ts';
+import { utf8Length } from '../http/utf8.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { Exchange } from './exchange.ts';
 import type { RequestScope } from './requestScope.ts';
@@ -85,6 +85,6 @@ function recordOf(scope: RequestScope, response: HttpResponse | undefined, isStr
 
 function bytesOf(body: string | Uint8Array | BodyStream | undefined): number | undefined {
   if (body === undefined) return 0;
-  if (typeof body === 'string') return Buffer.byteLength(body);
+  if (typeof body === 'string') return utf8Length(body);
   return body instanceof Uint8Array ? body.byteLength : undefined;
 }

@@ -1,12 +1,15 @@
-import { Buffer, constants } from 'node:buffer';
+import { utf8Length } from '../http/utf8.ts';
 import { LimitError } from '../procedures/limitError.ts';
 
-/** The limit that is in force: V8 makes no longer strings. */
-export const largestResponse = (maxBytes: number) => Math.min(maxBytes, constants.MAX_STRING_LENGTH);
+/** V8 makes no longer strings (`buffer.constants.MAX_STRING_LENGTH` of Node 22). */
+const longestString = 2 ** 29 - 24;
+
+/** The limit that is in force. */
+export const largestResponse = (maxBytes: number) => Math.min(maxBytes, longestString);
 
 /** By the length first: to count the bytes of every answer would cost more. A UTF-16 code unit is 1 to 3 bytes of UTF-8. */
 const isLarger = (text: string, maxBytes: number) =>
-  text.length * 3 > maxBytes && (text.length > maxBytes || Buffer.byteLength(text) > maxBytes);
+  text.length * 3 > maxBytes && (text.length > maxBytes || utf8Length(text) > maxBytes);
 
 /** Whether `JSON.stringify` failed because its text would be longer than a string can be (V8: 512 MiB). */
 const isTooLongForString = (cause: unknown): boolean =>

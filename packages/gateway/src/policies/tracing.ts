@@ -3,6 +3,7 @@ import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { HttpRequest } from '../http/request.ts';
 import { Failure } from '../procedures/execute.ts';
+import { GatewayError } from '../procedures/gatewayError.ts';
 
 /** Runs a call within a server span that is named by its operation, and goes on with the trace of its `traceparent`. */
 export type Tracing = <T>(operation: string, request: HttpRequest, run: () => T | Promise<T>) => Promise<T>;
@@ -16,8 +17,7 @@ const registry = Symbol.for('opentelemetry.js.api.1');
 export async function loadTracing(): Promise<Tracing | undefined> {
   const registered = (globalThis as { [registry]?: { trace?: unknown } })[registry];
   if (registered?.trace === undefined) return undefined;
-  const { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } =
-    await import('@opentelemetry/api');
+  const { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = await loadApi();
   const tracer = trace.getTracer('@petstore/gateway');
 
   function failed(span: Span, cause: unknown): void {
@@ -44,6 +44,18 @@ export async function loadTracing(): Promise<Tracing | undefined> {
       }
     });
   };
+}
+
+/** @throws {GatewayError} where it is not installed, which bundlers allow for an import within `try` */
+async function loadApi() {
+  try {
+    return await import('@opentelemetry/api');
+  } catch (cause) {
+    throw new GatewayError(
+      'An OpenTelemetry SDK is registered, but @opentelemetry/api cannot be imported: install it beside @petstore/gateway.',
+      { cause },
+    );
+  }
 }
 
 const carrier: TextMapGetter<HttpRequest> = {

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getTRPCErrorFromUnknown, isTrackedEnvelope, type TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { after } from '../../http/after.ts';
+import { unref, type Timer } from '../../http/eventLoop.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
 import type { CallScope } from '../../policies/callScope.ts';
@@ -35,8 +35,7 @@ export async function eventContent(output: unknown, options: EventContentOptions
     }
     const iterator = events[Symbol.asyncIterator]();
     let first: Promise<IteratorResult<unknown>> | undefined = Promise.resolve(iterator.next());
-    const begun = first.then(() => true);
-    const hasBegun = await Promise.race([begun, sleep(graceMs, false, { ref: false })]);
+    const hasBegun = await settlesWithin(graceMs, first);
     const all: AsyncIterator<unknown> = {
       next() {
         const result = first ?? iterator.next();
@@ -55,6 +54,19 @@ export async function eventContent(output: unknown, options: EventContentOptions
   } catch (cause) {
     scope.abort();
     throw cause;
+  }
+}
+
+/** Whether a promise is fulfilled within so many milliseconds. @throws what it rejects with within them */
+async function settlesWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  let timer: Timer | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = unref(setTimeout(resolve, ms, false));
+  });
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

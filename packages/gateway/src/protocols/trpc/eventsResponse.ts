@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { getTRPCErrorFromUnknown, isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import type { ResponseDraft } from '../../http/responseDraft.ts';
@@ -105,7 +104,7 @@ async function* firstEvents(events: AsyncIterable<unknown>): AsyncGenerator {
         throw new DOMException('The stream ends after its first event.', 'AbortError');
       if (result.done) return;
       yield result.value;
-      expiry ??= sleep(1);
+      expiry ??= new Promise((resolve) => setTimeout(resolve, 1, undefined));
     }
   } finally {
     await iterator.return?.();

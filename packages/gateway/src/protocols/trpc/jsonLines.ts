@@ -1,6 +1,7 @@
 // Hot path: one encoder for a request. tRPC needs 190 µs a call (`npm run bench`, case lines).
 import type { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
+import { afterPromises } from '../../http/eventLoop.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { BodyStream } from '../../http/response.ts';
@@ -124,13 +125,10 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     if (this.isLast || this.#open === 0) return this;
     this.#whole = Promise.withResolvers();
     const { promise, resolve } = this.#whole;
-    // Behind all promises that are settled: a tick alone would come before them, in the turn of uWebSockets.js.
-    queueMicrotask(() =>
-      process.nextTick(() => {
-        this.#whole = undefined;
-        resolve(this);
-      }),
-    );
+    afterPromises(() => {
+      this.#whole = undefined;
+      resolve(this);
+    });
     return promise;
   }
 

@@ -1,10 +1,10 @@
 // Hot path: every message on a WebSocket is read here, and every frame is encoded here.
-import { Buffer } from 'node:buffer';
-import { performance } from 'node:perf_hooks';
 import { getErrorShape, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { parseTRPCMessage, type TRPCClientOutgoingMessage } from '@trpc/server/rpc';
 import { isObject } from '../../http/isObject.ts';
+import { performance } from '../../http/performance.ts';
+import { utf8Length } from '../../http/utf8.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import type { CallScope } from '../../policies/callScope.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
@@ -284,7 +284,10 @@ export class Socket {
     const encoder = sockets.experimental_encoder;
     // All of it at once, not the JSON of the data with text around it: a `toJSON` is given the name of its member.
     const frame = encoder ? encoder.encode(message) : (boundedJson(message, maxBytes) as string);
-    if (encoder && Buffer.byteLength(frame) > maxBytes) throw answerTooLarge(maxBytes);
+    if (encoder && frameBytes(frame) > maxBytes) throw answerTooLarge(maxBytes);
     this.send(frame);
   }
 }
+
+const frameBytes = (frame: string | Uint8Array): number =>
+  typeof frame === 'string' ? utf8Length(frame) : frame.byteLength;

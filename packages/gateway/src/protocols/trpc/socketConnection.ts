@@ -1,7 +1,7 @@
-import type { Buffer } from 'node:buffer';
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromUnknown, type TRPCRequestInfo } from '@trpc/server/http';
 import { isThenable } from '../../http/after.ts';
+import { nextTurn, unref, type Timer } from '../../http/eventLoop.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
@@ -43,8 +43,8 @@ export class SocketConnection extends Socket implements SocketHandler {
   #held: (string | Buffer)[] | undefined = [];
   #heldBytes = 0;
   #isDraining = false;
-  #credentialTimer: NodeJS.Timeout | undefined;
-  #keepAliveTimer: NodeJS.Timeout | undefined;
+  #credentialTimer: Timer | undefined;
+  #keepAliveTimer: Timer | undefined;
   #endWatch = () => {};
 
   /**
@@ -65,10 +65,12 @@ export class SocketConnection extends Socket implements SocketHandler {
     this.#keepAlive();
     if (onChecked) {
       this.maxUnsentBytes = settings.sockets.maxUnauthenticatedBytes;
-      this.#credentialTimer = setTimeout(() => {
-        settings.failedAttempts?.countSilent(scope.request);
-        this.close(1008, 'No credential came in time.');
-      }, settings.sockets.credentialDeadlineMs).unref();
+      this.#credentialTimer = unref(
+        setTimeout(() => {
+          settings.failedAttempts?.countSilent(scope.request);
+          this.close(1008, 'No credential came in time.');
+        }, settings.sockets.credentialDeadlineMs),
+      );
     }
     if (!this.#awaitsParameters) void this.#begin(null);
   }
@@ -97,7 +99,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     // A client that closes its socket before it is authenticated may keep the connection open: it keeps its place among
     // those that wait so long. An adapter bounds the connections of the sockets that it closes itself.
     if (isInOrder && this.isOpen && this.#onChecked) {
-      setTimeout(this.#onChecked, connectionEndsWithinMs).unref();
+      unref(setTimeout(this.#onChecked, connectionEndsWithinMs));
       this.#onChecked = undefined;
     }
     this.#checked();
@@ -118,7 +120,7 @@ export class SocketConnection extends Socket implements SocketHandler {
       this.reconnect();
       this.close(1001, 'The server is stopping.');
     };
-    void this.idle().then(() => setImmediate(end));
+    void this.idle().then(() => nextTurn(end));
   }
 
   #readParameters(message: string | Buffer): void {
@@ -234,7 +236,7 @@ export class SocketConnection extends Socket implements SocketHandler {
   /** Ends the socket with an error. */
   #end(error: TRPCError, code?: number, reason?: string): void {
     this.#reject(noCall, error);
-    setImmediate(() => this.close(code, reason));
+    nextTurn(() => this.close(code, reason));
   }
 
   /** Gives up the place among the sockets whose credential is awaited. */

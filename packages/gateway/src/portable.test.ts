@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type BuildOptions, type Metafile } from 'esbuild';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { portableCalls } from './testing/portableCalls.ts';
+import { runWithWebGlobals } from './testing/webGlobals.ts';
+
+// Two processes, on a machine that may have no core to spare.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const source = fileURLToPath(new URL('.', import.meta.url));
+
+const bundle = (entry: string, options: BuildOptions = {}) =>
+  build({
+    entryPoints: [join(source, entry)],
+    bundle: true,
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['@petstore/source'],
+    format: 'esm',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
+    ...options,
+  });
+
+/** What a bundle imports. */
+const importedBy = (metafile: Metafile | undefined) =>
+  Object.values(metafile?.outputs ?? {}).flatMap(({ imports }) => imports.map(({ path }) => path));
+
+// What `imports` of package.json names for runtimes without Node's built-ins.
+beforeAll(() => {
+  execFileSync(process.execPath, [join(source, '../scripts/bundleGenerator.mjs')]);
+});
+
+describe('the package on a runtime without Node’s built-ins', () => {
+  it.each(['index.ts', 'meta.ts', 'adapters/fetch/fetch.ts'])('%s imports none of them', async (entry) => {
+    const { metafile, warnings } = await bundle(entry);
+    expect([importedBy(metafile), warnings]).toEqual([[], []]);
+  });
+
+  it('bundles without OpenTelemetry, which is an optional peer', async () => {
+    const { metafile } = await bundle('index.ts', {
+      alias: { '@opentelemetry/api': '@opentelemetry/not-installed' },
+    });
+    expect(importedBy(metafile)).toEqual(['@opentelemetry/api']);
+  });
+
+  it('answers REST, tRPC, batches, JSON lines, events and the document', async () => {
+    const { outputFiles } = await bundle('testing/portableCalls.ts', { format: 'iife', globalName: 'calls' });
+    const calls = runWithWebGlobals(outputFiles?.[0]?.text ?? '', 'calls') as {
+      portableCalls: typeof portableCalls;
+    };
+    const there = await calls.portableCalls();
+    const here = await portableCalls();
+    expect(there).toEqual(here);
+    expect(here).toMatchObject({
+      rest: [200, '"Hello Ada"'],
+      restBody: [200, '3'],
+      invalid: [400, '{"code":"BAD_REQUEST","message":"b: is required.","status":400}'],
+      form: [200, '3'],
+      bytes: [200, 'äbc'],
+      restEvents: [200, 'data: {"n":1}\nid: 1\n\ndata: {"n":2}\nid: 2\n\nevent: end\ndata: \n\n'],
+      unknownToken: [401, expect.stringContaining('UNAUTHORIZED')],
+      query: [200, '{"result":{"data":"Hello Ada"}}'],
+      mutation: [200, '{"result":{"data":3}}'],
+      batch: [207, expect.stringContaining('httpBatchStreamLink')],
+      lines: expect.arrayContaining(['[3,0,[[5]]]']),
+      events: [200, expect.stringContaining('data: {"n":2}\nid: 2')],
+      document: [200, { openapi: '3.1.0', info: { title: 'Greetings' } }],
+    });
+  });
+});
