@@ -62,7 +62,7 @@ export interface Gateway extends Service {
   readonly refusedTokens: () => number;
   /** Tells every WebSocket client to reconnect, as tRPC's adapter does: before a deploy, say. */
   readonly broadcastReconnect: () => void;
-  /** The OpenAPI 3.1 document of the procedures that carry REST metadata. It is made at the first call. */
+  /** The OpenAPI document of the procedures that carry REST metadata. It is made at the first call. */
   readonly document: () => Promise<OpenApiDocument>;
 }
 

@@ -1,0 +1,79 @@
+type Document = Readonly<Record<string, unknown>>;
+
+/** What is read here of an operation; the rest is kept as it is. */
+interface Operation {
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+interface Response {
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+interface MediaType {
+  readonly schema?: object;
+}
+
+type PathItem = Readonly<Record<string, unknown>>;
+
+const eventStream = 'text/event-stream';
+
+/**
+ * An OpenAPI 3.1 document as OpenAPI 3.2: events have an `itemSchema` (§4.14), and `x-query` is the method `query`. The
+ * generator (zod-openapi 5.4) writes 3.1.
+ */
+export function toOpenApi32(document: Document): Document {
+  const paths = document['paths'] as Readonly<Record<string, PathItem>>;
+  const converted = Object.entries(paths).map(([path, item]) => [path, convertPathItem(item)] as const);
+  return { ...document, openapi: '3.2.0', paths: Object.fromEntries(converted) };
+}
+
+function convertPathItem(item: PathItem): PathItem {
+  const members = Object.entries(item).map(([name, member]) => {
+    const isOperation = typeof member === 'object' && member !== null && 'responses' in member;
+    return [
+      name === 'x-query' ? 'query' : name,
+      isOperation ? convertOperation(member as unknown as Operation) : member,
+    ] as const;
+  });
+  return Object.fromEntries(members);
+}
+
+function convertOperation(operation: Operation): Operation {
+  const { responses } = operation;
+  if (!Object.values(responses).some(({ content = {} }) => eventStream in content)) return operation;
+  const errors = Object.entries(responses).flatMap(([status, { content = {} }]) =>
+    Number(status) < 400 ? [] : Object.entries(content),
+  );
+  const converted = Object.entries(responses).map(([status, response]) => {
+    const { [eventStream]: events } = response.content ?? {};
+    if (events === undefined) return [status, response] as const;
+    const content = { ...response.content, [eventStream]: { itemSchema: eventSchema(events, errors) } };
+    return [status, { ...response, content }] as const;
+  });
+  return { ...operation, responses: Object.fromEntries(converted) };
+}
+
+/** An event of any kind: an item of the subscription, the one that ends it, or the one that says why it failed. */
+function eventSchema({ schema = {} }: MediaType, errors: readonly (readonly [string, MediaType])[]): object {
+  const bodies = new Map(errors.map(([, media]) => [JSON.stringify(media.schema), media.schema ?? {}]));
+  const error = bodies.size === 1 ? [...bodies.values()][0] : { anyOf: [...bodies.values()] };
+  const json = (contentSchema: object | undefined, contentMediaType = 'application/json') => ({
+    type: 'string',
+    contentMediaType,
+    contentSchema,
+  });
+  return {
+    anyOf: [
+      event('message', ['data'], { data: json(schema), id: { type: 'string' } }),
+      event('end', ['event', 'data'], { data: { type: 'string', const: '' } }),
+      event('error', ['event', 'data'], { data: json(error, errors[0]?.[0]) }),
+    ],
+  };
+}
+
+/** A parser gives an event without a name the name `message` (WHATWG HTML §9.2.6). */
+const event = (name: string, required: readonly string[], fields: object) => ({
+  type: 'object',
+  required,
+  properties: { event: { type: 'string', const: name }, ...fields },
+});

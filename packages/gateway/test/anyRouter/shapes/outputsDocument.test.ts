@@ -1,0 +1,130 @@
+import { createProblemDetails, type ErrorFormat } from '@petstore/gateway';
+import { declareErrors, type GatewayMeta, type Reply } from '@petstore/gateway/meta';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { initTRPC, tracked } from '@trpc/server';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { startShape } from './startShape.ts';
+
+const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+
+const feedErrors = declareErrors({
+  FEED_ENDED: { status: 410, data: z.object({ at: z.iso.datetime() }) },
+  FEED_BUSY: { status: 409 },
+  FEED_LOCKED: { status: 409, data: z.object({ by: z.string() }) },
+});
+const Tick = z.object({ count: z.int() }).meta({ id: 'Tick' });
+
+const router = t.router({
+  ticks: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/ticks', event: Tick, summary: 'Ticks' } })
+    .errors(feedErrors)
+    .input(z.object({ fails: z.boolean().default(false), lastEventId: z.string().optional() }))
+    .subscription(async function* ({ input }) {
+      yield tracked('1', { count: 1 });
+      if (input.fails) throw feedErrors.FEED_LOCKED({ data: { by: 'Ada' } });
+    }),
+  undescribed: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/undescribed', summary: 'Anything', errorResponses: [404] } })
+    .query(() => 1),
+  several: t.procedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/several',
+        summary: 'Several statuses',
+        responses: { 200: Tick, 202: z.object({ at: z.date() }), 204: z.void() },
+        produces: { 'application/json': true, 'text/csv': String },
+        errorResponses: { 409: 'Another one runs.' },
+      },
+    })
+    .errors(feedErrors)
+    .mutation(() => {}),
+});
+
+const formats: readonly (readonly [name: string, format: ErrorFormat | undefined])[] = [
+  ['the default errors', undefined],
+  ['problem details', createProblemDetails({ typeBase: 'https://feeds.example/problems/' })],
+];
+const versions = ['3.1', '3.2'] as const;
+
+it.each(versions.flatMap((version) => formats.map(([name, format]) => [version, name, format] as const)))(
+  'the OpenAPI %s document of every output and error is valid for Redocly, with %s',
+  async (openapi, _name, errorFormat) => {
+    const { document } = await startShape(router, {
+      document: {
+        title: 'Feeds',
+        version: '1.0.0',
+        license: { name: 'MIT', identifier: 'MIT' },
+        openapi,
+      },
+      publicUrl: 'https://feeds.example',
+      ...(errorFormat && { errorFormat }),
+    });
+    expect(document.openapi).toBe(`${openapi}.0`);
+    const folder = await mkdtemp(join(tmpdir(), 'document-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    await writeFile(join(folder, 'openapi.json'), JSON.stringify(document));
+    const root = fileURLToPath(new URL('../../../../../', import.meta.url));
+    const redocly = join(root, 'node_modules/.bin/redocly');
+    const run = promisify(execFile)(
+      redocly,
+      ['lint', join(folder, 'openapi.json'), '--config', join(root, 'redocly.yaml'), '--format', 'json'],
+      { cwd: root, env: { ...process.env, REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' } },
+    );
+    const { stdout } = await run.catch((error: unknown) => error as { stdout: string });
+    const { problems } = JSON.parse(stdout) as {
+      problems: { location: { pointer: string }[]; message: string }[];
+    };
+    expect(problems.map(({ location, message }) => [location[0]?.pointer, message])).toEqual([]);
+  },
+  60_000,
+);
+
+it('the events of a subscription fit the itemSchema of the OpenAPI 3.2 document (OAI #396)', async () => {
+  const { document, rest } = await startShape(router, {
+    document: { title: 'Feeds', version: '1.0.0', openapi: '3.2' },
+  });
+  const content = document.paths['/ticks']?.['get']?.responses['200']?.content?.['text/event-stream'];
+  expect(content).not.toHaveProperty('schema');
+  const { itemSchema } = content as unknown as { itemSchema: object };
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: 'document', ...document });
+  const withIds = JSON.parse(JSON.stringify(itemSchema).replaceAll('"#/', '"document#/')) as {
+    anyOf: { properties: { event: { const: string }; data: { contentSchema?: object } } }[];
+  };
+  const fitsEvent = ajv.compile(withIds);
+  const fitsData = (name: string, data: unknown) => {
+    const schema = withIds.anyOf.find(({ properties }) => properties.event.const === name);
+    return ajv.validate(schema?.properties.data.contentSchema ?? {}, data);
+  };
+  for (const query of ['', '?fails=true']) {
+    const text = await (await rest(`/ticks${query}`)).text();
+    const events = text
+      .trimEnd()
+      .split('\n\n')
+      .map(
+        (lines) =>
+          Object.fromEntries(lines.split('\n').map((line) => line.split(/: ?(.*)/))) as {
+            event?: string;
+            data: string;
+          },
+      );
+    expect(events).toHaveLength(2);
+    for (const event of events) {
+      const { data, event: name = 'message' } = event;
+      expect([event, fitsEvent(event)]).toEqual([event, true]);
+      expect([data, data === '' || fitsData(name, JSON.parse(data))]).toEqual([data, true]);
+    }
+  }
+  expect(fitsEvent({ event: 'other', data: '1' })).toBe(false);
+  expect(fitsData('message', { count: 'one' })).toBe(false);
+});
