@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Awaitable, createKeyVerifier, type KeyIdentity, type StoreError } from '@petstore/core';
 import { bearer, createGateway } from '@petstore/gateway';
-import { serve } from '@petstore/gateway/uws';
+import { type Adapter, loadAdapter } from './adapter.ts';
 import { openAdmin } from './admin.ts';
 import { authenticateWith } from './authenticate.ts';
 import type { Configuration } from './configuration.ts';
@@ -25,6 +25,8 @@ import { drainDeadlineMs, stopDeadlineMs, type StopOptions } from './stopOnSigna
 export interface Server {
   /** Where it is reached from this machine: scheme, host and port. */
   readonly origin: string;
+  /** What serves. */
+  readonly server: Adapter['server'];
   /** What the process has counted, as its parent gathers it; unset where it counts nothing. */
   readonly metrics?: () => Promise<MetricsSnapshot>;
   /** Resolves where its store can serve. @throws {StoreError} that says why it cannot */
@@ -50,13 +52,15 @@ export interface StartOptions {
 /**
  * Starts the service: everything is wired here. It listens also while its database is away, and is ready when that comes.
  * @throws {StoreError} where the data folder cannot be used, or the connection string cannot be right
- * @throws {ConfigurationError} where the address or the port cannot be had, or the certificate cannot be served
+ * @throws {ConfigurationError} where `SERVER` has no binary, the address or the port cannot be had, or the certificate
+ * cannot be served
  */
 export async function startServer(
   configuration: Configuration,
   { openStore = openConfiguredStore, isWorker = false, createStore = true }: StartOptions = {},
 ): Promise<Server> {
   const { ADMIN_HOST, API_KEY, DATA_DIR, HOST, MONGODB_DB, MONGODB_URI, PORT } = configuration;
+  const { server, serve } = await loadAdapter(configuration);
   const log = openLog(configuration);
   const admin = await openAdmin(configuration);
   const { promise: failed, resolve: fail } = Promise.withResolvers<StoreError>();
@@ -103,6 +107,7 @@ export async function startServer(
     const origin = originOf(host, files === undefined ? 'http' : 'https');
     const procedures = countByExecution(gateway);
     const sources = {
+      server,
       procedures,
       ready: () => store.ready(),
       callsInFlight: gateway.callsInFlight,
@@ -138,9 +143,10 @@ export async function startServer(
       admin: originOf({ host: ADMIN_HOST, port: adminListener.port }, 'http'),
     };
     if (!isWorker) warnIfRoot(log);
-    log.info({ origin, ...shown, ...kept, procedures }, isWorker ? 'worker listening' : 'listening');
+    log.info({ origin, server, ...shown, ...kept, procedures }, isWorker ? 'worker listening' : 'listening');
     return {
       origin,
+      server,
       ...(admin && { metrics: () => admin.snapshot(sources) }),
       ready: () => store.ready(),
       failed,

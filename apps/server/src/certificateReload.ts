@@ -1,5 +1,5 @@
 import { unwatchFile, watchFile } from 'node:fs';
-import type { Listening, TlsFiles } from '@petstore/gateway/uws';
+import type { Listening, TlsFiles } from '@petstore/gateway/listen';
 import type { Logger } from 'pino';
 
 /** How often the files are looked at, in milliseconds: certificates are renewed days before they expire. */

@@ -2,7 +2,8 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { StoreError } from '@petstore/core';
-import { reservePort, serve } from '@petstore/gateway/uws';
+import { reservePort } from '@petstore/gateway/listen';
+import { type Adapter, loadAdapter, serverNames } from './adapter.ts';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from './configuration.ts';
 import { configurationText } from './configurationText.ts';
@@ -22,7 +23,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export async function runCheck(configuration: Configuration, environment: Environment): Promise<string> {
   const faults: string[] = [];
   let isOutdated = false;
-  for (const check of [checkEdge, checkStore, checkPort, checkAdminPort]) {
+  const adapter = loadAdapter(configuration);
+  const checkAdapter = () => checkEdge(configuration, adapter);
+  for (const check of [checkAdapter, checkStore, checkPort, checkAdminPort]) {
     await check(configuration).catch((error: unknown) => {
       // A start brings the store up to date.
       if (error instanceof StoreError && error.code === 'migration-needed') isOutdated = true;
@@ -30,11 +33,14 @@ export async function runCheck(configuration: Configuration, environment: Enviro
     });
   }
   if (faults.length > 0) throw new CommandError(faults.join('\n'));
-  return `${configurationText(environment)}\nA start with this would succeed${isOutdated ? ', and bring the store up to date' : ''}.`;
+  const { server } = await adapter;
+  const succeeds = `A start with this would succeed${isOutdated ? ', and bring the store up to date' : ''}.`;
+  return `${configurationText(environment)}\n${succeeds} It would serve on ${serverNames[server]}.`;
 }
 
-/** What the gateway and its certificate are told, on a port that nobody knows. */
-async function checkEdge(configuration: Configuration): Promise<void> {
+/** The limits and the certificate that are set, on a port that nobody knows. */
+async function checkEdge(configuration: Configuration, adapter: Promise<Adapter>): Promise<void> {
+  const { serve } = await adapter;
   const gateway = await describingGateway(configuration);
   const tls = tlsFiles(configuration);
   const host = await serve(gateway, tls && { tls }).catch((error: unknown) => {

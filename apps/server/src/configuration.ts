@@ -97,6 +97,11 @@ export const Configuration = z.object({
   PORT: wholeNumber(0, 65_535).default(3000).register(variables, {
     description: 'The port to listen on. `0`: any free one',
   }),
+  SERVER: z.enum(['auto', 'uws', 'node']).default('auto').register(variables, {
+    description:
+      'What serves. `uws`: uWebSockets.js. `node`: node:http. `auto`: uWebSockets.js where it has a binary for this Node and system, else node:http',
+    takes: '`auto`, `uws` or `node`',
+  }),
   WORKERS: wholeNumber(1, 256).default(1).register(variables, {
     description: 'How many processes serve on the port, on Linux only. More of them than cores gain nothing',
   }),

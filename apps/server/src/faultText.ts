@@ -5,7 +5,6 @@ const forPeople = new Set([
   'ConfigurationError',
   'GatewayError',
   'ListenError',
-  'NoBinaryError',
   'StoreError',
   'UnclosedStoreError',
 ]);

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { apiKey, type Ended, newFolder } from './testing/newFolder.ts';
 import { nobody, nobodyCanRun } from './testing/nobody.ts';
+import { otherVersions, withoutBinary } from './testing/otherVersions.ts';
 
 const oneSentence = { code: 1, stdout: '', isSentence: true, missing: [] };
 
@@ -91,16 +92,17 @@ describe('a start that cannot succeed ends with one sentence and a code that is 
     expect(seen(await command(['sevre']), '"sevre"', '--help')).toEqual(oneSentence);
   });
 
-  test('uWebSockets.js has no binary for this Node', async () => {
+  test('SERVER=uws, and uWebSockets.js has no binary for this Node', async () => {
     const { command } = await newFolder();
-    expect(
-      seen(await command([], { nodeArgs: ['--import', versions({ modules: '1' })] }), 'uWebSockets.js'),
-    ).toEqual(oneSentence);
+    const ended = await command([], { nodeArgs: withoutBinary, env: { SERVER: 'uws' } });
+    expect(seen(ended, 'SERVER is "uws"', 'No binary of uWebSockets.js', 'overrides', 'Node 22')).toEqual(
+      oneSentence,
+    );
   });
 
   test('Node is too old', async () => {
     const { command } = await newFolder();
-    const ended = await command([], { nodeArgs: ['--import', versions({ node: '20.19.0' })] });
+    const ended = await command([], { nodeArgs: otherVersions({ node: '20.19.0' }) });
     expect(seen(ended, 'Node 22', '20.19.0', 'npm start')).toEqual(oneSentence);
   });
 });
@@ -110,9 +112,3 @@ test('key commands on a folder that cannot be used end the same way', async () =
   await writeFile(dataDir, '');
   expect(seen(await command(['keys', 'list'], { env: { API_KEY: apiKey } }), dataDir)).toEqual(oneSentence);
 });
-
-/** A module that makes Node say that it is another. */
-function versions(changed: Readonly<Record<string, string>>): string {
-  const code = `Object.defineProperty(process, 'versions', { value: { ...process.versions, ...${JSON.stringify(changed)} } })`;
-  return `data:text/javascript,${encodeURIComponent(code)}`;
-}

@@ -1,4 +1,4 @@
-import { CertificateError, ListenError } from '@petstore/gateway/uws';
+import { CertificateError, ListenError } from '@petstore/gateway/listen';
 import { ConfigurationError } from './configuration.ts';
 
 /**

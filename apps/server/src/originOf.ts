@@ -1,4 +1,4 @@
-import type { Listening } from '@petstore/gateway/uws';
+import type { Listening } from '@petstore/gateway/listen';
 
 /** Where a listener is reached from this machine: scheme, host and port. */
 export function originOf({ host, port }: Pick<Listening, 'host' | 'port'>, scheme: 'http' | 'https'): string {

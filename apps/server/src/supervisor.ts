@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { reservePort } from '@petstore/gateway/uws';
+import { reservePort } from '@petstore/gateway/listen';
 import { openGatheringAdmin } from './admin.ts';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from './configuration.ts';
@@ -45,7 +45,7 @@ export async function startWorkers(configuration: Configuration): Promise<Stoppa
   const adminListener = await admin?.listen(health, () => workers.metrics());
   // Without TLS a SIGHUP does here what it does to any process, as it does without workers.
   if (tlsFiles(configuration)) process.on('SIGHUP', () => workers.reload());
-  const origin = await workers
+  const { origin, server } = await workers
     .start(reserved.release)
     .catch((error: unknown) => {
       throw new CommandError(error instanceof Error ? error.message : String(error), { cause: error });
@@ -55,7 +55,7 @@ export async function startWorkers(configuration: Configuration): Promise<Stoppa
     admin: originOf({ host: ADMIN_HOST, port: adminListener.port }, 'http'),
   };
   warnIfRoot(log);
-  log.info({ origin, ...shown, workers: WORKERS }, 'listening');
+  log.info({ origin, server, ...shown, workers: WORKERS }, 'listening');
   return {
     async close() {
       isDraining = true;

@@ -32,7 +32,7 @@ export async function runWorker(configuration: Configuration, { createStore }: W
   }
   // Node types no messages; this one's sender is our parent, of the same version.
   process.on('message', (message: ToWorker) => void answer(server, message));
-  await tell({ type: 'listening', origin: server.origin });
+  await tell({ type: 'listening', origin: server.origin, server: server.server });
 }
 
 async function answer(server: Server, { type, id }: ToWorker): Promise<void> {

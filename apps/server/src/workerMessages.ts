@@ -1,10 +1,11 @@
 import type { StoreErrorCode } from '@petstore/core';
+import type { Adapter } from './adapter.ts';
 import type { MetricsSnapshot } from './metrics/index.ts';
 
 /** What a worker tells the process that started it. */
 export type FromWorker =
   /** It serves. */
-  | { readonly type: 'listening'; readonly origin: string }
+  | { readonly type: 'listening'; readonly origin: string; readonly server: Adapter['server'] }
   /** It could not start, and why: one sentence. It ends now. */
   | { readonly type: 'failed'; readonly message: string }
   /** It was told to stop, and takes no new connection any more. */

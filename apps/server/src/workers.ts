@@ -34,6 +34,9 @@ export interface ToldMetrics {
   readonly metrics: MetricsSnapshot;
 }
 
+/** Where workers are reached, and what serves there. */
+type Reached = Omit<Extract<FromWorker, { type: 'listening' }>, 'type'>;
+
 interface Worker {
   /** From 1, in the order in which they were started. */
   readonly number: number;
@@ -51,10 +54,10 @@ export interface Workers {
    * Starts them: the first alone, since what one cannot do none can. Each of the others listens then, has ended and is
    * being replaced, or is still starting after 10 s.
    * @param onFirst called when the first one listens
-   * @returns where they are reached
+   * @returns where they are reached, and what serves there
    * @throws {Error} with a sentence for people, where the first one cannot start
    */
-  start(onFirst: () => void): Promise<string>;
+  start(onFirst: () => void): Promise<Reached>;
   /** Has each read its certificate anew. */
   reload(): void;
   /** Ends all of them at once. */
@@ -87,8 +90,8 @@ export function createWorkers({ count, env, log, onEnded, missing }: WorkersOpti
   let isStopping = false;
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
 
-  /** @returns a promise of where it is reached */
-  function launch(shortLives: number): Promise<string> {
+  /** Resolves when it listens. */
+  function launch(shortLives: number): Promise<Reached> {
     // Not `import.meta.url`: bundled, that is the file of a chunk.
     // The first one alone makes a store where there is none.
     const args = hasStarted ? ['worker', 'existing'] : ['worker'];
@@ -103,7 +106,7 @@ export function createWorkers({ count, env, log, onEnded, missing }: WorkersOpti
       isReplaced: false,
     };
     workers.add(worker);
-    const listening = new Promise<string>((resolve, reject) => {
+    const listening = new Promise<Reached>((resolve, reject) => {
       let reason: string | undefined;
       // Node types no messages; these come from our own file, of the same version.
       child.on('message', (message: FromWorker) => {
@@ -112,7 +115,7 @@ export function createWorkers({ count, env, log, onEnded, missing }: WorkersOpti
             worker.isListening = true;
             // It may have read the certificate before.
             if (reloadedAt > worker.startedAt) child.kill('SIGHUP');
-            return resolve(message.origin);
+            return resolve({ origin: message.origin, server: message.server });
           case 'failed':
             reason = message.message;
             return;
@@ -157,10 +160,10 @@ export function createWorkers({ count, env, log, onEnded, missing }: WorkersOpti
     }, replacementDelayMs(shortLives));
   }
 
-  async function start(onFirst: () => void): Promise<string> {
-    let origin: string;
+  async function start(onFirst: () => void): Promise<Reached> {
+    let first: Reached;
     try {
-      origin = await launch(0);
+      first = await launch(0);
     } catch (error) {
       isStopping = true;
       await killAll();
@@ -171,7 +174,7 @@ export function createWorkers({ count, env, log, onEnded, missing }: WorkersOpti
     const later = Promise.allSettled(Array.from({ length: count - 1 }, () => launch(0)));
     // One that hangs must not keep the start of those that serve from being reported.
     await Promise.race([later, sleep(laterStartMs, undefined, { ref: false })]);
-    return origin;
+    return first;
   }
 
   const signal = (to: Iterable<Worker>, name: NodeJS.Signals) => {

@@ -336,18 +336,11 @@ function describedHeaders(operations: readonly Operation[], schemes: readonly Sc
     Object.keys(isZod(headers) ? (headers as z.ZodObject).shape : headers);
   return {
     request: [
-      ...operations.flatMap(({ input, rest }) => [
-        ...names(rest.requestHeaders),
-        ...input.headers.flatMap(({ place }) => (place.in === 'header' ? [place.name] : [])),
-      ]),
+      ...operations.flatMap(({ rest }) => names(rest.requestHeaders)),
       // A page must be allowed to send an API key's header.
       ...schemes.flatMap(({ document }) => (document['in'] === 'header' ? [String(document['name'])] : [])),
     ],
-    response: operations.flatMap(({ input, rest }) => [
-      ...names(rest.responseHeaders),
-      ...(rest.method === 'QUERY' && input.body ? ['Accept-Query'] : []),
-    ]),
-    methods: operations.map(({ rest }) => rest.method),
+    response: operations.flatMap(({ rest }) => names(rest.responseHeaders)),
   };
 }
 

@@ -37,7 +37,6 @@ test('names each of its programs', () => {
     'exports.ts',
     'orders.ts',
     'fieldErrors.ts',
-    'tenants.ts',
     'fromTrpcToOpenapi.ts',
     'fromStandalone.ts',
   ]);

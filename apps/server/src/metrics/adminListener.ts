@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HttpResponse } from '@petstore/gateway';
-import { ListenError } from '@petstore/gateway/uws';
+import { ListenError } from '@petstore/gateway/listen';
 import { listenFault } from '../listenFault.ts';
 
 /** A page without a body that streams. */

@@ -3,6 +3,7 @@ import type { Exchange } from '@petstore/gateway';
 import { gatherMetrics, type MetricsSnapshot, type MetricsSources, openMetrics } from './index.ts';
 
 const sources: MetricsSources = {
+  server: 'node',
   ready: () => {},
   procedures: { compiled: 3, trpc: 0 },
   callsInFlight: () => 2,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type Store, StoreError } from '@petstore/core';
-import { reservePort } from '@petstore/gateway/uws';
+import { reservePort } from '@petstore/gateway/listen';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey } from '../testing/newFolder.ts';
 import { type StoreChange, serverHere } from '../testing/serverHere.ts';

@@ -2,12 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '@petstore/core';
 import type { Exchange, ServedProcedure } from '@petstore/gateway';
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
+import type { Adapter } from '../adapter.ts';
 import { createExchangeMetrics } from './exchangeMetrics.ts';
 import { type Family, gauge, type MetricsSnapshot } from './family.ts';
 import { createStoreMetrics } from './storeMetrics.ts';
 
 /** What is asked for when the metrics are read. */
 export interface MetricsSources {
+  /** What serves. */
+  readonly server: Adapter['server'];
   /** Rejects, or throws, where the store cannot serve. */
   readonly ready: () => unknown;
   /** How many procedures are called which way. */
@@ -46,6 +49,11 @@ export function openMetrics(): Metrics {
       const [isReady, process] = await Promise.all([canServe(sources), registry.getMetricsAsJSON()]);
       const { http, webSockets } = sources.connections();
       return [
+        {
+          // The same in every process of one start.
+          ...gauge('petstore_server_info', '1, by what serves.', 1, 'max'),
+          values: [{ labels: { server: sources.server }, value: 1 }],
+        },
         ...exchanges.families(),
         {
           // The same in every process of one build.

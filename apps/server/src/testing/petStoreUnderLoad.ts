@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { reservePort } from '@petstore/gateway/uws';
+import { reservePort } from '@petstore/gateway/listen';
 import { apiKey, nameLength, pets, startPinned, type StartUnderLoad } from '@petstore/gateway-test/load';
 
 /** The process as it is started by `npm start`, from its sources. */

@@ -80,14 +80,7 @@ export interface ProblemDetailsOptions {
   readonly typeBase?: string;
 }
 
-const problemErrors = z.array(
-  z.object({
-    pointer: z.string(),
-    detail: z.string(),
-    in: z.string().optional(),
-    name: z.string().optional(),
-  }),
-);
+const problemErrors = z.array(z.object({ pointer: z.string(), detail: z.string() }));
 
 /** Problem details (RFC 9457), with the offending fields as `errors` and the data of a declared error as `data`. */
 export function createProblemDetails({ typeBase }: ProblemDetailsOptions): ErrorFormat {
@@ -115,7 +108,7 @@ export function createProblemDetails({ typeBase }: ProblemDetailsOptions): Error
         code,
         ...(data !== undefined && { data }),
         ...(issues.length > 0 && {
-          errors: issues.map(problemError),
+          errors: issues.map(({ path, message: detail }) => ({ pointer: jsonPointer(path), detail })),
         }),
       };
     },
@@ -163,12 +156,6 @@ export const trpcToOpenApiErrors: ErrorFormat = {
       ...(!isDeclared && { issues: zodIssues.optional() }),
     }),
 };
-
-const problemError = ({ path, message: detail, place }: InputIssue) => ({
-  pointer: jsonPointer(path),
-  detail,
-  ...place,
-});
 
 /** RFC 6901, as a URI fragment. */
 const jsonPointer = (path: readonly PropertyKey[]) =>

@@ -3,15 +3,12 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
 import type { ErrorFormat, RestError } from '../../openapi/errorFormat.ts';
-import type { Place } from '../../openapi/places.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { clientMessage, codeMessage } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
-import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
+import { formatIssues, issuesOf } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
 import { shownError } from '../../procedures/shownError.ts';
-
-type Places = ReadonlyMap<PropertyKey, Place>;
 
 export type ErrorResponse = ReturnType<typeof createErrorResponse>;
 
@@ -21,21 +18,17 @@ export type ErrorResponse = ReturnType<typeof createErrorResponse>;
  */
 export function createErrorResponse(format: ErrorFormat) {
   const shared: readonly Header[] = [['content-type', format.contentType]];
-  /**
-   * @param declared the errors that the procedure declares
-   * @param places where properties of the input travel, which its issues then say
-   */
+  /** @param declared the errors that the procedure declares */
   return (
     error: TRPCError,
     scope: RequestScope,
     headers: readonly Header[] = [],
     declared?: ErrorDefinitions,
-    places?: Places,
   ): ResponseDraft => {
     let shown: RestError;
     let body: string;
     try {
-      shown = restError(error, declared, places);
+      shown = restError(error, declared);
       body = JSON.stringify(format.body(shown), shown.issues.length > 0 ? bigintsAsText : undefined);
     } catch (cause) {
       // The format is the service's own, and failed; or the data of an error does not fit what is declared.
@@ -64,25 +57,16 @@ export class RestStatusError extends TRPCError {
 }
 
 /** @throws where the data of a declared error does not fit its schema */
-function restError(
-  error: TRPCError,
-  declared: ErrorDefinitions | undefined,
-  places: Places | undefined,
-): RestError {
+function restError(error: TRPCError, declared: ErrorDefinitions | undefined): RestError {
   const shown = declared && shownError(error, declared);
   if (shown) return { ...shown, isDeclared: true, issues: [], error };
   const isStatusError = error instanceof RestStatusError;
   const code = isStatusError ? error.restCode : error.code;
-  const issues = withPlaces(issuesOf(error), places);
+  const issues = issuesOf(error);
   const message = issues.length > 0 ? formatIssues(issues) : clientMessage(error);
   const status = isStatusError ? error.status : getHTTPStatusCodeFromError(error);
   return { code, message, status, isDeclared: false, data: undefined, issues, error };
 }
-
-const withPlaces = (issues: readonly InputIssue[], places: Places | undefined) =>
-  places === undefined || places.size === 0
-    ? issues
-    : issues.map((issue) => ({ ...issue, place: places.get(issue.path[0] ?? '') }));
 
 const code = 'INTERNAL_SERVER_ERROR';
 const internalError = JSON.stringify({ code, message: codeMessage(code), status: 500 });

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { apiKey, newFolder } from './testing/newFolder.ts';
+import { withoutBinary } from './testing/otherVersions.ts';
+import { logLines } from './testing/petStoreProcess.ts';
+
+test.each([
+  { SERVER: 'auto', isThere: true, server: 'uws', name: 'uWebSockets.js' },
+  { SERVER: 'auto', isThere: false, server: 'node', name: 'node:http' },
+  { SERVER: 'uws', isThere: true, server: 'uws', name: 'uWebSockets.js' },
+  { SERVER: 'node', isThere: true, server: 'node', name: 'node:http' },
+])(
+  'SERVER=$SERVER serves on $name where the binary is there: $isThere; the first log line, --check and the metrics say so',
+  async ({ SERVER, isThere, server, name }) => {
+    const { serve, command } = await newFolder();
+    const nodeArgs = isThere ? [] : withoutBinary;
+    const env = { SERVER, API_KEY: apiKey, ADMIN_PORT: '0' };
+    const running = await serve({ nodeArgs, env });
+    const first = logLines(running).find(({ level }) => level === 30);
+    expect(first).toMatchObject({ msg: 'listening', server });
+    const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
+    const created = await fetch(`${running.origin}/v1/pets`, { method: 'POST', headers, body });
+    expect([created.status, await created.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);
+    const metrics = await (await fetch(`${String(first?.admin)}/metrics`)).text();
+    expect(metrics).toContain(`petstore_server_info{server="${server}"} 1\n`);
+    expect(await running.stop()).toEqual({ code: 0, signal: null });
+    const checked = await command(['--check'], { nodeArgs, env });
+    expect(checked.stdout).toContain(`It would serve on ${name}.`);
+  },
+);
