@@ -47,6 +47,13 @@ const serving = (adapter: string) => `
   await close({ graceMs: 0 });
 `;
 
+const fetching = `
+  import { gateway } from './books.mjs';
+
+  const response = await gateway.fetch(new Request('http://127.0.0.1/v1/books/7'));
+  console.log(response.status, await response.text());
+`;
+
 it.each(nodes)(
   'on Node $version all packages install without a warning, and run',
   async ({ node, onUws }) => {
@@ -57,6 +64,8 @@ it.each(nodes)(
     expect(warnings).toEqual([]);
     await write({
       'books.mjs': books,
+      'fetch.mjs': fetching,
+      'node.mjs': serving('node'),
       'uws.mjs': serving('uws'),
       'router.ts': "export { appRouter } from '@petstore/core';",
       'store.mjs': `
@@ -71,6 +80,8 @@ it.each(nodes)(
       await store.close();
     `,
     });
+    for (const file of ['node.mjs', 'fetch.mjs'])
+      expect(await run('node', file)).toEqual({ stdout: '200 "book 7"\n', stderr: '' });
     const served = await run('node', 'uws.mjs').then(
       ({ stdout }) => stdout.trimEnd(),
       ({ message }: Error) => /^NoBinaryError: .*$/m.exec(message)?.[0] ?? message,
