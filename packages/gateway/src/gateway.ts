@@ -336,11 +336,18 @@ function describedHeaders(operations: readonly Operation[], schemes: readonly Sc
     Object.keys(isZod(headers) ? (headers as z.ZodObject).shape : headers);
   return {
     request: [
-      ...operations.flatMap(({ rest }) => names(rest.requestHeaders)),
+      ...operations.flatMap(({ input, rest }) => [
+        ...names(rest.requestHeaders),
+        ...input.headers.flatMap(({ place }) => (place.in === 'header' ? [place.name] : [])),
+      ]),
       // A page must be allowed to send an API key's header.
       ...schemes.flatMap(({ document }) => (document['in'] === 'header' ? [String(document['name'])] : [])),
     ],
-    response: operations.flatMap(({ rest }) => names(rest.responseHeaders)),
+    response: operations.flatMap(({ input, rest }) => [
+      ...names(rest.responseHeaders),
+      ...(rest.method === 'QUERY' && input.body ? ['Accept-Query'] : []),
+    ]),
+    methods: operations.map(({ rest }) => rest.method),
   };
 }
 

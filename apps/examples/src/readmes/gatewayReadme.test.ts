@@ -37,6 +37,7 @@ test('names each of its programs', () => {
     'exports.ts',
     'orders.ts',
     'fieldErrors.ts',
+    'tenants.ts',
     'fromTrpcToOpenapi.ts',
     'fromStandalone.ts',
   ]);

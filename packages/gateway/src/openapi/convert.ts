@@ -7,7 +7,7 @@ import { innermost, maxDepth } from './zodSchema.ts';
 export const notConvertible = undefined;
 
 /** Turns the text of a path segment, a query parameter or a form field into the value that a schema takes. */
-interface Converter {
+export interface Converter {
   /** What the text must be, in words that follow "must be". */
   readonly expects: string;
   readonly convert: (text: string) => unknown;
@@ -24,13 +24,6 @@ export interface ParameterConverter extends Converter {
   readonly repeated: boolean;
   /** Whether it is a file, which is taken as it is. */
   readonly isFile: boolean;
-}
-
-/** A property of the input that is sent as text: in the path, in the query, or as a form's field. */
-export interface Parameter {
-  readonly name: string;
-  readonly schema: z.core.$ZodType;
-  readonly converter: ParameterConverter;
 }
 
 /** As the schemas of integers take it: nothing is trimmed or rounded. */
@@ -161,7 +154,8 @@ export function parameterConverter(schema: z.core.$ZodType, isMultipart = false)
   return { ...(isFile ? file : scalarConverter(item)), repeated, isFile };
 }
 
-function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
+/** @throws {Unservable} where a text cannot be converted without guessing */
+export function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
   const inner = innermost(schema);
   if (inner === undefined || depth > maxDepth) {
     reject('contains itself, which a URL cannot carry');

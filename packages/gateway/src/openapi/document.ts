@@ -1,16 +1,18 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { generateOpenApiDocument } from '#openapi-generator';
 import { z } from 'zod';
-import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
+import type { oas31, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { idempotencyKeyPattern } from '../policies/idempotencyKey.ts';
 import type { Scheme, SecurityScheme } from '../policies/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
-import type { Parameter } from './convert.ts';
 import { documentedResponses, schemesFor, type DocumentedService } from './documentedResponses.ts';
 import type { Operation } from './operation.ts';
 import { operationDescription } from './deprecation.ts';
 import { toOpenApi32 } from './openApi32.ts';
-import { unwrap } from './zodSchema.ts';
+import type { Parameter } from './parameter.ts';
+import { parameterName, parameterStyle } from './parameterStyle.ts';
+import { documentPath } from './pathTemplate.ts';
+import { optionalOf, unwrap, type Schema } from './zodSchema.ts';
 
 /** What the OpenAPI document says about the service as a whole. */
 export interface DocumentOptions {
@@ -56,6 +58,8 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
       securitySchemes: securitySchemes(options.schemes),
     }),
   );
+  completeParameters(document, options.operations);
+  moveQueries(document);
   const complete = {
     ...document,
     // Explicit: without it a reader cannot tell "none" from "forgotten".
@@ -74,11 +78,43 @@ const securitySchemes = (schemes: readonly Scheme[]) =>
 function paths(options: CreateDocumentOptions): ZodOpenApiPathsObject {
   const all: ZodOpenApiPathsObject = {};
   for (const operation of options.operations) {
-    const { method, path } = operation.rest;
-    const methods = (all[path] ??= {});
-    methods[method.toLowerCase() as Lowercase<typeof method>] = describe(operation, options);
+    const methods = (all[documentPath(operation.rest.path)] ??= {});
+    methods[methodKey(operation)] = describe(operation, options);
   }
   return all;
+}
+
+/**
+ * The name of an operation in its path item while the document is generated. OpenAPI 3.1 has none for QUERY: it stands as
+ * TRACE, which no operation has, and becomes an extension in the end.
+ */
+const methodKey = ({ rest: { method } }: Operation) =>
+  method === 'QUERY' ? 'trace' : (method.toLowerCase() as Lowercase<typeof method>);
+
+/** Moves each QUERY operation to `x-query` of its path: OpenAPI 3.1 has no `query`, and 3.2 has. */
+function moveQueries(document: Pick<oas31.OpenAPIObject, 'paths'>): void {
+  for (const item of Object.values(document.paths ?? {})) {
+    if (item.trace === undefined) continue;
+    Object.assign(item, { 'x-query': item.trace });
+    delete item.trace;
+  }
+}
+
+/** Adds to each parameter what zod-openapi cannot be told of a schema that others use too. */
+function completeParameters(
+  document: Pick<oas31.OpenAPIObject, 'paths'>,
+  operations: readonly Operation[],
+): void {
+  for (const operation of operations) {
+    const { path, query } = operation.input;
+    const described =
+      document.paths?.[documentPath(operation.rest.path)]?.[methodKey(operation)]?.parameters ?? [];
+    for (const parameter of [...path, ...query.values()]) {
+      const { name, in: where } = parameterName(parameter);
+      const own = described.find((each) => 'in' in each && each.in === where && each.name === name);
+      if (own && 'in' in own) Object.assign(own, parameterStyle(parameter, own.description));
+    }
+  }
 }
 
 /**
@@ -100,10 +136,12 @@ function withDateFormat<Generated>(generate: () => Generated): Generated {
 }
 
 function describe(operation: Operation, service: DocumentedService): ZodOpenApiOperationObject {
-  const { rest, body, isPublic, pathParameters, procedure, texts } = operation;
+  const { input, isPublic, procedure, rest } = operation;
+  const { body, path, query } = input;
   const { summary, tags, deprecation } = rest;
   const description = operationDescription(rest);
   const header = requestHeaders(operation);
+  const cookies = input.headers.filter(({ place }) => place.in === 'cookie');
   return {
     operationId: rest.operationId ?? procedure.path,
     ...(summary !== undefined && { summary }),
@@ -119,9 +157,10 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
           })),
     }),
     requestParams: {
-      ...(pathParameters.length > 0 && { path: parameters(pathParameters) }),
-      ...(!body && texts.size > 0 && { query: queryObject(operation) }),
+      ...(path.length > 0 && { path: parameters(path) }),
+      ...(query.size > 0 && { query: parameters([...query.values()], input.isOptional) }),
       ...(header && { header }),
+      ...(cookies.length > 0 && { cookie: parameters(cookies, input.isOptional) }),
     },
     ...(body && {
       requestBody: {
@@ -135,9 +174,13 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
   };
 }
 
-/** The headers that the metadata describes, `Idempotency-Key`, and the `Last-Event-ID` of a subscription that can resume. */
-function requestHeaders({ rest, output, texts }: Operation): z.ZodObject | undefined {
+/** The headers that the metadata describes, those that the input is read from, `Idempotency-Key`, and the `Last-Event-ID` of a subscription that can resume. */
+function requestHeaders({ rest, output, input }: Operation): z.ZodObject | undefined {
+  const own = input.headers.filter(({ place }) => place.in === 'header');
   let headers = rest.requestHeaders;
+  if (own.length > 0) {
+    headers = z.object({ ...headers?.shape, ...parameters(own, input.isOptional).shape });
+  }
   const add = (name: string, schema: z.ZodString, description: string) => {
     headers = (headers ?? z.object({})).extend({ [name]: schema.optional().meta({ description }) });
   };
@@ -146,32 +189,57 @@ function requestHeaders({ rest, output, texts }: Operation): z.ZodObject | undef
       'Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07).';
     add('Idempotency-Key', z.string().regex(idempotencyKeyPattern), description);
   }
-  if (output.kind === 'events' && texts.has('lastEventId')) {
+  if (output.kind === 'events' && input.query.get('lastEventId')) {
     add('Last-Event-ID', z.string(), 'The id of the last event that came: the stream goes on after it.');
   }
   return headers;
 }
 
-const parameters = (list: readonly Pick<Parameter, 'name' | 'schema'>[]) =>
-  z.object(Object.fromEntries(list.map(({ name, schema }) => [name, schema as z.ZodType])));
-
-/** Where the input as a whole may be absent, so may each parameter: OpenAPI cannot say "all of them or none". */
-function queryObject({ texts, isInputOptional }: Operation): z.ZodObject {
-  const list = [...texts.values()];
-  if (!isInputOptional) return parameters(list);
-  const absent = list.map(({ name, schema }) => {
-    const { id: _id, ...metadata } = z.globalRegistry.get(schema) ?? {};
-    return { name, schema: z.optional(schema).meta(metadata) };
-  });
-  return parameters(absent);
-}
+/**
+ * @param isOptional where the input as a whole may be absent, so may each parameter: OpenAPI cannot say "all of them or
+ *   none"
+ */
+const parameters = (list: readonly Parameter[], isOptional = false) =>
+  z.object(
+    Object.fromEntries(
+      list.map((parameter) => [
+        parameterName(parameter).name,
+        (isOptional ? optionalOf(parameter.schema) : parameter.schema) as z.ZodType,
+      ]),
+    ),
+  );
 
 /** The input itself where the body is all of it, so that its name survives. */
-function bodySchema({ procedure, pathParameters, shape }: Operation): z.ZodType {
-  const [input, ...others] = procedure.inputs;
-  return others.length === 0 && pathParameters.length === 0 && isZod(input)
-    ? (withoutNull(input) as z.ZodType)
-    : z.object(shape as Record<string, z.ZodType>);
+function bodySchema({ procedure, input }: Operation): z.ZodType {
+  const [only, ...others] = procedure.inputs;
+  const { body, path } = input;
+  if (body?.whole) return body.whole as z.ZodType;
+  const elsewhere = [...path.map(({ field }) => field), ...(body?.elsewhere ?? [])];
+  if (others.length === 0 && elsewhere.length === 0 && isZod(only)) return withoutNull(only) as z.ZodType;
+  if (!body?.isUnion) return z.object((body?.shape ?? {}) as Record<string, z.ZodType>);
+  const parts = procedure.inputs.filter(isZod).map((part) => withoutProperties(part, elsewhere) as z.ZodType);
+  return parts.reduce((left, right) => z.intersection(left, right));
+}
+
+/** An object, a union or an intersection of objects without some of their properties; itself where it has none of them. */
+function withoutProperties(schema: z.core.$ZodType, names: readonly string[]): z.core.$ZodType {
+  const without = (part: z.core.$ZodType) => withoutProperties(part, names);
+  const { def } = (schema as Schema)._zod;
+  if (def.type === 'object') {
+    if (!names.some((name) => Object.hasOwn(def.shape, name))) return schema;
+    const kept = Object.entries(def.shape).filter(([name]) => !names.includes(name));
+    return z.object(Object.fromEntries(kept) as Record<string, z.ZodType>);
+  }
+  if (def.type === 'intersection') return z.intersection(without(def.left), without(def.right));
+  if (def.type === 'union') {
+    const options = def.options.map(without);
+    if (options.every((option, index) => option === def.options[index])) return schema;
+    const discriminator = 'discriminator' in def ? (def.discriminator as string) : undefined;
+    if (discriminator === undefined || names.includes(discriminator)) return z.union(options);
+    return z.discriminatedUnion(discriminator, options as unknown as [z.ZodObject, ...z.ZodObject[]]);
+  }
+  const inner = unwrap(schema);
+  return inner ? without(inner) : schema;
 }
 
 /** What the innermost `.nullable()` of an input wraps: `null` names no parameters, so no request can send it as the input. */

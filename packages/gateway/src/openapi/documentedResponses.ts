@@ -28,7 +28,7 @@ export function documentedResponses(
 ): Record<string, ZodOpenApiResponseObject> {
   const responses: Record<string, ZodOpenApiResponseObject> = {};
   const { output, rest, statuses } = operation;
-  const headers = successHeaders(operation, service);
+  const headers = documentedHeaders(operation, service);
   for (const status of statuses) {
     const isRedirect = status >= 300 && status <= 399;
     const hasBody = status !== 204 && !isRedirect;
@@ -62,7 +62,10 @@ export function documentedResponses(
   return responses;
 }
 
-function successHeaders({ computedHeaders, output, rest }: Operation, service: DocumentedService): Headers {
+function documentedHeaders(
+  { computedHeaders, output, rest, successHeaders }: Operation,
+  service: DocumentedService,
+): Headers {
   const described = isZod(rest.responseHeaders) ? Object.entries(rest.responseHeaders.shape) : [];
   return {
     ...requestId,
@@ -71,6 +74,9 @@ function successHeaders({ computedHeaders, output, rest }: Operation, service: D
     ...deprecationHeaders({ rest }, rest.pagination !== undefined),
     ...Object.fromEntries(computedHeaders.map(([name, { description }]) => [name, header(description)])),
     ...Object.fromEntries(described.map(([name, schema]) => [name, header(schema.description ?? name)])),
+    ...(successHeaders.some(([name]) => name === 'accept-query') && {
+      'Accept-Query': header('The media types that QUERY takes at this path (RFC 10008).'),
+    }),
     ...(rest.idempotencyKey && {
       'Idempotent-Replayed': header('`true` where an earlier request did it.'),
     }),
@@ -104,9 +110,10 @@ const eventsDescription =
 
 /** The statuses of errors, each with what it means. */
 function errorDescriptions(
-  { body, isPublic, output, pathParameters, procedure: { scopes }, rest, texts }: Operation,
+  { input, isPublic, output, procedure: { scopes }, rest }: Operation,
   { isRateLimited, limits, limitsAttempts, schemes }: DocumentedService,
 ): Readonly<Record<string, string | undefined>> {
+  const { body, headers, path, query } = input;
   const hasCredential = schemes.length > 0 && !isPublic;
   const forbidden = [
     scopes && `The credential lacks a scope: ${scopes.join(' ')}.`,
@@ -119,13 +126,13 @@ function errorDescriptions(
   ].filter((sentence) => sentence !== false);
   const { errorResponses: own = {} } = rest;
   return {
-    ...((pathParameters.length + texts.size > 0 || body) && {
+    ...((path.length + query.size + headers.length > 0 || body) && {
       400: 'The input is not valid; the message names each field.',
     }),
     ...(output.kind === 'media' && { 406: `Accept has none of ${[...output.types.keys()].join(', ')}.` }),
     ...(hasCredential && { 401: 'The credential is missing or not valid.' }),
     ...(forbidden.length > 0 && { 403: forbidden.join(' ') }),
-    ...(pathParameters.some(({ converter }) => converter.integer) && {
+    ...(path.some(({ converter }) => converter.integer) && {
       404: 'There is nothing with this identifier.',
     }),
     ...(body && {

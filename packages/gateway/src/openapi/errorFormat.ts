@@ -80,7 +80,14 @@ export interface ProblemDetailsOptions {
   readonly typeBase?: string;
 }
 
-const problemErrors = z.array(z.object({ pointer: z.string(), detail: z.string() }));
+const problemErrors = z.array(
+  z.object({
+    pointer: z.string(),
+    detail: z.string(),
+    in: z.string().optional(),
+    name: z.string().optional(),
+  }),
+);
 
 /** Problem details (RFC 9457), with the offending fields as `errors` and the data of a declared error as `data`. */
 export function createProblemDetails({ typeBase }: ProblemDetailsOptions): ErrorFormat {
@@ -108,7 +115,7 @@ export function createProblemDetails({ typeBase }: ProblemDetailsOptions): Error
         code,
         ...(data !== undefined && { data }),
         ...(issues.length > 0 && {
-          errors: issues.map(({ path, message: detail }) => ({ pointer: jsonPointer(path), detail })),
+          errors: issues.map(problemError),
         }),
       };
     },
@@ -156,6 +163,12 @@ export const trpcToOpenApiErrors: ErrorFormat = {
       ...(!isDeclared && { issues: zodIssues.optional() }),
     }),
 };
+
+const problemError = ({ path, message: detail, place }: InputIssue) => ({
+  pointer: jsonPointer(path),
+  detail,
+  ...place,
+});
 
 /** RFC 6901, as a URI fragment. */
 const jsonPointer = (path: readonly PropertyKey[]) =>

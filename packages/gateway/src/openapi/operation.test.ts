@@ -64,14 +64,24 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /"p" is an array, which a path cannot carry/,
     ],
     [
-      'an object in a query',
+      'an object without properties in a query',
       { a: echo(get('/x'), z.object({ q: z.object({}) })) },
+      /"q" is an object without properties, which a query cannot carry/,
+    ],
+    [
+      'an object in a form',
+      {
+        a: echo(
+          { ...post('/x'), contentTypes: ['application/x-www-form-urlencoded'] },
+          z.object({ q: z.object({ a: z.string() }) }),
+        ),
+      },
       /"q" is an object, which a URL cannot carry/,
     ],
     [
-      'a record in a query',
-      { a: echo(get('/x'), z.object({ q: z.record(z.string(), z.string()) })) },
-      /"q" is an object/,
+      'a record of anything in a query',
+      { a: echo(get('/x'), z.object({ q: z.record(z.string(), z.unknown()) })) },
+      /"q" is of the kind "unknown"/,
     ],
     [
       'arrays in arrays in a query',
@@ -100,8 +110,8 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     ],
     [
       'an input that is no object',
-      { a: echo(post('/x'), z.string()) },
-      /its input is not a zod object, so its parameters have no names; use z\.object\(…\)\.$/,
+      { a: echo(get('/x'), z.string()) },
+      /its input is of the type string, which has no names to make parameters of; use z\.object\(…\), or a method with a body: QUERY or POST\.$/,
     ],
     [
       'a bigint deep in a JSON body',

@@ -1,35 +1,60 @@
+import type { z } from 'zod';
+import type { Header } from '../http/response.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { inspectJson } from './jsonable.ts';
+import { formParameter, type TextParameter } from './parameter.ts';
 import { reject } from './unservable.ts';
 import { isOptional, type Shape } from './zodSchema.ts';
 
-/** What a body carries: the properties that are not in the path. */
+/** What a body carries. */
 export interface OperationBody {
   readonly contentTypes: readonly string[];
   /** Whether a property is required. Where none is, the body may be left out. */
   readonly required: boolean;
+  /** Its properties. */
+  readonly shape: Shape;
+  /** The schema of the JSON value that is the whole input; `undefined` where the body is an object of properties. */
+  readonly whole: z.core.$ZodType | undefined;
+  /** Whether the properties are those of a union of objects. */
+  readonly isUnion: boolean;
+  /** The properties of the input that travel elsewhere, and are ignored in a body. */
+  readonly elsewhere: readonly string[];
   /** The properties that hold dates, which JSON carries as text. */
   readonly dates: readonly string[];
-  /** Whether it may be a form, whose fields are texts. */
-  readonly isForm: boolean;
+  /** The fields of a form, which are texts and files; empty where the body is none. */
+  readonly fields: ReadonlyMap<string, TextParameter>;
   /** Whether it is `multipart/form-data` alone, which carries files. */
   readonly isMultipart: boolean;
+  /** Headers that list its media types, in answers to OPTIONS and in 415: `Accept-Query`, or `Accept-Patch` of a merge patch. */
+  readonly accepts: readonly Header[];
 }
 
 const json = 'application/json';
+const mergePatch = 'application/merge-patch+json';
 const form = 'application/x-www-form-urlencoded';
 const multipart = 'multipart/form-data';
-const supported = [json, form, multipart];
+const supported = [json, form, multipart, mergePatch];
+
+/** Whether a body of a media type is JSON. */
+export const isJson = (type: string): boolean => type === json || type === mergePatch;
+
+interface BodyContext {
+  readonly rest: RestMeta;
+  readonly isInputOptional: boolean;
+  readonly isUnion: boolean;
+  readonly elsewhere: readonly string[];
+}
 
 /**
- * @returns `undefined` where there are no properties
+ * The body of an object's properties.
+ * @returns `undefined` where there are none
  * @throws {Unservable}
  */
 export function operationBody(
   shape: Shape,
-  isInputOptional: boolean,
-  { contentTypes = [json] }: RestMeta,
+  { rest, isInputOptional, isUnion, elsewhere }: BodyContext,
 ): OperationBody | undefined {
+  const { contentTypes = [json] } = rest;
   if (contentTypes.length === 0) {
     reject(
       `its contentTypes is an empty list; name at least one of ${supported.join(', ')}, or leave it out (${json})`,
@@ -41,17 +66,74 @@ export function operationBody(
   if (unsupported !== undefined) {
     reject(`its content type ${unsupported} is not one of ${supported.join(', ')}`);
   }
-  const dates = contentTypes.includes(json)
+  if (contentTypes.includes(mergePatch) && rest.method !== 'PATCH') {
+    reject(
+      `its content type ${mergePatch} is one of PATCH alone (RFC 7396), and its method is ${rest.method}`,
+    );
+  }
+  const dates = contentTypes.some(isJson)
     ? properties.filter(([name, schema]) => {
         const { problem, hasDate } = inspectJson(schema, 'input');
         return problem === undefined ? hasDate : reject(`in its body, "${name}": ${problem}`);
       })
     : [];
+  const isMultipart = contentTypes.every((type) => type === multipart);
+  const fields = contentTypes.every(isJson)
+    ? []
+    : properties.map(([name, schema]) => formParameter(name, schema, isMultipart));
+  // Problems with texts are named before those with files.
+  const ordered = [...fields.filter(({ converter }) => !converter.isFile), ...fields];
   return {
     contentTypes,
-    required: !isInputOptional && properties.some(([, schema]) => !isOptional(schema, 'input')),
-    dates: dates.map(([name]) => name),
-    isForm: contentTypes.some((type) => type !== json),
-    isMultipart: contentTypes.every((type) => type === multipart),
+    required:
+      rest.method === 'QUERY' ||
+      (!isInputOptional && (isUnion || properties.some(([, schema]) => !isOptional(schema, 'input')))),
+    shape,
+    whole: undefined,
+    isUnion,
+    elsewhere,
+    dates: isUnion ? [] : dates.map(([name]) => name),
+    fields: new Map(ordered.map((parameter) => [parameter.field, parameter])),
+    isMultipart,
+    accepts: acceptHeaders(rest.method, contentTypes),
   };
+}
+
+/**
+ * The body that is the whole input: an array, a scalar, a record, or a union of those.
+ * @throws {Unservable}
+ */
+export function wholeBody(
+  whole: z.core.$ZodType,
+  isInputOptional: boolean,
+  { contentTypes = [json], method }: RestMeta,
+): OperationBody {
+  const other = contentTypes.find((type) => type !== json);
+  if (other !== undefined) {
+    reject(
+      `its input is not a zod object, so ${other} has no names for it; use z.object(…), or ${json} alone`,
+    );
+  }
+  const { problem } = inspectJson(whole, 'input');
+  if (problem !== undefined) reject(`in its body, ${problem}`);
+  return {
+    contentTypes,
+    required: !isInputOptional || method === 'QUERY',
+    shape: {},
+    whole,
+    isUnion: false,
+    elsewhere: [],
+    dates: [],
+    fields: new Map(),
+    isMultipart: false,
+    accepts: acceptHeaders(method, contentTypes),
+  };
+}
+
+function acceptHeaders(method: RestMeta['method'], contentTypes: readonly string[]): readonly Header[] {
+  const types = contentTypes.join(', ');
+  // A list of tokens, as structured fields have it (RFC 10008 §3, RFC 9651 §3.3.4).
+  if (method === 'QUERY') return [['accept-query', types]];
+  // RFC 5789 §3.1
+  return contentTypes.includes(mergePatch) ? [['accept-patch', types]] : [];
 }

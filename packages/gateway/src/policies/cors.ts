@@ -24,10 +24,11 @@ export interface CorsOptions {
   readonly maxAgeSeconds?: number;
 }
 
-/** The headers that a router's metadata describes. */
+/** The headers that a router's metadata describes, and its methods. */
 export interface DescribedHeaders {
   readonly request: readonly string[];
   readonly response: readonly string[];
+  readonly methods: readonly string[];
 }
 
 const alwaysExposed =
@@ -52,6 +53,7 @@ export function corsPolicy(
     );
   }
   const known = new Set(origins);
+  const atNoPath = eachOnce(anyMethod, described.methods);
   const withCredentials: readonly Header[] = credentials
     ? [['access-control-allow-credentials', 'true']]
     : [];
@@ -87,7 +89,7 @@ export function corsPolicy(
         response.headers = [];
         response.sharedHeaders = [];
         response.body = undefined;
-        for (const header of headers(origin, anyMethod)) response.headers.push(header);
+        for (const header of headers(origin, atNoPath)) response.headers.push(header);
         return;
       }
       for (const header of headers(origin, response.header('allow'))) response.headers.push(header);
@@ -105,7 +107,7 @@ export function corsPolicy(
 /** The methods that a page may use at a path where there is nothing, so that it sees the 404. */
 const anyMethod = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-/** A list of header names, whose case does not matter. */
+/** A list of names, whose case does not matter. */
 function eachOnce(always: string, ...others: readonly (readonly string[])[]): string {
   const names = new Map<string, string>();
   for (const name of [...always.split(', '), ...others.flat()]) {

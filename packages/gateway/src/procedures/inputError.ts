@@ -10,6 +10,8 @@ export interface InputIssue {
   readonly message: string;
   /** zod's code, such as `invalid_type` or `too_small`. `undefined` for an issue of another library. */
   readonly code?: string | undefined;
+  /** Where the property travels, over REST, where the metadata says so (`in`). */
+  readonly place?: { readonly in: string; readonly name: string } | undefined;
   /** zod's further details, by code: `expected`, `minimum`, `format`, `values` and others. */
   readonly [detail: string]: unknown;
 }
@@ -56,7 +58,9 @@ function toIssue(issue: { path?: readonly unknown[]; message: string }): InputIs
 export function formatIssues(issues: readonly InputIssue[]): string {
   const named = issues.slice(0, maxIssues).map((issue) => {
     const field = issue.path.length === 0 ? 'input' : issue.path.map(String).join('.');
-    return `${field}: ${issueMessage(issue)}`;
+    const { place } = issue;
+    const name = place && place.name !== issue.path[0] ? ` ${place.name}` : '';
+    return `${field}${place ? ` (${place.in}${name})` : ''}: ${issueMessage(issue)}`;
   });
   const rest = issues.length - named.length;
   return `${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;

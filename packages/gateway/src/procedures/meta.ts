@@ -22,6 +22,18 @@ export interface Pagination {
   readonly cursor: string;
 }
 
+/** Where a property of the input travels in a request. */
+export type InputPlace = 'path' | 'query' | 'header' | 'cookie' | 'body';
+
+/**
+ * How a query writes an array or an object:
+ * - `repeat`: `tag=a&tag=b`
+ * - `comma`: `tag=a,b`
+ * - `brackets`: `tag[]=a&tag[]=b` or `tag[0]=a&tag[1]=b`, and objects as `deepObject`
+ * - `deepObject`: `filter[name]=x&filter[range][min]=1`; arrays within repeat their name or have brackets
+ */
+export type QueryStyle = 'repeat' | 'comma' | 'brackets' | 'deepObject';
+
 /** A response header whose value follows from the output. */
 export interface ResponseHeader {
   readonly description: string;
@@ -41,9 +53,23 @@ export type MediaWriter = (
  */
 // Spelled out: trpc-to-openapi's own types (3.3.0) import express, fastify, koa and next, which nobody has all of.
 export interface RestMeta {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** The path below the base path; `{name}` segments are parameters. */
+  /** `QUERY` (RFC 10008) is a query whose input is a body. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY';
+  /**
+   * The path below the base path; `{name}` segments are parameters, and `{+name}` at the end takes the rest of the path,
+   * slashes included.
+   */
   readonly path: `/${string}`;
+  /**
+   * Where properties of the input travel, by name: `{ tenant: 'header', dryRun: 'query', id: { in: 'path', name: 'petId' } }`.
+   * Default: in the path where the path names them, in the query of `GET` and `DELETE`, otherwise in the body.
+   */
+  readonly in?: Readonly<Record<string, InputPlace | { readonly in: InputPlace; readonly name?: string }>>;
+  /**
+   * How arrays and objects are written in the query, of the operation or by property. Default: arrays repeat their name,
+   * objects are `deepObject`.
+   */
+  readonly queryStyle?: QueryStyle | Readonly<Record<string, QueryStyle>>;
   /** Whether there is a REST operation. Default: true. */
   readonly enabled?: boolean;
   /** The operation's name in the document. Default: the procedure's path. */
@@ -57,7 +83,8 @@ export interface RestMeta {
   /** Whether the document says so. `deprecation` says so too, and more. */
   readonly deprecated?: boolean;
   /**
-   * The media types of a body: `application/json`, `application/x-www-form-urlencoded`, `multipart/form-data`. Default:
+   * The media types of a body: `application/json`, `application/x-www-form-urlencoded`, `multipart/form-data`, and of a
+   * `PATCH` `application/merge-patch+json` (RFC 7396), in which the input's schema says what `null` may remove. Default:
    * `application/json`.
    */
   readonly contentTypes?: readonly string[];

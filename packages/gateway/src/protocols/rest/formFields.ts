@@ -1,13 +1,21 @@
 // Hot path: every query runs through it.
-import { percentDecode } from '../../http/percentDecode.ts';
-import { integerText, notConvertible, type Parameter } from '../../openapi/convert.ts';
+import type { Parameter } from '../../openapi/parameter.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
+import { convertCommaList, convertText, formDecode } from './convertText.ts';
+import { QueryTrees } from './queryTrees.ts';
 
-/** The values of each field in order; a value is `undefined` where it is not valid percent-encoded UTF-8. */
+/**
+ * The values of each field in order; a value is `undefined` where it is not valid percent-encoded UTF-8. Those of a
+ * comma list are as received, since an encoded comma belongs to its item.
+ */
 export type FormFields = ReadonlyMap<string, readonly (string | undefined)[]>;
 
+interface KnownFields {
+  get(name: string): Parameter | undefined;
+}
+
 /** Reads the known fields of a query, or of an `application/x-www-form-urlencoded` body. Others cannot fail: they are skipped. */
-export function formFields(text: string, known: { has(name: string): boolean }): FormFields {
+export function formFields(text: string, known: KnownFields): FormFields {
   const fields = new Map<string, (string | undefined)[]>();
   for (let start = 0; start < text.length;) {
     const separator = text.indexOf('&', start);
@@ -15,9 +23,11 @@ export function formFields(text: string, known: { has(name: string): boolean }):
     const pair = text.slice(start, end);
     start = end + 1;
     const equals = pair.indexOf('=');
-    const name = decode(equals === -1 ? pair : pair.slice(0, equals));
-    if (name === undefined || !known.has(name)) continue;
-    const value = decode(equals === -1 ? '' : pair.slice(equals + 1));
+    const name = formDecode(equals === -1 ? pair : pair.slice(0, equals));
+    const parameter = name === undefined ? undefined : known.get(name);
+    if (name === undefined || parameter === undefined) continue;
+    const received = equals === -1 ? '' : pair.slice(equals + 1);
+    const value = parameter.style === 'comma' ? received : formDecode(received);
     const values = fields.get(name);
     if (values === undefined) fields.set(name, [value]);
     else values.push(value);
@@ -25,45 +35,36 @@ export function formFields(text: string, known: { has(name: string): boolean }):
   return fields;
 }
 
-const decode = (text: string) => percentDecode(text.includes('+') ? text.replaceAll('+', ' ') : text);
-
-/** Converts the fields of a query or a form, and adds them to the input. */
+/**
+ * Converts the fields of a query or a form, and adds them to the input.
+ * @param maxDepth how many brackets a name may have
+ * @throws {LimitError} `json-depth`
+ */
 export function convertFields(
-  parameters: ReadonlyMap<string, Parameter>,
+  parameters: KnownFields,
   fields: FormFields,
   input: Record<string, unknown>,
   issues: InputIssue[],
+  maxDepth: number,
 ): void {
+  let trees: QueryTrees | undefined;
   for (const [name, values] of fields) {
     // Only known fields were read, each with a value.
     const parameter = parameters.get(name) as Parameter;
-    if (parameter.converter.repeated) {
-      input[name] = values.map((value) => convertText(parameter, value, issues));
+    if (parameter.style === 'tree') {
+      (trees ??= new QueryTrees(maxDepth)).add(parameter, name, values, issues);
+      continue;
+    }
+    const { converter, field } = parameter;
+    if (parameter.style === 'repeat') {
+      input[field] = values.map((value) => convertText(converter, value, field, issues));
     } else if (values.length > 1) {
-      issues.push({ ...parameter.converter.issue, path: [name], message: 'is given more than once' });
+      issues.push({ ...converter.issue, path: [field], message: 'is given more than once' });
+    } else if (parameter.style === 'comma') {
+      input[field] = convertCommaList(converter, values[0] ?? '', field, issues);
     } else {
-      input[name] = convertText(parameter, values[0], issues);
+      input[field] = convertText(converter, values[0], field, issues);
     }
   }
-}
-
-/** @param text `undefined` where it is not valid UTF-8 */
-export function convertText(
-  { name, converter }: Parameter,
-  text: string | undefined,
-  issues: InputIssue[],
-): unknown {
-  if (text === undefined) {
-    const message = 'is not valid percent-encoded UTF-8';
-    issues.push({ code: 'invalid_format', format: 'utf-8', path: [name], message });
-    return undefined;
-  }
-  const value = converter.convert(text);
-  if (value !== notConvertible) return value;
-  const message =
-    converter.integer && integerText.test(text)
-      ? 'is beyond ±(2^53−1), which cannot be carried exactly'
-      : `must be ${converter.expects}`;
-  issues.push({ ...converter.issue, path: [name], message });
-  return undefined;
+  trees?.convert(input, issues);
 }

@@ -1,11 +1,11 @@
 // Hot path: every REST request with a body runs through it.
 import { TRPCError } from '@trpc/server';
+import type { z } from 'zod';
 import { isObject } from '../../http/isObject.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { MaybePromise } from '../../http/after.ts';
 import { readDates } from '../../openapi/jsonDates.ts';
-import type { Operation } from '../../openapi/operation.ts';
-import type { OperationBody } from '../../openapi/operationBody.ts';
+import { isJson, type OperationBody } from '../../openapi/operationBody.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { refuseLongForm } from '../../policies/queryParameters.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
@@ -57,6 +57,11 @@ function bodyType(request: HttpRequest, body: OperationBody): string | undefined
   // Nearly all bodies.
   if (header === json && body.contentTypes.includes(json)) return json;
   const { essence, charset } = mediaType(header ?? '');
+  // RFC 10008 §2: a query without a media type says nothing.
+  if (header === undefined && request.method === 'QUERY') {
+    const message = `QUERY needs a Content-Type: ${body.contentTypes.join(' or ')}.`;
+    throw new TRPCError({ code: 'BAD_REQUEST', message });
+  }
   if (!body.contentTypes.includes(essence)) throw unsupportedType(body);
   if (charset !== undefined && charset !== 'utf-8') throw unsupported('The body must be in UTF-8.');
   return essence;
@@ -89,7 +94,7 @@ function rawBody(
   // An empty body is one that was left out, which shows when it ends: it may be chunked.
   if (bytes.byteLength === 0 && !body.required) return undefined;
   if (type === undefined) throw unsupportedType(body);
-  if (type !== multipart) return { isForm: type !== json, bytes };
+  if (type !== multipart) return { isForm: !isJson(type), bytes };
   // With its boundary.
   const headers = { 'content-type': request.header('content-type') ?? '' };
   return new Response(bytes, { headers }).formData().catch((cause: unknown) => {
@@ -103,18 +108,18 @@ function rawBody(
  * @param issues problems are added to it
  */
 export function readBody(
-  { shape, texts }: Operation,
   body: OperationBody,
   raw: RawBody,
   issues: InputIssue[],
   { maxJsonDepth, maxQueryParameters }: InputLimits,
 ): Record<string, unknown> {
-  if (raw instanceof FormData) return readMultipart(texts, raw, issues);
+  const { dates, elsewhere, fields, shape } = body;
+  if (raw instanceof FormData) return readMultipart(fields, raw, issues);
   const text = decode(raw.bytes);
   if (raw.isForm) {
     refuseLongForm(text, maxQueryParameters);
     const input = {};
-    convertFields(texts, formFields(text, texts), input, issues);
+    convertFields(fields, formFields(text, fields), input, issues, maxJsonDepth);
     return input;
   }
   const value = parseExactJson(text, (name) => Object.hasOwn(shape, name));
@@ -124,23 +129,33 @@ export function readBody(
     return {};
   }
   const input = value as Record<string, unknown>;
+  for (const name of elsewhere) delete input[name];
   // Only known properties: others may be anything. The body itself is the first level.
   for (const name in shape) if (isDeeper(input[name], maxJsonDepth - 1)) throw tooDeep(maxJsonDepth);
-  for (const name of body.dates) {
+  for (const name of dates) {
     const schema = shape[name];
     if (schema && Object.hasOwn(input, name)) input[name] = readDates(schema, input[name]);
   }
   return input;
 }
 
+/** Reads a body that is the whole input, which may be any JSON. */
+export function readWholeBody(schema: z.core.$ZodType, raw: RawBody, { maxJsonDepth }: InputLimits): unknown {
+  // Its operation takes no form.
+  const text = raw instanceof FormData ? '' : decode(raw.bytes);
+  const value = parseExactJson(text, () => true);
+  if (isDeeper(value, maxJsonDepth)) throw tooDeep(maxJsonDepth);
+  return readDates(schema, value);
+}
+
 function readMultipart(
-  texts: Operation['texts'],
+  parameters: OperationBody['fields'],
   form: FormData,
   issues: InputIssue[],
 ): Record<string, unknown> {
   const fields = new Map<string, ReturnType<FormData['getAll']>>();
   // Not the form's own names: each lookup goes through all its entries, and a client may send thousands.
-  for (const [name, { converter }] of texts) {
+  for (const [name, { converter }] of parameters) {
     const { isFile, repeated } = converter;
     const values = form.getAll(name);
     const rejectField = (expected: string, message: string) =>
@@ -155,7 +170,7 @@ function readMultipart(
     }
   }
   const input = {};
-  convertFields(texts, fields as FormFields, input, issues);
+  convertFields(parameters, fields as FormFields, input, issues, Infinity);
   return input;
 }
 

@@ -1,17 +1,21 @@
 // Hot path: every REST call with an input runs through it.
 import { TRPCError } from '@trpc/server';
 import type { z } from 'zod';
-import { integerText, type Parameter } from '../../openapi/convert.ts';
+import { integerText } from '../../openapi/convert.ts';
 import type { HttpRequest } from '../../http/request.ts';
+import { readDates } from '../../openapi/jsonDates.ts';
 import type { Operation } from '../../openapi/operation.ts';
+import type { TextParameter } from '../../openapi/parameter.ts';
 import { refuseLongQuery } from '../../policies/queryParameters.ts';
 import { inputError, type InputIssue } from '../../procedures/inputError.ts';
-import { convertFields, convertText, type FormFields } from './formFields.ts';
-import { readBody, type InputLimits, type RawBody } from './readBody.ts';
+import { convertRest, convertText } from './convertText.ts';
+import { convertFields, type FormFields } from './formFields.ts';
+import { convertHeaders } from './headerFields.ts';
+import { readBody, readWholeBody, type InputLimits, type RawBody } from './readBody.ts';
 
 /** The parts of a request that hold its input, as received. */
 export interface RawInput {
-  /** The path parameters' texts, decoded, in the template's order; `undefined` where one is not valid UTF-8. */
+  /** The path parameters' texts, as `PathMatch` has them. */
   readonly parameters: readonly (string | undefined)[];
   readonly request: HttpRequest;
   /** The known fields of the query. */
@@ -22,44 +26,52 @@ export interface RawInput {
 /**
  * Reads a procedure's input from a request. Texts are converted to the types of their schemas; a JSON body is taken as it
  * is, except for dates, which JSON carries as text.
- * @returns an object, or `undefined` where the input may be absent and none of it was sent
+ * @returns `undefined` where the input may be absent and none of it was sent
  * @throws {TRPCError} `BAD_REQUEST` that names each field, `NOT_FOUND` for a well-formed id that is too large to exist
  * @throws {LimitError} `query-parameters`, `json-depth`
  */
 export function readInput(
-  operation: Operation,
+  { input: description, output }: Operation,
   raw: RawInput,
   limits: InputLimits,
-): Record<string, unknown> | undefined {
-  const { body, output, pathParameters, texts } = operation;
+): unknown {
+  const { body, dated, headers, path, query } = description;
+  if (body?.whole) return raw.body && readWholeBody(body.whole, raw.body, limits);
   const issues: InputIssue[] = [];
-  const input = body && raw.body ? readBody(operation, body, raw.body, issues, limits) : {};
-  if (body === undefined && texts.size > 0) {
+  const input = body && raw.body ? readBody(body, raw.body, issues, limits) : {};
+  if (query.size > 0) {
     refuseLongQuery(raw.request.query, limits.maxQueryParameters);
-    convertFields(texts, raw.queryFields, input, issues);
+    convertFields(query, raw.queryFields, input, issues, limits.maxJsonDepth);
     const lastEventId = output.kind === 'events' ? raw.request.header('last-event-id') : undefined;
-    const parameter = lastEventId === undefined ? undefined : texts.get('lastEventId');
-    if (parameter) input[parameter.name] = convertText(parameter, lastEventId, issues);
+    const parameter = lastEventId === undefined ? undefined : query.get('lastEventId');
+    if (parameter?.style === 'single') {
+      input[parameter.field] = convertText(parameter.converter, lastEventId, parameter.field, issues);
+    }
   }
+  if (headers.length > 0) convertHeaders(headers, raw.request, input, issues);
 
   let isIdTooLarge = false;
-  for (let index = 0; index < pathParameters.length; index += 1) {
-    const parameter = pathParameters[index] as Parameter;
+  for (let index = 0; index < path.length; index += 1) {
+    const parameter = path[index] as TextParameter;
     const text = raw.parameters[index];
-    if (text !== undefined && isUnsafeInt64(parameter, text)) isIdTooLarge = true;
-    else input[parameter.name] = convertText(parameter, text, issues);
+    if (parameter.style === 'rest') input[parameter.field] = convertRest(parameter, text ?? '', issues);
+    else if (text !== undefined && isUnsafeInt64(parameter, text)) isIdTooLarge = true;
+    else input[parameter.field] = convertText(parameter.converter, text, parameter.field, issues);
   }
 
-  if (issues.length > 0) throw inputError([...issues, ...otherIssues(operation, input, issues)]);
+  if (issues.length > 0) throw inputError([...issues, ...otherIssues(description.shape, input, issues)]);
   if (isIdTooLarge) {
     throw new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing with this identifier.' });
   }
-  const isAbsent = operation.isInputOptional && raw.body === undefined && Object.keys(input).length === 0;
-  return isAbsent ? undefined : input;
+  const isAbsent = description.isOptional && raw.body === undefined && Object.keys(input).length === 0;
+  if (isAbsent) return undefined;
+  return dated.length === 0
+    ? input
+    : dated.reduce<unknown>((value, schema) => readDates(schema, value), input);
 }
 
 /** Whether a text is a well-formed int64 that a double cannot carry: no resource has such an id. */
-function isUnsafeInt64({ converter }: Parameter, text: string): boolean {
+function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {
   // Up to 15 digits are within ±(2^53−1).
   if (text.length < 16 || !converter.integer || !integerText.test(text)) return false;
   return !Number.isSafeInteger(Number(text)) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
@@ -67,14 +79,13 @@ function isUnsafeInt64({ converter }: Parameter, text: string): boolean {
 
 /** The issues that the schemas have with the other fields: an error names every offending field, not only the first. */
 function otherIssues(
-  { pathParameters, shape }: Operation,
+  shape: Operation['input']['shape'],
   input: Record<string, unknown>,
   found: readonly InputIssue[],
 ): readonly InputIssue[] {
   const named = new Set(found.map(({ path }) => path[0]));
   if (named.has(undefined)) return [];
-  const parameters = pathParameters.map(({ name, schema }) => [name, schema] as const);
-  return [...Object.entries(shape), ...parameters]
+  return Object.entries(shape)
     .filter(([name]) => !named.has(name))
     .flatMap(([name, schema]) =>
       schemaIssues(schema, input[name]).map((issue) => Object.assign(issue, { path: [name, ...issue.path] })),

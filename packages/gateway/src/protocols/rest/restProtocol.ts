@@ -54,6 +54,12 @@ function allowOf(resource: Resource): string {
   return [...methods, 'OPTIONS'].join(', ');
 }
 
+/** What OPTIONS says of a path: its methods, and the media types that QUERY and PATCH take. */
+const optionsHeaders = (resource: Resource): Header[] => [
+  ['allow', allowOf(resource)],
+  ...[...resource.values()].flatMap(({ input }) => input.body?.accepts ?? []),
+];
+
 /** The resource and the operation that a request names. */
 export interface RestTarget extends Target {
   readonly match: PathMatch<Resource> | undefined;
@@ -83,7 +89,7 @@ export function createRestProtocol<Identity>(
       return { callCount: 1, isPublic: operation?.isPublic === true, match, operation };
     },
     options: (scope, { match }) =>
-      match ? new ResponseDraft(204, [['allow', allowOf(match.value)]]) : errorResponse(notFound, scope),
+      match ? new ResponseDraft(204, optionsHeaders(match.value)) : errorResponse(notFound, scope),
     respond(scope, { match, operation }) {
       if (match === undefined) return errorResponse(notFound, scope);
       const rejection = operation && scopeRejection(scope, operation.procedure);
@@ -135,7 +141,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   get queryFields(): FormFields {
-    return (this.#queryFields ??= formFields(this.request.query, this.#operation.texts));
+    return (this.#queryFields ??= formFields(this.request.query, this.#operation.input.query));
   }
 
   respond(): MaybePromise<ResponseDraft> {
@@ -160,7 +166,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   #receiveBody(): void {
-    const { body } = this.#operation;
+    const { body } = this.#operation.input;
     if (body === undefined) return this.#createContext();
     let raw: MaybePromise<RawBody | undefined>;
     try {
@@ -293,12 +299,12 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   /** Responds with the error of the call. */
   #fail(cause: unknown): void {
     const { errorResponse, responseMeta } = this.#options;
-    const { deprecation, procedure } = this.#operation;
+    const { deprecation, input, procedure } = this.#operation;
     const { isAborted } = this.#scope.request;
     // The error of a call whose client disconnected is not one of the service.
     const error = isAborted ? clientClosed(cause) : failureOf(cause).error;
     const headers = error.code === 'NOT_FOUND' ? deprecation : [];
-    let response = errorResponse(error, this.#scope, headers, procedure.errors);
+    let response = errorResponse(error, this.#scope, headers, procedure.errors, input.places);
     if (responseMeta && !isAborted) {
       try {
         responseMeta(response, procedure, this.#ctx, { error });
@@ -312,7 +318,10 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   /** Responds with an error of a request that is no call. */
   #reject(cause: unknown): void {
-    this.#respond(this.#options.errorResponse(failureOf(cause).error, this.#scope));
+    const { error } = failureOf(cause);
+    const isType = error.code === 'UNSUPPORTED_MEDIA_TYPE';
+    const accepts = isType ? this.#operation.input.body?.accepts : undefined;
+    this.#respond(this.#options.errorResponse(error, this.#scope, accepts));
   }
 
   #respond(response: ResponseDraft): void {

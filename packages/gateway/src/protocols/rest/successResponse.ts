@@ -1,11 +1,13 @@
 // Hot path: every successful REST response is encoded here.
 import { ResponseDraft } from '../../http/responseDraft.ts';
+import { percentDecode } from '../../http/percentDecode.ts';
 import type { Header, HttpResponse } from '../../http/response.ts';
 import type { LinkBase } from '../../openapi/deprecation.ts';
 import type { Operation } from '../../openapi/operation.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
 import type { Reply } from '../../procedures/reply.ts';
+import { formDecode } from './convertText.ts';
 import type { RawInput } from './readInput.ts';
 
 /** A body that is not the output as JSON, and the headers that describe it. */
@@ -27,7 +29,7 @@ export function successResponse(
   reply: Reply,
   { links, limits }: { readonly links: LinkBase; readonly limits: Limits },
 ): ResponseDraft {
-  const { computedHeaders, deprecation, jsonHeaders, rest } = operation;
+  const { computedHeaders, jsonHeaders, rest, successHeaders } = operation;
   const status = statusOf(operation, output, reply);
   const hasBody = statusHasBody(status);
   for (const [name, { value }] of computedHeaders) {
@@ -43,10 +45,10 @@ export function successResponse(
     headers.push(['link', `<${links.rest}${link}>; rel="next"`]);
   }
   for (const header of reply.headers) headers.push(header);
-  if (!hasBody) return new ResponseDraft(status, headers, undefined, deprecation);
-  if (content) return new ResponseDraft(status, headers, content.body, deprecation);
+  if (!hasBody) return new ResponseDraft(status, headers, undefined, successHeaders);
+  if (content) return new ResponseDraft(status, headers, content.body, successHeaders);
   const body = boundedJson(output, limits.maxResponseBytes);
-  return new ResponseDraft(status, headers, body, hasOwnType ? deprecation : jsonHeaders);
+  return new ResponseDraft(status, headers, body, hasOwnType ? successHeaders : jsonHeaders);
 }
 
 /** Whether a successful response of this status has a body: a redirect has none. */
@@ -64,17 +66,19 @@ export function statusOf({ procedure, rest, statuses }: Operation, output: unkno
 }
 
 /** The same list from a cursor on (RFC 8288). Known parameters are kept and encoded again: a header is sent as it is. */
-function nextLink({ template }: Operation, raw: RawInput, cursor: string, next: string): string {
+function nextLink({ input, template }: Operation, raw: RawInput, cursor: string, next: string): string {
   let path = '';
   let index = 0;
   for (const segment of template) {
     const text = typeof segment === 'string' ? segment : (raw.parameters[index++] ?? '');
-    path += `/${unreserved.test(text) ? text : encodeURIComponent(text)}`;
+    const isRest = typeof segment !== 'string' && segment.isRest;
+    path += `/${unreserved.test(text) ? text : isRest ? restEncode(text) : encodeURIComponent(text)}`;
   }
   let query = '';
   for (const [name, values] of raw.queryFields) {
     if (name === cursor) continue;
-    for (const value of values) query += `${formEncode(name)}=${formEncode(value ?? '')}&`;
+    const encode = input.query.get(name)?.style === 'comma' ? commaEncode : formEncode;
+    for (const value of values) query += `${formEncode(name)}=${encode(value ?? '')}&`;
   }
   return `${path}?${query}${formEncode(cursor)}=${formEncode(next)}`;
 }
@@ -85,3 +89,15 @@ const unreserved = /^[\w*.-]*$/;
 /** As `application/x-www-form-urlencoded` (WHATWG URL §5.2). */
 const formEncode = (text: string) =>
   unreserved.test(text) ? text : new URLSearchParams([[text, '']]).toString().slice(0, -1);
+
+/** The rest of a path and the items of a comma list are as received: encoded again, their separators stay. */
+const restEncode = (text: string) =>
+  text
+    .split('/')
+    .map((segment) => encodeURIComponent(percentDecode(segment) ?? ''))
+    .join('/');
+const commaEncode = (text: string) =>
+  text
+    .split(',')
+    .map((item) => formEncode(formDecode(item) ?? ''))
+    .join(',');

@@ -55,7 +55,7 @@ export async function openShape<Router extends AnyTRPCRouter>(router: Router, op
     }),
     document: (await gateway.document()) as unknown as OpenApiDocument,
     origin,
-    close: async () => void (await server.close()),
+    close: async () => void (await server.close({ graceMs: 0 })),
   };
 }
 

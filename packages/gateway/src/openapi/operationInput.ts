@@ -1,0 +1,117 @@
+import type { z } from 'zod';
+import { isZod } from '../procedures/isZod.ts';
+import type { RestMeta } from '../procedures/meta.ts';
+import { operationBody, wholeBody, type OperationBody } from './operationBody.ts';
+import {
+  headerParameter,
+  parameterMap,
+  pathParameter,
+  queryParameter,
+  type ParameterMap,
+  type TextParameter,
+} from './parameter.ts';
+import type { PathParameter, PathTemplate } from './pathTemplate.ts';
+import { placesOf, type Place } from './places.ts';
+import { reject } from './unservable.ts';
+import { innermost, inputProperties, isOptional, type Shape } from './zodSchema.ts';
+
+/** Where an operation finds its procedure's input in a request: derived once from the metadata and the schemas. */
+export interface OperationInput {
+  /**
+   * Whether the input as a whole may be absent (`z.object(…).optional()`, `z.void()`): the procedure gets `undefined`
+   * from a request that sends none of it, as over tRPC.
+   */
+  readonly isOptional: boolean;
+  /** In the template's order. */
+  readonly path: readonly TextParameter[];
+  readonly query: ParameterMap;
+  /** Those in headers and cookies. */
+  readonly headers: readonly TextParameter[];
+  readonly body: OperationBody | undefined;
+  /** Every property of the input, wherever it travels; those of the path last. */
+  readonly shape: Shape;
+  /** Where the properties travel of which the metadata says so, for error messages. */
+  readonly places: ReadonlyMap<string, Place>;
+  /** The schemas that read the dates of an input whose properties do not say which they are (a union of objects). */
+  readonly dated: readonly z.core.$ZodType[];
+}
+
+/** @throws {Unservable} */
+export function operationInput(
+  inputs: readonly unknown[],
+  rest: RestMeta,
+  template: PathTemplate,
+): OperationInput {
+  const schemas = inputs.filter(isZod);
+  const properties = inputProperties(inputs);
+  if (properties === undefined) return wholeInput(inputs, rest, template);
+  const places = placesOf(properties.shape, rest, template);
+  const all = [...places].map(([field, place]) => ({
+    field,
+    place,
+    schema: properties.shape[field] as z.core.$ZodType,
+  }));
+  const at = (...wheres: readonly Place['in'][]) => all.filter(({ place }) => wheres.includes(place.in));
+
+  const path = at('path').map(({ field, place, schema }) => {
+    const isRest = template.some((segment) => isRestNamed(segment, place.name));
+    return pathParameter(field, schema, place, isRest);
+  });
+  // A path parameter is a part of the input, and always sent.
+  const optional = path.length === 0 && schemas.every((schema) => isOptional(schema, 'input'));
+  const shapeOf = (list: typeof all): Shape =>
+    Object.fromEntries(list.map(({ field, schema }) => [field, schema]));
+  const body = operationBody(shapeOf(at('body')), {
+    rest,
+    isInputOptional: optional,
+    isUnion: properties.isUnion,
+    elsewhere: at('query', 'header', 'cookie').map(({ field }) => field),
+  });
+  return {
+    isOptional: optional,
+    path,
+    query: parameterMap(
+      at('query').map(({ field, schema, place }) => queryParameter(field, schema, place, rest)),
+    ),
+    headers: at('header', 'cookie').map(({ field, schema, place }) => headerParameter(field, schema, place)),
+    body,
+    shape: shapeOf([...at('query', 'header', 'cookie', 'body'), ...at('path')]),
+    places: new Map(
+      [...places].filter(([field, place]) => Object.hasOwn(rest.in ?? {}, field) && place.in !== 'body'),
+    ),
+    dated: properties.isUnion && body ? schemas : [],
+  };
+}
+
+const isRestNamed = (segment: string | PathParameter, name: string): boolean =>
+  typeof segment !== 'string' && segment.isRest === true && segment.parameter === name;
+
+/** An input without names, which the body is as a whole. */
+function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTemplate): OperationInput {
+  const [schema, ...others] = inputs;
+  const names = template.filter((segment) => typeof segment !== 'string');
+  if (!isZod(schema)) {
+    return reject('its input is not a zod schema, so its parameters have no names; use z.object(…)');
+  }
+  if (others.length > 0)
+    reject('its inputs are several, and not all of them are zod objects; use z.object(…) for each');
+  const hasNoBody = rest.method === 'GET' || rest.method === 'DELETE';
+  if (hasNoBody || names.length > 0 || rest.in !== undefined) {
+    const type = innermost(schema)?._zod.def.type ?? 'lazy';
+    const remedy = hasNoBody ? ', or a method with a body: QUERY or POST' : '';
+    reject(
+      `its input is of the type ${type}, which has no names to make parameters of; use z.object(…)${remedy}`,
+    );
+  }
+  const optional = isOptional(schema, 'input');
+  return {
+    isOptional: optional,
+    path: [],
+    query: parameterMap([]),
+    headers: [],
+    body: wholeBody(schema, optional, rest),
+    shape: {},
+    places: new Map(),
+    dated: [],
+  };
+}

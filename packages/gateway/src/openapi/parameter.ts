@@ -1,0 +1,150 @@
+import type { z } from 'zod';
+import type { RestMeta } from '../procedures/meta.ts';
+import { parameterConverter, type ParameterConverter } from './convert.ts';
+import type { Place } from './places.ts';
+import { queryTree, type QueryNode } from './queryTree.ts';
+import { reject, Unservable } from './unservable.ts';
+import { innermost, isObjectSchema, isOptional } from './zodSchema.ts';
+
+interface PlacedProperty {
+  /** The property of the input. */
+  readonly field: string;
+  readonly place: Place;
+  readonly schema: z.core.$ZodType;
+}
+
+/** A property of the input that is sent as text: in the path, the query, a header or a cookie, or as a form's field. */
+export interface TextParameter extends PlacedProperty {
+  /**
+   * `single`: one text; `repeat`: the name, once for each item; `comma`: one text, with commas between the items; `rest`:
+   * the rest of the path, segment by segment.
+   */
+  readonly style: 'single' | 'repeat' | 'comma' | 'rest';
+  readonly converter: ParameterConverter;
+}
+
+/** A property of the input that the query writes with brackets. */
+export interface TreeParameter extends PlacedProperty {
+  readonly style: 'tree';
+  /** What the brackets may hold. */
+  readonly tree: QueryNode;
+}
+
+export type Parameter = TextParameter | TreeParameter;
+
+/** Parameters by the names that a request has for them. */
+export interface ParameterMap {
+  readonly size: number;
+  get(name: string): Parameter | undefined;
+  values(): Iterable<Parameter>;
+}
+
+/** Parameters of which some have brackets: a name is looked up by what is in front of them. */
+class TreeParameters extends Map<string, Parameter> {
+  override get(name: string): Parameter | undefined {
+    const bracket = name.indexOf('[');
+    if (bracket === -1) return super.get(name);
+    const parameter = super.get(name.slice(0, bracket));
+    return parameter?.style === 'tree' ? parameter : super.get(name);
+  }
+}
+
+export function parameterMap(parameters: readonly Parameter[]): ParameterMap {
+  const entries = parameters.map((parameter) => [parameter.place.name, parameter] as const);
+  return parameters.some(({ style }) => style === 'tree') ? new TreeParameters(entries) : new Map(entries);
+}
+
+/** @throws {Unservable} */
+export function pathParameter(
+  field: string,
+  schema: z.core.$ZodType,
+  place: Place,
+  isRest: boolean,
+): TextParameter {
+  return named(field, () => {
+    const converter = parameterConverter(schema);
+    if (isOptional(schema, 'input')) reject('is optional, and a path always has it; make it required');
+    if (converter.repeated && !isRest) {
+      reject(
+        `is an array, which a path cannot carry; move it into the query, or write {+${place.name}} at the end`,
+      );
+    }
+    return { field, place, schema, converter, style: isRest ? 'rest' : 'single' };
+  });
+}
+
+/** @throws {Unservable} */
+export function headerParameter(field: string, schema: z.core.$ZodType, place: Place): TextParameter {
+  return named(field, () => {
+    if (isObjectSchema(schema))
+      reject(`is an object, which a ${place.in} cannot carry; name each of its properties`);
+    const converter = parameterConverter(schema);
+    if (converter.repeated && place.in === 'cookie') {
+      reject('is an array, which a cookie cannot carry; move it into the query or a header');
+    }
+    return { field, place, schema, converter, style: converter.repeated ? 'comma' : 'single' };
+  });
+}
+
+/**
+ * A field of a form.
+ * @param isMultipart whether files can be sent
+ * @throws {Unservable}
+ */
+export function formParameter(field: string, schema: z.core.$ZodType, isMultipart: boolean): TextParameter {
+  return named(field, () => {
+    const converter = parameterConverter(schema, isMultipart);
+    const place = { in: 'body', name: field } as const;
+    return { field, place, schema, converter, style: converter.repeated ? 'repeat' : 'single' };
+  });
+}
+
+/** @throws {Unservable} */
+export function queryParameter(
+  field: string,
+  schema: z.core.$ZodType,
+  place: Place,
+  { queryStyle }: RestMeta,
+): Parameter {
+  return named(field, () => {
+    const own = typeof queryStyle === 'string' ? undefined : queryStyle?.[field];
+    const style = typeof queryStyle === 'string' ? queryStyle : own;
+    const property = { field, place, schema };
+    if (isObjectSchema(schema)) {
+      if (own === 'repeat' || own === 'comma') {
+        reject(`is an object, which queryStyle "${own}" cannot carry; use "deepObject", or leave it out`);
+      }
+      return { ...property, style: 'tree', tree: queryTree(schema) };
+    }
+    const inner = innermost(schema)?._zod.def;
+    if (inner?.type !== 'array') {
+      if (own !== undefined) reject(`is neither an array nor an object; leave its queryStyle "${own}" out`);
+      return { ...property, style: 'single', converter: parameterConverter(schema) };
+    }
+    if (style === 'brackets') return { ...property, style: 'tree', tree: queryTree(schema) };
+    if (own === 'deepObject')
+      reject('is an array, which queryStyle "deepObject" cannot carry; use "brackets"');
+    rejectNested(inner.element, field);
+    return {
+      ...property,
+      style: style === 'comma' ? 'comma' : 'repeat',
+      converter: parameterConverter(schema),
+    };
+  });
+}
+
+function rejectNested(item: z.core.$ZodType, field: string): void {
+  const isArray = innermost(item)?._zod.def.type === 'array';
+  if (!isArray && !isObjectSchema(item)) return;
+  const what = isArray ? 'an array within an array' : 'an array of objects';
+  reject(`is ${what}, which needs queryStyle: { ${field}: "brackets" }`);
+}
+
+/** Names the property in what its schema is rejected with. */
+function named<Result>(field: string, create: () => Result): Result {
+  try {
+    return create();
+  } catch (error) {
+    throw error instanceof Unservable ? new Unservable(`"${field}" ${error.message}`) : error;
+  }
+}

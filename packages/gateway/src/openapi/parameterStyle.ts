@@ -1,0 +1,42 @@
+import type { oas31 } from 'zod-openapi';
+import type { Parameter } from './parameter.ts';
+import { isNested } from './queryTree.ts';
+
+/** The name and the place of a parameter in the document. A list with brackets has them in its name, as in a URL. */
+export function parameterName(parameter: Parameter): Pick<oas31.ParameterObject, 'name' | 'in'> {
+  const { in: where, name } = parameter.place;
+  const isList = parameter.style === 'tree' && parameter.tree.kind === 'list' && !isNested(parameter.tree);
+  return { name: isList ? `${name}[]` : name, in: where as oas31.ParameterLocation };
+}
+
+/** What the document says of the style of a parameter, where it is not OpenAPI's default for its place. */
+export function parameterStyle(
+  parameter: Parameter,
+  description: string | undefined,
+): Partial<oas31.ParameterObject> {
+  const described = (note: string) => ({
+    description: description === undefined ? note : `${description} ${note}`,
+  });
+  if (parameter.style === 'rest')
+    return described('The rest of the path: it may have slashes (RFC 6570 `{+path}`).');
+  if (parameter.style === 'comma') return { style: 'form', explode: false };
+  if (parameter.style !== 'tree') return {};
+  const { tree, place } = parameter;
+  if (tree.kind === 'list' && !isNested(tree)) return { style: 'form', explode: true };
+  return {
+    style: 'deepObject',
+    explode: true,
+    // OpenAPI 3.1 defines this style for the scalar properties of one object (§4.8.12.4).
+    ...(isNested(tree) &&
+      described(`What is nested goes on in brackets: \`${example(place.name, parameter.tree)}=…\`.`)),
+  };
+}
+
+/** The name of a value that is nested: `filter[range][min]`. */
+function example(name: string, node: Extract<Parameter, { style: 'tree' }>['tree'], depth = 0): string {
+  if (node.kind === 'value' || depth > 3) return name;
+  if (node.kind === 'list') return example(`${name}[0]`, node.item, depth + 1);
+  const entries = [...node.fields, ...(node.others ? [['name', node.others] as const] : [])];
+  const [key, inner] = entries.find(([, { kind }]) => kind !== 'value') ?? entries[0] ?? ['name', undefined];
+  return inner ? example(`${name}[${key}]`, inner, depth + 1) : name;
+}

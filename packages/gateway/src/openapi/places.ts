@@ -1,0 +1,132 @@
+import { token } from '../http/headers.ts';
+import type { InputPlace, RestMeta } from '../procedures/meta.ts';
+import type { PathTemplate } from './pathTemplate.ts';
+import { reject } from './unservable.ts';
+import type { Shape } from './zodSchema.ts';
+
+/** Where a property of an input travels, and its name there. */
+export interface Place {
+  readonly in: InputPlace;
+  readonly name: string;
+}
+
+const inQuery = new Set<RestMeta['method']>(['GET', 'DELETE']);
+
+/**
+ * The place of each property of an input: what the metadata says, otherwise the path where it names the property, the
+ * query of `GET` and `DELETE`, and the body. Those in the path come first, in the template's order.
+ * @throws {Unservable}
+ */
+export function placesOf(shape: Shape, rest: RestMeta, template: PathTemplate): ReadonlyMap<string, Place> {
+  const chosen = chosenPlaces(shape, rest);
+  const fieldOf = new Map<string, string>();
+  for (const [field, place] of chosen) if (place.in === 'path') fieldOf.set(place.name, field);
+  const places = new Map<string, Place>();
+  const pathNames = template.flatMap((segment) => (typeof segment === 'string' ? [] : [segment.parameter]));
+  for (const name of pathNames) {
+    const field = fieldOf.get(name) ?? name;
+    if (!Object.hasOwn(shape, field)) {
+      reject(
+        `its path has the parameter {${name}}, but its input has no property "${name}"; add it to the input, or rename the parameter`,
+      );
+    }
+    const other = chosen.get(field)?.in ?? 'path';
+    if (other !== 'path') {
+      reject(`"${field}" is in its path, but its metadata says in: "${other}"; say "path", or leave it out`);
+    }
+    places.set(field, { in: 'path', name });
+  }
+  if (new Set(pathNames).size < pathNames.length) {
+    reject('its path names one parameter twice; rename one of them');
+  }
+  for (const field of Object.keys(shape)) {
+    if (places.has(field)) continue;
+    const place = chosen.get(field) ?? { in: inQuery.has(rest.method) ? 'query' : 'body', name: field };
+    if (place.in === 'path') {
+      reject(`its metadata says that "${field}" is in the path, but its path has no {${place.name}}; add it`);
+    }
+    places.set(field, place);
+  }
+  rejectTaken(places, rest);
+  for (const field of Object.keys(typeof rest.queryStyle === 'object' ? rest.queryStyle : {})) {
+    if (places.get(field)?.in === 'query') continue;
+    reject(`its queryStyle names "${field}", which is not in its query; leave it out`);
+  }
+  return places;
+}
+
+function chosenPlaces(shape: Shape, { in: all = {}, method }: RestMeta): ReadonlyMap<string, Place> {
+  const chosen = new Map<string, Place>();
+  for (const [field, value] of Object.entries(all)) {
+    if (!Object.hasOwn(shape, field)) {
+      reject(
+        `its metadata says where "${field}" travels, but its input has no such property; add it, or rename it`,
+      );
+    }
+    const place = typeof value === 'string' ? { in: value, name: field } : { name: field, ...value };
+    if (place.in === 'body' && method === 'GET') {
+      reject(`"${field}" is in the body, and GET has none (RFC 9110 §9.3.1); use QUERY or POST`);
+    }
+    if (place.in === 'body' && place.name !== field) {
+      reject(`"${field}" has another name in the body; rename the property, or leave the name out`);
+    }
+    if (place.in === 'header') checkHeader(field, place.name);
+    if (place.in === 'cookie' && !token.test(place.name)) {
+      reject(
+        `"${field}" is in the cookie "${place.name}", which is not a cookie name (RFC 6265bis §4.1.1); rename it`,
+      );
+    }
+    chosen.set(field, place);
+  }
+  return chosen;
+}
+
+/** Request headers that are not a procedure's to read as input, in lower case; with the reason. */
+const reserved: readonly (readonly [reason: string, names: RegExp])[] = [
+  // OpenAPI 3.1 §4.8.12.2.1 ignores parameters of these names too.
+  [
+    'is the credential, which is checked before any input is read; read the identity in the context',
+    /^(?:proxy-)?authorization$/,
+  ],
+  [
+    'describes the body or the answer, and OpenAPI ignores a parameter of this name; read it in createContext',
+    /^(?:accept|content-(?:type|encoding))$/,
+  ],
+  ['says which server the request is for; read it in createContext', /^(?:host|:authority)$/],
+  [
+    'frames the message or is about the connection, and proxies change it; use another name',
+    /^(?:content-length|transfer-encoding|connection|keep-alive|proxy-connection|te|trailer|upgrade|expect)$/,
+  ],
+  ['holds all cookies; say in: "cookie"', /^cookie$/],
+  ['is read by the gateway; say idempotencyKey: true, and read it in createContext', /^idempotency-key$/],
+];
+
+function checkHeader(field: string, name: string): void {
+  if (!token.test(name)) {
+    reject(
+      `"${field}" is in the header "${name}", which is not a header name (RFC 9110 §5.1); name it as X-Tenant`,
+    );
+  }
+  const found = reserved.find(([, names]) => names.test(name.toLowerCase()));
+  if (found) reject(`"${field}" is in the header ${name}, which ${found[0]}`);
+}
+
+/** Two properties at one place would have one text. */
+function rejectTaken(places: ReadonlyMap<string, Place>, { requestHeaders }: RestMeta): void {
+  const taken = new Map<string, string>();
+  for (const [field, { in: where, name }] of places) {
+    const key = `${where} ${where === 'header' ? name.toLowerCase() : name}`;
+    const other = taken.get(key);
+    if (other !== undefined)
+      reject(`"${other}" and "${field}" are both in the ${where} as "${name}"; rename one of them`);
+    taken.set(key, field);
+  }
+  for (const name of Object.keys(requestHeaders?.shape ?? {})) {
+    const field = taken.get(`header ${name.toLowerCase()}`);
+    if (field !== undefined) {
+      reject(
+        `its requestHeaders describe ${name}, which is its input "${field}"; take it out of requestHeaders`,
+      );
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { type Converter, scalarConverter } from './convert.ts';
+import { reject, Unservable } from './unservable.ts';
+import { innermost, isObjectSchema, propertiesOf, type Schema } from './zodSchema.ts';
+import type { z } from 'zod';
+
+/**
+ * What the brackets of a query parameter may hold: `filter[range][min]=1`. A schema that contains itself is a node that
+ * does.
+ */
+export type QueryNode =
+  | { readonly kind: 'value'; readonly converter: Converter }
+  | { readonly kind: 'list'; readonly item: QueryNode }
+  | {
+      readonly kind: 'object';
+      readonly fields: ReadonlyMap<string, QueryNode>;
+      /** What members of other names are; `undefined` where they are ignored. */
+      readonly others: QueryNode | undefined;
+      /** Whether members of other names are rejected (`z.strictObject`). */
+      readonly isStrict: boolean;
+    };
+
+/** @throws {Unservable} for what brackets cannot say */
+export function queryTree(schema: z.core.$ZodType, known: Map<Schema, QueryNode> = new Map()): QueryNode {
+  const inner = innermost(schema) ?? reject('contains itself, which a URL cannot carry');
+  const found = known.get(inner);
+  if (found) return found;
+  const { def } = inner._zod;
+  if (def.type === 'array') {
+    const node = { kind: 'list', item: undefined as unknown as QueryNode } satisfies QueryNode;
+    // Known before its items are, which may contain it.
+    known.set(inner, node);
+    node.item = queryTree(def.element, known);
+    return node;
+  }
+  if (def.type === 'record') {
+    const node = {
+      kind: 'object',
+      fields: none,
+      others: undefined as QueryNode | undefined,
+      isStrict: false,
+    } satisfies QueryNode;
+    known.set(inner, node);
+    node.others = queryTree(def.valueType, known);
+    return node;
+  }
+  const properties = isObjectSchema(inner) ? propertiesOf(inner) : undefined;
+  if (properties === undefined) {
+    const node = { kind: 'value', converter: scalarConverter(inner) } satisfies QueryNode;
+    known.set(inner, node);
+    return node;
+  }
+  const fields = new Map<string, QueryNode>();
+  const isStrict = def.type === 'object' && (def.catchall as Schema | undefined)?._zod.def.type === 'never';
+  const node = { kind: 'object', fields, others: undefined, isStrict } satisfies QueryNode;
+  known.set(inner, node);
+  for (const [name, property] of Object.entries(properties.shape)) {
+    try {
+      fields.set(name, queryTree(property, known));
+    } catch (error) {
+      throw error instanceof Unservable ? new Unservable(`has "${name}", which ${error.message}`) : error;
+    }
+  }
+  if (fields.size === 0) reject('is an object without properties, which a query cannot carry');
+  return node;
+}
+
+const none: ReadonlyMap<string, QueryNode> = new Map();
+
+/** Whether a node has nodes below those that OpenAPI's `deepObject` defines: the scalar properties of one object. */
+export const isNested = (node: QueryNode): boolean =>
+  node.kind === 'object'
+    ? [...node.fields.values(), ...(node.others ? [node.others] : [])].some(({ kind }) => kind !== 'value')
+    : node.kind === 'list' && node.item.kind !== 'value';

@@ -1,0 +1,190 @@
+import fc from 'fast-check';
+import { createQuerySerializer } from 'openapi-fetch';
+import { stringify, type StringifyOptions } from 'qs';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { operationInput } from '../../openapi/operationInput.ts';
+import type { QueryStyle } from '../../procedures/meta.ts';
+import type { InputIssue } from '../../procedures/inputError.ts';
+import { convertFields, formFields } from './formFields.ts';
+
+/** What the property `q` of an input is for a query; or the issues with it. */
+function read(schema: z.ZodType, query: string, queryStyle: QueryStyle = 'repeat') {
+  const rest = { method: 'GET', path: '/x', queryStyle } as const;
+  const { query: known } = operationInput([z.object({ q: schema.optional() })], rest, ['x']);
+  const input: Record<string, unknown> = {};
+  const issues: InputIssue[] = [];
+  convertFields(known, formFields(query, known), input, issues, 100);
+  return issues.length > 0 ? { issues } : { value: input['q'] };
+}
+
+const Item = z.union([z.int(), z.boolean(), z.null()]);
+const text = fc.string({ unit: 'grapheme', maxLength: 6 });
+const texts = fc.array(text, { minLength: 1, maxLength: 4 });
+const scalars = fc.array(fc.oneof(fc.maxSafeInteger(), fc.boolean()), { minLength: 1, maxLength: 4 });
+/** What a name in brackets can hold: no encoder of the styles quotes a bracket. */
+const name = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 4 })
+  .filter((key) => !/[[\]]|^__proto__$/.test(key));
+
+const Tree = z.object({
+  text: z.string().optional(),
+  level: z.int().optional(),
+  list: z.array(z.string()).optional(),
+  record: z.record(z.string(), z.boolean()).optional(),
+  get trees() {
+    return z.array(Tree).optional();
+  },
+});
+const tree = fc.letrec((tie) => ({
+  tree: fc
+    .record(
+      {
+        text,
+        level: fc.maxSafeInteger(),
+        list: texts,
+        record: fc.dictionary(name, fc.boolean(), { minKeys: 1, maxKeys: 3, noNullPrototype: true }),
+        trees: fc.array(tie('tree'), { minLength: 1, maxLength: 2, depthIdentifier: 'tree' }),
+      },
+      { requiredKeys: [], noNullPrototype: true },
+    )
+    .filter((value) => Object.keys(value).length > 0),
+})).tree;
+const flat = fc
+  .record({ text, level: fc.maxSafeInteger() }, { requiredKeys: [], noNullPrototype: true })
+  .filter((value) => Object.keys(value).length > 0);
+
+const openApiFetch = (options: Parameters<typeof createQuerySerializer>[0]) => (value: unknown) =>
+  createQuerySerializer(options)({ q: value });
+const withQs = (options: StringifyOptions) => (value: unknown) => stringify({ q: value }, options);
+const urlSearchParams = (value: unknown) => String(new URLSearchParams({ q: String(value) }));
+
+describe('what a client encodes is what the procedure gets', () => {
+  it.each<
+    [
+      what: string,
+      encode: (value: unknown) => string,
+      style: QueryStyle,
+      schema: z.ZodType,
+      values: fc.Arbitrary<unknown>,
+    ]
+  >([
+    ['repeated names by openapi-fetch', openApiFetch({}), 'repeat', z.array(z.string()), texts],
+    ['repeated names by qs', withQs({ arrayFormat: 'repeat' }), 'repeat', z.array(Item), scalars],
+    [
+      'commas by openapi-fetch',
+      openApiFetch({ array: { style: 'form', explode: false } }),
+      'comma',
+      z.array(z.string()),
+      texts,
+    ],
+    [
+      'commas by qs',
+      withQs({ arrayFormat: 'comma', encodeValuesOnly: true }),
+      'comma',
+      z.array(z.string()),
+      texts,
+    ],
+    ['encoded commas by qs', withQs({ arrayFormat: 'comma' }), 'comma', z.array(Item), scalars],
+    ['encoded commas by URLSearchParams', urlSearchParams, 'comma', z.array(Item), scalars],
+    ['brackets by qs', withQs({ arrayFormat: 'brackets' }), 'brackets', z.array(z.string()), texts],
+    ['indexes by qs', withQs({ arrayFormat: 'indices' }), 'brackets', z.array(z.string()), texts],
+    [
+      'indexes that are not encoded by qs',
+      withQs({ encodeValuesOnly: true }),
+      'brackets',
+      z.array(Item),
+      scalars,
+    ],
+    ['objects by openapi-fetch', openApiFetch({}), 'deepObject', Tree, flat],
+    ['trees by qs', withQs({ arrayFormat: 'indices' }), 'deepObject', Tree, tree],
+    ['trees in the format of forms by qs', withQs({ format: 'RFC1738' }), 'deepObject', Tree, tree],
+    [
+      'arrays of trees by qs',
+      withQs({}),
+      'brackets',
+      z.array(Tree),
+      fc.array(tree, { minLength: 1, maxLength: 3 }),
+    ],
+  ])('%s', (_what, encode, style, schema, values) => {
+    fc.assert(
+      fc.property(values, (value) => {
+        expect(read(schema, encode(value), style)).toEqual({ value });
+      }),
+    );
+  });
+});
+
+describe('no text is converted to something that it does not say', () => {
+  const Filter = z.object({
+    a: z.string().optional(),
+    b: z.boolean().optional(),
+    c: z.array(z.string()).optional(),
+    d: z.object({ e: z.string().optional() }).optional(),
+  });
+  const names = [
+    'q',
+    'q[]',
+    'q[a]',
+    'q[b]',
+    'q[c]',
+    'q[c][]',
+    'q[c][0]',
+    'q[c][1]',
+    'q[c][01]',
+    'q[d]',
+    'q[d][e]',
+    'q[x]',
+    'q[a][a]',
+    'q[a',
+    'q[__proto__][a]',
+    'qs[a]',
+    'z',
+  ];
+  const pairs = fc.array(fc.tuple(fc.constantFrom(...names), fc.constantFrom('', 'x', 'y', 'true', '1')), {
+    maxLength: 4,
+  });
+
+  /** The pairs of a value, with the indexes of the list: what it says. */
+  function pairsOf(value: unknown, path: string): readonly string[] {
+    if (value === undefined) return [];
+    if (typeof value === 'string' || typeof value === 'boolean') return [`${path}=${value}`];
+    return Object.entries(value as object).flatMap(([key, each]) => pairsOf(each, `${path}[${key}]`));
+  }
+
+  it('of objects with brackets', () => {
+    fc.assert(
+      fc.property(pairs, (sent) => {
+        const result = read(Filter, sent.map(([key, value]) => `${key}=${value}`).join('&'));
+        if ('issues' in result) return;
+        let index = 0;
+        const known = sent.flatMap(([key, value]) => {
+          if (['q[x]', 'q[]', 'q[__proto__][a]', 'qs[a]', 'z'].includes(key)) return [];
+          const isNext = key === 'q[c]' || key === 'q[c][]';
+          return [`${isNext ? `q[c][${index++}]` : key}=${value}`];
+        });
+        expect(pairsOf(result.value, 'q').toSorted()).toEqual(known.toSorted());
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('of lists with commas', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('1', 'x', ',', '%2C', '%', '+', '-', ' ', '.') }),
+        (sent) => {
+          const result = read(z.array(z.int()), `q=${sent}`, 'comma');
+          if ('issues' in result) return;
+          const said = sent
+            .replaceAll('%2C', ',')
+            .split(',')
+            .map((item) => BigInt(item));
+          expect(sent).toMatch(/^[-1,]+$|%2C/);
+          expect((result.value as number[]).map((item) => BigInt(item))).toEqual(said);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});

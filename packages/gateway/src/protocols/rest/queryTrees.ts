@@ -1,0 +1,144 @@
+import type { TreeParameter } from '../../openapi/parameter.ts';
+import type { QueryNode } from '../../openapi/queryTree.ts';
+import type { InputIssue } from '../../procedures/inputError.ts';
+import { tooDeep } from '../../procedures/jsonDepth.ts';
+import { convertText } from './convertText.ts';
+
+/** What came below one name: texts, and what its brackets lead to. */
+class Branch {
+  readonly texts: (string | undefined)[] = [];
+  readonly branches = new Map<string, Branch>();
+}
+
+type Path = readonly PropertyKey[];
+type ListNode = Extract<QueryNode, { kind: 'list' }>;
+type ObjectNode = Extract<QueryNode, { kind: 'object' }>;
+
+/** Objects and arrays of a query whose names have brackets: `filter[range][min]=1`. */
+export class QueryTrees {
+  readonly #maxDepth: number;
+  readonly #roots = new Map<TreeParameter, Branch>();
+
+  /** @param maxDepth how many brackets a name may have */
+  constructor(maxDepth: number) {
+    this.#maxDepth = maxDepth;
+  }
+
+  /**
+   * Adds the values of one name.
+   * @throws {LimitError} `json-depth`
+   */
+  add(
+    parameter: TreeParameter,
+    name: string,
+    values: readonly (string | undefined)[],
+    issues: InputIssue[],
+  ): void {
+    const keys = keysOfName(name.slice(parameter.place.name.length));
+    if (keys === undefined) {
+      const message = `is written as ${JSON.stringify(name)}; close each bracket, as in ${parameter.place.name}[name]`;
+      issues.push({ code: 'invalid_key', path: [parameter.field], message });
+      return;
+    }
+    if (keys.length > this.#maxDepth) throw tooDeep(this.#maxDepth);
+    let branch = childOf(this.#roots, parameter);
+    for (const key of keys) branch = childOf(branch.branches, key);
+    for (const value of values) branch.texts.push(value);
+  }
+
+  /** Converts all that was added, and adds it to the input. */
+  convert(input: Record<string, unknown>, issues: InputIssue[]): void {
+    for (const [{ field, tree, place }, branch] of this.#roots) {
+      // A name without brackets would be another style.
+      if (tree.kind === 'list' && branch.texts.length > 0) {
+        reject(issues, [field], `must be written with brackets: ${place.name}[]=…`);
+        continue;
+      }
+      const value = convertBranch(branch, tree, [field], issues);
+      if (value !== undefined) input[field] = value;
+    }
+  }
+}
+
+function childOf<Key>(branches: Map<Key, Branch>, key: Key): Branch {
+  let child = branches.get(key);
+  if (child === undefined) branches.set(key, (child = new Branch()));
+  return child;
+}
+
+/** The keys of `[range][min]`; `undefined` where the brackets do not match. */
+function keysOfName(brackets: string): readonly string[] | undefined {
+  if (brackets === '') return [];
+  return /^(?:\[[^[\]]*\])+$/.test(brackets) ? brackets.slice(1, -1).split('][') : undefined;
+}
+
+const reject = (issues: InputIssue[], path: Path, message: string): void => {
+  issues.push({ code: 'custom', path, message });
+};
+
+function convertBranch(branch: Branch, node: QueryNode, path: Path, issues: InputIssue[]): unknown {
+  if (node.kind === 'list') return convertList(branch, node, path, issues);
+  if (node.kind === 'object') return convertObject(branch, node, path, issues);
+  const { texts, branches } = branch;
+  if (branches.size > 0) reject(issues, path, `must be ${node.converter.expects}, without brackets`);
+  else if (texts.length > 1) reject(issues, path, 'is given more than once');
+  else return convertText(node.converter, texts[0], path, issues);
+  return undefined;
+}
+
+/** The names of the properties are looked up in maps: `__proto__` is a name like any other, and known to none. */
+function convertObject(
+  { texts, branches }: Branch,
+  { fields, others, isStrict }: ObjectNode,
+  path: Path,
+  issues: InputIssue[],
+): unknown {
+  if (texts.length > 0) {
+    reject(issues, path, 'must be an object, each property with its name in brackets');
+    return undefined;
+  }
+  const entries: [name: string, value: unknown][] = [];
+  for (const [name, branch] of branches) {
+    const node = fields.get(name) ?? (name === '__proto__' ? undefined : others);
+    if (node) entries.push([name, convertBranch(branch, node, [...path, name], issues)]);
+    else if (isStrict) reject(issues, [...path, name], 'is not a property of this object');
+  }
+  // Unknown properties alone are as none at all.
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** `name=a&name=b`, `name[]=a&name[]=b`, or `name[1]=b&name[0]=a`: one of the three, so that there is one order. */
+function convertList(
+  { texts, branches }: Branch,
+  { item }: ListNode,
+  path: Path,
+  issues: InputIssue[],
+): unknown {
+  const unindexed = branches.get('');
+  const forms = [texts.length > 0, unindexed !== undefined, branches.size > (unindexed ? 1 : 0)];
+  if (forms.filter(Boolean).length > 1) {
+    reject(issues, path, 'is written in more than one way; use [] or indexes for all items');
+    return undefined;
+  }
+  if (texts.length > 0 || unindexed) {
+    if (unindexed && unindexed.branches.size > 0) {
+      reject(issues, path, 'needs an index for each item, such as [0]');
+      return undefined;
+    }
+    return (unindexed?.texts ?? texts).map((text, index) => {
+      const single = new Branch();
+      single.texts.push(text);
+      return convertBranch(single, item, [...path, index], issues);
+    });
+  }
+  const items: unknown[] = [];
+  for (let index = 0; index < branches.size; index += 1) {
+    const branch = branches.get(String(index));
+    if (branch === undefined) {
+      reject(issues, path, `has ${branches.size} items, but none with the index ${index}`);
+      return undefined;
+    }
+    items.push(convertBranch(branch, item, [...path, index], issues));
+  }
+  return items;
+}

@@ -1,0 +1,954 @@
+import { createGateway } from '@petstore/gateway';
+import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { post, startShape } from './startShape.ts';
+
+/** The shapes of inputs that users of such gateways ask for; each names the thread that it comes from. */
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+/** A procedure that answers with its input, so that a test sees what reached it. */
+function echo<Input extends z.ZodType>(rest: RestMeta, input: Input) {
+  return t.procedure
+    .meta({ openapi: rest })
+    .input(input)
+    .output(z.json())
+    .query(({ input: given }) => JSON.parse(JSON.stringify(given ?? null)) as z.core.util.JSONType);
+}
+
+/** As `echo`, for what changes something. */
+function change<Input extends z.ZodType>(rest: RestMeta, input: Input) {
+  return t.procedure
+    .meta({ openapi: rest })
+    .input(input)
+    .output(z.json())
+    .mutation(({ input: given }) => JSON.parse(JSON.stringify(given ?? null)) as z.core.util.JSONType);
+}
+
+const error400 = (message: string | RegExp) => [
+  400,
+  {
+    code: 'BAD_REQUEST',
+    status: 400,
+    message: typeof message === 'string' ? message : expect.stringMatching(message),
+  },
+];
+
+const json = 'application/json';
+const Cat = z.object({ kind: z.literal('cat'), lives: z.int() }).meta({ id: 'Cat' });
+const Dog = z.object({ kind: z.literal('dog'), born: z.date() }).meta({ id: 'Dog' });
+
+describe('a body', () => {
+  it('may be a discriminated union, which the document describes with its discriminator (trpc-openapi #255)', async () => {
+    const Animal = z.discriminatedUnion('kind', [Cat, Dog]);
+    const { document, restJson, trpc } = await startShape(
+      t.router({ add: change({ method: 'POST', path: '/animals' }, Animal) }),
+    );
+    expect(await restJson('/animals', post({ kind: 'cat', lives: 9 }))).toEqual([
+      200,
+      { kind: 'cat', lives: 9 },
+    ]);
+    expect(await restJson('/animals', post({ kind: 'dog', born: '2026-01-01T00:00:00Z' }))).toEqual([
+      200,
+      { kind: 'dog', born: '2026-01-01T00:00:00.000Z' },
+    ]);
+    expect(await restJson('/animals', post({ kind: 'cat', lives: 'nine' }))).toEqual(
+      error400('lives: must be of the type number, not string.'),
+    );
+    expect(await restJson('/animals', post({ kind: 'fish' }))).toEqual(error400(/^kind: /));
+    expect(await restJson('/animals', post(['cat']))).toEqual(error400(/must be a JSON object/));
+    expect(await trpc.add.mutate({ kind: 'cat', lives: 9 })).toEqual({ kind: 'cat', lives: 9 });
+    expect(document.paths['/animals']?.['post']?.requestBody).toEqual({
+      required: true,
+      content: {
+        [json]: {
+          schema: {
+            type: 'object',
+            oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }],
+            discriminator: {
+              propertyName: 'kind',
+              mapping: { cat: '#/components/schemas/Cat', dog: '#/components/schemas/Dog' },
+            },
+          },
+        },
+      },
+    });
+  });
+
+  it('may be a union beside a parameter of the path and one of the query (trpc-openapi #255)', async () => {
+    const Payment = z.union([
+      z.object({ card: z.string() }),
+      z.object({ iban: z.string(), name: z.string() }),
+    ]);
+    const pay = t.procedure
+      .meta({ openapi: { method: 'POST', path: '/orders/{orderId}/payments', in: { dryRun: 'query' } } })
+      .input(z.object({ orderId: z.int(), dryRun: z.boolean().optional() }))
+      .input(Payment)
+      .output(z.unknown())
+      .mutation(({ input }) => input);
+    const { document, restJson, trpc } = await startShape(t.router({ pay }));
+    const target = '/orders/7/payments?dryRun=true';
+    expect(await restJson(target, post({ card: '4242', dryRun: false, orderId: 1 }))).toEqual([
+      200,
+      { card: '4242', dryRun: true, orderId: 7 },
+    ]);
+    expect(await restJson('/orders/7/payments', post({ iban: 'DE1', name: 'A', dryRun: true }))).toEqual([
+      200,
+      { iban: 'DE1', name: 'A', orderId: 7 },
+    ]);
+    expect(await restJson('/orders/7/payments', post({ iban: 'DE1' }))).toEqual(error400(/./));
+    expect(await trpc.pay.mutate({ orderId: 7, card: '4242' })).toEqual({ orderId: 7, card: '4242' });
+    const operation = document.paths['/orders/{orderId}/payments']?.['post'];
+    expect(
+      operation?.parameters?.map((parameter) => [parameter.in, parameter.name, parameter.required]),
+    ).toEqual([
+      ['path', 'orderId', true],
+      ['query', 'dryRun', undefined],
+    ]);
+    expect(JSON.stringify(operation?.requestBody)).toContain('iban');
+    expect(JSON.stringify(operation?.requestBody)).not.toContain('dryRun');
+  });
+
+  it('may be a union whose discriminator is in the path (no thread)', async () => {
+    const { document, restJson } = await startShape(
+      t.router({
+        put: change({ method: 'PUT', path: '/animals/{kind}' }, z.discriminatedUnion('kind', [Cat, Dog])),
+      }),
+    );
+    const put = (kind: string, body: unknown) =>
+      restJson(`/animals/${kind}`, { ...post(body), method: 'PUT' });
+    expect(await put('cat', { lives: 9 })).toEqual([200, { kind: 'cat', lives: 9 }]);
+    expect(await put('dog', { born: '2026-01-01T00:00:00Z' })).toEqual([
+      200,
+      { kind: 'dog', born: '2026-01-01T00:00:00.000Z' },
+    ]);
+    expect(await put('cat', { kind: 'dog', lives: 9 })).toEqual([200, { kind: 'cat', lives: 9 }]);
+    expect(await put('fish', { lives: 9 })).toEqual(error400('kind: must be one of "cat", "dog".'));
+    expect(document.paths['/animals/{kind}']?.['put']?.parameters).toEqual([
+      { in: 'path', name: 'kind', required: true, schema: { type: 'string', enum: ['cat', 'dog'] } },
+    ]);
+  });
+
+  it('may be an array (trpc-openapi #196)', async () => {
+    const Events = z.array(z.object({ at: z.date(), n: z.int() })).max(2);
+    const { document, restJson, trpc } = await startShape(
+      t.router({ log: change({ method: 'POST', path: '/events' }, Events) }),
+    );
+    const at = '2026-01-01T00:00:00.000Z';
+    expect(await restJson('/events', post([{ at, n: 1 }]))).toEqual([200, [{ at, n: 1 }]]);
+    expect(await restJson('/events', post([]))).toEqual([200, []]);
+    expect(await restJson('/events', post({ at, n: 1 }))).toEqual(
+      error400('input: must be of the type array, not object.'),
+    );
+    expect(await restJson('/events', post([{ at, n: '1' }]))).toEqual(
+      error400('0.n: must be of the type number, not string.'),
+    );
+    const rounded = { ...post(''), body: `[{"at":"${at}","n":9007199254740993}]` };
+    expect(await restJson('/events', rounded)).toEqual(error400(/cannot carry exactly/));
+    const deep = { ...post(''), body: '['.repeat(200) + ']'.repeat(200) };
+    expect(await restJson('/events', deep)).toEqual(error400(/nested deeper than 100 levels/));
+    expect((await restJson('/events', { method: 'POST' }))[0]).toBe(415);
+    expect(document.paths['/events']?.['post']?.requestBody).toMatchObject({
+      required: true,
+      content: { [json]: { schema: { type: 'array', maxItems: 2 } } },
+    });
+    expect(await trpc.log.mutate([]).catch((error: unknown) => error)).toEqual([]);
+  });
+
+  it('may be a text, a number or null (trpc-openapi #437)', async () => {
+    const { document, restJson, trpc } = await startShape(
+      t.router({
+        say: change({ method: 'POST', path: '/said' }, z.string().min(1)),
+        set: change({ method: 'PUT', path: '/level' }, z.int().nullable().optional()),
+      }),
+    );
+    expect(await restJson('/said', post('hello'))).toEqual([200, 'hello']);
+    expect(await restJson('/said', post(5))).toEqual(
+      error400('input: must be of the type string, not number.'),
+    );
+    expect(await restJson('/said', { ...post(''), body: 'hello' })).toEqual(
+      error400('The body is not valid JSON.'),
+    );
+    const put = (body: unknown) => restJson('/level', { ...post(body), method: 'PUT' });
+    expect([await put(5), await put(null), await restJson('/level', { method: 'PUT' })]).toEqual([
+      [200, 5],
+      [200, null],
+      [200, null],
+    ]);
+    expect(await put('5')).toEqual(error400('input: must be of the type number, not string.'));
+    expect(await trpc.say.mutate('hello')).toBe('hello');
+    expect(document.paths['/level']?.['put']?.requestBody).toMatchObject({
+      required: false,
+      content: { [json]: { schema: { anyOf: [{ type: 'integer' }, { type: 'null' }] } } },
+    });
+  });
+
+  it('may be a record, or a union of whatever JSON can be (no thread)', async () => {
+    const { restJson, trpc } = await startShape(
+      t.router({
+        translate: change({ method: 'PUT', path: '/texts' }, z.record(z.string(), z.string())),
+        store: change(
+          { method: 'PUT', path: '/any' },
+          z.union([z.array(z.int()), z.object({ a: z.int() }), z.null()]),
+        ),
+      }),
+    );
+    const put = (path: string, body: unknown) => restJson(path, { ...post(body), method: 'PUT' });
+    expect(await put('/texts', { en: 'dog', de: 'Hund' })).toEqual([200, { en: 'dog', de: 'Hund' }]);
+    expect(await put('/texts', { en: 1 })).toEqual(error400('en: must be of the type string, not number.'));
+    const hostile = { ...post(''), method: 'PUT', body: '{"__proto__":"x","constructor":"y"}' };
+    expect(await restJson('/texts', hostile)).toEqual([200, { constructor: 'y' }]);
+    expect([await put('/any', [1]), await put('/any', { a: 1 }), await put('/any', null)]).toEqual([
+      [200, [1]],
+      [200, { a: 1 }],
+      [200, null],
+    ]);
+    expect(await trpc.translate.mutate({ en: 'dog' })).toEqual({ en: 'dog' });
+  });
+
+  it('may be an intersection beside a parameter of the path (trpc-openapi #437)', async () => {
+    const input = z.intersection(z.object({ title: z.string() }).partial(), z.object({ id: z.string() }));
+    const { restJson } = await startShape(
+      t.router({ edit: change({ method: 'PATCH', path: '/notes/{id}' }, input) }),
+    );
+    expect(await restJson('/notes/a', { ...post({ title: 'b' }), method: 'PATCH' })).toEqual([
+      200,
+      { title: 'b', id: 'a' },
+    ]);
+  });
+
+  it('may be a merge patch, in which null removes and absence keeps (ts-rest #868)', async () => {
+    const contentTypes = [json, 'application/merge-patch+json'];
+    const Change = z.object({
+      id: z.int(),
+      title: z.string().optional(),
+      isbn: z.string().nullable().optional(),
+    });
+    const { document, rest, restJson, trpc } = await startShape(
+      t.router({ edit: change({ method: 'PATCH', path: '/books/{id}', contentTypes }, Change) }),
+    );
+    const patch = (body: unknown, type = 'application/merge-patch+json') => ({
+      method: 'PATCH',
+      headers: { 'content-type': type },
+      body: JSON.stringify(body),
+    });
+    expect(await restJson('/books/1', patch({ isbn: null }))).toEqual([200, { id: 1, isbn: null }]);
+    expect(await restJson('/books/1', patch({ title: 'Emma' }, `${json}; charset=utf-8`))).toEqual([
+      200,
+      { id: 1, title: 'Emma' },
+    ]);
+    expect(await restJson('/books/1', patch({ title: null }))).toEqual(
+      error400('title: must be of the type string, not null.'),
+    );
+    expect(await restJson('/books/1', patch([]))).toEqual(error400(/must be a JSON object/));
+    const other = await rest('/books/1', patch({}, 'application/json-patch+json'));
+    expect([other.status, other.headers.get('accept-patch')]).toEqual([415, contentTypes.join(', ')]);
+    const options = await rest('/books/1', { method: 'OPTIONS' });
+    expect(options.headers.get('accept-patch')).toBe(contentTypes.join(', '));
+    expect(Object.keys(document.paths['/books/{id}']?.['patch']?.requestBody?.content ?? {})).toEqual(
+      contentTypes,
+    );
+    expect(await trpc.edit.mutate({ id: 1, isbn: null })).toEqual({ id: 1, isbn: null });
+  });
+});
+
+describe('a query', () => {
+  it('may be a union of objects (trpc-openapi #255, ts-rest #800)', async () => {
+    const Thing = z.union([
+      z.object({ type: z.literal('first'), myVar: z.string() }),
+      z.object({ type: z.literal('another'), anotherVar: z.number() }),
+      z.object({ type: z.literal('third') }),
+    ]);
+    const { document, restJson, trpc } = await startShape(
+      t.router({ thing: echo({ method: 'GET', path: '/thing' }, Thing) }),
+    );
+    expect(await restJson('/thing?type=first&myVar=5')).toEqual([200, { type: 'first', myVar: '5' }]);
+    expect(await restJson('/thing?type=another&anotherVar=5')).toEqual([
+      200,
+      { type: 'another', anotherVar: 5 },
+    ]);
+    expect(await restJson('/thing?type=third')).toEqual([200, { type: 'third' }]);
+    expect((await restJson('/thing?type=first'))[0]).toBe(400);
+    expect(await restJson('/thing?type=fourth')).toEqual(
+      error400(/^type: must be one of "first", "another", "third"/),
+    );
+    expect(await trpc.thing.query({ type: 'third' })).toEqual({ type: 'third' });
+    expect(
+      document.paths['/thing']?.['get']?.parameters?.map(({ name, required = false }) => [name, required]),
+    ).toEqual([
+      ['type', true],
+      ['myVar', false],
+      ['anotherVar', false],
+    ]);
+  });
+
+  it('may have nested objects, which are deepObject by default (trpc-openapi #454)', async () => {
+    const { document, restJson, trpc } = await startShape(
+      t.router({
+        list: echo(
+          { method: 'GET', path: '/things' },
+          z.object({
+            pagination: z
+              .object({ page: z.int().default(1), limit: z.int().max(100).default(10) })
+              .optional(),
+            filter: z
+              .object({ name: z.string().optional(), range: z.object({ min: z.int() }).optional() })
+              .optional(),
+          }),
+        ),
+      }),
+    );
+    expect(await restJson('/things?pagination[page]=2&filter%5Bname%5D=5')).toEqual([
+      200,
+      { pagination: { page: 2, limit: 10 }, filter: { name: '5' } },
+    ]);
+    expect(await restJson('/things?filter[range][min]=3&filter[other]=1&other[a]=1')).toEqual([
+      200,
+      { filter: { range: { min: 3 } } },
+    ]);
+    expect(await restJson('/things?filter[other]=1')).toEqual([200, {}]);
+    expect(await restJson('/things?filter[__proto__][min]=1&filter[constructor]=2')).toEqual([200, {}]);
+    expect(await restJson('/things?pagination[page]=two&pagination[limit]=101')).toEqual(
+      error400('pagination.page: must be an integer, such as 42 or -7.'),
+    );
+    expect(await restJson('/things?pagination[limit]=101')).toEqual(
+      error400('pagination.limit: must be at most 100.'),
+    );
+    expect(await restJson('/things?pagination[page]=1&pagination[page]=2')).toEqual(
+      error400('pagination.page: is given more than once.'),
+    );
+    expect(await restJson('/things?pagination=1')).toEqual(error400(/^pagination: must be an object/));
+    expect(await restJson('/things?pagination[page=1')).toEqual(
+      error400(/^pagination: is written as "pagination\[page"/),
+    );
+    expect(await restJson(`/things?filter${'[a]'.repeat(101)}=1`)).toEqual(
+      error400(/nested deeper than 100 levels/),
+    );
+    expect(await trpc.list.query({ filter: { name: 'a' } })).toEqual({ filter: { name: 'a' } });
+    expect(document.paths['/things']?.['get']?.parameters).toEqual([
+      expect.objectContaining({ name: 'pagination', in: 'query', style: 'deepObject', explode: true }),
+      expect.objectContaining({
+        name: 'filter',
+        style: 'deepObject',
+        explode: true,
+        description: 'What is nested goes on in brackets: `filter[range][min]=…`.',
+      }),
+    ]);
+  });
+
+  it('may have arrays that repeat their name, also within objects (trpc-openapi #391, hapi-openapi #208)', async () => {
+    const { document, restJson, trpc } = await startShape(
+      t.router({
+        read: echo(
+          { method: 'GET', path: '/questions' },
+          z.object({
+            labels: z.array(z.string()).optional(),
+            filter: z
+              .object({ website: z.array(z.string()).optional(), ids: z.array(z.int()).optional() })
+              .optional(),
+          }),
+        ),
+      }),
+    );
+    expect(await restJson('/questions?labels=a&labels=b,c')).toEqual([200, { labels: ['a', 'b,c'] }]);
+    const website = [200, { filter: { website: ['a', 'b'] } }];
+    expect(await restJson('/questions?filter%5Bwebsite%5D=a&filter%5Bwebsite%5D=b')).toEqual(website);
+    expect(await restJson('/questions?filter[website][]=a&filter[website][]=b')).toEqual(website);
+    expect(await restJson('/questions?filter[website][1]=b&filter[website][0]=a')).toEqual(website);
+    expect(await restJson('/questions?filter[website]=a&filter[website][]=b')).toEqual(
+      error400(/^filter.website: is written in more than one way/),
+    );
+    expect(await restJson('/questions?filter[ids][0]=1&filter[ids][2]=3')).toEqual(
+      error400('filter.ids: has 2 items, but none with the index 1.'),
+    );
+    expect(await restJson('/questions?filter[ids][99999999]=1')).toEqual(error400(/none with the index 0/));
+    expect(await restJson('/questions?filter[ids][]=1&filter[ids][]=x')).toEqual(
+      error400('filter.ids.1: must be an integer, such as 42 or -7.'),
+    );
+    expect(await trpc.read.query({ labels: ['a'] })).toEqual({ labels: ['a'] });
+    expect(document.paths['/questions']?.['get']?.parameters?.[0]).toEqual({
+      name: 'labels',
+      in: 'query',
+      schema: { type: 'array', items: { type: 'string' } },
+    });
+  });
+
+  it('may have lists with commas or brackets, as the metadata says (trpc-openapi #240)', async () => {
+    const { document, restJson, trpc } = await startShape(
+      t.router({
+        users: echo(
+          { method: 'GET', path: '/users', queryStyle: { ids: 'brackets', names: 'comma', ages: 'comma' } },
+          z.object({
+            ids: z.array(z.string()).optional(),
+            names: z.array(z.string()).optional(),
+            ages: z.array(z.int()).optional(),
+          }),
+        ),
+      }),
+    );
+    const ids = [200, { ids: ['user-1', 'user-2'] }];
+    expect(await restJson('/users?ids[]=user-1&ids[]=user-2')).toEqual(ids);
+    expect(await restJson('/users?ids[0]=user-1&ids[1]=user-2')).toEqual(ids);
+    expect(await restJson('/users?ids=user-1')).toEqual(
+      error400('ids: must be written with brackets: ids[]=….'),
+    );
+    expect(await restJson('/users?names=a,b%2Cc,')).toEqual([200, { names: ['a', 'b,c', ''] }]);
+    expect(await restJson('/users?ages=5%2C6')).toEqual([200, { ages: [5, 6] }]);
+    expect(await restJson('/users?names=a&names=b')).toEqual(error400('names: is given more than once.'));
+    expect(await restJson('/users?ages=5,,6')).toEqual(error400(/^ages: must be an integer/));
+    expect(await trpc.users.query({ ids: ['a'] })).toEqual({ ids: ['a'] });
+    expect(document.paths['/users']?.['get']?.parameters).toMatchObject([
+      { name: 'ids[]', in: 'query', style: 'form', explode: true },
+      { name: 'names', in: 'query', style: 'form', explode: false },
+      { name: 'ages', in: 'query', style: 'form', explode: false },
+    ]);
+  });
+
+  it('may have arrays of objects, in brackets (openapi-typescript #2387)', async () => {
+    const Child = z.strictObject({ age: z.int(), bed: z.boolean() });
+    const { document, restJson, trpc } = await startShape(
+      t.router({
+        rooms: echo(
+          { method: 'GET', path: '/rooms', queryStyle: 'brackets' },
+          z.object({ children: z.array(Child) }),
+        ),
+      }),
+    );
+    const children = [
+      { age: 9, bed: true },
+      { age: 1, bed: false },
+    ];
+    expect(
+      await restJson(
+        '/rooms?children[0][age]=9&children[0][bed]=true&children[1][age]=1&children[1][bed]=false',
+      ),
+    ).toEqual([200, { children }]);
+    expect(await restJson('/rooms?children[][age]=9')).toEqual(
+      error400('children: needs an index for each item, such as [0].'),
+    );
+    expect(await restJson('/rooms?children[0][age]=9&children[0][bed]=true&children[0][x]=1')).toEqual(
+      error400('children.0.x: is not a property of this object.'),
+    );
+    expect(await trpc.rooms.query({ children })).toEqual({ children });
+    expect(document.paths['/rooms']?.['get']?.parameters).toMatchObject([
+      {
+        name: 'children',
+        style: 'deepObject',
+        required: true,
+        description: 'What is nested goes on in brackets: `children[0][age]=…`.',
+      },
+    ]);
+  });
+
+  it('may have records and filters that contain themselves (OpenAPI-Specification #1706)', async () => {
+    const Filter = z.object({
+      is: z.string().optional(),
+      get and() {
+        return z.array(Filter).optional();
+      },
+    });
+    const input = z.object({
+      sort: z.record(z.string(), z.enum(['asc', 'desc'])).optional(),
+      filter: Filter.optional(),
+    });
+    const { restJson } = await startShape(t.router({ find: echo({ method: 'GET', path: '/found' }, input) }));
+    expect(await restJson('/found?sort[name]=asc&sort[age]=desc')).toEqual([
+      200,
+      { sort: { name: 'asc', age: 'desc' } },
+    ]);
+    expect(await restJson('/found?sort[__proto__]=asc&sort[constructor]=asc')).toEqual([
+      200,
+      { sort: { constructor: 'asc' } },
+    ]);
+    expect(await restJson('/found?sort[name]=up')).toEqual(
+      error400(/^sort.name: must be one of "asc", "desc"/),
+    );
+    expect(await restJson('/found?filter[and][0][is]=a&filter[and][1][and][0][is]=b')).toEqual([
+      200,
+      { filter: { and: [{ is: 'a' }, { and: [{ is: 'b' }] }] } },
+    ]);
+  });
+
+  it('may page by a cursor beside filters of every style (no thread)', async () => {
+    const list = t.procedure
+      .meta({
+        openapi: {
+          method: 'GET',
+          path: '/pages/{+path}',
+          pagination: { cursor: 'after' },
+          queryStyle: { tags: 'comma', ids: 'brackets' },
+        },
+      })
+      .input(
+        z.object({
+          path: z.string(),
+          after: z.string().optional(),
+          tags: z.array(z.string()).optional(),
+          ids: z.array(z.int()).optional(),
+          filter: z.object({ name: z.string() }).optional(),
+        }),
+      )
+      .output(z.unknown())
+      .query(({ ctx, input }) => {
+        if (input.after === undefined) (ctx as { reply: { nextCursor?: string } }).reply.nextCursor = 'x';
+        return input;
+      });
+    const { rest } = await startShape(t.router({ list }));
+    const first = await rest('/pages/a%2Fb/c?tags=a,b%2Cc&ids[]=1&ids[]=2&filter[name]=%26&other=1');
+    const link = first.headers.get('link') ?? '';
+    const next = /^<\/v1(.*)>; rel="next"$/.exec(link)?.[1] ?? '';
+    const second = await rest(next);
+    expect(await second.json()).toEqual({ ...((await first.json()) as object), after: 'x' });
+    expect(next).toBe('/pages/a%2Fb/c?tags=a,b%2Cc&ids%5B%5D=1&ids%5B%5D=2&filter%5Bname%5D=%26&after=x');
+  });
+});
+
+describe('a property may travel', () => {
+  it('in the query of a POST (trpc-openapi #324)', async () => {
+    const { document, restJson, trpc } = await startShape(
+      t.router({
+        hook: change(
+          {
+            method: 'POST',
+            path: '/hooks',
+            in: { token: 'query', tries: { in: 'query', name: 'max-tries' } },
+          },
+          z.object({ token: z.string(), tries: z.int().optional(), event: z.string() }),
+        ),
+      }),
+    );
+    expect(await restJson('/hooks?token=a&max-tries=3', post({ event: 'e', token: 'b', tries: 9 }))).toEqual([
+      200,
+      { token: 'a', tries: 3, event: 'e' },
+    ]);
+    expect(await restJson('/hooks', post({ event: 'e', token: 'b' }))).toEqual(
+      error400('token (query): is required.'),
+    );
+    expect(await restJson('/hooks?max-tries=x&token=a', post({}))).toEqual(
+      error400('tries (query max-tries): must be an integer, such as 42 or -7; event: is required.'),
+    );
+    expect(await trpc.hook.mutate({ token: 'a', event: 'e' })).toEqual({ token: 'a', event: 'e' });
+    const operation = document.paths['/hooks']?.['post'];
+    expect(operation?.parameters?.map(({ in: where, name }) => [where, name])).toEqual([
+      ['query', 'token'],
+      ['query', 'max-tries'],
+    ]);
+    expect(operation?.requestBody?.content[json]?.schema?.properties).toEqual({ event: { type: 'string' } });
+  });
+
+  it('in headers, converted and checked like a query (trpc-openapi #113)', async () => {
+    const input = z.object({
+      tenant: z.int().min(1),
+      features: z.array(z.enum(['a', 'b'])).optional(),
+      at: z.date().optional(),
+      name: z.string(),
+    });
+    const router = t.router({
+      list: echo(
+        {
+          method: 'GET',
+          path: '/things',
+          in: {
+            tenant: { in: 'header', name: 'X-Tenant' },
+            features: { in: 'header', name: 'X-Features' },
+            at: 'header',
+          },
+        },
+        input,
+      ),
+    });
+    const page = 'https://page.example';
+    const { document, rest, restJson, trpc } = await startShape(router, { cors: { origins: [page] } });
+    const get = (headers: readonly [string, string][], query = 'name=n') =>
+      restJson(`/things?${query}`, { headers: [...headers] as [string, string][] });
+    expect(
+      await get([
+        ['x-tenant', '7'],
+        ['X-FEATURES', 'a, b'],
+        ['At', '2026-01-01T00:00:00Z'],
+      ]),
+    ).toEqual([200, { tenant: 7, features: ['a', 'b'], at: '2026-01-01T00:00:00.000Z', name: 'n' }]);
+    expect(
+      await get([
+        ['X-Tenant', '7'],
+        ['X-Features', ','],
+      ]),
+    ).toEqual([200, { tenant: 7, features: [], name: 'n' }]);
+    expect(await get([['X-Tenant', '7.0']], '')).toEqual(
+      error400('tenant (header X-Tenant): must be an integer, such as 42 or -7; name: is required.'),
+    );
+    expect(await get([['X-Tenant', '0']])).toEqual(error400('tenant (header X-Tenant): must be at least 1.'));
+    expect(await get([], 'name=n&tenant=7')).toEqual(error400('tenant (header X-Tenant): is required.'));
+    expect(
+      await get([
+        ['X-Tenant', '1'],
+        ['X-Tenant', '2'],
+      ]),
+    ).toEqual(error400(/^tenant \(header X-Tenant\): /));
+    expect(
+      await get([
+        ['X-Tenant', '1'],
+        ['X-Features', 'a,c'],
+      ]),
+    ).toEqual(error400('features (header X-Features): must be one of "a", "b".'));
+    expect(await trpc.list.query({ tenant: 7, name: 'n' })).toEqual({ tenant: 7, name: 'n' });
+    const preflight = await rest('/things', {
+      method: 'OPTIONS',
+      headers: { origin: page, 'access-control-request-method': 'GET' },
+    });
+    expect(preflight.headers.get('access-control-allow-headers')).toMatch(/, X-Tenant, X-Features, at$/);
+    expect(
+      document.paths['/things']?.['get']?.parameters?.map(({ in: where, name, required = false }) => [
+        where,
+        name,
+        required,
+      ]),
+    ).toEqual([
+      ['query', 'name', true],
+      ['header', 'X-Tenant', true],
+      ['header', 'X-Features', false],
+      ['header', 'at', false],
+    ]);
+  });
+
+  it('in cookies (honojs/middleware #141)', async () => {
+    const input = z.object({ theme: z.enum(['dark', 'light']).default('light'), size: z.int().optional() });
+    const { document, restJson, trpc } = await startShape(
+      t.router({
+        look: echo(
+          {
+            method: 'GET',
+            path: '/look',
+            in: { theme: 'cookie', size: { in: 'cookie', name: '__Host-size' } },
+          },
+          input,
+        ),
+      }),
+    );
+    const get = (cookie: string) => restJson('/look', { headers: { cookie } });
+    expect(await get('a=b; theme=dark; __Host-size=5')).toEqual([200, { theme: 'dark', size: 5 }]);
+    expect(await get('theme=d%61rk;__Host-size="5"')).toEqual(
+      error400('size (cookie __Host-size): must be an integer, such as 42 or -7.'),
+    );
+    expect(await get('theme=dark; theme=light')).toEqual([200, { theme: 'dark' }]);
+    expect(await get('theme=%ff')).toEqual(error400('theme (cookie): is not valid percent-encoded UTF-8.'));
+    expect(await get('THEME=dark; __proto__=1')).toEqual([200, { theme: 'light' }]);
+    expect(await restJson('/look?theme=dark')).toEqual([200, { theme: 'light' }]);
+    expect(await trpc.look.query({ theme: 'dark' })).toEqual({ theme: 'dark' });
+    expect(document.paths['/look']?.['get']?.parameters?.map(({ in: where, name }) => [where, name])).toEqual(
+      [
+        ['cookie', 'theme'],
+        ['cookie', '__Host-size'],
+      ],
+    );
+  });
+
+  it('in the body of a DELETE (no thread)', async () => {
+    const { document, restJson, trpc } = await startShape(
+      t.router({
+        drop: change(
+          { method: 'DELETE', path: '/things/{id}', in: { reason: 'body', id: { in: 'path', name: 'id' } } },
+          z.object({ id: z.int(), reason: z.string(), force: z.boolean().default(false) }),
+        ),
+      }),
+    );
+    expect(await restJson('/things/1?force=true', { ...post({ reason: 'r' }), method: 'DELETE' })).toEqual([
+      200,
+      { id: 1, reason: 'r', force: true },
+    ]);
+    expect((await restJson('/things/1', { method: 'DELETE' }))[0]).toBe(415);
+    expect(await trpc.drop.mutate({ id: 1, reason: 'r' })).toEqual({ id: 1, reason: 'r', force: false });
+    expect(document.paths['/things/{id}']?.['delete']?.requestBody?.required).toBe(true);
+  });
+
+  it('in the path under another name (no thread)', async () => {
+    const { document, restJson } = await startShape(
+      t.router({
+        get: echo(
+          { method: 'GET', path: '/pets/{petId}', in: { id: { in: 'path', name: 'petId' } } },
+          z.object({ id: z.int() }),
+        ),
+      }),
+    );
+    expect(await restJson('/pets/7')).toEqual([200, { id: 7 }]);
+    expect(await restJson('/pets/x')).toEqual(
+      error400('id (path petId): must be an integer, such as 42 or -7.'),
+    );
+    expect(document.paths['/pets/{petId}']?.['get']?.parameters?.map(({ name }) => name)).toEqual(['petId']);
+  });
+
+  it('in the rest of the path (OpenAPI-Specification #892, Swashbuckle.AspNetCore #1100)', async () => {
+    const { document, restJson, trpc } = await startShape(
+      t.router({
+        file: echo({ method: 'GET', path: '/files/{+path}' }, z.object({ path: z.string() })),
+        info: echo({ method: 'GET', path: '/files/info' }, z.object({})),
+        one: echo({ method: 'GET', path: '/buckets/{bucket}' }, z.object({ bucket: z.string() })),
+        key: echo(
+          { method: 'GET', path: '/buckets/{bucket}/{+key}' },
+          z.object({ bucket: z.string(), key: z.array(z.string()) }),
+        ),
+      }),
+    );
+    expect(await restJson('/files/a')).toEqual([200, { path: 'a' }]);
+    expect(await restJson('/files/a/b%20c/d')).toEqual([200, { path: 'a/b c/d' }]);
+    expect(await restJson('/files/a%2Fb/')).toEqual([200, { path: 'a/b/' }]);
+    expect(await restJson('/files/info')).toEqual([200, {}]);
+    expect(await restJson('/files/info/x')).toEqual([200, { path: 'info/x' }]);
+    expect(await restJson('/files/a/%ff')).toEqual(error400('path: is not valid percent-encoded UTF-8.'));
+    expect((await restJson('/files/'))[0]).toBe(404);
+    expect((await restJson('/files'))[0]).toBe(404);
+    expect(await restJson('/buckets/b')).toEqual([200, { bucket: 'b' }]);
+    expect(await restJson('/buckets/b/x%2Fy/z')).toEqual([200, { bucket: 'b', key: ['x/y', 'z'] }]);
+    expect(await trpc.file.query({ path: 'a/b' })).toEqual({ path: 'a/b' });
+    expect(document.paths['/files/{path}']?.['get']?.parameters).toEqual([
+      {
+        in: 'path',
+        name: 'path',
+        required: true,
+        schema: { type: 'string' },
+        description: 'The rest of the path: it may have slashes (RFC 6570 `{+path}`).',
+      },
+    ]);
+  });
+});
+
+describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
+  const Filter = z.object({ name: z.string().optional(), ids: z.array(z.int()).optional() });
+  const contentTypes = [json, 'application/x-www-form-urlencoded'];
+  const router = t.router({
+    find: echo({ method: 'QUERY', path: '/pets', contentTypes }, Filter),
+    list: echo({ method: 'GET', path: '/pets' }, z.object({})),
+    add: change({ method: 'POST', path: '/pets' }, z.object({})),
+  });
+  const page = 'https://page.example';
+  const query = (body: string, type: string | undefined = json): RequestInit => ({
+    method: 'QUERY',
+    body: new TextEncoder().encode(body),
+    ...(type !== '' && { headers: { 'content-type': type } }),
+  });
+
+  it('carries the input of a query in its body, by each of its media types', async () => {
+    const { restJson, trpc } = await startShape(router);
+    expect(await restJson('/pets', query('{"ids":[1,2]}'))).toEqual([200, { ids: [1, 2] }]);
+    expect(await restJson('/pets', query('ids=1&ids=2', contentTypes[1]))).toEqual([200, { ids: [1, 2] }]);
+    expect(await restJson('/pets', query('{"ids":["1"]}'))).toEqual(
+      error400('ids.0: must be of the type number, not string.'),
+    );
+    expect(await restJson('/pets')).toEqual([200, {}]);
+    expect(await trpc.find.query({ ids: [1] })).toEqual({ ids: [1] });
+  });
+
+  it('needs a Content-Type, and a media type that the operation takes', async () => {
+    const { rest, restJson } = await startShape(router);
+    expect(await restJson('/pets', query('{}', ''))).toEqual(error400(/^QUERY needs a Content-Type/));
+    expect(await restJson('/pets', { method: 'QUERY' })).toEqual(error400(/^QUERY needs a Content-Type/));
+    expect(await restJson('/pets', query('', json))).toEqual(error400(/The body is empty/));
+    const other = await rest('/pets', query('SELECT 1', 'application/sql'));
+    expect([other.status, other.headers.get('accept-query')]).toEqual([415, contentTypes.join(', ')]);
+  });
+
+  it('is announced by Allow, Accept-Query and CORS', async () => {
+    const { rest } = await startShape(router, { cors: { origins: [page] } });
+    const accepted = contentTypes.join(', ');
+    const options = await rest('/pets', { method: 'OPTIONS', headers: { origin: page } });
+    expect(options.headers.get('allow')).toBe('QUERY, GET, HEAD, POST, OPTIONS');
+    expect(options.headers.get('accept-query')).toBe(accepted);
+    expect(options.headers.get('access-control-allow-methods')).toBe('QUERY, GET, HEAD, POST, OPTIONS');
+    for (const method of ['GET', 'HEAD']) {
+      const response = await rest('/pets', { method, headers: { origin: page } });
+      expect(response.headers.get('accept-query')).toBe(accepted);
+      expect(response.headers.get('access-control-expose-headers')).toMatch(/(^|, )Accept-Query(,|$)/);
+    }
+    const deleted = await rest('/pets', { method: 'DELETE' });
+    expect([deleted.status, deleted.headers.get('allow')]).toEqual([405, 'QUERY, GET, HEAD, POST, OPTIONS']);
+    const nowhere = await rest('/nowhere', {
+      method: 'OPTIONS',
+      headers: { origin: page, 'access-control-request-method': 'QUERY' },
+    });
+    expect(nowhere.headers.get('access-control-allow-methods')).toMatch(/, QUERY$/);
+  });
+
+  it('says nothing that a cache could take for the answer to another request', async () => {
+    const { rest } = await startShape(router);
+    const response = await rest('/pets', query('{}'));
+    const names = [...response.headers.keys()];
+    expect(
+      names.filter((name) => /^(?:cache-control|location|content-location|etag|vary)$/.test(name)),
+    ).toEqual([]);
+  });
+
+  it('is x-query of its path in the document, since OpenAPI 3.1 has no such operation', async () => {
+    const { document } = await startShape(router);
+    const path = document.paths['/pets'] ?? {};
+    expect(Object.keys(path).toSorted()).toEqual(['get', 'post', 'x-query']);
+    expect(path['x-query']).toMatchObject({ operationId: 'find', requestBody: { required: true } });
+    expect(path['get']?.responses['200']?.headers).toHaveProperty('Accept-Query');
+    expect(path['post']?.responses['200']?.headers).not.toHaveProperty('Accept-Query');
+  });
+});
+
+describe('createGateway refuses', () => {
+  const input = z.object({
+    a: z.string(),
+    list: z.array(z.string()).optional(),
+    o: z.object({ b: z.int() }).optional(),
+  });
+  const get: RestMeta = { method: 'GET', path: '/x' };
+  const post_: RestMeta = { method: 'POST', path: '/x' };
+
+  it.each<[what: string, rest: RestMeta, sentence: RegExp, input?: z.ZodType]>([
+    [
+      'a place for a property that the input does not have',
+      { ...get, in: { b: 'header' } },
+      /says where "b" travels, but its input has no such property/,
+    ],
+    [
+      'a body of GET',
+      { ...get, in: { a: 'body' } },
+      /"a" is in the body, and GET has none .*; use QUERY or POST/,
+    ],
+    [
+      'a path that does not name the property',
+      { ...get, in: { a: 'path' } },
+      /says that "a" is in the path, but its path has no \{a\}/,
+    ],
+    [
+      'a property of the path that is said to be elsewhere',
+      { ...get, path: '/x/{a}', in: { a: 'query' } },
+      /"a" is in its path, but its metadata says in: "query"/,
+    ],
+    [
+      'the credential as an input',
+      { ...get, in: { a: { in: 'header', name: 'Authorization' } } },
+      /"a" is in the header Authorization, which is the credential/,
+    ],
+    [
+      'the host as an input',
+      { ...get, in: { a: { in: 'header', name: 'Host' } } },
+      /"a" is in the header Host, which says which server/,
+    ],
+    [
+      'a framing header as an input',
+      { ...get, in: { a: { in: 'header', name: 'Content-Length' } } },
+      /header Content-Length, which frames the message/,
+    ],
+    [
+      'Accept as an input',
+      { ...get, in: { a: { in: 'header', name: 'accept' } } },
+      /header accept, which describes .* OpenAPI ignores/,
+    ],
+    ['all cookies as an input', { ...get, in: { a: { in: 'header', name: 'Cookie' } } }, /say in: "cookie"/],
+    [
+      'a header with a space',
+      { ...get, in: { a: { in: 'header', name: 'X Tenant' } } },
+      /not a header name \(RFC 9110 §5\.1\)/,
+    ],
+    ['a cookie with a semicolon', { ...get, in: { a: { in: 'cookie', name: 'a;b' } } }, /not a cookie name/],
+    [
+      'an array in a cookie',
+      { ...get, in: { list: 'cookie' } },
+      /"list" is an array, which a cookie cannot carry/,
+    ],
+    [
+      'an object in a header',
+      { ...get, in: { o: 'header' } },
+      /"o" is an object, which a header cannot carry/,
+    ],
+    [
+      'two properties in one header',
+      { ...get, in: { a: { in: 'header', name: 'X' }, list: { in: 'header', name: 'x' } } },
+      /"a" and "list" are both in the header as "x"/,
+    ],
+    [
+      'a header that is described twice',
+      { ...get, in: { a: { in: 'header', name: 'X-A' } }, requestHeaders: z.object({ 'x-a': z.string() }) },
+      /requestHeaders describe x-a, which is its input "a"/,
+    ],
+    [
+      'another name in the body',
+      { ...post_, in: { a: { in: 'body', name: 'b' } } },
+      /"a" has another name in the body/,
+    ],
+    [
+      'a style for a text',
+      { ...get, queryStyle: { a: 'comma' } },
+      /"a" is neither an array nor an object; leave its queryStyle "comma" out/,
+    ],
+    [
+      'a style for what is not in the query',
+      { ...post_, queryStyle: { list: 'comma' } },
+      /queryStyle names "list", which is not in its query/,
+    ],
+    [
+      'commas for an object',
+      { ...get, queryStyle: { o: 'comma' } },
+      /"o" is an object, which queryStyle "comma" cannot carry/,
+    ],
+    [
+      'deepObject for an array',
+      { ...get, queryStyle: { list: 'deepObject' } },
+      /"list" is an array, which queryStyle "deepObject" cannot carry; use "brackets"/,
+    ],
+    [
+      'an array of objects that repeats its name',
+      get,
+      /"q" is an array of objects, which needs queryStyle: \{ q: "brackets" \}/,
+      z.object({ q: z.array(z.object({ a: z.int() })) }),
+    ],
+    [
+      'an object whose property has two readings',
+      get,
+      /"q" has "a", which is a union in which "5" could be a string or a number/,
+      z.object({ q: z.object({ a: z.union([z.string(), z.number()]) }) }),
+    ],
+    ['a rest that is not at the end', { ...get, path: '/{+a}/x' }, /its path is \/\{\+a\}\/x; write it as/],
+    [
+      'an array as the input of GET',
+      get,
+      /its input is of the type array, which has no names to make parameters of; use z\.object\(…\), or a method with a body: QUERY or POST/,
+      z.array(z.string()),
+    ],
+    [
+      'an array beside a path',
+      { ...post_, path: '/x/{a}' },
+      /its input is of the type array, which has no names/,
+      z.array(z.string()),
+    ],
+    [
+      'an array as a form',
+      { ...post_, contentTypes: ['multipart/form-data'] },
+      /multipart\/form-data has no names for it/,
+      z.array(z.string()),
+    ],
+    [
+      'a merge patch of POST',
+      { ...post_, contentTypes: ['application/merge-patch+json'] },
+      /merge-patch\+json is one of PATCH alone/,
+    ],
+    [
+      'QUERY without a body',
+      { method: 'QUERY', path: '/x', in: { a: 'query', list: 'query', o: 'query' } },
+      /its method is QUERY, and no property of its input is in the body; use GET/,
+    ],
+  ])('%s', async (_what, rest, sentence, schema = input) => {
+    const router = t.router({ a: echo(rest, schema) });
+    const gateway = createGateway({
+      router,
+      createContext: () => ({}),
+      document: { title: 'Test', version: '0' },
+    });
+    await expect(gateway).rejects.toThrow(sentence);
+  });
+
+  it('a mutation by QUERY', async () => {
+    const router = t.router({ a: change({ method: 'QUERY', path: '/x' }, input) });
+    const gateway = createGateway({
+      router,
+      createContext: () => ({}),
+      document: { title: 'Test', version: '0' },
+    });
+    await expect(gateway).rejects.toThrow(/it is a mutation, and QUERY must change nothing/);
+  });
+});
