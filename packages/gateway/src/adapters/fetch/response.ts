@@ -7,10 +7,9 @@ import {
   type Header,
   type HttpResponse,
 } from '../../http/response.ts';
+import { utf8Bytes, utf8Length } from '../../http/utf8.ts';
 import { internalError } from '../server/rejections.ts';
 import type { FetchRequest } from './request.ts';
-
-const encoder = new TextEncoder();
 
 /** A `Response` with one of these and a body cannot be made (Fetch Standard §2.2.3). */
 const hasNoBody = (status: number) => status === 204 || status === 205 || status === 304;
@@ -39,7 +38,7 @@ function written(request: FetchRequest, response: HttpResponse): Response {
     else if (isHead && !hasNoBody(status)) headers.push(['content-length', String(byteLength(body))]);
     return new Response(null, { status, headers });
   }
-  return new Response(bodyInit(request, body, headers), { status, headers });
+  return new Response(bodyInit(request, body), { status, headers });
 }
 
 function headersInit({ headers, sharedHeaders = [] }: HttpResponse): [name: string, value: string][] {
@@ -58,18 +57,15 @@ function writable(header: Header): [name: string, value: string] {
 const beyondAscii = /[^\0-\x7f]/;
 
 /** The bytes of a text as characters: headers are in Latin-1 here, and UTF-8 on the wire. */
-const utf8 = (text: string) => String.fromCharCode(...encoder.encode(text));
+const utf8 = (text: string) => String.fromCharCode(...utf8Bytes(text));
 
 function bodyInit(
   request: FetchRequest,
   body: HttpResponse['body'],
-  headers: readonly Header[],
-): string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {
+): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {
   if (body === undefined) return null;
-  if (typeof body === 'string') {
-    // Of a text, `Response` makes a content type where there is none.
-    return headers.some(([name]) => name.toLowerCase() === 'content-type') ? body : encoder.encode(body);
-  }
+  // As bytes: of a text, `Response` makes a content type where there is none, and undici takes 0.7 µs more.
+  if (typeof body === 'string') return utf8Bytes(body);
   if (ArrayBuffer.isView(body)) return body as Uint8Array<ArrayBuffer>;
   if (isBodyStream(body)) return readableStream(request, body);
   throw new TypeError('The body is neither text nor bytes nor a stream.');
@@ -122,4 +118,4 @@ function readableStream(request: FetchRequest, body: BodyStream): ReadableStream
 }
 
 const byteLength = (body: string | Uint8Array | undefined): number =>
-  typeof body === 'string' ? encoder.encode(body).byteLength : (body?.byteLength ?? 0);
+  typeof body === 'string' ? utf8Length(body) : (body?.byteLength ?? 0);
