@@ -17,6 +17,7 @@ import type { NodeRequest } from './request.ts';
 import { Responder } from './responder.ts';
 import { ServedRequest } from './servedRequest.ts';
 import { createTlsServer, reloadCertificate } from './tls.ts';
+import { attachWebSockets } from './webSockets.ts';
 
 // Not `import 'node:http'`: Node's module wrapper reads every export of it, and so loads undici: 5 MB and 35 ms.
 const { createServer }: typeof Http = process.getBuiltinModule('node:http');
@@ -53,7 +54,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
   const responder = new Responder(answer, maxUnsentBytes, drain.changed);
   const sockets = new OpenSockets(options);
-  /** Those that have spoken HTTP, the sockets that they have become included. Over TLS, after the handshake. */
+  /** Those that are no WebSockets. Over TLS, after the handshake. */
   const connections = new Map<Socket, Connection>();
   /** How many connections of TCP are open. */
   let open = 0;
@@ -81,7 +82,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
       open -= 1;
       drain.changed();
     });
-    const isBusy = open + sockets.closing > maxConnections;
+    const isBusy = open > maxConnections;
     if (!isBusy && !tls) track(socket);
     if (!isBusy) return;
     // Before the handshake nothing can be sent.
@@ -126,6 +127,17 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     });
   });
 
+  const endWebSockets =
+    service.upgrade &&
+    attachWebSockets(server, {
+      service,
+      sockets,
+      responder,
+      receive: (message, res) => new ServedRequest(message as LeanMessage, res, limits, connections),
+      // It has other times.
+      onUpgrade: (socket) => connections.delete(socket),
+    });
+
   const address = await listen(server, { host, port, reusePort });
   server.on('error', () => {});
   const timer = setInterval(() => {
@@ -143,6 +155,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     );
     const cutOff = responder.inFlight + sockets.inFlight;
     sockets.closeAll();
+    endWebSockets?.();
     clearInterval(timer);
     server.closeAllConnections();
     server.close();

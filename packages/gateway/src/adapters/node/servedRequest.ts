@@ -1,7 +1,8 @@
 // Hot path: every request is one of these.
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RequestLimits } from '../server/requestHead.ts';
-import type { LeanMessage, LeanResponse } from './lean.ts';
+import type { LeanMessage } from './lean.ts';
 import { NodeRequest } from './request.ts';
 
 const empty = new Uint8Array(0);
@@ -21,7 +22,7 @@ export class ServedRequest extends NodeRequest {
   readonly #lean: LeanMessage;
   #isPaused = false;
 
-  constructor(message: LeanMessage, res: LeanResponse, limits: RequestLimits, connections: Connections) {
+  constructor(message: LeanMessage, res: ServerResponse, limits: RequestLimits, connections: Connections) {
     super(message, res, message.url ?? '', limits);
     this.#lean = message;
     this.#connections = connections;

@@ -14,8 +14,9 @@ export interface ServeOptions {
   readonly tls?: TlsFiles;
   /**
    * How many connections may be open, WebSockets among them. A WebSocket that the server closed with a close frame (RFC
-   * 6455 §7.1.2) counts for 18 s, since its client may keep it open so long. At most a quarter of them, and 100, are closed
-   * so within 18 s; further ones are ended without a close frame (1006), except when the server stops. One connection more
+   * 6455 §7.1.2) counts for 18 s, since its client may keep it open so long; on node:http only while it does. At most a
+   * quarter of them, and 100, count so at a time; further ones are ended without a close frame (1006), except when the
+   * server stops. One connection more
    * than `maxConnections` is answered 503 and closed; over TLS it is only closed. Default: Infinity.
    */
   readonly maxConnections?: number;
@@ -31,8 +32,8 @@ export interface ServeOptions {
   readonly maxUnsentBytes?: number;
   /**
    * How many bytes may wait for the clients of WebSockets to read them, all sockets together. Beyond it, the sockets with
-   * the most unsent bytes are ended, without a close frame, until a quarter is free. In memory it may be twice as much.
-   * Default: 25165824.
+   * the most unsent bytes are ended, without a close frame, until a quarter is free. In memory it may be twice as much. On
+   * node:http a frame counts with 512 bytes more, until all of it is taken. Default: 25165824.
    */
   readonly maxUnsentSocketBytes?: number;
 }

@@ -152,6 +152,13 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     this.#count = 0;
   }
 
+  /** The request is about to become a WebSocket: it stays readable, and can have no response. */
+  upgrades(): void {
+    this.keep();
+    this.address = this.remoteAddress();
+    this.ended();
+  }
+
   /** The client has disconnected, or the WebSocket has closed that this request became. */
   aborted(): void {
     this.isAborted = true;

@@ -35,13 +35,6 @@ export class UwsRequest extends ServerRequest {
     this.isClosedByUws = head.isLast && this.header('connection')?.length === 5;
   }
 
-  /** The request is about to become a WebSocket, which takes its native response. */
-  upgrades(): void {
-    this.keep();
-    this.address = this.remoteAddress();
-    this.isOver = true;
-  }
-
   controlBody(action: 'pause' | 'resume' | 'close'): void {
     if (!this.isOver) this.#res[action]();
   }
