@@ -1,0 +1,197 @@
+import {
+  createGateway,
+  createProblemDetails,
+  type ErrorFormat,
+  trpcToOpenApiErrors,
+} from '@petstore/gateway';
+import { declareErrors, type GatewayMeta, type Reply, type RestMeta } from '@petstore/gateway/meta';
+import { inputs } from '@petstore/testing/forms';
+import { initTRPC, TRPCError } from '@trpc/server';
+import ajvFormats from 'ajv-formats';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { type OpenApiDocument, pointer, resolve, type Response as Documented } from '../../openApi.ts';
+
+// Procedures do what the client asks for, right or wrong: the document allows whatever comes of it.
+
+const errors = declareErrors({
+  OUT_OF_STOCK: { status: 409, message: 'Too few are left.', data: z.object({ left: z.int() }) },
+  ALREADY_ORDERED: { status: 409, data: z.object({ orderId: z.string() }) },
+  SHOP_CLOSED: { status: 423 },
+  NAME_TAKEN: { status: 400, data: z.object({ name: z.string().max(3) }) },
+  STOCK_UNKNOWN: { status: 503 },
+});
+const codes = Object.keys(errors).filter((name) => name === name.toUpperCase()) as (keyof typeof errors)[];
+
+const Plan = z.object({
+  status: z.int().optional(),
+  throws: z.enum([...codes, 'NOT_FOUND', 'CONFLICT', 'UNEXPECTED']).optional(),
+  message: z.string().optional(),
+  data: z.unknown(),
+  output: z.unknown(),
+});
+type Plan = z.output<typeof Plan>;
+
+function perform(reply: Reply, { status, throws, message, data, output }: Plan): unknown {
+  reply.status = status;
+  if (throws === undefined) return output;
+  if (throws === 'UNEXPECTED') throw new Error(message);
+  const options = { cause: data, ...(message !== undefined && { message }) };
+  if (throws === 'NOT_FOUND' || throws === 'CONFLICT') throw new TRPCError({ code: throws, ...options });
+  throw (errors[throws] as (given: object) => Error)({ data, ...options });
+}
+
+const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+const route = (path: `/${string}`, rest: Partial<RestMeta> = {}) =>
+  t.procedure
+    .meta({ openapi: { method: 'POST', path, errorResponses: [404, 409], ...rest } })
+    .errors(errors)
+    .input(Plan);
+const Pet = z.object({ id: z.int(), name: z.string().optional() });
+const Job = z.object({ jobId: z.string() });
+const text = (output: unknown) => `${JSON.stringify(output)}\n`;
+
+const router = t.router({
+  json: route('/json')
+    .output(Pet)
+    .mutation(({ ctx, input }) => perform(ctx.reply, input) as never),
+  optional: route('/optional')
+    .output(Pet.optional())
+    .mutation(({ ctx, input }) => perform(ctx.reply, input) as never),
+  undescribed: route('/undescribed').mutation(({ ctx, input }) => perform(ctx.reply, input)),
+  statuses: route('/statuses', { responses: { 200: Pet, 202: Job, 204: z.void() } }).mutation(
+    ({ ctx, input }) => perform(ctx.reply, input),
+  ),
+  media: route('/media', {
+    produces: { 'application/json': true, 'text/csv': text, 'image/png': (output) => output },
+  })
+    .output(Pet)
+    .mutation(({ ctx, input }) => perform(ctx.reply, input) as never),
+  both: route('/both', {
+    produces: { 'application/json': true, 'text/csv': text },
+    responses: { 200: Pet, 202: Job, 204: z.void() },
+  }).mutation(({ ctx, input }) => perform(ctx.reply, input)),
+});
+const paths = ['/json', '/optional', '/undescribed', '/statuses', '/media', '/both'];
+
+const output = fc.oneof(
+  fc.record({ id: fc.integer(), name: fc.string() }, { requiredKeys: ['id'] }),
+  fc.record({ jobId: fc.string() }),
+  fc.record({ jobId: fc.string(), secret: fc.string() }),
+  fc.constant(undefined),
+  fc.jsonValue(),
+);
+const data = fc.oneof(
+  fc.record({ left: fc.integer() }),
+  fc.record({ orderId: fc.string(), secret: fc.string() }),
+  fc.record({ name: fc.string({ maxLength: 4 }) }),
+  fc.jsonValue(),
+);
+const plan = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: fc.record(
+      {
+        status: fc.constantFrom(undefined, 200, 201, 202, 202, 202, 204, 500),
+        throws: fc.option(fc.constantFrom(...codes, 'NOT_FOUND', 'CONFLICT', 'UNEXPECTED'), {
+          nil: undefined,
+          freq: 2,
+        }),
+        message: fc.string(),
+        data,
+        output,
+      },
+      { requiredKeys: ['output'] },
+    ),
+  },
+  { weight: 1, arbitrary: fc.jsonValue() },
+);
+const type = fc.constantFrom(
+  'application/json',
+  'text/csv',
+  'text/*',
+  '*/*',
+  'image/png',
+  'application/xml',
+  'x',
+);
+const accept = fc.oneof(
+  fc.constant(undefined),
+  fc.array(fc.tuple(type, fc.constantFrom('', ';q=0', ';q=0.5', ';q=1.0', ';q=y')), { maxLength: 3 }),
+);
+const call = fc.record({
+  path: fc.constantFrom(...paths),
+  plan,
+  accept,
+  contentType: fc.constantFrom('application/json', 'application/json', 'application/json', 'text/plain'),
+});
+
+const formats: readonly (readonly [name: string, format: ErrorFormat | undefined])[] = [
+  ['the default errors', undefined],
+  ['problem details', createProblemDetails({ typeBase: 'https://shop.example/problems/' })],
+  ['trpcToOpenApiErrors', trpcToOpenApiErrors],
+];
+
+it.each(formats)(
+  'whatever procedures return and throw, the document allows the response, with %s',
+  async (_, errorFormat) => {
+    const gateway = await createGateway({
+      router,
+      createContext: ({ reply }) => ({ reply }),
+      document: { title: 'Shop', version: '1.0.0' },
+      onExchange: () => {},
+      ...(errorFormat && { errorFormat }),
+    });
+    const document = JSON.parse(JSON.stringify(await gateway.document())) as OpenApiDocument;
+    const ajv = new Ajv2020({ strict: false });
+    ajvFormats.default(ajv);
+    ajv.addSchema({ ...document }, 'https://shop.example/openapi.json');
+    const statuses = new Set<number>();
+
+    await fc.assert(
+      fc.asyncProperty(call, async ({ path, plan: body, accept: accepted, contentType }) => {
+        const headers = new Headers({ 'content-type': contentType });
+        if (accepted) headers.set('accept', accepted.map((parts) => parts.join('')).join(', '));
+        const init = { method: 'POST', headers, body: JSON.stringify(body) };
+        const response = await gateway.fetch(new Request(`http://shop.example/v1${path}`, init));
+        const { status } = response;
+        statuses.add(status);
+        const responses = document.paths[path]?.['post']?.responses ?? {};
+        expect(Object.keys(responses)).toContain(String(status));
+        const { content = {}, headers: described = {} } = resolve<Documented>(
+          document,
+          responses[status] ?? {},
+        );
+        const required = Object.keys(described).filter((name) => described[name]?.required);
+        expect(required.filter((name) => !response.headers.has(name))).toEqual([]);
+        const received = await response.text();
+        const mediaType = response.headers.get('content-type') ?? '';
+        const isEmpty = received === '' && mediaType === '' && Object.keys(content).length === 0;
+        expect(isEmpty ? [''] : Object.keys(content)).toContain(mediaType);
+        const isDescribed = mediaType.endsWith('json') && content[mediaType]?.schema !== undefined;
+        const at = pointer(
+          'paths',
+          path,
+          'post',
+          'responses',
+          String(status),
+          'content',
+          mediaType,
+          'schema',
+        );
+        const validate = isDescribed ? ajv.getSchema(`https://shop.example/openapi.json${at}`) : () => true;
+        expect([received, validate?.(isDescribed ? JSON.parse(received) : undefined)]).toEqual([
+          received,
+          true,
+        ]);
+      }),
+      { numRuns: inputs(3400) },
+    );
+    expect([...statuses].toSorted((a, b) => a - b)).toEqual([
+      200, 202, 204, 400, 404, 406, 409, 415, 423, 500, 503,
+    ]);
+  },
+  60_000,
+);
