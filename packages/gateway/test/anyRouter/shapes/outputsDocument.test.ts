@@ -31,6 +31,11 @@ const router = t.router({
       yield tracked('1', { count: 1 });
       if (input.fails) throw feedErrors.FEED_LOCKED({ data: { by: 'Ada' } });
     }),
+  search: t.procedure
+    .meta({ openapi: { method: 'QUERY', path: '/ticks', summary: 'Search' } })
+    .input(z.object({ text: z.string() }))
+    .output(z.array(Tick))
+    .query(() => []),
   undescribed: t.procedure
     .meta({ openapi: { method: 'GET', path: '/undescribed', summary: 'Anything', errorResponses: [404] } })
     .query(() => 1),
@@ -69,6 +74,10 @@ it.each(versions.flatMap((version) => formats.map(([name, format]) => [version, 
       ...(errorFormat && { errorFormat }),
     });
     expect(document.openapi).toBe(`${openapi}.0`);
+    expect(Object.keys(document.paths['/ticks'] ?? {})).toEqual([
+      'get',
+      openapi === '3.2' ? 'query' : 'x-query',
+    ]);
     const folder = await mkdtemp(join(tmpdir(), 'document-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, 'openapi.json'), JSON.stringify(document));

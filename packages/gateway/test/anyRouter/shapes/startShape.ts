@@ -36,6 +36,7 @@ export async function openShape<Router extends AnyTRPCRouter>(router: Router, op
   const url = `${origin}/trpc`;
   const rest = (path: string, init: RequestInit = {}) => fetch(`${origin}/v1${path}`, init);
   return {
+    server,
     records,
     rest,
     /** The status and the JSON of a REST response. */
