@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { adapterOfRun } from '../adapters.ts';
 import { frame } from '../rpcClients/webSocketFrame.ts';
 import { call, startLibrary } from './startLibrary.ts';
 
@@ -152,7 +153,8 @@ describe('a client that has sent no credential', () => {
     later.send(call(1, 'query', 'caller', 'x'.repeat(60_000)));
     await until(() => expect(later.messages).toMatchObject([{ id: 1, result: { data: 'Ada' } }]));
     later.send(large);
-    expect((await later.closed)[0]).toBe(1006);
+    // The parser of uWebSockets.js ends the connection without a close frame.
+    expect((await later.closed)[0]).toBe(adapterOfRun() === 'uws' ? 1006 : 1009);
   });
 
   it.each([

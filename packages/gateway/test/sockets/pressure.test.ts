@@ -55,7 +55,9 @@ describe('a client that does not read', () => {
 
 describe('a client that pings', () => {
   it('and does not read is closed once what is unsent is more than may be kept, pongs too: 1013', async () => {
-    const { dial, exchanges } = await startLibrary({ maxBufferedBytes: 1000 });
+    // A quarter of this may wait in front of close frames.
+    const serveOptions = { maxUnsentSocketBytes: 100_000_000 };
+    const { dial, exchanges } = await startLibrary({ maxBufferedBytes: 1000 }, { serveOptions });
     const client = dial();
     await once(client.socket, 'open');
     client.socket.pause();

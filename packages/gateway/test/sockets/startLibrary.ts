@@ -132,12 +132,13 @@ export interface Hooks extends Pick<
   /** What it rejects with, `createContext` does. */
   readonly onContext?: (request: HttpRequest) => unknown;
   readonly onError?: (failure: { readonly path: string | undefined }) => void;
+  readonly serveOptions?: Parameters<typeof serve>[1];
 }
 
 /** A gateway of streams and slow calls that asks for keys, and what happens inside it. */
 export async function startLibrary(
   sockets: SocketOptions = {},
-  { checkKey, onContext, onError, ...edge }: Hooks = {},
+  { checkKey, onContext, onError, serveOptions, ...edge }: Hooks = {},
 ): Promise<Library> {
   const work: Work = { pulled: 0, aborted: [], finished: [] };
   const keys = new Map([
@@ -163,7 +164,7 @@ export async function startLibrary(
     sockets,
     onExchange: (exchange) => exchanges.push(exchange),
   });
-  const listening = await serve(gateway);
+  const listening = await serve(gateway, serveOptions);
   onTestFinished(async () => {
     await listening.close({ deadlineMs: 0 });
   });

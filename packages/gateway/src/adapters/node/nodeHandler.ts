@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { defaultRejection } from '../server/rejections.ts';
 import { MountedRequest } from './mountedRequest.ts';
+import { prefixRemover } from './prefix.ts';
 import type { NodeRequest } from './request.ts';
 import { Responder } from './responder.ts';
 
@@ -23,7 +24,7 @@ export type NodeHandler = (
 const notFound = { status: 404, code: 'NOT_FOUND', message: 'There is nothing at this path.' };
 
 /** The limits are the server's: it has read the head. */
-const noLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };
+export const noLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };
 
 /**
  * A gateway as a handler of node:http: `app.use('/api', nodeHandler(gateway))` in Express,
@@ -31,26 +32,17 @@ const noLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };
  */
 export function nodeHandler(service: Service, options: NodeHandlerOptions = {}): NodeHandler {
   const { handle, shed, rejectHttp = defaultRejection, maxBodyBytes = defaultBodyBytes, serves } = service;
-  const prefix = (options.prefix ?? '').replace(/\/+$/, '');
+  const withoutPrefix = prefixRemover(options.prefix);
   const limits = { ...noLimits, maxBodyBytes };
   const answer = (request: NodeRequest) =>
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
   const responder = new Responder(answer, Infinity, () => {});
   return (req, res, next) => {
     const url = req.url ?? '/';
-    const rest = withoutPrefix(url, prefix);
+    const rest = withoutPrefix(url);
     const request = new MountedRequest(req, res, rest ?? url, limits);
     if (next && (rest === undefined || serves?.(request.path) === false)) next();
     else if (rest === undefined) responder.respond(request, rejectHttp(request, notFound));
     else responder.receive(request);
   };
-}
-
-/** The part of a target behind a prefix; `undefined` where the target is not below it. */
-function withoutPrefix(url: string, prefix: string): string | undefined {
-  if (prefix === '') return url;
-  if (!url.startsWith(prefix)) return undefined;
-  const rest = url.slice(prefix.length);
-  if (rest === '' || rest.startsWith('?')) return `/${rest}`;
-  return rest.startsWith('/') ? rest : undefined;
 }

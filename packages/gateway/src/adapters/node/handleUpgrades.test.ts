@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocketServer } from 'ws';
+import type { Service } from '../../http/service.ts';
+import { ok, until } from '../server/testing/dial.ts';
+import { handshake, owner } from '../server/testing/sockets.ts';
+import { handleUpgrades, nodeHandler } from './index.ts';
+
+/** A server of somebody's own. */
+async function serverOf(listener: RequestListener): Promise<Server> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  return server;
+}
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
+/** What a server sends for some bytes. */
+function sends(server: Server, bytes: string): () => string {
+  const socket = connect(portOf(server), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {});
+  let text = '';
+  socket.on('data', (chunk) => (text += String(chunk)));
+  socket.write(bytes);
+  return () => text;
+}
+
+async function openAt(server: Server, path: string): Promise<WebSocket> {
+  const client = new WebSocket(`ws://127.0.0.1:${portOf(server)}${path}`);
+  onTestFinished(() => client.close());
+  await once(client, 'open');
+  return client;
+}
+
+const service: Service = {
+  handle: ({ path }) => ok(`gateway ${path}`),
+  upgrade: () => owner,
+  serves: (path) => path.startsWith('/trpc'),
+};
+
+const h2c = (path: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n` +
+  'HTTP2-Settings: AAMAAABkAAQ\r\nContent-Length: 4\r\n\r\nbody';
+
+describe('handleUpgrades', () => {
+  it('opens WebSockets below a prefix, and closes them before the server', async () => {
+    const server = await serverOf(nodeHandler(service, { prefix: '/api' }));
+    const upgrades = handleUpgrades(server, service, { prefix: '/api/' });
+    const client = await openAt(server, '/api/trpc?a=b');
+    expect(upgrades.connections()).toBe(1);
+    const closed = once(client, 'close');
+    expect(await upgrades.close()).toBe(0);
+    expect(await closed).toMatchObject([{ code: 1001 }]);
+    expect(upgrades.connections()).toBe(0);
+    server.close();
+    await once(server, 'close');
+  });
+
+  it('waits for the calls in flight when it closes, but not longer than the deadline, and opens no more', async () => {
+    const server = await serverOf(nodeHandler(service));
+    const busy = (socket: Parameters<typeof owner>[0]) => ({ ...owner(socket), inFlight: 2, drain() {} });
+    const upgrades = handleUpgrades(server, { ...service, upgrade: () => busy });
+    await openAt(server, '/trpc');
+    expect(upgrades.inFlight()).toBe(2);
+    const closing = upgrades.close({ deadlineMs: 100 });
+    const text = sends(server, `${handshake.replace('/socket', '/trpc')}\r\n`);
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 503 /));
+    expect(await closing).toBe(2);
+  });
+
+  it.each(['before', 'after'])(
+    'leaves other paths to another listener that was added %s it, and the gateway’s to itself',
+    async (when) => {
+      const server = await serverOf(nodeHandler(service));
+      const others = new WebSocketServer({ noServer: true });
+      const addOther = () =>
+        server.on('upgrade', (message, socket, head) => {
+          if (message.url !== '/hmr') return;
+          others.handleUpgrade(message, socket, head, (ws) => ws.send('other'));
+        });
+      if (when === 'before') addOther();
+      const upgrades = handleUpgrades(server, service);
+      if (when === 'after') addOther();
+      const other = await openAt(server, '/hmr');
+      const [{ data }] = (await once(other, 'message')) as [{ data: string }];
+      expect(data).toBe('other');
+      expect(upgrades.connections()).toBe(0);
+      await openAt(server, '/trpc');
+      expect(upgrades.connections()).toBe(1);
+    },
+  );
+
+  it.each(['/trpc/write', '/elsewhere'])(
+    'leaves %s to the server’s request listener where another protocol is named, with the body',
+    async (path) => {
+      const server = await serverOf((request, response) => {
+        let body = '';
+        request.on('data', (chunk) => (body += String(chunk)));
+        request.on('end', () => response.end(`${request.url} ${body}`));
+      });
+      handleUpgrades(server, service);
+      const text = sends(server, h2c(path));
+      await until(() => expect(text()).toContain(`${path} body`));
+    },
+  );
+
+  it('answers a WebSocket request by the gateway where that has no WebSocket at the path', async () => {
+    const server = await serverOf(nodeHandler(service));
+    handleUpgrades(server, { ...service, upgrade: () => undefined });
+    const text = sends(server, `${handshake.replace('/socket', '/trpc/list')}\r\n`);
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*gateway \/trpc\/list$/s));
+  });
+});
