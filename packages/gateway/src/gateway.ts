@@ -5,7 +5,7 @@ import type { MaybePromise } from './http/after.ts';
 import { ResponseDraft } from './http/responseDraft.ts';
 import type { HttpRequest } from './http/request.ts';
 import { requestId } from './http/requestId.ts';
-import type { HttpResponse } from './http/response.ts';
+import type { Header, HttpResponse } from './http/response.ts';
 import type { Handle, RejectHttp, Service, Upgrade } from './http/service.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import { apiErrors } from './openapi/errorFormat.ts';
@@ -25,7 +25,7 @@ import { createRateLimit } from './policies/rateLimit.ts';
 import { Recorder } from './policies/requestRecord.ts';
 import { RequestScope, type ProtocolName } from './policies/requestScope.ts';
 import { createSameSite } from './policies/sameSite.ts';
-import type { Scheme } from './policies/scheme.ts';
+import type { ProtectedResource, Scheme } from './policies/scheme.ts';
 import { allScopes, scopesPolicy } from './policies/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSocketOrigins } from './policies/socketOrigins.ts';
@@ -96,6 +96,9 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     headers: [['content-type', 'application/json']],
     body: await (documentText ??= document().then((value) => JSON.stringify(value))),
   }));
+  for (const { protectedResource } of schemes) {
+    if (protectedResource) addMetadata(pages, protectedResource, scopes);
+  }
   const links = { origin, rest: `${origin}${restBasePath}` };
   const operations = createOperations(definitions, {
     basePath: restBasePath,
@@ -349,6 +352,29 @@ function describedHeaders(operations: readonly Operation[], schemes: readonly Sc
     ]),
     methods: operations.map(({ rest }) => rest.method),
   };
+}
+
+/**
+ * Serves the metadata of a protected resource, to pages of any origin: it is public, and clients in browsers read it.
+ * @throws {GatewayError} where something else is served at its path
+ */
+function addMetadata(
+  pages: Map<string, Handle>,
+  resource: ProtectedResource,
+  scopes: readonly string[],
+): void {
+  const { path } = resource;
+  if (pages.has(path)) {
+    throw new GatewayError(
+      `The metadata of a protected resource and something else are served at "${path}": give each scheme a resource of its own, and routes another path.`,
+    );
+  }
+  const headers: readonly Header[] = [
+    ['content-type', 'application/json'],
+    ['access-control-allow-origin', '*'],
+  ];
+  const body = JSON.stringify(resource.document(scopes));
+  pages.set(path, () => ({ status: 200, headers, body }));
 }
 
 const procedurePaths = (operations: readonly Operation[]) =>

@@ -16,11 +16,12 @@ export type {
 } from './policies/scheme.ts';
 export { apiKey, type ApiKeyOptions } from './policies/schemes/apiKey.ts';
 export { basic, type BasicOptions } from './policies/schemes/basic.ts';
-export { bearer } from './policies/schemes/bearer.ts';
+export { bearer, type BearerOptions } from './policies/schemes/bearer.ts';
 export { cookie, type CookieOptions } from './policies/schemes/cookie.ts';
 export { custom, type CustomOptions } from './policies/schemes/custom.ts';
 export { isSameSecret } from './policies/schemes/isSameSecret.ts';
 export type { SchemeOptions } from './policies/schemes/options.ts';
+export type { ProtectedResourceOptions } from './policies/schemes/protectedResource.ts';
 export type { ContextOptions } from './procedures/contextOptions.ts';
 export type { DocumentOptions, OpenApiDocument } from './openapi/document.ts';
 export type { Exchange } from './policies/exchange.ts';

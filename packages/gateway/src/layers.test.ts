@@ -91,6 +91,15 @@ describe('packages/gateway/src', () => {
     expect(eager).toEqual([]);
   });
 
+  it('imports jose for JWTs alone, which no other file imports: it is an optional peer', () => {
+    const text = (file: string) => readFileSync(join(source, file), 'utf8');
+    const users = files.filter((file) => /from 'jose'/.test(text(file)));
+    expect(users.toSorted()).toEqual(['policies/schemes/jwt.ts', 'policies/schemes/keySet.ts']);
+    expect([...imports].filter(([, targets]) => targets.some((to) => users.includes(to)))).toEqual([
+      ['policies/schemes/jwt.ts', expect.arrayContaining(['policies/schemes/keySet.ts'])],
+    ]);
+  });
+
   it('is what docs/architecture.md draws: every folder, and only files that exist', () => {
     const text = readFileSync(join(repository, 'docs/architecture.md'), 'utf8');
     const named = [...text.matchAll(/`([\w/]+\.ts)`/g)].map(([, file = '']) => file);

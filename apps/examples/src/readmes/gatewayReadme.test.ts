@@ -32,6 +32,7 @@ test('names each of its programs', () => {
     'server.ts',
     'client.ts',
     'withKeys.ts',
+    'jwts.ts',
     'scopes.ts',
     'limits.ts',
     'exports.ts',

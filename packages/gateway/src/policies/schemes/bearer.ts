@@ -1,6 +1,12 @@
 import type { HeaderSource, Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
 import { defaultRealm, type SchemeOptions } from './options.ts';
+import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
+
+export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
+  /** Serves metadata by which clients find the issuer of tokens (RFC 9728). */
+  readonly protectedResource?: ProtectedResourceOptions;
+}
 
 /**
  * A bearer token in the `Authorization` header (RFC 6750).
@@ -15,17 +21,20 @@ export function bearer<Identity>({
   realm = defaultRealm,
   name = 'bearer',
   document = { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token.' },
-}: SchemeOptions<Identity>): Scheme<Identity> {
+  protectedResource: metadata,
+}: BearerOptions<Identity>): Scheme<Identity> {
+  const resource = metadata && protectedResource(metadata);
   return {
     name,
     noun: 'API key',
     usage: '"Authorization: Bearer <API key>"',
     isAmbient: false,
     document,
+    ...(resource && { protectedResource: resource.served }),
     read: bearerToken,
     verify,
     ...(scopes && { scopes }),
-    challenge: bearerChallenge(realm),
+    challenge: bearerChallenge(realm, resource?.url),
   };
 }
 

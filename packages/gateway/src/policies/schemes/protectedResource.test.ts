@@ -1,0 +1,101 @@
+import { initTRPC } from '@trpc/server';
+import { expect, it } from 'vitest';
+import { createGateway } from '../../gateway.ts';
+import { headersOf } from '../../http/response.ts';
+import { inProcessRequest } from '../../http/testing/inProcessRequest.ts';
+import type { GatewayMeta } from '../../procedures/meta.ts';
+import { bearer } from './bearer.ts';
+import { jwt } from './jwt.ts';
+import type { ProtectedResourceOptions } from './protectedResource.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const router = t.router({
+  read: t.procedure.meta({ scopes: ['notes:read'] }).query(() => 1),
+  write: t.procedure.meta({ scopes: ['notes:write', 'notes:read'] }).mutation(() => 1),
+});
+
+const authorizationServers = ['https://login.example'];
+
+const gatewayOf = (options: Partial<ProtectedResourceOptions>, routes = {}) =>
+  createGateway({
+    router,
+    authentication: bearer({
+      verify: () => undefined,
+      scopes: () => [],
+      protectedResource: { resource: 'https://api.example', authorizationServers, ...options },
+    }),
+    createContext: () => ({}),
+    routes,
+    document: { title: 'Notes', version: '0.0.0' },
+  });
+
+it.each([
+  ['https://api.example', '/.well-known/oauth-protected-resource'],
+  ['https://api.example/', '/.well-known/oauth-protected-resource'],
+  ['https://api.example/notes', '/.well-known/oauth-protected-resource/notes'],
+  ['https://api.example:8443/a/b', '/.well-known/oauth-protected-resource/a/b'],
+])('the metadata of %s is at %s, and challenges name it (RFC 9728 §3.1, §5.1)', async (resource, path) => {
+  const gateway = await gatewayOf({ resource });
+  const response = await gateway.handle(inProcessRequest('GET', path));
+  expect([response.status, JSON.parse(response.body as string)]).toEqual([
+    200,
+    {
+      resource,
+      authorization_servers: authorizationServers,
+      scopes_supported: ['notes:read', 'notes:write'],
+      bearer_methods_supported: ['header'],
+    },
+  ]);
+  expect(Object.fromEntries(headersOf(response))).toMatchObject({
+    'content-type': 'application/json',
+    'access-control-allow-origin': '*',
+  });
+  const rejected = await gateway.handle(inProcessRequest('GET', '/trpc/read'));
+  expect(Object.fromEntries(headersOf(rejected))['www-authenticate']).toBe(
+    `Bearer realm="api", resource_metadata="${new URL(resource).origin}${path}"`,
+  );
+});
+
+it('the metadata has what its options say, and no empty list', async () => {
+  const gateway = await gatewayOf({
+    scopes: [],
+    name: 'Notes',
+    documentation: 'https://api.example/docs',
+  });
+  const response = await gateway.handle(inProcessRequest('GET', '/.well-known/oauth-protected-resource'));
+  expect(JSON.parse(response.body as string)).toEqual({
+    resource: 'https://api.example',
+    authorization_servers: authorizationServers,
+    bearer_methods_supported: ['header'],
+    resource_name: 'Notes',
+    resource_documentation: 'https://api.example/docs',
+  });
+});
+
+it('the authorization server of a jwt is its issuer, unless the option names others', () => {
+  const options = { issuer: 'https://login.example', audience: 'a', jwksUri: 'https://login.example/jwks' };
+  const serversOf = (more: object) => {
+    const scheme = jwt({ ...options, protectedResource: { resource: 'https://api.example', ...more } });
+    return scheme.protectedResource?.document([]);
+  };
+  expect(serversOf({})).toMatchObject({ authorization_servers: ['https://login.example'] });
+  expect(serversOf({ authorizationServers: ['https://other.example'] })).toMatchObject({
+    authorization_servers: ['https://other.example'],
+  });
+});
+
+it.each(['/notes', 'api.example', 'ftp://api.example', 'https://api.example?a=1', 'https://api.example/#a'])(
+  'createGateway rejects the resource %j',
+  async (resource) => {
+    await expect(async () => gatewayOf({ resource })).rejects.toThrow(
+      `protectedResource.resource is "${resource}": it must be an https URL without query and fragment`,
+    );
+  },
+);
+
+it('createGateway rejects a route at the path of the metadata', async () => {
+  const page = () => ({ status: 200, headers: [] });
+  await expect(gatewayOf({}, { '/.well-known/oauth-protected-resource': page })).rejects.toThrow(
+    'The metadata of a protected resource and something else are served at "/.well-known/oauth-protected-resource"',
+  );
+});

@@ -1,0 +1,368 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpRequest } from '@petstore/gateway';
+import { jwt, type JwtOptions } from '@petstore/gateway/jwt';
+import { exportSPKI, generateKeyPair, importJWK, type JWTPayload } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { audience, type Issuer, type Signing, startIssuer } from './issuer.ts';
+
+// Asked for in: honojs/hono (jwk, built in), fastify-jwt; no thread about tRPC.
+
+const request = {} as HttpRequest;
+
+async function start(options: Partial<JwtOptions<JWTPayload>> = {}) {
+  const issuer = await startIssuer();
+  const scheme = jwt({ issuer: issuer.issuer, audience, jwksUri: issuer.jwksUri, ...options });
+  /** The subject of a token; `undefined` where it is rejected, 503 where nothing is known about its key. */
+  const subject = async (token: string) => {
+    const credential = scheme.read({ header: () => `Bearer ${token}` }, request);
+    if (typeof credential !== 'string') return undefined;
+    try {
+      const claims = await scheme.verify(credential, request);
+      return claims ? claims.sub : undefined;
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code === 'SERVICE_UNAVAILABLE') return 503;
+      throw error;
+    }
+  };
+  return { issuer, scheme, subject };
+}
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+
+describe('a token', () => {
+  it('that is good names its subject, and is verified once', async () => {
+    const { issuer, scheme, subject } = await start();
+    const token = await issuer.sign();
+    expect(await subject(token)).toBe('ada');
+    // Without a promise: its signature is not checked again.
+    expect(scheme.verify(token, request)).toMatchObject({ sub: 'ada' });
+    expect(issuer.requests()).toBe(1);
+  });
+
+  it.each<[what: string, claims: () => JWTPayload, signing?: Signing]>([
+    ['has several audiences, one of them this service', () => ({ aud: ['https://other.example', audience] })],
+    ['expired a moment ago, within the clock tolerance', () => ({ exp: inSeconds(-3) })],
+    ['is valid from in a moment, within the clock tolerance', () => ({ nbf: inSeconds(3) })],
+    ['does not name its key', () => ({}), { header: { kid: undefined } }],
+    ['has a header that nobody needs to understand', () => ({}), { header: { x: 1 } }],
+  ])('is accepted that %s', async (_what, claims, signing) => {
+    const { issuer, subject } = await start();
+    expect(await subject(await issuer.sign(claims(), signing))).toBe('ada');
+  });
+
+  it.each<[what: string, claims: () => JWTPayload, signing?: Signing]>([
+    ['has expired', () => ({ exp: inSeconds(-10) })],
+    ['has no exp', () => ({}), { without: ['exp'] }],
+    ['has an exp that is no number', () => ({ exp: '9999999999' as unknown as number })],
+    ['is not valid yet', () => ({ nbf: inSeconds(60) })],
+    ['is of another issuer', () => ({ iss: 'https://evil.example' })],
+    ['is of an issuer with a slash more', () => ({ iss: 'http://127.0.0.1/' })],
+    ['has no iss', () => ({}), { without: ['iss'] }],
+    ['is for another service', () => ({ aud: 'https://other.example' })],
+    ['is for a service whose name begins alike', () => ({ aud: `${audience}.evil.example` })],
+    ['has no aud', () => ({}), { without: ['aud'] }],
+    ['has an empty list as aud', () => ({ aud: [] })],
+    ['has a critical header that is not understood', () => ({}), { header: { crit: ['x'], x: true } }],
+  ])('is rejected that %s', async (_what, claims, signing) => {
+    const { issuer, subject } = await start();
+    expect(await subject(await issuer.sign(claims(), signing))).toBeUndefined();
+  });
+
+  it('is rejected whose clock differs by more than clockToleranceSeconds: 0', async () => {
+    const { issuer, subject } = await start({ clockToleranceSeconds: 0 });
+    expect(await subject(await issuer.sign({ exp: inSeconds(-1) }))).toBeUndefined();
+    expect(await subject(await issuer.sign({ nbf: inSeconds(2) }))).toBeUndefined();
+  });
+
+  it('is rejected once it has expired, although it was verified before', async () => {
+    const { issuer, subject } = await start({ clockToleranceSeconds: 0 });
+    const token = await issuer.sign({ exp: inSeconds(2) });
+    expect(await subject(token)).toBe('ada');
+    await sleep(2100);
+    expect(await subject(token)).toBeUndefined();
+  });
+
+  it('is rejected of another typ than type', async () => {
+    const { issuer, subject } = await start({ type: 'at+jwt' });
+    expect(await subject(await issuer.sign())).toBeUndefined();
+    expect(await subject(await issuer.sign({}, { header: { typ: 'JWT' } }))).toBeUndefined();
+    expect(await subject(await issuer.sign({}, { header: { typ: 'at+jwt' } }))).toBe('ada');
+    expect(await subject(await issuer.sign({}, { header: { typ: 'application/at+jwt' } }))).toBe('ada');
+  });
+
+  it('is rejected of an algorithm that algorithms does not name', async () => {
+    const { issuer, subject } = await start({ algorithms: ['ES256'] });
+    await issuer.publish('rsa', 'RS256');
+    expect(await subject(await issuer.sign())).toBeUndefined();
+  });
+});
+
+describe('a forged token', () => {
+  it('without a signature is rejected (alg none)', async () => {
+    const { issuer, subject } = await start();
+    const [, payload = '', signature = ''] = (await issuer.sign()).split('.');
+    for (const alg of ['none', 'None', 'NONE', '', undefined]) {
+      const header = encode({ alg, kid: 'first' });
+      expect(await subject(`${header}.${payload}.`)).toBeUndefined();
+      expect(await subject(`${header}.${payload}.${signature}`)).toBeUndefined();
+    }
+  });
+
+  it.each(['HS256', 'HS384', 'HS512'])(
+    'whose signature is an HMAC with the public key as its secret is rejected (%s)',
+    async (alg) => {
+      const { issuer, subject } = await start();
+      await issuer.publish('rsa', 'RS256');
+      const jwk = issuer.published.get('rsa') ?? {};
+      const pem = await exportSPKI((await importJWK(jwk)) as Parameters<typeof exportSPKI>[0]);
+      for (const secret of [pem, pem.trim(), JSON.stringify(jwk), jwk.n ?? '']) {
+        const key = new TextEncoder().encode(secret);
+        const header = { alg, kid: 'rsa' };
+        expect(await subject(await issuer.sign({}, { key, header }))).toBeUndefined();
+      }
+    },
+  );
+
+  it('that brings a key of its own is rejected: jwk, jku, x5u and x5c are not looked at', async () => {
+    const { issuer, subject } = await start();
+    const { privateKey: key } = await generateKeyPair('ES256');
+    const evil = await startIssuer();
+    const jwk = evil.published.get('first');
+    const before = evil.requests();
+    for (const header of [
+      { jwk },
+      { jku: evil.jwksUri },
+      { x5u: evil.jwksUri },
+      { jku: evil.jwksUri, kid: 'evil' },
+    ]) {
+      expect(await subject(await issuer.sign({}, { key, header }))).toBeUndefined();
+    }
+    expect(await subject(await evil.sign({ iss: issuer.issuer }))).toBeUndefined();
+    expect(evil.requests()).toBe(before);
+  });
+
+  it.each([
+    '../../../../dev/null',
+    'http://127.0.0.1:1/jwks',
+    "first' OR '1'='1",
+    '__proto__',
+    'constructor',
+    'first\0',
+    'FIRST',
+    '',
+    1,
+    null,
+    ['first'],
+    {},
+  ])('whose kid is %j is rejected', async (kid) => {
+    const { issuer, subject } = await start();
+    const { privateKey: key } = await generateKeyPair('ES256');
+    expect(await subject(await issuer.sign({}, { key, header: { kid } }).catch(() => 'a.b.c'))).toBe(
+      undefined,
+    );
+    expect(issuer.requests()).toBeLessThanOrEqual(2);
+  });
+
+  it('with a part of another is rejected', async () => {
+    const { issuer, subject } = await start();
+    const [header = '', payload = '', signature = ''] = (await issuer.sign()).split('.');
+    const admin = encode({ iss: issuer.issuer, aud: audience, sub: 'root', exp: inSeconds(300) });
+    const flipped = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
+    for (const token of [
+      `${header}.${admin}.${signature}`,
+      `${header}.${payload}.${flipped}`,
+      `${header}.${payload}.${signature.slice(4)}`,
+      `${header}.${payload}.${signature}AAAA`,
+      `${header}.${payload}`,
+      `${header}.${payload}.${signature}.${signature}`,
+      `${header}.${payload}.`,
+      `.${payload}.${signature}`,
+      `${header}..${signature}`,
+      `${encode({ alg: 'ES256', kid: 'first', x: 1 })}.${payload}.${signature}`,
+    ]) {
+      expect(await subject(token)).toBeUndefined();
+    }
+  });
+
+  it('that is longer than 8,192 characters is rejected before it is decoded', async () => {
+    const { issuer, scheme, subject } = await start();
+    const token = await issuer.sign({ padding: 'x'.repeat(8192) });
+    expect(scheme.read({ header: () => `Bearer ${token}` }, request)).toBeNull();
+    expect(await subject(token)).toBeUndefined();
+    expect(await subject(await issuer.sign({ padding: 'x'.repeat(4096) }))).toBe('ada');
+  });
+
+  it.each(['abc', 'a.b', 'a.b.c.d', 'a.b.c.d.e', 'a=.b.c', 'a.b~.c'])('%j is malformed', async (token) => {
+    const { scheme } = await start();
+    expect(scheme.read({ header: () => `Bearer ${token}` }, request)).toBeNull();
+  });
+});
+
+describe('the issuer', () => {
+  it('that cannot be reached is no reason to reject a token: 503, and 401 only for what is wrong without its keys', async () => {
+    const { issuer, subject } = await start();
+    const token = await issuer.sign();
+    await issuer.close();
+    expect(await subject(token)).toBe(503);
+    expect(await subject(await issuer.sign())).toBe(503);
+  });
+
+  it.each([404, 500, 503, 204, 302])('that answers %i is away: 503', async (status) => {
+    const { issuer, subject } = await start();
+    issuer.status = status;
+    expect(await subject(await issuer.sign())).toBe(503);
+  });
+
+  it('that goes away leaves the keys that were seen: their tokens are good, those of others 503, forged ones 401', async () => {
+    const { issuer, subject } = await start({ maxAgeSeconds: 0 });
+    const old = await issuer.sign();
+    expect(await subject(old)).toBe('ada');
+    const fresh = await issuer.sign({ sub: 'bob' });
+    const forged = `${fresh.slice(0, -8)}AAAAAAAA`;
+    issuer.status = 500;
+    expect(await subject(old)).toBe('ada');
+    expect(await subject(fresh)).toBe('bob');
+    expect(await subject(forged)).toBeUndefined();
+    await issuer.publish('second');
+    const unseen = await issuer.sign({ sub: 'eve' });
+    expect(await subject(unseen)).toBe(503);
+    issuer.status = 200;
+    await expect.poll(() => subject(unseen), { timeout: 5000 }).toBe('eve');
+  });
+
+  it('is asked once for many tokens at a time, and once a second for keys that it does not have', async () => {
+    const { issuer, subject } = await start();
+    const tokens = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => issuer.sign({ sub: `user${at}` })),
+    );
+    await Promise.all(tokens.map(subject));
+    expect(issuer.requests()).toBe(1);
+    const { privateKey: key } = await generateKeyPair('ES256');
+    const unknown = (at: number) => issuer.sign({}, { key, header: { kid: `unknown${at}` } });
+    const started = performance.now();
+    for (let round = 0; round < 3; round += 1) {
+      const forged = await Promise.all(Array.from({ length: 50 }, (_, at) => unknown(at)));
+      expect(new Set(await Promise.all(forged.map(subject)))).toEqual(new Set([undefined]));
+    }
+    expect(issuer.requests()).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - started) / 1000));
+  });
+
+  it('has 100 tokens of unknown keys wait for newer keys, and further ones are 503', async () => {
+    const { issuer, subject } = await start();
+    expect(await subject(await issuer.sign())).toBe('ada');
+    const { privateKey: key } = await generateKeyPair('ES256');
+    const forged = await Promise.all(
+      Array.from({ length: 110 }, (_, at) => issuer.sign({}, { key, header: { kid: `unknown${at}` } })),
+    );
+    const outcomes = await Promise.all(forged.map(subject));
+    expect(outcomes.filter((outcome) => outcome === 503)).toHaveLength(10);
+    expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(100);
+  });
+
+  it('that withdraws a key ends its tokens once maxAgeSeconds have passed, those that were verified too', async () => {
+    const { issuer, subject } = await start({ maxAgeSeconds: 1 });
+    const token = await issuer.sign();
+    expect(await subject(token)).toBe('ada');
+    await issuer.publish('second');
+    issuer.published.delete('first');
+    await expect.poll(() => subject(token), { timeout: 5000, interval: 100 }).toBeUndefined();
+    expect(await subject(await issuer.sign())).toBe('ada');
+  });
+
+  it('that publishes two keys without ids has tokens of both accepted', async () => {
+    const { issuer, subject } = await start();
+    const tokens = [await issuer.sign({}, { header: { kid: undefined } })];
+    await issuer.publish('second');
+    tokens.push(await issuer.sign({}, { header: { kid: undefined } }));
+    for (const [kid, jwk] of issuer.published) {
+      const { kid: _kid, ...without } = jwk;
+      issuer.published.set(kid, without);
+    }
+    expect(await Promise.all(tokens.map(subject))).toEqual(['ada', 'ada']);
+    const { privateKey: key } = await generateKeyPair('ES256');
+    expect(await subject(await issuer.sign({}, { key, header: { kid: undefined } }))).toBeUndefined();
+  });
+});
+
+it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
+  [{ algorithms: ['HS256'] }, /jwt: algorithms names HS256: name some of RS256/],
+  [{ algorithms: ['none'] }, /jwt: algorithms names none/],
+  [{ algorithms: [] }, /jwt: algorithms names none/],
+  [{ issuer: '' }, /issuer and audience must not be empty/],
+  [{ audience: '' }, /issuer and audience must not be empty/],
+  [{ audience: [] }, /issuer and audience must not be empty/],
+  [{ jwksUri: 'file:///etc/passwd' }, /jwksUri is "file:\/\/\/etc\/passwd": it must be an https URL/],
+  [{ jwksUri: '/jwks' }, /must be an https URL/],
+])('jwt rejects %o', (options, message) => {
+  const all = {
+    issuer: 'https://login.example',
+    audience,
+    jwksUri: 'https://login.example/jwks',
+    ...options,
+  };
+  expect(() => jwt(all)).toThrow(message);
+});
+
+it(
+  'rotates its keys under load: no good token is rejected, and no bad one accepted',
+  { timeout: 60_000 },
+  async () => {
+    const { issuer, subject } = await start({ maxAgeSeconds: 1 });
+    const { privateKey: foreign } = await generateKeyPair('ES256');
+    const stopping = new AbortController();
+    const counts = { good: 0, bad: 0 };
+    const wrong: unknown[] = [];
+    let sign = await signer(issuer, 0);
+
+    async function askGood(): Promise<void> {
+      while (!stopping.signal.aborted) {
+        // Some tokens are used again, as clients do.
+        const token = await sign();
+        for (let use = 0; use < 5; use += 1) {
+          const outcome = await subject(token);
+          counts.good += 1;
+          if (outcome !== 'ada') wrong.push(['good', outcome]);
+        }
+      }
+    }
+    async function askBad(): Promise<void> {
+      for (let at = 0; !stopping.signal.aborted; at += 1) {
+        const [header = '', , signature = ''] = (await sign()).split('.');
+        const kid = [...issuer.published.keys()].at(-1);
+        const forgeries = [
+          await issuer.sign({ sub: 'root' }, { key: foreign, header: { kid } }),
+          await issuer.sign({ sub: 'root' }, { key: foreign, header: { kid: `made-up-${at}` } }),
+          `${header}.${encode({ iss: issuer.issuer, aud: audience, sub: 'root', exp: inSeconds(60) })}.${signature}`,
+          await issuer.sign({ sub: 'root', exp: inSeconds(-60) }),
+        ];
+        for (const token of forgeries) {
+          const outcome = await subject(token);
+          counts.bad += 1;
+          if (outcome !== undefined) wrong.push(['bad', outcome]);
+        }
+      }
+    }
+
+    const load = [...Array.from({ length: 16 }, askGood), ...Array.from({ length: 4 }, askBad)];
+    for (let round = 1; round <= 6; round += 1) {
+      await sleep(700);
+      // Published, used at once, and the one before last withdrawn.
+      sign = await signer(issuer, round);
+      issuer.published.delete(`key${round - 2}`);
+    }
+    await sleep(700);
+    stopping.abort();
+    await Promise.all(load);
+    expect(wrong).toEqual([]);
+    expect(counts.good).toBeGreaterThan(1000);
+    expect(counts.bad).toBeGreaterThan(20);
+  },
+);
+
+/** Publishes a key. @returns signs with it, whatever is published later */
+async function signer(issuer: Issuer, round: number): Promise<() => Promise<string>> {
+  const kid = `key${round}`;
+  const key = await issuer.publish(kid);
+  return () => issuer.sign({}, { key, header: { alg: 'ES256', kid } });
+}

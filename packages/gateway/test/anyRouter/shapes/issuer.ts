@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
+import { onTestFinished } from 'vitest';
+
+type Key = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
+
+/** What a token has besides the claims of a good one. */
+export interface Signing {
+  readonly key?: Key | Uint8Array;
+  readonly header?: Readonly<Record<string, unknown>>;
+  /** Claims that it lacks. */
+  readonly without?: readonly string[];
+}
+
+/** An issuer of access tokens on a port of this machine, with a JWKS. */
+export interface Issuer {
+  readonly issuer: string;
+  readonly jwksUri: string;
+  /** How often the keys were requested. */
+  readonly requests: () => number;
+  /** What its keys are published as, by their ids. */
+  readonly published: Map<string, JWK>;
+  /** The status of its keys' URL. */
+  status: number;
+  /** Makes a key pair, which is published at once. */
+  publish(kid: string, alg?: string): Promise<Key>;
+  /** Signs a token, by default a good one with the newest key. */
+  sign(claims?: JWTPayload, signing?: Signing): Promise<string>;
+  /** Stops to listen: further requests are refused. */
+  close(): Promise<void>;
+}
+
+export const audience = 'https://notes.example';
+
+export async function startIssuer(): Promise<Issuer> {
+  const published = new Map<string, JWK>();
+  let requests = 0;
+  let newest: { readonly kid: string; readonly alg: string; readonly key: Key } | undefined;
+  const server = createServer((request, response) => {
+    requests += 1;
+    if (request.url !== '/jwks') response.statusCode = 404;
+    else response.statusCode = issuer.status;
+    response.setHeader('content-type', 'application/jwk-set+json');
+    response.end(JSON.stringify({ keys: [...published.values()] }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const issuer: Issuer = {
+    issuer: origin,
+    jwksUri: `${origin}/jwks`,
+    requests: () => requests,
+    published,
+    status: 200,
+    async publish(kid, alg = 'ES256') {
+      const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+      published.set(kid, { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' });
+      newest = { kid, alg, key: privateKey };
+      return privateKey;
+    },
+    async sign(claims = {}, { key = newest?.key, header, without = [] } = {}) {
+      const now = Math.floor(Date.now() / 1000);
+      const payload: JWTPayload = {
+        iss: origin,
+        aud: audience,
+        sub: 'ada',
+        iat: now,
+        exp: now + 300,
+        ...claims,
+      };
+      for (const name of without) delete payload[name];
+      return new SignJWT(payload)
+        .setProtectedHeader({ alg: newest?.alg ?? 'ES256', kid: newest?.kid, ...header } as { alg: string })
+        .sign(key as Key, { crit: { x: true } });
+    },
+    async close() {
+      if (!server.listening) return;
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  onTestFinished(() => issuer.close());
+  await issuer.publish('first');
+  return issuer;
+}
