@@ -36,9 +36,14 @@ async function shownBy(origin: string): Promise<string> {
 
 describe('TLS_CERT and TLS_KEY', () => {
   // Each worker has read it when none shows the old one.
-  test.for(['1', '2'])('are served, and on SIGHUP read anew: WORKERS=%s', async (WORKERS) => {
+  test.for([
+    ['uws', '1'],
+    ['uws', '2'],
+    ['node', '1'],
+    ['node', '2'],
+  ] as const)('are served, and on SIGHUP read anew: SERVER=%s WORKERS=%s', async ([SERVER, WORKERS]) => {
     const { serve, env, write } = await newCertificate('one');
-    const server = await serve({ env: { ...env, WORKERS } });
+    const server = await serve({ env: { ...env, SERVER, WORKERS } });
     expect(new URL(server.origin).protocol).toBe('https:');
     expect(await shownBy(server.origin)).toBe('one');
     await write('two');

@@ -8,13 +8,14 @@ const ticking = fileURLToPath(new URL('testing/drain/tickingProcess.ts', import.
 
 // The long form: `npm run test:drain`.
 describe('SIGTERM under load loses no request on connections that are open, and resets none', () => {
-  test.for(['1', ...(process.platform === 'linux' ? ['2'] : [])])(
-    'WORKERS=%s: calls over REST and WebSocket',
+  const workers = ['1', ...(process.platform === 'linux' ? ['2'] : [])];
+  test.for(workers.flatMap((WORKERS) => ['uws', 'node'].map((SERVER) => ({ SERVER, WORKERS }))))(
+    'SERVER=$SERVER WORKERS=$WORKERS: calls over REST and WebSocket',
     { timeout: 120_000 },
-    async (WORKERS, { annotate }) => {
+    async (env, { annotate }) => {
       for (let round = 0; round < rounds; round += 1) {
         const { dataDir, serve } = await newFolder();
-        const server = await serve({ env: { API_KEY: apiKey, WORKERS } });
+        const server = await serve({ env: { API_KEY: apiKey, ...env } });
         const drained = await drainPetStore(server, apiKey, dataDir);
         await annotate(JSON.stringify(drained));
         expect(faultsOf(drained)).toEqual({});
