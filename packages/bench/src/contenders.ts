@@ -118,6 +118,16 @@ export const contenders: readonly Contender[] = [
     headers: 'all',
     lacks: {},
   }),
+  ...inEachStyle({
+    name: 'gateway-node',
+    title: 'this gateway on node:http',
+    store: 'memory',
+    runtime: 'node',
+    command: gateway,
+    environment: { ...unhurried, LOG_REQUESTS: 'errors', SERVER: 'node' },
+    headers: 'all',
+    lacks: {},
+  }),
   {
     name: 'gateway-log-all',
     title: 'this gateway, LOG_REQUESTS=all',

@@ -1,13 +1,15 @@
 // Hot path: every response has it.
-let text = '';
-let second = 0;
+let text: string | undefined;
+
+const forget = () => {
+  text = undefined;
+};
 
 /** The current time for the header `Date` (RFC 9110 §6.6.1). */
 export function httpDate(): string {
+  if (text !== undefined) return text;
   const now = Date.now();
-  if (Math.floor(now / 1000) !== second) {
-    second = Math.floor(now / 1000);
-    text = new Date(now).toUTCString();
-  }
+  setTimeout(forget, 1000 - (now % 1000)).unref();
+  text = new Date(now).toUTCString();
   return text;
 }

@@ -24,6 +24,9 @@ export class LeanMessage extends IncomingMessage {
   }
 }
 
+/** Node waits for its `end` otherwise, which a message that nobody reads as a stream does not emit. */
+Object.defineProperty(LeanMessage.prototype, 'readableEnded', { value: true });
+
 /** A response of node:http that can be written at once, with what follows it on its connection. */
 export class LeanResponse extends ServerResponse<LeanMessage> {
   /** Whether nothing else is being written on its connection, and the connection can be written. */

@@ -21,6 +21,8 @@ export class ServedRequest extends NodeRequest {
   readonly #connections: Connections;
   readonly #lean: LeanMessage;
   #isPaused = false;
+  /** Those of its connection that outlive their handlers, this one among them. */
+  #waiting: Set<ServedRequest> | undefined;
 
   constructor(message: LeanMessage, res: ServerResponse, limits: RequestLimits, connections: Connections) {
     super(message, res, message.url ?? '', limits);
@@ -30,7 +32,7 @@ export class ServedRequest extends NodeRequest {
 
   override ended(): void {
     super.ended();
-    this.#requests?.delete(this);
+    this.#waiting?.delete(this);
   }
 
   controlBody(action: 'pause' | 'resume' | 'close'): void {
@@ -44,9 +46,9 @@ export class ServedRequest extends NodeRequest {
   }
 
   protected watchConnection(): void {
-    const requests = this.#requests;
-    requests?.add(this);
-    if (requests && requests.size > maxPipelined) this.controlBody('close');
+    this.#waiting = this.#connections.get(this.#lean.socket)?.requests;
+    this.#waiting?.add(this);
+    if (this.#waiting && this.#waiting.size > maxPipelined) this.controlBody('close');
   }
 
   protected receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
@@ -54,9 +56,5 @@ export class ServedRequest extends NodeRequest {
       push(chunk ?? empty, chunk === null);
       return !this.#isPaused;
     };
-  }
-
-  get #requests(): Set<ServedRequest> | undefined {
-    return this.#connections.get(this.#lean.socket)?.requests;
   }
 }
