@@ -39,7 +39,9 @@ const project = (
 
 const suites = 'packages/gateway/test/';
 /** Those in which no adapter takes part. */
-const suitesOfNone = ['answerFaults', 'rpcClients/official'].map((name) => `${suites}${name}.test.ts`);
+const suitesOfNone = ['answerFaults', 'node/mounted', 'rpcClients/official'].map(
+  (name) => `${suites}${name}.test.ts`,
+);
 /** What runs over the other adapters where `PETSTORE_TESTS` is not set: a file or two of each kind. */
 const briefSuites = [
   'adapterDifferences',

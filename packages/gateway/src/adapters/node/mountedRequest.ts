@@ -10,13 +10,20 @@ const empty = new Uint8Array(0);
 /** A request to a server of the user's own. */
 export class MountedRequest extends NodeRequest {
   /** The body, where a parser of the host has read it. */
-  readonly #parsed: (() => Bytes) | undefined;
+  #parsed: Bytes | undefined;
 
   constructor(message: IncomingMessage, res: ServerResponse, url: string, limits: RequestLimits) {
     super(message, res, url, limits);
     // The host has continued it by itself.
     this.isWaiting = false;
-    if (message.readableDidRead) this.#parsed = () => parsedBody(message);
+  }
+
+  /**
+   * Takes the body from a parser of the host that has read it.
+   * @throws where the parser left nothing that can be a body again. The message names the fix
+   */
+  takeParsedBody(): void {
+    if (this.message.readableDidRead && this.hasBody) this.#parsed = parsedBody(this.message);
   }
 
   override header(name: string): string | undefined {
@@ -25,11 +32,12 @@ export class MountedRequest extends NodeRequest {
   }
 
   override async body(maxBytes: number): Promise<Bytes> {
-    return this.#parsed ? within(this.#parsed(), maxBytes) : super.body(maxBytes);
+    return this.#parsed ? within(this.#parsed, maxBytes) : super.body(maxBytes);
   }
 
   override bodyNow(maxBytes: number): Bytes | undefined {
-    return this.#parsed ? undefined : super.bodyNow(maxBytes);
+    if (!this.#parsed) return super.bodyNow(maxBytes);
+    return this.#parsed.byteLength > maxBytes ? undefined : this.#parsed;
   }
 
   override bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
@@ -71,6 +79,6 @@ function within(body: Bytes, maxBytes: number): Bytes {
   return body;
 }
 
-async function* oneChunk(read: () => Bytes, maxBytes: number): AsyncGenerator<Bytes, void> {
-  yield within(read(), maxBytes);
+async function* oneChunk(body: Bytes, maxBytes: number): AsyncGenerator<Bytes, void> {
+  yield within(body, maxBytes);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
-import { defaultRejection } from '../server/rejections.ts';
+import { defaultRejection, internalError } from '../server/rejections.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { prefixRemover } from './prefix.ts';
 import type { NodeRequest } from './request.ts';
@@ -43,6 +43,15 @@ export function nodeHandler(service: Service, options: NodeHandlerOptions = {}):
     const request = new MountedRequest(req, res, rest ?? url, limits);
     if (next && (rest === undefined || serves?.(request.path) === false)) next();
     else if (rest === undefined) responder.respond(request, rejectHttp(request, notFound));
-    else responder.receive(request);
+    else {
+      try {
+        request.takeParsedBody();
+      } catch (error) {
+        if (next) return next(error);
+        process.emitWarning(error as Error);
+        return responder.respond(request, internalError);
+      }
+      responder.receive(request);
+    }
   };
 }

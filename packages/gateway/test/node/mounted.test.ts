@@ -1,0 +1,345 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { createGateway } from '@petstore/gateway';
+import { nodeHandler } from '@petstore/gateway/node';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createTRPCClient, httpBatchLink, httpBatchStreamLink, httpSubscriptionLink } from '@trpc/client';
+import { initTRPC } from '@trpc/server';
+import { EventSource } from 'eventsource';
+import type { Express, RequestHandler } from 'express';
+import fastify from 'fastify';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
+import { loadExpress } from './express.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const Text = z.object({ name: z.string() });
+
+/** How many subscriptions run. */
+let subscriptions = 0;
+
+const router = t.router({
+  getText: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/texts/{name}' } })
+    .input(Text)
+    .output(Text)
+    .query(({ input }) => input),
+  addText: t.procedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/texts',
+        contentTypes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+      },
+    })
+    .input(Text)
+    .output(Text)
+    .mutation(({ input }) => input),
+  echo: t.procedure.input(z.unknown()).mutation(({ input }) => ({ input })),
+  count: t.procedure.subscription(async function* ({ signal }) {
+    subscriptions += 1;
+    try {
+      for (let value = 1; ; value += 1) {
+        if (signal?.aborted) return;
+        yield value;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    } finally {
+      subscriptions -= 1;
+    }
+  }),
+});
+
+const express = await loadExpress();
+
+const createTexts = () =>
+  createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Texts', version: '1.0.0' },
+  });
+
+/** Serves for the running test. @returns the origin */
+async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const json = { 'content-type': 'application/json' };
+const added = (url: string, body: RequestInit['body'], headers: Record<string, string> = json) =>
+  fetch(url, { method: 'POST', headers, body: body ?? null }).then(async (response) => [
+    response.status,
+    await response.json(),
+  ]);
+
+type Mounted = { readonly origin: string; readonly base: string };
+
+/** The ways to mount a gateway below `/api`, or at the root of a server. */
+const mounts: readonly (readonly [name: string, mount: () => Promise<Mounted>])[] = [
+  ['a plain server', async () => ({ origin: await listen(nodeHandler(await createTexts())), base: '' })],
+  [
+    'a plain server, below a prefix',
+    async () => ({
+      origin: await listen(nodeHandler(await createTexts(), { prefix: '/api' })),
+      base: '/api',
+    }),
+  ],
+  [
+    'Express',
+    async () => {
+      const app = express();
+      app.use('/api', nodeHandler(await createTexts()));
+      return { origin: await listen(app), base: '/api' };
+    },
+  ],
+  [
+    'Express, behind its body parsers',
+    async () => {
+      const app = express();
+      app.use(express.json({ strict: false, limit: '1mb' }), express.urlencoded(), express.text());
+      app.use('/api', nodeHandler(await createTexts()));
+      return { origin: await listen(app), base: '/api' };
+    },
+  ],
+  [
+    'Fastify',
+    async () => {
+      const app = fastify();
+      const handler = nodeHandler(await createTexts(), { prefix: '/api' });
+      await app.register(
+        async (scope) => {
+          // The gateway reads bodies itself.
+          scope.removeAllContentTypeParsers();
+          scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+          scope.all('/*', (request, reply) => {
+            reply.hijack();
+            handler(request.raw, reply.raw);
+          });
+        },
+        { prefix: '/api' },
+      );
+      return { origin: await served(app), base: '/api' };
+    },
+  ],
+  [
+    'Fastify, behind its body parsers',
+    async () => {
+      const app = fastify();
+      const handler = nodeHandler(await createTexts(), { prefix: '/api' });
+      app.addContentTypeParser(
+        'application/x-www-form-urlencoded',
+        { parseAs: 'string' },
+        (_request, body, done) => done(null, body),
+      );
+      app.all('/api/*', (request, reply) => {
+        reply.hijack();
+        handler(Object.assign(request.raw, { body: request.body }), reply.raw);
+      });
+      return { origin: await served(app), base: '/api' };
+    },
+  ],
+];
+
+async function served(app: ReturnType<typeof fastify>): Promise<string> {
+  onTestFinished(async () => {
+    app.server.closeAllConnections();
+    await app.close();
+  });
+  return app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+describe.each(mounts)('a gateway that is mounted in %s', (_name, mount) => {
+  it('answers REST: GET with a query, HEAD, POST, 404 and 405', async () => {
+    const { origin, base } = await mount();
+    const get = await fetch(`${origin}${base}/v1/texts/a%20b?x=1`);
+    expect([get.status, await get.json()]).toEqual([200, { name: 'a b' }]);
+    const head = await fetch(`${origin}${base}/v1/texts/a`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '12']);
+    expect(await added(`${origin}${base}/v1/texts`, '{"name":"ä"}')).toEqual([200, { name: 'ä' }]);
+    expect((await fetch(`${origin}${base}/v1/none`)).status).toBe(404);
+    expect((await fetch(`${origin}${base}/v1/texts/a`, { method: 'DELETE' })).status).toBe(405);
+    expect(await added(`${origin}${base}/v1/texts`, '{}')).toMatchObject([400, { code: 'BAD_REQUEST' }]);
+  });
+
+  it('reads a form', async () => {
+    const { origin, base } = await mount();
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect(await added(`${origin}${base}/v1/texts`, 'name=a+b', type)).toEqual([200, { name: 'a b' }]);
+  });
+
+  it.each(['false', '0', 'null', '"text"', '{"a":[1]}'])('reads the JSON body %s', async (body) => {
+    const { origin, base } = await mount();
+    expect(await added(`${origin}${base}/trpc/echo`, body)).toEqual([
+      200,
+      { result: { data: { input: JSON.parse(body) as unknown } } },
+    ]);
+  });
+
+  it('serves tRPC’s client: batches, JSON lines and a subscription', async () => {
+    const { origin, base } = await mount();
+    const url = `${origin}${base}/trpc`;
+    for (const link of [httpBatchLink({ url }), httpBatchStreamLink({ url })]) {
+      const client = createTRPCClient<typeof router>({ links: [link] });
+      const names = ['a', 'b', 'c'];
+      const results = await Promise.all(names.map((name) => client.getText.query({ name })));
+      expect(results).toEqual(names.map((name) => ({ name })));
+      expect(await client.echo.mutate([1])).toEqual({ input: [1] });
+    }
+    const events = createTRPCClient<typeof router>({ links: [httpSubscriptionLink({ url, EventSource })] });
+    const values: number[] = [];
+    const subscription = events.count.subscribe(undefined, { onData: (value) => values.push(value) });
+    await vi.waitFor(() => expect(values.length).toBeGreaterThan(2));
+    subscription.unsubscribe();
+    expect(values.slice(0, 3)).toEqual([1, 2, 3]);
+  });
+
+  it('answers a large body in order with others on one connection', async () => {
+    const { origin, base } = await mount();
+    const name = 'x'.repeat(300_000);
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => added(`${origin}${base}/v1/texts`, JSON.stringify({ name }))),
+    );
+    expect(answers).toEqual([1, 2, 3].map(() => [200, { name }]));
+  });
+});
+
+/** A server whose parsers read all bodies, also of types that they cannot keep. */
+const consuming = async (before: (app: Express) => void, errors: unknown[] = []) => {
+  const app = express();
+  before(app);
+  app.use('/api', nodeHandler(await createTexts()));
+  app.use((error: unknown, _req: unknown, res: ServerResponse, _next: unknown) => {
+    errors.push(error);
+    res.writeHead(500).end();
+  });
+  return `${await listen(app)}/api`;
+};
+
+describe('nodeHandler behind a body parser', () => {
+  it.each<[what: string, parser: RequestHandler]>([
+    ['the text', express.text({ type: 'application/json' })],
+    ['the bytes', express.raw({ type: 'application/json' })],
+  ])('takes %s of a body as they are', async (_what, parser) => {
+    const base = await consuming((app) => app.use(parser));
+    expect(await added(`${base}/v1/texts`, '{"name":"ü"}')).toEqual([200, { name: 'ü' }]);
+  });
+
+  it('reads a compressed body that the parser has inflated', async () => {
+    const base = await consuming((app) => app.use(express.json()));
+    const compressed = new Blob(['{"name":"small"}']).stream().pipeThrough(new CompressionStream('gzip'));
+    const body = await new Response(compressed).arrayBuffer();
+    expect(await added(`${base}/v1/texts`, body, { ...json, 'content-encoding': 'gzip' })).toEqual([
+      200,
+      { name: 'small' },
+    ]);
+  });
+
+  describe('that left nothing of the body', () => {
+    const message =
+      'A body parser has read the body of POST /v1/texts (multipart/form-data) and left no req.body that can be read again. ' +
+      'Mount the gateway before the parser, or keep the parser from its paths.';
+    const post = (url: string) => {
+      const form = new FormData();
+      form.set('name', 'x');
+      return fetch(url, { method: 'POST', body: form });
+    };
+    const consume = (req: IncomingMessage, next: () => void) => void req.resume().on('end', next);
+
+    it('passes an error that names the fix to Express', async () => {
+      const errors: unknown[] = [];
+      const base = await consuming((app) => app.use((req, _res, next) => consume(req, next)), errors);
+      expect((await post(`${base}/v1/texts`)).status).toBe(500);
+      expect(errors).toEqual([new Error(message)]);
+    });
+
+    it('answers 500 and warns the operator where no handler follows', async () => {
+      const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
+      onTestFinished(() => warned.mockRestore());
+      const handler = nodeHandler(await createTexts());
+      const origin = await listen((req, res) => consume(req, () => handler(req, res)));
+      const response = await post(`${origin}/v1/texts`);
+      expect(response.status).toBe(500);
+      expect(await response.text()).not.toContain('parser');
+      expect(warned).toHaveBeenCalledWith(new Error(message));
+    });
+
+    it('changes nothing for requests without a body, and for other paths', async () => {
+      const base = await consuming((app) => app.use((req, _res, next) => consume(req, next)));
+      expect((await fetch(`${base}/v1/texts/a`)).status).toBe(200);
+      expect((await post(`${base}/other`)).status).toBe(404);
+    });
+  });
+});
+
+describe('a path that is not the gateway’s', () => {
+  it('is left to the next handler of Express', async () => {
+    const app = express();
+    app.use('/api', nodeHandler(await createTexts()));
+    app.use((_req, res) => {
+      res.status(418).send('next');
+    });
+    const origin = await listen(app);
+    for (const path of ['/api', '/api/other', '/other']) {
+      expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 418]);
+    }
+    expect((await fetch(`${origin}/api/openapi.json`)).status).toBe(200);
+  });
+
+  it.each(['/v1/texts/a', '/apis/v1/texts/a', '/api/other', '/'])('is 404 without one: %s', async (path) => {
+    const origin = await listen(nodeHandler(await createTexts(), { prefix: '/api' }));
+    const response = await fetch(`${origin}${path}`);
+    expect([response.status, await response.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
+  });
+
+  it('is left to the next handler with its prefix, without which it would be the gateway’s', async () => {
+    const handler = nodeHandler(await createTexts(), { prefix: '/api/' });
+    const origin = await listen((req, res) => handler(req, res, () => res.end(`next ${req.url}`)));
+    expect(await (await fetch(`${origin}/v1/texts/a`)).text()).toBe('next /v1/texts/a');
+    expect((await fetch(`${origin}/api/v1/texts/a`)).status).toBe(200);
+  });
+});
+
+describe('a client that goes away', () => {
+  it('ends the subscription of a mounted gateway', async () => {
+    const gateway = await createTexts();
+    const url = new URL(await listen(nodeHandler(gateway)));
+    const socket = connect(Number(url.port), url.hostname);
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    let text = '';
+    socket.on('data', (chunk) => (text += String(chunk)));
+    socket.write('GET /trpc/count HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
+    await vi.waitFor(() => expect(text).toContain('data: 2'));
+    expect(subscriptions).toBe(1);
+    socket.destroy();
+    await vi.waitFor(() => expect(subscriptions).toBe(0));
+  });
+
+  it('in the middle of a body ends nothing but its request', async () => {
+    const gateway = await createTexts();
+    const origin = await listen(nodeHandler(gateway));
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+    socket.write(
+      'POST /v1/texts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.destroy();
+    await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(0));
+    expect(await added(`${origin}/v1/texts`, '{"name":"next"}')).toEqual([200, { name: 'next' }]);
+  });
+});
+
+it('a response that another handler has sent is left as it is', async () => {
+  const handler = nodeHandler(await createTexts());
+  const origin = await listen((req, res) => {
+    res.end('mine');
+    handler(req, res);
+  });
+  expect(await (await fetch(`${origin}/v1/texts/a`)).text()).toBe('mine');
+});
