@@ -1,0 +1,71 @@
+import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
+import { expect, it, vi } from 'vitest';
+import { declareErrors } from './declareErrors.ts';
+import { GatewayError } from './gatewayError.ts';
+import type { GatewayMeta } from './meta.ts';
+import { readErrors } from './readErrors.ts';
+import { definitionOf } from './trpcProcedure.ts';
+
+const t = initTRPC.context<{ user: { name: string } }>().meta<GatewayMeta>().create();
+const read = (procedure: AnyTRPCProcedure) => readErrors('a', definitionOf(procedure));
+
+const GONE = { status: 410 } as const;
+const CLOSED = { status: 423 } as const;
+
+it('a procedure without .errors() declares none', async () => {
+  expect(await read(t.procedure.query(() => 1))).toBeUndefined();
+});
+
+it('the errors of chained .errors() are read together, wherever they stand among inputs and middlewares', async () => {
+  const procedure = t.procedure
+    .errors(declareErrors({ GONE }))
+    .input((value: unknown) => value)
+    .use(({ next }) => next())
+    .errors(declareErrors({ CLOSED }))
+    .query(() => 1);
+  expect(await read(procedure)).toEqual({ GONE, CLOSED });
+});
+
+it('a formatter of its own is called once, with an error of no procedure, and may throw', async () => {
+  const formatter = vi.fn<() => undefined>(() => undefined);
+  const procedure = t.procedure
+    .errors(declareErrors({ GONE }))
+    .errors(formatter)
+    .errors(({ ctx, shape }) => ({ ...shape, data: { name: ctx.user.name } }))
+    .query(() => 1);
+  expect(await read(procedure)).toEqual({ GONE });
+  expect(formatter).toHaveBeenCalledTimes(1);
+  expect(formatter).toHaveBeenCalledWith(
+    expect.objectContaining({ error: expect.objectContaining({ code: 'INTERNAL_SERVER_ERROR' }), path: 'a' }),
+  );
+});
+
+it('a formatter that shapes every error does not hide the errors that are declared before it', async () => {
+  const procedure = t.procedure
+    .errors(declareErrors({ GONE }))
+    .errors(({ shape }) => shape)
+    .query(() => 1);
+  expect(await read(procedure)).toEqual({ GONE });
+});
+
+it('one definition may be declared twice, and the metadata describes formatters beside those of declareErrors', async () => {
+  const errors = declareErrors({ GONE });
+  const procedure = t.procedure
+    .meta({ errors: { CLOSED } })
+    .errors(errors)
+    .errors(errors)
+    .query(() => 1);
+  expect(await read(procedure)).toEqual({ GONE, CLOSED });
+});
+
+it('an invalid definition in the metadata is a GatewayError that names the procedure', async () => {
+  const procedure = t.procedure
+    .meta({ errors: { NOT_FOUND: { status: 404 } } })
+    .errors(({ shape }) => shape)
+    .query(() => 1);
+  const error: unknown = await read(procedure).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(GatewayError);
+  expect((error as GatewayError).message).toBe(
+    'The procedure a: The declared error NOT_FOUND has a code of tRPC or of the gateway. Choose another, such as PET_NOT_FOUND.',
+  );
+});
