@@ -3,7 +3,6 @@ import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
-import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
@@ -23,7 +22,7 @@ async function post(schema: z.ZodType, node: unknown) {
   });
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify({ node });
-  const { status } = await gateway.handle(inProcessRequest('POST', '/v1/nodes', headers, body));
+  const { status } = await gateway.fetch('http://localhost/v1/nodes', { method: 'POST', headers, body });
   return { status, node: run.mock.calls[0]?.[0] };
 }
 

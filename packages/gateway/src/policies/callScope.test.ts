@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
-import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
@@ -21,8 +20,7 @@ it.each(['/v1/look', '/trpc/look', '/trpc/look?batch=1'])(
       createContext: () => ({}),
       document: { title: 'Signals', version: '0.0.0' },
     });
-    const request = { ...inProcessRequest('GET', target), isAborted: true, signal: AbortSignal.abort() };
-    await gateway.handle(request);
+    await gateway.fetch(new Request(`http://localhost${target}`, { signal: AbortSignal.abort() }));
     expect(seen).toEqual([true]);
   },
 );

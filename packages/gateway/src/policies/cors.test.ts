@@ -2,9 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
-import { headersOf } from '../http/response.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
-import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
 import type { CorsOptions } from './cors.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
@@ -52,10 +50,10 @@ async function listed(
   target: string,
   cors: Partial<CorsOptions> = {},
 ): Promise<string[]> {
-  const { handle } = await open(cors);
+  const { fetch } = await open(cors);
   const asking = { origin: page, 'access-control-request-method': 'GET' };
-  const answer = await handle(inProcessRequest(method, target, asking));
-  return headersOf(answer).flatMap(([name, value]) => (name === header ? value.split(', ') : []));
+  const answer = await fetch(`http://localhost${target}`, { method, headers: asking });
+  return answer.headers.get(header)?.split(', ') ?? [];
 }
 
 const allowed = 'access-control-allow-headers';
@@ -117,26 +115,28 @@ describe('the response headers that a page may read', () => {
 
 it('a page of routes that sets Access-Control-Allow-Origin itself keeps its headers', async () => {
   const own = ['access-control-allow-origin', '*'] as const;
-  const { handle } = await createGateway({
+  const { fetch } = await createGateway({
     router,
     createContext: () => ({}),
     cors: { origins: [page] },
     routes: { '/page': () => ({ status: 200, headers: [own], body: '' }) },
     document: { title: 'Pages', version: '0.0.0' },
   });
-  const headers = headersOf(await handle(inProcessRequest('GET', '/page', { origin: page })));
-  expect(headers.filter(([name]) => name.startsWith('access-control-') || name === 'vary')).toEqual([own]);
+  const { headers } = await fetch('http://localhost/page', { headers: { origin: page } });
+  expect([...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary')).toEqual([
+    own,
+  ]);
 });
 
 it('a preflight of a path that does not exist is a 204 with the headers of CORS and without those of the 404', async () => {
-  const { handle } = await open();
+  const { fetch } = await open();
   const asking = { origin: page, 'access-control-request-method': 'GET' };
-  const response = await handle(inProcessRequest('OPTIONS', '/v1/nowhere', asking));
-  expect([response.status, response.body]).toEqual([204, undefined]);
-  expect(headersOf(response).map(([name]) => name)).toEqual([
-    'access-control-allow-origin',
-    'access-control-allow-methods',
+  const response = await fetch('http://localhost/v1/nowhere', { method: 'OPTIONS', headers: asking });
+  expect([response.status, response.body]).toEqual([204, null]);
+  expect([...response.headers].map(([name]) => name)).toEqual([
     'access-control-allow-headers',
+    'access-control-allow-methods',
+    'access-control-allow-origin',
     'access-control-max-age',
     'vary',
     'x-request-id',

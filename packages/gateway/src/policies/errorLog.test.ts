@@ -43,9 +43,8 @@ async function printed(
     document: { title: 'Errors', version: '0.0.0' },
     ...options,
   });
-  const { body } = await gateway.handle(
-    inProcessRequest('GET', target, { 'x-request-id': 'request-7', ...headers }),
-  );
+  const request = inProcessRequest('GET', target, { 'x-request-id': 'request-7', ...headers });
+  const { body } = await gateway.handle(request);
   if (isBodyStream(body)) for await (const _chunk of body);
   const lines = print.mock.calls.map((values) => values.map(String).join(' '));
   print.mockReset();

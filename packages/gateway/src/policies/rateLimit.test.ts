@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+import { FetchRequest } from '../adapters/fetch/request.ts';
 import { createRateLimit, type RateLimitOptions } from './rateLimit.ts';
 import { RequestScope } from './requestScope.ts';
 
@@ -15,7 +15,7 @@ const create = (options: Partial<RateLimitOptions<Identity>> = {}) =>
 
 function scope(caller: { token?: string; identity?: Identity; address?: string } = {}) {
   const { token, identity, address = '192.0.2.1' } = caller;
-  const request = { ...inProcessRequest('GET', '/v1/pets'), remoteAddress: () => address };
+  const request = new FetchRequest(new Request('http://localhost/v1/pets'), 0, address);
   const made = new RequestScope<Identity>(request, 'rest', 'id', 0);
   made.credential = token;
   made.identity = identity;

@@ -1,29 +1,17 @@
-import { BodyTooLargeError, type HttpRequest } from '../request.ts';
+import { FetchRequest } from '../../adapters/fetch/request.ts';
 
-/** A request without an adapter, for `handle` in the same process. */
+/**
+ * A request for a policy or a protocol by itself, and for what a `Request` would change: its target is kept as it is. To
+ * call a gateway otherwise, use its `fetch`.
+ */
 export function inProcessRequest(
   method: string,
   target: string,
   headers: Record<string, string> = {},
   body = '',
-): HttpRequest {
+): FetchRequest {
+  const hasBody = method !== 'GET' && method !== 'HEAD';
+  const request = new Request('http://localhost', { method, headers, ...(hasBody && { body }) });
   const [path = '', query = ''] = target.split('?');
-  const bytes = new TextEncoder().encode(body);
-  return {
-    method,
-    path,
-    query,
-    header: (name) => headers[name],
-    headers: () => Object.entries(headers),
-    remoteAddress: () => '127.0.0.1',
-    isAborted: false,
-    signal: new AbortController().signal,
-    body: async (maxBytes) => {
-      if (bytes.byteLength > maxBytes) throw new BodyTooLargeError(maxBytes);
-      return bytes;
-    },
-    bodyChunks: async function* () {
-      yield bytes;
-    },
-  };
+  return Object.assign(new FetchRequest(request, Infinity, '127.0.0.1'), { path, query });
 }

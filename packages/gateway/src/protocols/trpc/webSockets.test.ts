@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { createGateway } from '../../gateway.ts';
 import type { Exchange } from '../../policies/exchange.ts';
-import type { HttpRequest } from '../../http/request.ts';
+import { inProcessRequest } from '../../http/testing/inProcessRequest.ts';
 import type { SocketAcceptor, SocketHandler } from '../../http/webSocket.ts';
 import {
   bytesOf,
@@ -66,18 +66,7 @@ const official: Connect = async ({ router }, { context }, events) => {
   };
 };
 
-const request: HttpRequest = {
-  method: 'GET',
-  path: '/trpc',
-  query: '',
-  header: (name) => (name === 'sec-websocket-version' ? '13' : undefined),
-  headers: () => [],
-  remoteAddress: () => '127.0.0.1',
-  isAborted: false,
-  signal: new AbortController().signal,
-  body: async () => new Uint8Array(),
-  bodyChunks: async function* () {},
-};
+const request = (target = '/trpc') => inProcessRequest('GET', target, { 'sec-websocket-version': '13' });
 
 const gateway: Connect = async ({ router }, { context }, events) => {
   const { upgrade } = await createGateway({
@@ -86,7 +75,7 @@ const gateway: Connect = async ({ router }, { context }, events) => {
     rpc: { maxBatchSize, onError: onErrorOf(events) },
     document: { title: 'Test', version: '0.0.0' },
   });
-  const accept = (await upgrade(request)) as SocketAcceptor;
+  const accept = (await upgrade(request())) as SocketAcceptor;
   const handler = accept({
     bufferedBytes: 0,
     send: (message) => events.push(message),
@@ -210,7 +199,7 @@ test('calls that wait for their context start in the order in which they were se
     createContext: async () => ({}),
     document: { title: 'Test', version: '0.0.0' },
   });
-  const accept = (await upgrade(request)) as SocketAcceptor;
+  const accept = (await upgrade(request())) as SocketAcceptor;
   const handler = accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
   const say = (id: number, method: string, path: string) =>
     handler.message(Buffer.from(JSON.stringify({ id, method, params: { path } })), false);
@@ -286,7 +275,7 @@ async function open(router: AnyTRPCRouter, options: Options = {}) {
     onExchange: (exchange) => exchanges.push(exchange),
     ...options,
   });
-  const accept = (await upgrade(request)) as SocketAcceptor;
+  const accept = (await upgrade(request())) as SocketAcceptor;
   const handler = accept({
     bufferedBytes: 0,
     send: (frame) =>
@@ -741,7 +730,7 @@ describe('a rateLimit.key that throws', () => {
       document: { title: 'Test', version: '0.0.0' },
       onExchange() {},
     });
-    const accept = (await upgrade({ ...request, query: 'connectionParams=1' })) as SocketAcceptor;
+    const accept = (await upgrade(request('/trpc?connectionParams=1'))) as SocketAcceptor;
     const handler = accept({
       bufferedBytes: 0,
       send() {},
@@ -766,7 +755,7 @@ describe('a client that closes its WebSocket while its key is looked up', () => 
       document: { title: 'Test', version: '0.0.0' },
       onExchange() {},
     });
-    const waiting = { ...request, query: 'connectionParams=1' };
+    const waiting = request('/trpc?connectionParams=1');
     const accept = (await upgrade(waiting)) as SocketAcceptor;
     const handler = accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
     const parameters = { method: 'connectionParams', data: { authorization: 'Bearer key' } };
