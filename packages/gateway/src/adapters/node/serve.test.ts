@@ -1,0 +1,215 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { HttpRequest } from '../../http/request.ts';
+import type { HttpRejection } from '../../http/service.ts';
+import { adapters, dial, get, ok, until } from '../server/testing/dial.ts';
+
+const { listen } = adapters[1];
+
+describe('a request', () => {
+  it.each<[what: string, wire: string, path: string, query: string]>([
+    ['a target in absolute form', 'GET http://a.test:80/b?c=d HTTP/1.1\r\nHost: a.test\r\n\r\n', '/b', 'c=d'],
+    ['one without a path', 'GET http://a.test?c HTTP/1.1\r\nHost: a.test\r\n\r\n', '/', 'c'],
+    ['HTTP/1.0 and no Host', 'GET /b HTTP/1.0\r\n\r\n', '/b', ''],
+    ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', '*', ''],
+  ])('with %s is handled', async (_what, wire, path, query) => {
+    let request: HttpRequest | undefined;
+    const listening = await listen((received) => {
+      request = received;
+      return ok('x');
+    });
+    const { socket, text } = await dial(listening);
+    socket.write(wire);
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*x$/s));
+    expect([request?.path, request?.query]).toEqual([path, query]);
+  });
+
+  it('of HTTP/1.0 ends its connection', async () => {
+    const { socket, text, closed } = await dial(await listen(() => ok('x')));
+    socket.write('GET / HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\n\r\n');
+    await closed;
+    expect(text()).toMatch(/\r\nConnection: close\r\n/);
+  });
+
+  it('behind chunks with trailers is handled on the same connection', async () => {
+    const handled: string[] = [];
+    const listening = await listen(async (request) => {
+      handled.push(request.path);
+      return ok(String((await request.body(100)).byteLength));
+    });
+    const { socket, text } = await dial(listening);
+    socket.write(
+      `POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX-Trailer: GET /b HTTP/1.1\r\n\r\n${get('/c')}`,
+    );
+    await until(() => expect(text()).toMatch(/\r\n\r\n3HTTP.*\r\n\r\n0$/s));
+    expect(handled).toEqual(['/a', '/c']);
+  });
+
+  it('that expects 100-continue is told to go on when its body is read, and not before', async () => {
+    const reading = Promise.withResolvers<void>();
+    const listening = await listen(async (request) => {
+      await reading.promise;
+      return ok(new TextDecoder().decode(await request.body(10)));
+    });
+    const { socket, text } = await dial(listening);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n');
+    await until(() => expect(listening.inFlight()).toBe(1));
+    expect(text()).toBe('');
+    reading.resolve();
+    await until(() => expect(text()).toBe('HTTP/1.1 100 Continue\r\n\r\n'));
+    socket.write('hi');
+    await until(() => expect(text()).toMatch(/200 .*hi$/s));
+  });
+
+  it('that expects 100-continue and is answered without its body ends its connection', async () => {
+    const { socket, text, closed } = await dial(await listen(() => ({ ...ok('no'), status: 401 })));
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n');
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 401 .*\r\nConnection: close\r\n.*no$/s);
+  });
+});
+
+describe('what Node rejects by itself', () => {
+  it.each<[what: string, wire: string, status: number, code: string]>([
+    ['is no HTTP', 'hello\r\n\r\n', 400, 'BAD_REQUEST'],
+    [
+      'has a head that is too long for its parser',
+      get(`/?${'a'.repeat(60_000)}`),
+      431,
+      'REQUEST_HEADER_FIELDS_TOO_LARGE',
+    ],
+    ['is of another version', 'GET / HTTP/9.9\r\nHost: x\r\n\r\n', 505, 'HTTP_VERSION_NOT_SUPPORTED'],
+    [
+      'has two lengths',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      400,
+      'BAD_REQUEST',
+    ],
+    [
+      'has a length and chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      400,
+      'BAD_REQUEST',
+    ],
+    ['has a folded header', 'GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['is meant for a proxy', 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test\r\n\r\n', 400, 'BAD_REQUEST'],
+  ])(
+    'because it %s is answered by the service, and its connection closed',
+    async (_what, wire, status, code) => {
+      const rejections: HttpRejection[] = [];
+      let isHandled = false;
+      const listening = await listen({
+        handle: () => {
+          isHandled = true;
+          return ok();
+        },
+        rejectHttp: (_request, rejection) => {
+          rejections.push(rejection);
+          return { status: rejection.status, headers: [], body: `mine: ${rejection.code}` };
+        },
+      });
+      const { socket, text, closed } = await dial(listening);
+      socket.write(wire);
+      await closed;
+      expect(text()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*mine: ${code}$`, 's'));
+      expect(rejections).toMatchObject([{ status, code }]);
+      expect(isHandled).toBe(false);
+    },
+  );
+
+  it('in a body ends its connection and aborts its request', async () => {
+    let request: HttpRequest | undefined;
+    const listening = await listen(async (received) => {
+      request = received;
+      await received.body(100).catch(() => {});
+      return ok();
+    });
+    const { socket, closed } = await dial(listening);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n');
+    await closed;
+    expect(request?.isAborted).toBe(true);
+    await until(() => expect(listening.inFlight()).toBe(0));
+  });
+});
+
+describe('requests that wait for responses', () => {
+  it('are at most 100 on a connection: with one more it is closed', async () => {
+    const listening = await listen(() => new Promise(() => {}));
+    const [within, beyond] = [await dial(listening), await dial(listening)];
+    within.socket.write(get('/').repeat(100));
+    await until(() => expect(listening.inFlight()).toBe(100));
+    beyond.socket.write(get('/').repeat(101));
+    await beyond.closed;
+    expect(within.socket.destroyed).toBe(false);
+  });
+});
+
+describe('a client that goes away', () => {
+  async function* endless() {
+    for (;;) {
+      yield new Uint8Array(65_536);
+      await new Promise(setImmediate);
+    }
+  }
+
+  it.each<[when: string, wire: string]>([
+    ['before it sends anything', ''],
+    ['in a request line', 'GET /a'],
+    ['in a head', 'GET / HTTP/1.1\r\nHos'],
+    ['before a small body', 'POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n'],
+    ['in a large body', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nabc'],
+    ['in a chunked body', 'POST /body HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc'],
+    ['while its request is handled', get('/later')],
+    ['while others are pipelined behind it', get('/later').repeat(20)],
+    ['in a stream', get('/stream')],
+    ['in a large response', get('/large')],
+    ['behind malformed HTTP', 'hello\r\n\r\n'],
+    ['in an upgrade', 'GET /now HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
+  ])('%s is forgotten, and the server goes on', async (_when, wire) => {
+    const listening = await listen(async (request) => {
+      const { path } = request;
+      if (path === '/now') return ok('now');
+      if (path === '/stream') return ok(endless());
+      if (path === '/large') return ok('x'.repeat(20_000_000));
+      if (path === '/body') await request.body(1_000_000).catch(() => {});
+      if (path === '/later') await new Promise((resolve) => setTimeout(resolve, 50));
+      return ok('late');
+    });
+    for (const end of ['end', 'destroy', 'resetAndDestroy'] as const) {
+      const { socket, closed } = await dial(listening);
+      socket.pause();
+      socket.write(wire);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      socket[end]();
+      socket.resume();
+      await closed;
+    }
+    await until(() => expect([listening.inFlight(), listening.connections().http]).toEqual([0, 0]));
+    const next = await dial(listening);
+    next.socket.write(get('/now'));
+    await until(() => expect(next.text()).toMatch(/now$/));
+  });
+});
+
+// `ulimit` is the shell's.
+describe.runIf(process.platform === 'linux')('a process without free file descriptors', () => {
+  it('serves again when connections have ended', async () => {
+    const script = `
+      import { serve } from '${new URL('index.ts', import.meta.url).href}';
+      import { connect } from 'node:net';
+      import { setTimeout as sleep } from 'node:timers/promises';
+      const listening = await serve({ handle: () => ({ status: 200, headers: [], body: 'served' }) });
+      const sockets = Array.from({ length: 60 }, () => connect(listening.port, '127.0.0.1').on('error', () => {}));
+      await sleep(300);
+      for (const socket of sockets) socket.destroy();
+      await sleep(200);
+      const response = await fetch('http://127.0.0.1:' + listening.port);
+      console.log(await response.text(), sockets.length > listening.connections().http);
+      await listening.close({ deadlineMs: 0 });
+    `;
+    const node = `exec "${process.execPath}" --conditions=@petstore/source --input-type=module -e "$0"`;
+    const { stdout } = await promisify(execFile)('sh', ['-c', `ulimit -n 80; ${node}`, script]);
+    expect(stdout).toBe('served true\n');
+  });
+});
