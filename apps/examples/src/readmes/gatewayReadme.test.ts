@@ -31,6 +31,7 @@ test('names each of its programs', () => {
     'router.ts',
     'server.ts',
     'client.ts',
+    'inProcess.ts',
     'withKeys.ts',
     'jwts.ts',
     'scopes.ts',
@@ -58,6 +59,11 @@ test('its server and client run, and its curl lines answer what stands below the
   for (const [line, printed] of noCurl ? [] : lines) {
     expect([line, await shell(line.replace('3000', String(port)))]).toEqual([line, printed]);
   }
+});
+
+test('its gateway.fetch answers a client without a port', async () => {
+  const { run, port } = await written();
+  expect(await run('inProcess.ts')).toBe(`${printedBy(programs(port)['inProcess.ts'] ?? '')}\n`);
 });
 
 test('its keys let in whom they name', async () => {
