@@ -17,5 +17,6 @@ export function mediaContent(
   const headers = [['content-type', contentType]] as const;
   if (writer === true) return { headers, body: boundedJson(output, maxResponseBytes) };
   const written: unknown = writer(output);
-  return typeof written === 'string' ? { headers, body: written } : byteContent(written, contentType);
+  // Not the type of a Blob: it may be one that the request does not accept.
+  return { headers, body: typeof written === 'string' ? written : byteContent(written, contentType).body };
 }

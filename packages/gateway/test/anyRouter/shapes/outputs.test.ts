@@ -110,6 +110,12 @@ const exportRouter = t.router({
     })
     .output(z.string().optional())
     .mutation(() => undefined),
+  blob: get('/blob', {
+    produces: {
+      'text/html': (text: string) => new Blob([`<p>${text}</p>`], { type: 'text/plain' }),
+      'application/octet-stream': (text: string) => new Blob([text]),
+    },
+  }).query(() => 'Rex'),
   broken: get('/broken', { produces: { 'text/plain': () => 5 as unknown as string } }).query(() => 5),
 });
 
@@ -140,6 +146,27 @@ describe('a procedure that produces several media types', () => {
     const { headers, status } = response;
     expect([status, headers.get('content-type'), headers.get('vary')]).toEqual([200, contentType, 'Accept']);
     expect(await response.text()).toBe(body);
+  });
+
+  it('HEAD /pets has the headers of the accepted media type, and no body', async () => {
+    const response = await shape.rest('/pets', { method: 'HEAD', headers: { accept: 'text/csv' } });
+    const { headers, status } = response;
+    expect([status, headers.get('content-type'), headers.get('vary')]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+      'Accept',
+    ]);
+    expect(await response.text()).toBe('');
+  });
+
+  it('a Blob has the media type that its function was chosen for, and not its own', async () => {
+    const html = await shape.rest('/blob', { headers: { accept: 'text/html' } });
+    expect([html.headers.get('content-type'), await html.text()]).toEqual(['text/html', '<p>Rex</p>']);
+    const bytes = await shape.rest('/blob', { headers: { accept: 'application/octet-stream' } });
+    expect([bytes.headers.get('content-type'), await bytes.text()]).toEqual([
+      'application/octet-stream',
+      'Rex',
+    ]);
   });
 
   it.each([
