@@ -12,7 +12,7 @@ it.each(shown)(`what ${adapter} does with $name is what the list says`, async ({
   expect(await look(await startWith(serveGateway)(options))).toEqual(seen[adapter]);
 });
 
-it.runIf(adapter === 'uws').each(adapterDifferences)(
+it.runIf(adapter === 'uws').each(adapterDifferences.filter(({ official }) => official !== undefined))(
   'what tRPC’s own adapters do with $name is what the list says',
   async ({ options, look, official }) => {
     expect(await look(await startWith(serveOfficial)(options))).toEqual(official);
@@ -23,6 +23,7 @@ it('the adapters differ in at most 10 things, each with a reason', () => {
   expect(adapterDifferences.length).toBeLessThanOrEqual(10);
   for (const { reason, seen, official } of adapterDifferences) {
     expect(reason.length).toBeGreaterThan(20);
-    expect(new Set([...Object.values(seen), official]).size).toBeGreaterThan(1);
+    const all = [...Object.values(seen), ...(official === undefined ? [] : [official])];
+    expect(new Set(all.map((each) => JSON.stringify(each))).size).toBeGreaterThan(1);
   }
 });

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished, TestRunner } from 'vitest';
 import { type Adapter, adapterOfRun } from './adapters.ts';
 import { exchangeOnce } from './client.ts';
+import { startEdge } from './edge/startEdge.ts';
 import { lines } from './rpcClients/bytes.ts';
 import { rawRequest, rawSocket } from './rpcClients/rawHttp.ts';
 import type { Running, StartOptions } from './rpcClients/start.ts';
@@ -18,8 +20,8 @@ interface AdapterDifference {
   readonly look: (running: Running) => Promise<unknown>;
   /** What is seen, by adapter. One that is missing cannot show it. */
   readonly seen: Readonly<{ uws: unknown } & Partial<Record<Adapter, unknown>>>;
-  /** What is seen of tRPC's own adapters, standalone and ws. */
-  readonly official: unknown;
+  /** What is seen of tRPC's own adapters, standalone and ws, where they have it. */
+  readonly official?: unknown;
 }
 
 /** The code that a WebSocket is closed with when it sends these frames. */
@@ -34,6 +36,14 @@ const closeCodeAfter =
     return Promise.race([closed, sleep(500, 'still open', { ref: false })]);
   };
 
+/** The status that bytes are answered with, on a connection of their own. */
+async function statusOf(port: number, bytes: string): Promise<number> {
+  const socket = rawSocket(port, bytes);
+  const [first] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  return Number(first.toString().split(' ')[1]);
+}
+
 const list = [
   {
     name: 'a Last-Event-ID that begins and ends beyond ASCII',
@@ -46,7 +56,7 @@ const list = [
       });
       return /^event: restore-id\ndata: \nid: (.*)$/m.exec(await response.text())?.[1];
     },
-    seen: { uws: '7', fetch: 'é7é' },
+    seen: { uws: '7', node: 'é7é', fetch: 'é7é' },
     official: 'é7é',
   },
   {
@@ -61,7 +71,7 @@ const list = [
       const body = Buffer.from('{"name":"Rex"}');
       return (await exchangeOnce(server, 'POST', '/trpc/write', headers, body)).status;
     },
-    seen: { uws: 200, fetch: 415 },
+    seen: { uws: 200, node: 200, fetch: 415 },
     official: 200,
   },
   {
@@ -72,7 +82,7 @@ const list = [
       const text = await response.text();
       return response.headers.get('content-length') === String(text.length);
     },
-    seen: { uws: true, fetch: false },
+    seen: { uws: true, node: true, fetch: false },
     official: false,
   },
   {
@@ -95,8 +105,40 @@ const list = [
         .then((text) => /^connection: (.*)\r$/im.exec(text)?.slice(1))) ?? ['keep-alive'];
       return first;
     },
-    seen: { uws: 'close' },
+    seen: { uws: 'close', node: 'keep-alive' },
     official: 'keep-alive',
+  },
+  {
+    name: 'a method that node:http does not know',
+    reason:
+      'Node’s parser rejects methods that are not registered, and those in lower case, before anything else is looked at.',
+    look: ({ server }) => statusOf(server.port, rawRequest('/trpc/hello', { method: 'TRACK' })),
+    seen: { uws: 405, node: 400 },
+    official: 400,
+  },
+  {
+    name: 'the record of a request that the parser rejects',
+    reason:
+      'Node’s parser gives nothing of a request that it rejects: its record has neither a method nor a path.',
+    look: async () => {
+      const { exchanges, server } = await startEdge();
+      const length = { 'content-length': '5, 5' };
+      await statusOf(server.port, rawRequest('/v1/list', { headers: length }));
+      return exchanges.map(({ method, path, status }) => [method, path, status]);
+    },
+    seen: { uws: [['GET', '/v1/list', 400]], node: [['', '', 400]] },
+  },
+  {
+    name: 'a frame that breaks the protocol of WebSockets, and a close frame that is malformed',
+    reason:
+      'uWebSockets.js ends the connection of the first without a close frame, where RFC 6455 §7.1.7 says SHOULD, and answers ' +
+      'the second with an empty one.',
+    look: async (running) => [
+      await closeCodeAfter(frame('x', { opcode: 3 }))(running),
+      await closeCodeAfter(frame('x', { opcode: 8 }))(running),
+    ],
+    seen: { uws: [1006, 1005], node: [1002, 1002] },
+    official: [1002, 1002],
   },
   {
     name: 'a frame without a mask',
@@ -104,7 +146,7 @@ const list = [
       'uWebSockets.js does not look at the mask bit: it reads the four bytes that follow as the mask, and waits for them. ' +
       'What it makes of the frame harms its sender alone.',
     look: closeCodeAfter(frame('{}', { masked: false })),
-    seen: { uws: 'still open' },
+    seen: { uws: 'still open', node: 1002 },
     official: 1002,
   },
   {
@@ -112,7 +154,7 @@ const list = [
     reason:
       'uWebSockets.js refuses a message within one of its own kind alone. Each arrives whole, as it was sent.',
     look: closeCodeAfter(frame('{', { fin: false }), frame('}', { opcode: 2 })),
-    seen: { uws: 'still open' },
+    seen: { uws: 'still open', node: 1002 },
     official: 1002,
   },
   {
@@ -121,7 +163,7 @@ const list = [
       'uWebSockets.js reads its length and ends the connection, so that none of it is kept: 1009 is sent up to 64 KiB.',
     options: { maxMessageBytes: 1000 },
     look: closeCodeAfter(frame('x'.repeat(65_537))),
-    seen: { uws: 1006 },
+    seen: { uws: 1006, node: 1009 },
     official: 1009,
   },
 ] as const satisfies readonly AdapterDifference[];
@@ -130,8 +172,14 @@ export const adapterDifferences: readonly AdapterDifference[] = list;
 
 const adapter = adapterOfRun();
 
+type Name = (typeof list)[number]['name'];
+
+/** What a difference of the list is on the adapter of this run. */
+export const seenHere = (name: Name): unknown =>
+  adapterDifferences.find((difference) => difference.name === name)?.seen[adapter];
+
 /** Skips the running test where a difference of the list keeps the adapter of this run from passing it. */
-export function skipWhereDifferent(name: (typeof list)[number]['name']): void {
+export function skipWhereDifferent(name: Name): void {
   const seen = adapterDifferences.find((difference) => difference.name === name)?.seen;
   if (isDeepStrictEqual(seen?.[adapter], seen?.uws)) return;
   TestRunner.getCurrentTest()?.context.skip(`Differs on the adapter ${adapter}: ${name}.`);

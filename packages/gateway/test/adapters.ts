@@ -4,6 +4,7 @@ export type Capability = 'a port' | 'WebSockets' | 'a count of its connections' 
 /** The adapters that the suites run over, and what each has. A test that asks for what its adapter lacks is skipped. */
 export const adapters = {
   uws: ['a port', 'WebSockets', 'a count of its connections', 'load shedding'],
+  node: ['a port', 'WebSockets', 'a count of its connections', 'load shedding'],
   /** `gateway.fetch`, in the process of the test. */
   fetch: [],
 } as const satisfies Readonly<Record<string, readonly Capability[]>>;

@@ -1,4 +1,5 @@
 import type { Service } from '@petstore/gateway';
+import { serve as serveOnNode } from '@petstore/gateway/node';
 import { type CloseOptions, type Listening, serve, type ServeOptions } from '@petstore/gateway/uws';
 import { type Adapter, adapterOfRun } from './adapters.ts';
 import { type Fetch, globalFetch } from './fetch.ts';
@@ -12,7 +13,7 @@ export interface Server extends Pick<Listening, 'inFlight' | 'connections'> {
   close(options?: CloseOptions): Promise<number>;
 }
 
-const serveOn: Readonly<Partial<Record<Adapter, typeof serve>>> = { uws: serve };
+const serveOn: Readonly<Partial<Record<Adapter, typeof serve>>> = { uws: serve, node: serveOnNode };
 const adapter = adapterOfRun();
 
 /**

@@ -1,5 +1,4 @@
 import type { Gateway } from '@petstore/gateway';
-import type { ServeOptions } from '@petstore/gateway/uws';
 import { TestRunner } from 'vitest';
 import { adapterOfRun, adapters, type Capability } from './adapters.ts';
 import { listen, type Server } from './listen.ts';
@@ -7,7 +6,7 @@ import { listen, type Server } from './listen.ts';
 const adapter = adapterOfRun();
 
 /** Serves a gateway on the adapter of this run. */
-export const serve = async (gateway: Gateway, options?: ServeOptions): Promise<Server> =>
+export const serve = async (gateway: Gateway, options?: Parameters<typeof listen>[1]): Promise<Server> =>
   adapter === 'fetch' ? new InProcess(gateway) : listen(gateway, options);
 
 /** Whether the adapter of this run has something. */

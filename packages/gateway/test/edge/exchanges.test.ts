@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { skipWhereDifferent } from '../adapterDifferences.ts';
 import { key, startEdge } from './startEdge.ts';
 import { bearer } from '@petstore/gateway';
 
@@ -138,6 +139,9 @@ describe('what a metric can count of an exchange', () => {
       11,
     ],
   ])('is the bytes that came, not those that were promised: %j', async (headers, bytes) => {
+    if (headers === 'Content-Length: 5, 5') {
+      skipWhereDifferent('the record of a request that the parser rejects');
+    }
     const { exchanges, server } = await startEdge();
     const socket = connect(server.port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());

@@ -8,7 +8,7 @@ export interface Exchanged {
   readonly answers: readonly RawAnswer[];
   /** What came that is no whole response. */
   readonly rest: string;
-  /** Whether the server closed the connection, while ours was open. */
+  /** Whether the server closed the connection, while ours was open. What comes after we close ours is not looked at. */
   readonly isClosed: boolean;
   /** Whether it stayed open even when ours was closed. */
   readonly isHung: boolean;
@@ -63,11 +63,11 @@ export async function exchange(
     // Where the machine stalls, time passes before what came is read.
     await turns(4);
   }
-  const isClosed = seen.isOver;
+  const { received, isOver: isClosed } = seen;
   socket.end();
   const late = await Promise.race([closed, sleep(hangMs, 'late', { ref: false })]);
   socket.destroy();
-  return { ...readAnswers(seen.received, isHead), isClosed, isHung: late === 'late' };
+  return { ...readAnswers(received, isHead), isClosed, isHung: late === 'late' };
 }
 
 async function turns(count: number): Promise<void> {

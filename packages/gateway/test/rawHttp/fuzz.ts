@@ -1,4 +1,5 @@
 /** `node --conditions=@petstore/source fuzz.ts [count]`: 100,000 raw requests that chance has made; TEST_SEED repeats a run. */
+import { adapterOfRun } from '../adapters.ts';
 import { testSeed } from '../testSeed.ts';
 import { tell } from './exchange.ts';
 import { gatewayHost, type RawHost } from './hosts.ts';
@@ -16,6 +17,7 @@ export interface Fuzzed {
 }
 
 const width = 32;
+const isUws = adapterOfRun() === 'uws';
 
 /**
  * Sends mutations of good requests, from number `from` on, and compares what was run with what a strict reader finds. A
@@ -38,7 +40,7 @@ export async function fuzz(
       const mine = number;
       number += 1;
       const pieces = mutation(seed, mine);
-      const { requests, isHidden } = readStrictly(pieces.join(''));
+      const { requests, isHidden } = readStrictly(pieces.join(''), isUws);
       const deeds = await lanes.run(pieces, { answers: requests.length, quietMs: 15, settleMs: 3 });
       const { exchanged, handled } = deeds;
       tally(

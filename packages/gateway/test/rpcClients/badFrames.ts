@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { adapterOfRun } from '../adapters.ts';
 import { finish, isCommand, readCommandLine } from './commandLine.ts';
 import { fuzzedFrames, isServed, sentinel } from './fuzzedFrames.ts';
 import { megabytes, startWireProcess, type Subject } from './startWireProcess.ts';
@@ -25,16 +26,18 @@ const longBadFrames = { messages: 10_000 } as const;
 export async function badFrames({ subject, messages, seed }: BadFramesOptions): Promise<BadFrames> {
   const server = await startWireProcess(subject);
   const faults: string[] = [];
-  const codes: Record<string, number> = {};
+  const closedWith: Record<string, number> = {};
   const ends = new Map<number, number>();
   try {
     const before = await server.report();
-    for (const { name, bytes, [subject]: code } of malformedFrames) {
+    const isUws = subject === 'gateway' && adapterOfRun() === 'uws';
+    for (const { name, bytes, ...codes } of malformedFrames) {
+      const code = isUws ? codes.uws : codes.code;
       const { socket, closed } = await probe(server.port);
       socket.write(bytes);
       const outcome = await Promise.race([closed, sleep(3000, 'not at all', { ref: false })]);
       if (outcome !== code) faults.push(`${name}: closed with ${outcome}, not ${code}`);
-      codes[outcome] = (codes[outcome] ?? 0) + 1;
+      closedWith[outcome] = (closedWith[outcome] ?? 0) + 1;
       socket.destroy();
     }
     for (const [name, text] of malformedMessages) {
@@ -81,7 +84,7 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
       measured: {
         subject,
         seed,
-        malformed: { frames: malformedFrames.length, closedWith: codes, messages: malformedMessages.length },
+        malformed: { frames: malformedFrames.length, closedWith, messages: malformedMessages.length },
         fuzzed: {
           messages: sent,
           connections,

@@ -1,32 +1,32 @@
 import { closePayload, frame } from './webSocketFrame.ts';
 
-/** What a client may not send, and the code that each server closes with. */
+/** What a client may not send, and the code that it is closed with. */
 export interface MalformedFrame {
   readonly name: string;
   readonly bytes: Buffer;
-  /** RFC 6455 §7.4.1's code, which tRPC's adapter, on the package ws, sends. */
-  readonly official: number;
+  /** RFC 6455 §7.4.1's code, which servers on the package ws send: tRPC's adapter, and the gateway's on node:http. */
+  readonly code: number;
   /**
    * uWebSockets.js 20 ends the connection of a client that breaks the protocol without a close frame, where §7.1.7 says
    * SHOULD: clients see 1006. A close frame that is not well-formed it answers with an empty one: 1005.
    */
-  readonly gateway: number;
+  readonly uws: number;
 }
 
-const breach = (name: string, bytes: Buffer, official = 1002): MalformedFrame => ({
+const breach = (name: string, bytes: Buffer, code = 1002): MalformedFrame => ({
   name,
   bytes,
-  official,
-  gateway: 1006,
+  code,
+  uws: 1006,
 });
-const badClose = (name: string, payload: string | Uint8Array, official = 1002): MalformedFrame => ({
+const badClose = (name: string, payload: string | Uint8Array, code = 1002): MalformedFrame => ({
   name,
   bytes: frame(payload, { opcode: 8 }),
-  official,
-  gateway: 1005,
+  code,
+  uws: 1005,
 });
 
-/** RFC 6455 §5, broken rule by rule; that a client's frames are masked is a row of `differences`. */
+/** RFC 6455 §5, broken rule by rule; that a client's frames are masked is in `adapterDifferences`. */
 export const malformedFrames: readonly MalformedFrame[] = [
   ...[3, 4, 5, 6, 7, 11, 12, 13, 14, 15].map((opcode) =>
     breach(`the reserved opcode ${opcode}`, frame('x', { opcode })),

@@ -62,7 +62,7 @@ describe('a client that pings', () => {
     await once(client.socket, 'open');
     client.socket.pause();
     // More than the kernel takes; what is unsent is looked at before an answer, so the first is taken whole.
-    client.send(call(1, 'query', 'large', 7000));
+    client.send(call(1, 'query', 'large', 6000));
     await until(() => expect(exchanges).toMatchObject([{ status: 101 }, { operation: 'large' }]));
     client.socket.ping();
     await until(() => expect(exchanges.at(-1)).toMatchObject({ status: 429, limit: 'unsent-bytes' }));

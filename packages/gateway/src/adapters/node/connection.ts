@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { ServedRequest } from './servedRequest.ts';
 
 /** After how many checks in a row, a second apart, a connection is ended on which nothing happens: 11 to 12 s, as uWebSockets.js. */
-const maxQuietChecks = 12;
+const maxQuietChecks = 11;
 
 /**
  * A connection that is not a WebSocket. Node's own time-outs set a timer for each request (1 µs), and do not end the
@@ -20,16 +20,21 @@ export class Connection {
     this.#socket = socket;
   }
 
-  /** Ends the connection where its client has neither sent nor read for too long. A request that is being handled is waited for. */
+  /** Ends the connection where its client has neither sent nor read for too long. A request that has arrived is waited for. */
   check(): void {
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
     const taken = bytesWritten - writableLength;
-    const isHandling = this.requests.size > 0 && writableLength === 0;
+    const isHandling = writableLength === 0 && this.#hasReceivedRequest();
     const isQuiet = bytesRead === this.#received && taken === this.#taken && !isHandling;
     this.#received = bytesRead;
     this.#taken = taken;
     this.#quietChecks = isQuiet ? this.#quietChecks + 1 : 0;
     if (this.#quietChecks >= maxQuietChecks) this.#socket.destroy();
+  }
+
+  #hasReceivedRequest(): boolean {
+    for (const request of this.requests) if (request.isReceived) return true;
+    return false;
   }
 
   /** The connection has ended. */

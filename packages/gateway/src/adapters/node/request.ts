@@ -1,11 +1,31 @@
 // Hot path: every request is one of these.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HttpRejection } from '../../http/service.ts';
 import type { Bytes } from '../server/bodyBuffer.ts';
 import { RequestHead, type RequestLimits } from '../server/requestHead.ts';
 import { ServerRequest } from '../server/serverRequest.ts';
 
 /** The scheme and the authority of a target in absolute form (RFC 9112 §3.2.2). */
-const absolute = /^https?:\/\/[^/?#]*/i;
+const absolute = /^https?:\/\/([^/?#]*)/i;
+
+const rejections = {
+  version: {
+    status: 505,
+    code: 'HTTP_VERSION_NOT_SUPPORTED',
+    message: 'The request is not one of HTTP/1.1 (RFC 9112 §2.3).',
+  },
+  form: {
+    status: 400,
+    code: 'BAD_REQUEST',
+    message: 'The target must be a path; only OPTIONS may ask about * (RFC 9112 §3.2).',
+  },
+  authority: {
+    status: 400,
+    code: 'BAD_REQUEST',
+    message: 'The target and the Host header name different hosts (RFC 9112 §3.2.2).',
+  },
+} satisfies Readonly<Record<string, HttpRejection>>;
 
 const head = new RequestHead();
 
@@ -13,7 +33,8 @@ const head = new RequestHead();
 const rawNames: string[] = [];
 const lowerNames: string[] = [];
 
-function readHead({ rawHeaders, httpVersionMajor, httpVersionMinor }: IncomingMessage): RequestHead {
+function readHead(message: IncomingMessage, url: string): RequestHead {
+  const { rawHeaders, httpVersionMajor, httpVersionMinor } = message;
   head.clear();
   head.mayLackHost = httpVersionMajor === 1 && httpVersionMinor === 0;
   for (let at = 0, index = 0; at < rawHeaders.length; at += 2, index += 1) {
@@ -24,6 +45,9 @@ function readHead({ rawHeaders, httpVersionMajor, httpVersionMinor }: IncomingMe
     }
     head.add(lowerNames[index] ?? '', rawHeaders[at + 1] ?? '');
   }
+  // Node's parser takes a line without a version for HTTP/0.9, and HTTP/2.0 as if it were 1.1 (Node 22).
+  if (httpVersionMajor !== 1) head.fromAdapter = rejections.version;
+  else if (!isPath(url)) head.fromAdapter = targetRejection(message.method, url);
   return head;
 }
 
@@ -37,13 +61,13 @@ export abstract class NodeRequest extends ServerRequest {
 
   /** @param url the target, of which a host may have removed its prefix */
   constructor(message: IncomingMessage, res: ServerResponse, url: string, limits: RequestLimits) {
-    const target = url.charCodeAt(0) === 0x2f ? url : originForm(url);
+    const target = isPath(url) ? url : originForm(url);
     const end = target.indexOf('?');
     super(
       message.method ?? '',
       end === -1 ? target : target.slice(0, end),
       end === -1 ? '' : target.slice(end + 1),
-      readHead(message),
+      readHead(message, url),
       limits,
     );
     this.message = message;
@@ -51,6 +75,10 @@ export abstract class NodeRequest extends ServerRequest {
     // A client of HTTP/1.0 would have to be told that it may send another one.
     this.isLast = this.rejection !== undefined || head.isLast || head.mayLackHost;
     this.isWaiting = head.expects;
+  }
+
+  get connection(): Socket {
+    return this.message.socket;
   }
 
   override body(maxBytes: number): Promise<Bytes> {
@@ -72,6 +100,17 @@ export abstract class NodeRequest extends ServerRequest {
     this.isWaiting = false;
     if (!this.isOver && !this.res.headersSent) this.res.writeContinue();
   }
+}
+
+const isPath = (url: string): boolean => url.charCodeAt(0) === 0x2f;
+
+/** Why a target is rejected that is not a path. */
+function targetRejection(method: string | undefined, url: string): HttpRejection | undefined {
+  if (url === '*' && method === 'OPTIONS') return undefined;
+  const authority = absolute.exec(url)?.[1];
+  if (authority === undefined) return rejections.form;
+  const isOfHost = head.hosts === 0 || authority.toLowerCase() === head.host.toLowerCase();
+  return isOfHost ? undefined : rejections.authority;
 }
 
 /** The target of a request to a server, from one in absolute form, which is meant for proxies but must be accepted. */

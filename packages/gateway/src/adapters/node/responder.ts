@@ -2,6 +2,7 @@
 import { discardStream, isBodyStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
 import { internalError, overloaded } from '../server/rejections.ts';
 import { byteLength, headOf, isLarge, wholeBody } from '../server/responseHead.ts';
+import type { Socket } from 'node:net';
 import { httpDate } from './httpDate.ts';
 import { LeanResponse } from './lean.ts';
 import type { NodeRequest } from './request.ts';
@@ -21,6 +22,8 @@ export class Responder {
   inFlight = 0;
   /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
+  /** Connections that end with the response to a rejected request. */
+  readonly #rejected = new WeakSet<Socket>();
   readonly #answer: Answer;
   readonly #maxUnsentBytes: number;
   readonly #onEnd: () => void;
@@ -42,6 +45,9 @@ export class Responder {
 
   /** Handles a request, after its body has been received where that is small. */
   receive(request: NodeRequest): void {
+    // Where what follows a rejected request begins is not certain.
+    if (this.#rejected.has(request.connection)) return;
+    if (request.rejection) this.#rejected.add(request.connection);
     if (!request.hasSmallBody) return this.#handle(request);
     this.inFlight += 1;
     request.whenBodyReceived(() => {

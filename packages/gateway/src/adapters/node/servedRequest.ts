@@ -30,6 +30,11 @@ export class ServedRequest extends NodeRequest {
     this.#connections = connections;
   }
 
+  /** Whether all of it has arrived. */
+  get isReceived(): boolean {
+    return this.#lean.complete;
+  }
+
   override ended(): void {
     super.ended();
     this.#waiting?.delete(this);

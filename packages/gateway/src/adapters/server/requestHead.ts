@@ -75,6 +75,8 @@ export class RequestHead {
   hasControl = false;
   /** Whether the request may come without a `Host`, as one of HTTP/1.0. */
   mayLackHost = false;
+  /** Why the adapter itself rejects the request. */
+  fromAdapter: HttpRejection | undefined;
   #hasUnusual = false;
 
   /** Call it before the headers of the next request are added. */
@@ -90,6 +92,7 @@ export class RequestHead {
     this.expects = false;
     this.isLast = false;
     this.hasControl = false;
+    this.fromAdapter = undefined;
   }
 
   /** Why the request is malformed; `undefined` where it can be handled. */
@@ -99,6 +102,7 @@ export class RequestHead {
     if (path.length + (query === '' ? 0 : query.length + 1) > limits.maxUrlBytes) {
       return rejections.urlBytes(limits.maxUrlBytes);
     }
+    if (this.fromAdapter !== undefined) return this.fromAdapter;
     if (invalidInTarget.test(path) || (query !== '' && invalidInTarget.test(query))) return rejections.target;
     if (this.bytes > limits.maxHeaderBytes) return rejections.headerBytes(limits.maxHeaderBytes);
     if (this.hosts !== 1) {

@@ -395,7 +395,7 @@ export const requestLineCases = rawCases([
     '505 by the parser, closed',
     '415, closed',
   ],
-  ['HTTP/0.9 is refused', 'RFC 9112 §3', 'GET /v1/pets\r\n', [], 'nothing, open', '400, open'],
+  ['HTTP/0.9 is refused', 'RFC 9112 §3', 'GET /v1/pets\r\n', [], 'nothing, open', 'nothing, open'],
   [
     'HTTP/1.2 is taken as 1.1 or refused',
     'RFC 9110 §2.5: a higher minor version is served as the highest known.',
