@@ -112,7 +112,7 @@ function completeParameters(
     for (const parameter of [...path, ...query.values()]) {
       const { name, in: where } = parameterName(parameter);
       const own = described.find((each) => 'in' in each && each.in === where && each.name === name);
-      if (own && 'in' in own) Object.assign(own, parameterStyle(parameter, own.description));
+      if (own && 'in' in own) Object.assign(own, parameterStyle(parameter, own));
     }
   }
 }

@@ -9,27 +9,45 @@ export function parameterName(parameter: Parameter): Pick<oas31.ParameterObject,
   return { name: isList ? `${name}[]` : name, in: where as oas31.ParameterLocation };
 }
 
-/** What the document says of the style of a parameter, where it is not OpenAPI's default for its place. */
+/** What the document says of a parameter beyond its schema, where it is not OpenAPI's default for its place. */
 export function parameterStyle(
   parameter: Parameter,
-  description: string | undefined,
+  documented: oas31.ParameterObject,
 ): Partial<oas31.ParameterObject> {
+  const { description } = documented;
   const described = (note: string) => ({
     description: description === undefined ? note : `${description} ${note}`,
   });
-  if (parameter.style === 'rest')
+  if (parameter.style === 'rest') {
     return described('The rest of the path: it may have slashes (RFC 6570 `{+path}`).');
-  if (parameter.style === 'comma') return { style: 'form', explode: false };
-  if (parameter.style !== 'tree') return {};
+  }
+  if (parameter.style === 'single') return {};
+  const schema = notEmpty(parameter, documented);
+  if (parameter.style !== 'tree') {
+    const isQuery = parameter.style === 'comma' && parameter.place.in === 'query';
+    return isQuery ? { ...schema, style: 'form', explode: false } : schema;
+  }
   const { tree, place } = parameter;
-  if (tree.kind === 'list' && !isNested(tree)) return { style: 'form', explode: true };
+  if (tree.kind === 'list' && !isNested(tree)) return { ...schema, style: 'form', explode: true };
   return {
+    ...schema,
     style: 'deepObject',
     explode: true,
     // OpenAPI 3.1 defines this style for the scalar properties of one object (§4.8.12.4).
     ...(isNested(tree) &&
-      described(`What is nested goes on in brackets: \`${example(place.name, parameter.tree)}=…\`.`)),
+      described(`What is nested goes on in brackets: \`${example(place.name, tree)}=…\`.`)),
   };
+}
+
+/** A query cannot write an empty list or object: a required one has an item. */
+function notEmpty(
+  parameter: Parameter,
+  { required, schema }: oas31.ParameterObject,
+): Partial<oas31.ParameterObject> {
+  if (required !== true || schema === undefined) return {};
+  const isObject = parameter.style === 'tree' && parameter.tree.kind === 'object';
+  const least = isObject ? { minProperties: 1 } : { minItems: 1 };
+  return { schema: { ...least, ...schema } };
 }
 
 /** The name of a value that is nested: `filter[range][min]`. */

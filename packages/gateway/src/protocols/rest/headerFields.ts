@@ -40,7 +40,7 @@ export function convertHeaders(
 function headerValues(request: HttpRequest, name: string): readonly string[] {
   const values: string[] = [];
   someHeader(request, (other, value) => {
-    if (other === name && value !== '') values.push(value);
+    if (other === name) values.push(value);
     return false;
   });
   return values;

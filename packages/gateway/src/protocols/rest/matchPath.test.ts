@@ -17,6 +17,13 @@ describe('parsePathTemplate', () => {
     ['/pets', ['pets']],
     ['/pets/{petId}', ['pets', { parameter: 'petId' }]],
     ['/{a}/b/{c}', [{ parameter: 'a' }, 'b', { parameter: 'c' }]],
+    ['/files/{+path}', ['files', { parameter: 'path', isRest: true }]],
+    ['/{+path}', [{ parameter: 'path', isRest: true }]],
+    ['/{+path}/x', undefined],
+    ['/x-{+path}', undefined],
+    ['/{+}', undefined],
+    ['/{++path}', undefined],
+    ['', undefined],
     ['pets', undefined],
     ['/pets/', undefined],
     ['/pets//x', undefined],
@@ -28,26 +35,33 @@ describe('parsePathTemplate', () => {
   });
 });
 
+const isRest = (part: PathTemplate[number] | undefined): boolean =>
+  typeof part === 'object' && part.isRest === true;
+
+/** A path from one of its segments on, as received. */
+const restOf = (path: string, index: number) => path.slice(1).split('/').slice(index).join('/');
+
 /** Every template is tried on its own; of those that match, the one whose literals come first wins. */
 function naiveMatch(paths: readonly string[], path: string) {
   const segments = path.slice(1).split('/').map(percentDecode);
   const matching = paths.filter((candidate) => {
     const parts = template(candidate);
     return (
-      parts.length === segments.length &&
-      parts.every((part, index) =>
-        typeof part === 'string' ? part === segments[index] : segments[index] !== '',
-      )
+      (parts.length === segments.length || (isRest(parts.at(-1)) && parts.length < segments.length)) &&
+      parts.every((part, index) => {
+        if (typeof part === 'string') return part === segments[index];
+        return part.isRest ? restOf(path, index) !== '' : segments[index] !== '';
+      })
     );
   });
   const order = (candidate: string) =>
     template(candidate)
-      .map((part) => (typeof part === 'string' ? 0 : 1))
+      .map((part) => (typeof part === 'string' ? 0 : part.isRest ? 2 : 1))
       .join('');
   const [value] = matching.toSorted((a, b) => order(a).localeCompare(order(b)));
   if (value === undefined) return undefined;
   const parameters = template(value).flatMap((part, index) =>
-    typeof part === 'string' ? [] : [segments[index]],
+    typeof part === 'string' ? [] : [part.isRest ? restOf(path, index) : segments[index]],
   );
   return { value, parameters };
 }
@@ -63,6 +77,12 @@ describe('createPathMatcher', () => {
     [['/pets/{id}'], '/Pets/1', undefined],
     [['/pets'], '/pets/1', undefined],
     [['/pets'], '/', undefined],
+    [['/files/{+path}'], '/files/a%2Fb/%20/', { value: '/files/{+path}', parameters: ['a%2Fb/%20/'] }],
+    [['/files/{+path}'], '/files/', undefined],
+    [['/files/{+path}'], '/files', undefined],
+    [['/files/{+path}', '/files/{id}'], '/files/1', { value: '/files/{id}', parameters: ['1'] }],
+    [['/files/{+path}', '/files/{id}'], '/files/1/2', { value: '/files/{+path}', parameters: ['1/2'] }],
+    [['/{+path}', '/files/{id}/x'], '/files/1/y', { value: '/{+path}', parameters: ['files/1/y'] }],
   ])('the path matcher of %j matches %s: %j', (paths, path, match) => {
     expect(matcherOf(paths).match(path)).toEqual(match);
   });
@@ -76,8 +96,11 @@ describe('createPathMatcher', () => {
   it('the path matcher finds what a search through all templates finds', () => {
     const part = fc.constantFrom('a', 'b', 'c', '{x}', '{x}');
     const templates = fc
-      .array(fc.array(part, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 8 })
-      .map((list) => Array.from(new Set(list.map((parts) => `/${parts.join('/')}`))));
+      .array(fc.tuple(fc.array(part, { minLength: 1, maxLength: 4 }), fc.constantFrom('', '', '/{+rest}')), {
+        minLength: 1,
+        maxLength: 8,
+      })
+      .map((list) => Array.from(new Set(list.map(([parts, rest]) => `/${parts.join('/')}${rest}`))));
     const segment = fc.constantFrom('a', 'b', 'c', 'd', '', '%61', 'a%2Fb', '%ff', 'A');
     const path = fc.array(segment, { minLength: 1, maxLength: 5 }).map((parts) => `/${parts.join('/')}`);
     fc.assert(

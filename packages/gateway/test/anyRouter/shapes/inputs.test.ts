@@ -437,6 +437,7 @@ describe('a query', () => {
         name: 'children',
         style: 'deepObject',
         required: true,
+        schema: { type: 'array', minItems: 1 },
         description: 'What is nested goes on in brackets: `children[0][age]=…`.',
       },
     ]);
@@ -578,6 +579,9 @@ describe('a property may travel', () => {
     ).toEqual([200, { tenant: 7, features: [], name: 'n' }]);
     expect(await get([['X-Tenant', '7.0']], '')).toEqual(
       error400('tenant (header X-Tenant): must be an integer, such as 42 or -7; name: is required.'),
+    );
+    expect(await get([['X-Tenant', '']])).toEqual(
+      error400('tenant (header X-Tenant): must be an integer, such as 42 or -7.'),
     );
     expect(await get([['X-Tenant', '0']])).toEqual(error400('tenant (header X-Tenant): must be at least 1.'));
     expect(await get([], 'name=n&tenant=7')).toEqual(error400('tenant (header X-Tenant): is required.'));
@@ -777,6 +781,12 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
     expect(
       names.filter((name) => /^(?:cache-control|location|content-location|etag|vary)$/.test(name)),
     ).toEqual([]);
+  });
+
+  it('is query of its path in a document of OpenAPI 3.2', async () => {
+    const options = { document: { title: 'Shape', version: '1.0.0', openapi: '3.2' } } as const;
+    const { document } = await startShape(router, options);
+    expect(Object.keys(document.paths['/pets'] ?? {}).toSorted()).toEqual(['get', 'post', 'query']);
   });
 
   it('is x-query of its path in the document, since OpenAPI 3.1 has no such operation', async () => {
