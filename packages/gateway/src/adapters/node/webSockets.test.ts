@@ -3,6 +3,7 @@ import { closeCodeOf, frame, headOfFrame } from '../server/testing/frames.ts';
 import { adapters, dial, ok, until, type Dialled } from '../server/testing/dial.ts';
 import { handshake, owner, type Owner } from '../server/testing/sockets.ts';
 import type { Service } from '../../http/service.ts';
+import type { Listening } from './index.ts';
 
 const { listen } = adapters[1];
 
@@ -13,25 +14,28 @@ const h2c =
 const echo: Service['handle'] = async (request) =>
   ok(`${request.method} ${Buffer.from(await request.body(1_000_000)).toString()}`);
 
+type DialOptions = Parameters<typeof dial>[1];
+
 interface Opened extends Dialled {
+  readonly listening: Listening;
   readonly server: Owner;
   readonly bytes: () => Buffer;
 }
 
 /** Opens a socket of a client that speaks for itself. */
-async function openRaw(service: Partial<Service> = {}): Promise<Opened> {
+async function openRaw(service: Partial<Service> = {}, options: DialOptions = {}): Promise<Opened> {
   const owners: Owner[] = [];
   const accept = (socket: Owner['socket']) => {
     owners.push(owner(socket));
     return owners.at(-1) as Owner;
   };
   const listening = await listen({ handle: () => ok(), upgrade: () => accept, ...service });
-  const dialled = await dial(listening);
+  const dialled = await dial(listening, options);
   dialled.socket.write(`${handshake}\r\n`);
   await until(() => expect(dialled.text()).toContain('101'));
   const chunks: Buffer[] = [];
   dialled.socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  return { ...dialled, server: owners[0] as Owner, bytes: () => Buffer.concat(chunks) };
+  return { ...dialled, listening, server: owners[0] as Owner, bytes: () => Buffer.concat(chunks) };
 }
 
 describe('a request for an upgrade that is not to a WebSocket', () => {
@@ -130,7 +134,7 @@ describe('a WebSocket', () => {
   });
 
   it('takes a message in fragments, with pings between them, up to its limit', async () => {
-    const { server, socket } = await openRaw({ maxMessageBytes: 10 });
+    const { server, socket, text } = await openRaw({ maxMessageBytes: 10 });
     socket.write(frame('12345', { isFinal: false }));
     socket.write(frame('ping', { opcode: 9 }));
     socket.write(frame('67890', { opcode: 0 }));
@@ -138,6 +142,7 @@ describe('a WebSocket', () => {
     socket.write(frame('12345', { isFinal: false }));
     socket.write(frame('678901', { opcode: 0, isFinal: false }));
     await until(() => expect(server.told.slice(2)).toEqual(['message-bytes', 'closed']));
+    await until(() => expect(text()).toContain('A message may have 10 bytes.'));
   });
 
   it('is closed for a message in too many fragments: each takes memory, whatever it holds', async () => {
@@ -150,10 +155,30 @@ describe('a WebSocket', () => {
   });
 
   it('is closed as soon as its client says so, and its connection is ended though the client leaves it open', async () => {
-    const { server, socket } = await openRaw();
+    const { listening, server, socket } = await openRaw({}, { allowHalfOpen: true });
     socket.write(frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }));
     await until(() => expect(server.told).toEqual(['closed']));
-    await until(() => expect(socket.readableEnded).toBe(true));
+    await until(() => expect(listening.connections()).toEqual({ http: 0, webSockets: 0 }));
+  });
+
+  it('takes no message once the server has closed it', async () => {
+    const { bytes, server, socket } = await openRaw();
+    server.socket.close(4000);
+    await until(() => expect(closeCodeOf(bytes())).toBe(4000));
+    socket.write(Buffer.concat([frame('late'), frame('late', { opcode: 9 })]));
+    socket.write(frame(Buffer.from([0x0f, 0xa0]), { opcode: 8 }));
+    await until(() => expect(socket.destroyed).toBe(true));
+    expect(server.told).toEqual(['closed']);
+  });
+
+  it('is closed for a frame that comes in too many pieces', async () => {
+    const { bytes, server, socket } = await openRaw({ maxMessageBytes: 1024 });
+    socket.setNoDelay();
+    socket.write(frame('x'.repeat(1024)).subarray(0, 8));
+    const send = setInterval(() => socket.write('x'), 2);
+    onTestFinished(() => clearInterval(send));
+    await until(() => expect(server.told).toEqual(['closed']));
+    await until(() => expect(closeCodeOf(bytes())).toBe(1008));
   });
 
   it('is closed as soon as its client ends the connection, whatever is unsent', async () => {
