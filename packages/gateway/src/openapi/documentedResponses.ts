@@ -51,8 +51,8 @@ export function documentedResponses(
       description: errorsDescription(declared, others),
       headers: {
         ...requestId,
-        ...(status === '401' ? challenges(service.schemes) : errorHeaders[status]),
-        ...(status === '403' && scopeChallenge(operation, service.schemes)),
+        ...errorHeaders[status],
+        ...challengesOf(status, operation, service.schemes),
         ...(status === '429' && service.isRateLimited && rateLimit),
         ...(status === '404' && deprecationHeaders(operation, false)),
       },
@@ -176,6 +176,16 @@ export const schemesFor = ({ scopes }: Operation['procedure'], schemes: readonly
 /** Whether an operation rejects what pages of other sites send with the credential of their visitor. */
 const isGuarded = (isPublic: boolean, { method }: Operation['rest'], schemes: readonly Scheme[]) =>
   !isPublic && !safeMethods.has(method) && schemes.some(({ isAmbient }) => isAmbient);
+
+/** The challenges of a 401 or 403. An error that the procedure declares with this status has none. */
+function challengesOf(status: string, operation: Operation, schemes: readonly Scheme[]): Headers {
+  const headers =
+    status === '401' ? challenges(schemes) : status === '403' ? scopeChallenge(operation, schemes) : {};
+  if (!operation.errors.has(Number(status))) return headers;
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, each]) => [name, Object.assign(each, { required: false })]),
+  );
+}
 
 /** The challenges of a 401. */
 const challenges = (schemes: readonly Scheme[]): Headers => ({

@@ -1,4 +1,4 @@
-import { createGateway, createProblemDetails, GatewayError } from '@petstore/gateway';
+import { bearer, createGateway, createProblemDetails, GatewayError } from '@petstore/gateway';
 import { declareErrors, type GatewayMeta } from '@petstore/gateway/meta';
 import { safe } from '@trpc/client';
 import { initTRPC, TRPCError } from '@trpc/server';
@@ -240,6 +240,43 @@ it('a subscription ends with the declared error that it throws, on both protocol
   expect(text).toBe(`data: 1\n\nevent: error\ndata: ${JSON.stringify(expected)}\n\n`);
   const streamed = await rest('/../trpc/ticks');
   expect(await streamed.text()).toContain('"data":{"left":0}');
+});
+
+it('a declared error of the status 401 or 403 has no challenge, and the document does not promise one (no thread)', async () => {
+  const accountErrors = declareErrors({ SESSION_ENDED: { status: 401 }, ACCOUNT_LOCKED: { status: 403 } });
+  const account = t.procedure
+    .errors(accountErrors)
+    .input(z.object({ locked: z.boolean() }))
+    .output(z.void());
+  const router = t.router({
+    declared: account
+      .meta({ openapi: { method: 'GET', path: '/declared' }, scopes: ['read'] })
+      .query(({ input: { locked } }) => {
+        throw locked ? accountErrors.ACCOUNT_LOCKED() : accountErrors.SESSION_ENDED();
+      }),
+    others: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/others' }, scopes: ['read'] })
+      .output(z.void())
+      .query(() => {}),
+  });
+  const { document, rest } = await startShape(router, {
+    authentication: bearer({
+      verify: () => ({}),
+      scopes: () => ['read'],
+    }) as never,
+  });
+  const headers = { authorization: 'Bearer a' };
+  for (const [query, status] of [
+    ['true', 403],
+    ['false', 401],
+  ] as const) {
+    const response = await rest(`/declared?locked=${query}`, { headers });
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([status, null]);
+  }
+  const isPromised = (path: string, status: number) =>
+    document.paths[path]?.['get']?.responses[status]?.headers?.['WWW-Authenticate']?.required;
+  expect([isPromised('/declared', 401), isPromised('/declared', 403)]).toEqual([false, false]);
+  expect([isPromised('/others', 401), isPromised('/others', 403)]).toEqual([true, true]);
 });
 
 it.each<[what: string, procedure: Parameters<typeof t.router>[0][string], sentence: RegExp]>([
