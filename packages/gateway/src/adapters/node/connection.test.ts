@@ -30,17 +30,17 @@ interface Counters {
 
 describe('a connection is ended by its checks', () => {
   it.each<[what: string, ended: number, happens: (socket: Counters, at: number) => void]>([
-    ['on which nothing happens', 12, () => {}],
+    ['on which nothing happens', 11, () => {}],
     [
       'whose client sends nothing after its last request',
-      17,
+      16,
       (socket, at) => (socket.bytesRead = Math.min(at, 5)),
     ],
     ['whose client sends', Infinity, (socket) => (socket.bytesRead += 1)],
     ['whose client reads', Infinity, (socket) => (socket.bytesWritten += 1)],
     [
       'whose client does not read what is written',
-      12,
+      11,
       (socket, at) => {
         socket.bytesWritten = at === 1 ? 0 : 100;
         socket.writableLength = at === 1 ? 0 : 100;
@@ -56,6 +56,6 @@ describe('a connection is ended by its checks', () => {
 
   it('while its response is not read', () => {
     const unread = (socket: Counters) => Object.assign(socket, { bytesWritten: 100, writableLength: 100 });
-    expect(checks(unread, [{} as ServedRequest])).toBe(12);
+    expect(checks(unread, [{} as ServedRequest])).toBe(11);
   });
 });

@@ -3,9 +3,10 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
-import { adapters, dial, get, ok, until } from '../server/testing/dial.ts';
+import { dial, listenOn, get, ok, until } from '../server/testing/dial.ts';
+import { serve } from './serve.ts';
 
-const { listen } = adapters[1];
+const listen = listenOn(serve);
 
 describe('a request', () => {
   it.each<[what: string, wire: string, path: string, query: string]>([

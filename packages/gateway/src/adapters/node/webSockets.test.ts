@@ -1,11 +1,12 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closeCodeOf, frame, headOfFrame } from '../server/testing/frames.ts';
-import { adapters, dial, ok, until, type Dialled } from '../server/testing/dial.ts';
+import { dial, listenOn, ok, until, type Dialled } from '../server/testing/dial.ts';
 import { handshake, owner, type Owner } from '../server/testing/sockets.ts';
 import type { Service } from '../../http/service.ts';
 import type { Listening } from './index.ts';
+import { serve } from './serve.ts';
 
-const { listen } = adapters[1];
+const listen = listenOn(serve);
 
 const h2c =
   'POST /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n' +

@@ -73,7 +73,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       );
       const { socket, text: received } = await dial(listening);
       socket.write(get('/'));
-      await until(() => expect(received()).toMatch(/\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n$/));
+      await until(() => expect(received()).toMatch(/\r\n\r\n(?:1\r\na\r\n1\r\nb|2\r\nab)\r\n0\r\n\r\n$/));
     });
 
     it('that fails ends the connection: nobody takes the part for the whole', async () => {

@@ -4,12 +4,12 @@ import { onTestFinished, vi } from 'vitest';
 import type { HttpResponse } from '../../../http/response.ts';
 import type { Handle, Service } from '../../../http/service.ts';
 import { serve as serveOnNode } from '../../node/serve.ts';
-import { serve as serveOnUws } from '../../uws/serve.ts';
 import type { Listening, ServeOptions } from '../serveOptions.ts';
 
-type Serve = typeof serveOnUws;
+type Serve = typeof serveOnNode;
 
-const listenOn =
+/** Serves for the running test. */
+export const listenOn =
   (serve: Serve) =>
   async (service: Service | Handle, options?: ServeOptions): Promise<Listening> => {
     const listening = await serve(typeof service === 'function' ? { handle: service } : service, options);
@@ -19,11 +19,24 @@ const listenOn =
     return listening;
   };
 
+const named = (adapter: string, serve: Serve, source: string) => ({
+  adapter,
+  serve,
+  listen: listenOn(serve),
+  source,
+});
+
+/** Not on a Node for which there is no binary. */
+const uws = await import('../../uws/serve.ts').catch((error: { readonly code?: string }) => {
+  if (error.code === 'no-binary') return undefined;
+  throw error;
+});
+
 /** The adapters that own a port, each with `listen`, which serves for the running test. */
 export const adapters = [
-  { adapter: 'uWebSockets.js', serve: serveOnUws, listen: listenOn(serveOnUws), module: '../uws/serve.ts' },
-  { adapter: 'node:http', serve: serveOnNode, listen: listenOn(serveOnNode), module: '../node/serve.ts' },
-] as const;
+  ...(uws ? [named('uWebSockets.js', uws.serve, '../uws/serve.ts')] : []),
+  named('node:http', serveOnNode, '../node/serve.ts'),
+];
 
 /** A connection that keeps all that comes, as text. */
 export interface Dialled {

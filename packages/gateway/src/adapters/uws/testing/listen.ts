@@ -1,4 +1,5 @@
-import { adapters } from '../../server/testing/dial.ts';
+import { listenOn } from '../../server/testing/dial.ts';
+import { serve } from '../serve.ts';
 
 /** Serves for the running test. */
-export const { listen } = adapters[0];
+export const listen = listenOn(serve);
