@@ -42,6 +42,8 @@ export function convertCommaList(
   path: FieldPath,
   issues: InputIssue[],
 ): readonly unknown[] {
+  // Nothing at all is a list without items, unless an item may be empty.
+  if (received === '' && converter.convert('') === notConvertible) return [];
   const items = takesCommas(converter)
     ? received.split(',').map(formDecode)
     : (formDecode(received)?.split(',') ?? [undefined]);

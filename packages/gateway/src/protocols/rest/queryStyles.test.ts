@@ -176,11 +176,9 @@ describe('no text is converted to something that it does not say', () => {
         (sent) => {
           const result = read(z.array(z.int()), `q=${sent}`, 'comma');
           if ('issues' in result) return;
-          const said = sent
-            .replaceAll('%2C', ',')
-            .split(',')
-            .map((item) => BigInt(item));
-          expect(sent).toMatch(/^[-1,]+$|%2C/);
+          const items = sent === '' ? [] : sent.replaceAll('%2C', ',').split(',');
+          const said = items.map((item) => BigInt(item));
+          expect(sent).toMatch(/^[-1,]*$|%2C/);
           expect((result.value as number[]).map((item) => BigInt(item))).toEqual(said);
         },
       ),

@@ -396,6 +396,7 @@ describe('a query', () => {
     );
     expect(await restJson('/users?names=a,b%2Cc,')).toEqual([200, { names: ['a', 'b,c', ''] }]);
     expect(await restJson('/users?ages=5%2C6')).toEqual([200, { ages: [5, 6] }]);
+    expect(await restJson('/users?names=&ages=')).toEqual([200, { names: [''], ages: [] }]);
     expect(await restJson('/users?names=a&names=b')).toEqual(error400('names: is given more than once.'));
     expect(await restJson('/users?ages=5,,6')).toEqual(error400(/^ages: must be an integer/));
     expect(await trpc.users.query({ ids: ['a'] })).toEqual({ ids: ['a'] });
