@@ -1,3 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { selfSigned } from '@petstore/testing/selfSigned';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closeCodeOf, frame, headOfFrame } from '../server/testing/frames.ts';
 import { dial, listenOn, ok, until, type Dialled } from '../server/testing/dial.ts';
@@ -240,5 +245,36 @@ describe('a WebSocket', () => {
     vi.advanceTimersByTime(40_000);
     await closed;
     expect(server.told).toEqual(['closed']);
+  });
+});
+
+describe('over TLS', () => {
+  it('a WebSocket carries messages, and a request that opens none is answered on the same connection, twice', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gateway-wss-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const tls = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
+    const { cert, key } = selfSigned('localhost');
+    await writeFile(tls.certFile, cert);
+    await writeFile(tls.keyFile, key);
+    const owners: Owner[] = [];
+    const accept = (socket: Owner['socket']) => {
+      owners.push(owner(socket));
+      return owners.at(-1) as Owner;
+    };
+    const upgrade: Service['upgrade'] = ({ path }) => (path === '/socket' ? accept : undefined);
+    const listening = await listen({ handle: ({ path }) => ok(path), upgrade }, { tls });
+    const connection = connect({ port: listening.port, host: '127.0.0.1', rejectUnauthorized: false });
+    onTestFinished(() => void connection.destroy());
+    let text = '';
+    connection.on('data', (chunk) => (text += String(chunk)));
+    for (let count = 1; count <= 2; count += 1) {
+      connection.write(`${handshake.replace('/socket', '/other')}\r\n`);
+      await until(() => expect(text.split('\r\n\r\n/other')).toHaveLength(count + 1));
+    }
+    connection.write(Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('hello')]));
+    await until(() => expect(owners[0]?.told).toEqual(['text hello']));
+    expect(listening.connections()).toEqual({ http: 0, webSockets: 1 });
+    await listening.close();
+    await until(() => expect(connection.destroyed).toBe(true));
   });
 });
