@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { Limit } from '../http/limit.ts';
 
 interface LimitErrorOptions {
@@ -27,9 +28,13 @@ const defaultRetryAfterSeconds = 1;
 /**
  * The value of `Retry-After`. Every 429 and 503 has one, on all protocols. A procedure sets it with a number
  * `retryAfterSeconds` on its error's cause, which is rounded up to whole seconds.
+ * @param status of the response, where it is not that of the error's code
  */
-export function retryAfterOf(error: TRPCError): number | undefined {
-  if (error.code !== 'SERVICE_UNAVAILABLE' && error.code !== 'TOO_MANY_REQUESTS') return undefined;
+export function retryAfterOf(
+  error: TRPCError,
+  status = getHTTPStatusCodeFromError(error),
+): number | undefined {
+  if (status !== 503 && status !== 429) return undefined;
   return secondsOf(error) ?? secondsOf(error.cause) ?? defaultRetryAfterSeconds;
 }
 

@@ -26,7 +26,7 @@ export interface Procedure extends ServedProcedure, Executable {
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
-  /** Those that it declares; `undefined` where it declares none. */
+  /** Those that it declares; `undefined` where no formatter of `.errors()` shapes its errors. */
   readonly errors: ErrorDefinitions | undefined;
   /** The scopes that its callers need; `undefined` where they need none. */
   readonly scopes: readonly string[] | undefined;

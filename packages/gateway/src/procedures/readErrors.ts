@@ -8,7 +8,7 @@ import type { Definition } from './trpcProcedure.ts';
  * The errors that a procedure declares: those of `.errors(declareErrors(…))`, and those that its metadata lists for a
  * formatter of its own. A formatter is in no `_def` (@trpc/server 11.25), so each is called once with an error that asks
  * `declareErrors` for its definitions.
- * @returns `undefined` where there are none
+ * @returns `undefined` where it has no formatter
  * @throws {GatewayError} for metadata without a formatter, an invalid definition, and two definitions of one code
  */
 export async function readErrors(
@@ -35,10 +35,10 @@ export async function readErrors(
       // A formatter of the router's own may need more than it is given here.
     }
   }
-  return merged(path, found);
+  return formatters.length === 0 ? undefined : merged(path, found);
 }
 
-function merged(path: string, all: readonly ErrorDefinitions[]): ErrorDefinitions | undefined {
+function merged(path: string, all: readonly ErrorDefinitions[]): ErrorDefinitions {
   const definitions = Object.assign({}, ...all) as ErrorDefinitions;
   for (const [code, definition] of all.flatMap((each) => Object.entries(each))) {
     if (definitions[code] !== definition) {
@@ -52,5 +52,5 @@ function merged(path: string, all: readonly ErrorDefinitions[]): ErrorDefinition
       throw new GatewayError(`The procedure ${path}: ${(error as Error).message}`);
     }
   }
-  return all.length === 0 ? undefined : definitions;
+  return definitions;
 }

@@ -1,35 +1,59 @@
 import { getErrorShape, type TRPCError } from '@trpc/server';
-import { clientMessage } from './clientError.ts';
+import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { clientMessage, codeMessage } from './clientError.ts';
 import { DeclaredError, type ErrorDefinition, type ErrorDefinitions } from './declareErrors.ts';
+import { trpcCodeOf } from './errorCodes.ts';
 
-/** What clients see of a declared error. */
+/** What clients see of an error that a formatter of `.errors()` has shaped. */
 export interface ShownError {
   readonly code: string;
   readonly message: string;
   readonly status: number;
+  readonly isDeclared: boolean;
   readonly data: unknown;
 }
 
 /**
- * What clients see of an error that its procedure declares: a formatter of `.errors()` has shaped it, and `data.code` of
- * the shape is among the definitions.
- * @returns `undefined` for every other error
+ * What clients see of an error that a formatter of `.errors()` has shaped: all of a declared error, whose `data.code` is
+ * among the definitions; of any other the status and the message that the formatter wrote.
+ * @returns `undefined` for an error that no formatter has changed
  * @throws where the data of a shape does not fit the definition
  */
 export function shownError(error: TRPCError, definitions: ErrorDefinitions): ShownError | undefined {
   const shape = formattedShape(error);
-  const code = shape?.data?.code;
+  if (shape === undefined) return undefined;
+  const { code, data } = shape.data ?? {};
   const definition =
     typeof code === 'string' && Object.hasOwn(definitions, code) ? definitions[code] : undefined;
-  if (shape === undefined || code === undefined || definition === undefined) return undefined;
+  if (code === undefined || definition === undefined) return undeclaredError(error, shape);
   const isOwn = error instanceof DeclaredError && error.definition === definition;
   return {
     code,
     message: isOwn ? error.message : messageOf(error, shape, definition),
     status: definition.status,
-    data: isOwn ? error.data : definition.data?.parse(shape.data?.data),
+    isDeclared: true,
+    data: isOwn ? error.data : definition.data?.parse(data),
   };
 }
+
+function undeclaredError(error: TRPCError, { message, data }: FormattedShape): ShownError | undefined {
+  const ownStatus = getHTTPStatusCodeFromError(error);
+  const { httpStatus } = data ?? {};
+  const status = isErrorStatus(httpStatus) ? httpStatus : ownStatus;
+  const code = status === ownStatus ? error.code : trpcCodeOf(status);
+  const isReworded = message !== error.message;
+  if (status === ownStatus && !isReworded) return undefined;
+  return {
+    code,
+    message: isReworded ? message : codeMessage(code),
+    status,
+    isDeclared: false,
+    data: undefined,
+  };
+}
+
+const isErrorStatus = (status: unknown): status is number =>
+  typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599;
 
 /** Unless the formatter wrote its own, the message of a shape is the error's, which may be a driver's. */
 function messageOf(error: TRPCError, { message }: FormattedShape, definition: ErrorDefinition): string {
@@ -38,7 +62,9 @@ function messageOf(error: TRPCError, { message }: FormattedShape, definition: Er
 
 interface FormattedShape {
   readonly message: string;
-  readonly data?: { readonly code?: string; readonly data?: unknown } | undefined;
+  readonly data?:
+    | { readonly code?: string; readonly httpStatus?: unknown; readonly data?: unknown }
+    | undefined;
 }
 
 /** The shape that a formatter of `.errors()` gave an error: tRPC keeps it in a symbol of its own. */

@@ -43,7 +43,7 @@ export function createErrorResponse(format: ErrorFormat) {
       return new ResponseDraft(500, headers.slice(), internalError, [['content-type', 'application/json']]);
     }
     const response = new ResponseDraft(shown.status, headers.slice(), body, shared);
-    const retryAfterSeconds = retryAfterOf(error);
+    const retryAfterSeconds = retryAfterOf(error, shown.status);
     if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
     if (error instanceof LimitError) scope.limit = error.limit;
     else if (shown.status >= 500) scope.error = error;
@@ -70,7 +70,7 @@ function restError(
   places: Places | undefined,
 ): RestError {
   const shown = declared && shownError(error, declared);
-  if (shown) return { ...shown, isDeclared: true, issues: [], error };
+  if (shown) return { ...shown, issues: [], error };
   const isStatusError = error instanceof RestStatusError;
   const code = isStatusError ? error.restCode : error.code;
   const issues = withPlaces(issuesOf(error), places);

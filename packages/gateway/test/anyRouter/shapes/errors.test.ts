@@ -163,12 +163,13 @@ it('REST and the document understand a formatter of tRPC’s .errors() that the 
       throw new RateLimited(secret);
     }),
   });
-  const { document, records, restJson, trpc } = await startShape(router);
+  const { document, records, rest, restJson, trpc } = await startShape(router);
+  expect((await rest('/limited')).headers.get('retry-after')).toBe('1');
   expect(await restJson('/limited')).toEqual([
     429,
     { code: 'RATE_LIMITED', message: 'Slow down.', status: 429, data: { retryAfterMs: 500 } },
   ]);
-  expect(records).toMatchObject([{ status: 429, error: undefined }]);
+  expect(records.at(-1)).toMatchObject({ status: 429, error: undefined });
   const [, error] = await safe(trpc.limited.query());
   if (error?.data?.code !== 'RATE_LIMITED') throw new Error('The code is missing.');
   expect(error.data.data.retryAfterMs).toBe(500);
@@ -188,6 +189,51 @@ it('REST shows nothing of a formatter of tRPC’s .errors() that nothing describ
   });
   const { restJson } = await startShape(router);
   expect(await restJson('/a')).toEqual([404, { code: 'NOT_FOUND', message: 'Not found', status: 404 }]);
+});
+
+it('REST takes the status and the message that a formatter of tRPC’s .errors() writes, and no data (trpc #7591)', async () => {
+  const write = t.procedure.errors(({ error, shape }) => {
+    if (!(error.cause instanceof RateLimited)) return undefined;
+    const { message: hint } = error;
+    return { ...shape, message: 'Slow down.', data: { httpStatus: 429, hint } };
+  });
+  const quiet = t.procedure.errors(({ shape }) => ({ ...shape, data: { ...shape.data, httpStatus: 503 } }));
+  const thrown = () => {
+    throw new RateLimited(secret);
+  };
+  const router = t.router({
+    write: write
+      .meta({ openapi: { method: 'GET', path: '/write' } })
+      .output(z.void())
+      .query(thrown),
+    quiet: quiet
+      .meta({ openapi: { method: 'GET', path: '/quiet' } })
+      .input(z.object({ a: z.int() }))
+      .output(z.void())
+      .query(thrown),
+    passed: t.procedure
+      .errors(({ shape }) => shape)
+      .meta({ openapi: { method: 'GET', path: '/passed' } })
+      .input(z.object({ a: z.int() }))
+      .output(z.void())
+      .query(thrown),
+  });
+  const { records, restJson } = await startShape(router);
+  const limitedBody = { code: 'TOO_MANY_REQUESTS', message: 'Slow down.', status: 429 };
+  expect(await restJson('/write')).toEqual([429, limitedBody]);
+  expect(records).toMatchObject([{ status: 429, error: undefined }]);
+  expect(await restJson('/quiet?a=1')).toEqual([
+    503,
+    { code: 'SERVICE_UNAVAILABLE', message: 'Service unavailable', status: 503 },
+  ]);
+  expect(await restJson('/passed')).toEqual([
+    400,
+    { code: 'BAD_REQUEST', message: 'a: is required.', status: 400 },
+  ]);
+  expect(await restJson('/passed?a=1')).toEqual([
+    500,
+    { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 },
+  ]);
 });
 
 it('errors of a base procedure and its own are declared together, also of a middleware (trpc #7279)', async () => {
