@@ -34,7 +34,15 @@ export interface Issuer {
 
 export const audience = 'https://notes.example';
 
+/** Until the test ends. */
 export async function startIssuer(): Promise<Issuer> {
+  const issuer = await openIssuer();
+  onTestFinished(() => issuer.close());
+  return issuer;
+}
+
+/** For several tests, which close it. */
+export async function openIssuer(): Promise<Issuer> {
   const published = new Map<string, JWK>();
   let requests = 0;
   let newest: { readonly kid: string; readonly alg: string; readonly key: Key } | undefined;
@@ -82,7 +90,6 @@ export async function startIssuer(): Promise<Issuer> {
       await once(server, 'close');
     },
   };
-  onTestFinished(() => issuer.close());
   await issuer.publish('first');
   return issuer;
 }

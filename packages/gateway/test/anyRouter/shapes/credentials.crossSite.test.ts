@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { needs } from '../../servers.ts';
+import { type Issuer, openIssuer } from './issuer.ts';
+import { openCredentials, schemeCases } from './startCredentials.ts';
+
+// Requests that pages of other sites send with the credentials of their visitors: oRPC #1846, honojs/hono (csrf, built in).
+
+const cases = schemeCases.filter(({ name }) => ['bearer', 'cookie', 'basic'].includes(name));
+const origins = ['https://shop.example'];
+
+type Service = Awaited<ReturnType<typeof openCredentials>>;
+let issuer: Issuer;
+/** By `cors.credentials`. */
+let services: Readonly<Record<'with' | 'without', Service>>;
+
+beforeAll(async () => {
+  issuer = await openIssuer();
+  const open = (credentials: boolean) => openCredentials(cases, issuer, { cors: { origins, credentials } });
+  services = { with: await open(true), without: await open(false) };
+});
+afterAll(async () => {
+  await Promise.all([services.with.close(), services.without.close(), issuer.close()]);
+});
+
+async function headersOf(service: Service, scheme: string): Promise<Record<string, string>> {
+  const scopes = ['notes:read'];
+  const found = cases.find(({ name }) => name === scheme);
+  return (await found?.headers(service.callers.add({ scopes }), { issuer, scopes, isExpired: false })) ?? {};
+}
+
+/** What the browser says of the page, and whether it may use the credentials of its visitor. */
+const pages: readonly [page: string, headers: (origin: string) => Record<string, string>, isOwn: boolean][] =
+  [
+    ['of the server', (origin) => ({ 'sec-fetch-site': 'same-origin', origin }), true],
+    ['of the server, in an older browser', (origin) => ({ origin }), true],
+    ['that its user has opened', () => ({ 'sec-fetch-site': 'none' }), true],
+    ['that is none: a program', () => ({}), true],
+    [
+      'of a sibling subdomain',
+      () => ({ 'sec-fetch-site': 'same-site', origin: 'https://blog.127.0.0.1' }),
+      false,
+    ],
+    ['of a sibling subdomain that hides its origin', () => ({ 'sec-fetch-site': 'same-site' }), false],
+    ['of another site', () => ({ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }), false],
+    ['of another site, in an older browser', () => ({ origin: 'https://evil.example' }), false],
+    [
+      'without an origin, as in a sandboxed frame',
+      () => ({ 'sec-fetch-site': 'cross-site', origin: 'null' }),
+      false,
+    ],
+    ['without an origin, in an older browser', () => ({ origin: 'null' }), false],
+    ['of another port', () => ({ origin: 'http://127.0.0.1:1' }), false],
+  ];
+
+/** Each way to change something. */
+const writes: readonly [method: string, path: string][] = [
+  ['POST', '/v1/notes'],
+  ['PUT', '/v1/notes'],
+  ['PATCH', '/v1/notes'],
+  ['DELETE', '/v1/notes'],
+  ['POST', '/trpc/writePOST'],
+  ['POST', '/trpc/writePOST,writePUT?batch=1'],
+];
+
+describe.each(['cookie', 'basic', 'bearer'])('with the credential of %s', (scheme) => {
+  const isAmbient = scheme !== 'bearer';
+
+  describe.each(pages)('a page %s', (_page, headersOfPage, isOwn) => {
+    it.each(writes)(`${isOwn || !isAmbient ? 'may' : 'may not'} send %s %s`, async (method, path) => {
+      const service = services.without;
+      const { fetch, origin } = service.server;
+      const headers = { ...(await headersOf(service, scheme)), ...headersOfPage(origin) };
+      for (const type of ['application/json', 'text/plain']) {
+        const response = await fetch(`${origin}${path}`, {
+          method,
+          headers: { ...headers, ...(path.startsWith('/trpc') && { 'content-type': type }) },
+          ...(path.startsWith('/trpc') && { body: '{}' }),
+        });
+        const text = await response.text();
+        const isRejected =
+          response.status === 403 &&
+          text.includes('Pages of other sites may not use the credentials of their visitors here.');
+        expect(isRejected).toBe(isAmbient && !isOwn);
+      }
+    });
+
+    it('may read', async () => {
+      const service = services.without;
+      const { fetch, origin } = service.server;
+      const headers = { ...(await headersOf(service, scheme)), ...headersOfPage(origin) };
+      expect((await fetch(`${origin}/v1/notes`, { headers })).status).toBe(200);
+      expect((await fetch(`${origin}/trpc/notes`, { headers })).status).toBe(200);
+    });
+  });
+
+  it.each(pages)('a page %s opens a WebSocket, or not', async (_page, headersOfPage, isOwn) => {
+    needs('WebSockets');
+    const service = services.without;
+    const headers = headersOfPage(service.server.origin);
+    // A socket is opened to no other page, whatever its credential is; and a browser always sends the origin.
+    const isOpened = isOwn || (!isAmbient && headers['origin'] === undefined);
+    expect(await dial(service, { ...headers, ...(await headersOf(service, scheme)) })).toBe(
+      isOpened ? 101 : 403,
+    );
+  });
+});
+
+describe('a page of cors.origins', () => {
+  const page = { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' };
+
+  it.each([
+    ['cookie', 'with', 200, 101],
+    ['cookie', 'without', 403, 403],
+    ['basic', 'with', 200, 101],
+    ['basic', 'without', 403, 403],
+    ['bearer', 'with', 200, 101],
+    ['bearer', 'without', 200, 101],
+  ] as const)('may use a credential of %s %s cors.credentials: %i', async (scheme, which, status, opened) => {
+    const service = services[which];
+    const { fetch, origin } = service.server;
+    const headers = { ...page, ...(await headersOf(service, scheme)) };
+    expect((await fetch(`${origin}/v1/notes`, { method: 'POST', headers })).status).toBe(status);
+    needs('WebSockets');
+    expect(await dial(service, headers)).toBe(opened);
+  });
+});
+
+describe('a WebSocket whose parameters carry a credential', () => {
+  const names = async (cookies: Record<string, string>, data: Record<string, string>) => {
+    needs('WebSockets');
+    const url = `${services.without.server.origin.replace('http', 'ws')}/trpc?connectionParams=1`;
+    const socket = new WebSocket(url, { headers: cookies });
+    socket.on('open', () => {
+      socket.send(JSON.stringify({ method: 'connectionParams', data }));
+      socket.send(JSON.stringify({ id: 1, jsonrpc: '2.0', method: 'query', params: { path: 'me' } }));
+    });
+    const received = await new Promise<string>((resolve) => {
+      socket.on('message', (message: Buffer) => resolve(message.toString()));
+    });
+    socket.terminate();
+    return received;
+  };
+
+  it('is the caller’s of the first scheme in the list that is there: of the parameters, or of the cookie', async () => {
+    const cookies = await headersOf(services.without, 'cookie');
+    const token = await headersOf(services.without, 'bearer');
+    const nameOf = (headers: Record<string, string>) =>
+      /caller-[\w-]+/.exec(JSON.stringify(headers))?.[0] ?? '';
+    expect(await names(cookies, token)).toContain(nameOf(token));
+    expect(await names(cookies, {})).toContain(nameOf(cookies));
+    expect(await names({ cookie: '__Host-session=stale' }, token)).toContain(nameOf(token));
+    expect(await names({}, cookies)).toContain('UNAUTHORIZED');
+  });
+});
+
+async function dial({ server }: Service, headers: Record<string, string>): Promise<number> {
+  const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`, { headers });
+  const status = await new Promise<number>((resolve, reject) => {
+    socket.on('error', reject);
+    socket.on('open', () => resolve(101));
+    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+  });
+  socket.terminate();
+  return status;
+}
