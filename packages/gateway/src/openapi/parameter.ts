@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { RestMeta } from '../procedures/meta.ts';
+import type { QueryStyle, RestMeta } from '../procedures/meta.ts';
 import { parameterConverter, type ParameterConverter } from './convert.ts';
 import type { Place } from './places.ts';
 import { queryTree, type QueryNode } from './queryTree.ts';
@@ -107,7 +107,7 @@ export function queryParameter(
   { queryStyle }: RestMeta,
 ): Parameter {
   return named(field, () => {
-    const own = typeof queryStyle === 'string' ? undefined : queryStyle?.[field];
+    const own = ownStyle(field, queryStyle);
     const style = typeof queryStyle === 'string' ? queryStyle : own;
     const property = { field, place, schema };
     if (isObjectSchema(schema)) {
@@ -132,6 +132,17 @@ export function queryParameter(
     };
   });
 }
+
+function ownStyle(field: string, queryStyle: RestMeta['queryStyle'] = {}): QueryStyle | undefined {
+  const own = typeof queryStyle === 'object' ? new Map(Object.entries(queryStyle)).get(field) : undefined;
+  const style = typeof queryStyle === 'string' ? queryStyle : own;
+  if (style !== undefined && !queryStyles.has(style)) {
+    reject(`has the queryStyle "${style}"; say one of ${[...queryStyles].join(', ')}`);
+  }
+  return own;
+}
+
+const queryStyles: ReadonlySet<QueryStyle> = new Set(['repeat', 'comma', 'brackets', 'deepObject']);
 
 function rejectNested(item: z.core.$ZodType, field: string): void {
   const isArray = innermost(item)?._zod.def.type === 'array';

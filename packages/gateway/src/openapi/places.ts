@@ -10,6 +10,7 @@ export interface Place {
   readonly name: string;
 }
 
+const inputPlaces: ReadonlySet<InputPlace> = new Set(['path', 'query', 'header', 'cookie', 'body']);
 const inQuery = new Set<RestMeta['method']>(['GET', 'DELETE']);
 
 /**
@@ -64,6 +65,11 @@ function chosenPlaces(shape: Shape, { in: all = {}, method }: RestMeta): Readonl
       );
     }
     const place = typeof value === 'string' ? { in: value, name: field } : { name: field, ...value };
+    if (!inputPlaces.has(place.in)) {
+      reject(
+        `its metadata says that "${field}" travels in "${place.in}"; say one of ${[...inputPlaces].join(', ')}`,
+      );
+    }
     if (place.in === 'body' && method === 'GET') {
       reject(`"${field}" is in the body, and GET has none (RFC 9110 §9.3.1); use QUERY or POST`);
     }

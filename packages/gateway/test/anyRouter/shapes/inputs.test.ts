@@ -208,6 +208,22 @@ describe('a body', () => {
     expect(await trpc.translate.mutate({ en: 'dog' })).toEqual({ en: 'dog' });
   });
 
+  it('may be preprocessed, which is described by what comes out (trpc-openapi #166)', async () => {
+    const Trimmed = z.preprocess(
+      (value) => (typeof value === 'string' ? value.trim() : value),
+      z.string().max(3),
+    );
+    const { document, restJson, trpc } = await startShape(
+      t.router({ say: change({ method: 'POST', path: '/said' }, Trimmed) }),
+    );
+    expect(await restJson('/said', post(' abc '))).toEqual([200, 'abc']);
+    expect(await trpc.say.mutate(' abc ')).toBe('abc');
+    expect(document.paths['/said']?.['post']?.requestBody?.content[json]?.schema).toEqual({
+      type: 'string',
+      maxLength: 3,
+    });
+  });
+
   it('may be an intersection beside a parameter of the path (trpc-openapi #437)', async () => {
     const input = z.intersection(z.object({ title: z.string() }).partial(), z.object({ id: z.string() }));
     const { restJson } = await startShape(
@@ -926,6 +942,22 @@ describe('createGateway refuses', () => {
       { ...post_, path: '/x/{a}' },
       /its input is of the type array, which has no names/,
       z.array(z.string()),
+    ],
+    [
+      'a place that there is not',
+      { ...get, in: { a: 'heder' as 'header' } },
+      /says that "a" travels in "heder"; say one of path, query, header, cookie, body/,
+    ],
+    [
+      'a style that there is not',
+      { ...get, queryStyle: 'csv' as 'comma' },
+      /has the queryStyle "csv"; say one of repeat, comma, brackets, deepObject/,
+    ],
+    [
+      'two readings of a property with a name of every object',
+      { ...get, queryStyle: {} },
+      /"constructor" is a union in which "5" could be/,
+      z.object({ constructor: z.union([z.string(), z.int()]) }),
     ],
     [
       'an array as a form',
