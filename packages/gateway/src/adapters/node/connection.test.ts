@@ -21,6 +21,8 @@ function checks(
   return Infinity;
 }
 
+const request = (isReceived: boolean) => ({ isReceived }) as ServedRequest;
+
 interface Counters {
   bytesRead: number;
   bytesWritten: number;
@@ -50,12 +52,16 @@ describe('a connection is ended by its checks', () => {
     expect(checks(happens)).toBe(ended);
   });
 
+  it('while its request stalls', () => {
+    expect(checks(() => {}, [request(false)])).toBe(11);
+  });
+
   it('but not while its request is handled', () => {
-    expect(checks(() => {}, [{} as ServedRequest])).toBe(Infinity);
+    expect(checks(() => {}, [request(true)])).toBe(Infinity);
   });
 
   it('while its response is not read', () => {
     const unread = (socket: Counters) => Object.assign(socket, { bytesWritten: 100, writableLength: 100 });
-    expect(checks(unread, [{} as ServedRequest])).toBe(11);
+    expect(checks(unread, [request(true)])).toBe(11);
   });
 });

@@ -10,7 +10,12 @@ const listen = listenOn(serve);
 
 describe('a request', () => {
   it.each<[what: string, wire: string, path: string, query: string]>([
-    ['a target in absolute form', 'GET http://a.test:80/b?c=d HTTP/1.1\r\nHost: a.test\r\n\r\n', '/b', 'c=d'],
+    [
+      'a target in absolute form',
+      'GET http://a.test:80/b?c=d HTTP/1.1\r\nHost: a.test:80\r\n\r\n',
+      '/b',
+      'c=d',
+    ],
     ['one without a path', 'GET http://a.test?c HTTP/1.1\r\nHost: a.test\r\n\r\n', '/', 'c'],
     ['HTTP/1.0 and no Host', 'GET /b HTTP/1.0\r\n\r\n', '/b', ''],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', '*', ''],
