@@ -26,7 +26,7 @@ export interface Procedure extends ServedProcedure, Executable {
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
-  /** Those that it declares; `undefined` where no formatter of `.errors()` shapes its errors. */
+  /** Those that it declares; `undefined` where no formatter of `.errors()` shapes its errors, or it is not served over REST. */
   readonly errors: ErrorDefinitions | undefined;
   /** The scopes that its callers need; `undefined` where they need none. */
   readonly scopes: readonly string[] | undefined;
@@ -87,6 +87,7 @@ async function readProcedure(
   }
   const { openapi } = (meta ?? {}) as { readonly openapi?: RestMeta };
   const stages = stagesOf(procedure);
+  const rest = openapi?.enabled === false ? undefined : openapi;
   return {
     path,
     type,
@@ -94,10 +95,10 @@ async function readProcedure(
     procedure,
     stages,
     execution: stages ? 'compiled' : 'trpc',
-    rest: openapi?.enabled === false ? undefined : openapi,
+    rest,
     inputs,
     output,
-    errors: await readErrors(path, definition),
+    errors: rest && (await readErrors(path, definition)),
     scopes: readScopes(path, meta),
   };
 }

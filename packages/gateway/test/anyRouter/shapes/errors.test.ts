@@ -236,6 +236,20 @@ it('REST takes the status and the message that a formatter of tRPC’s .errors()
   ]);
 });
 
+it('a formatter of a procedure that is served over tRPC alone is called for its errors, and never at start (no thread)', async () => {
+  const codes: string[] = [];
+  const counted = t.procedure.errors(({ error }) => void codes.push(error.code));
+  const router = t.router({
+    a: counted.query(() => {
+      throw new TRPCError({ code: 'CONFLICT' });
+    }),
+  });
+  const { trpc } = await startShape(router);
+  expect(codes).toEqual([]);
+  await safe(trpc.a.query());
+  expect(codes).toEqual(['CONFLICT']);
+});
+
 it('errors of a base procedure and its own are declared together, also of a middleware (trpc #7279)', async () => {
   const accountErrors = declareErrors({ ACCOUNT_LOCKED: { status: 403 } });
   const account = t.procedure.errors(accountErrors).use(({ next, path }) => {
@@ -328,12 +342,15 @@ it('a declared error of the status 401 or 403 has no challenge, and the document
 it.each<[what: string, procedure: Parameters<typeof t.router>[0][string], sentence: RegExp]>([
   [
     'metadata without a formatter',
-    t.procedure.meta({ errors: { GONE: { status: 410 } } }).query(() => 1),
+    t.procedure
+      .meta({ openapi: { method: 'GET', path: '/a' }, errors: { GONE: { status: 410 } } })
+      .query(() => 1),
     /^The procedure a lists errors in its metadata, but no formatter sends them to tRPC's clients. Use \.errors\(declareErrors/,
   ],
   [
     'two definitions of one code',
     t.procedure
+      .meta({ openapi: { method: 'GET', path: '/a' } })
       .errors(declareErrors({ GONE: { status: 410 } }))
       .errors(declareErrors({ GONE: { status: 404 } }))
       .query(() => 1),
