@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { writePage } from './writePage.ts';
 
-// What `npm start` runs, and what tests start: `bundle.ts [folder]`. Unbundled, the imports alone cost more memory and time
+// What `npm start` runs, and what tests start: `bundle.ts [folder] [further entry points]`. Unbundled, the imports alone cost more memory and time
 // than the whole start may take.
-const folder = process.argv[2] ?? 'dist';
+const [folder = 'dist', ...further] = process.argv.slice(2);
 const at = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 /**
@@ -49,7 +49,7 @@ const placeLmdb: Plugin = {
 
 await rm(at(folder), { recursive: true, force: true });
 await build({
-  entryPoints: [at('src/main.ts')],
+  entryPoints: [at('src/main.ts'), ...further.map(at)],
   outdir: at(folder),
   bundle: true,
   // What is imported when used stays in files of its own.

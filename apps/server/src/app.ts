@@ -43,6 +43,8 @@ export interface Server {
 export interface StartOptions {
   /** For tests, which open it otherwise. */
   readonly openStore?: typeof openConfiguredStore;
+  /** For tests, which serve it otherwise. */
+  readonly adapter?: Adapter;
   /** Whether other processes serve on the port too; their parent says where they listen. Default: false. */
   readonly isWorker?: boolean;
   /** Whether a data folder without a store gets one. Default: true. */
@@ -57,10 +59,10 @@ export interface StartOptions {
  */
 export async function startServer(
   configuration: Configuration,
-  { openStore = openConfiguredStore, isWorker = false, createStore = true }: StartOptions = {},
+  { openStore = openConfiguredStore, adapter, isWorker = false, createStore = true }: StartOptions = {},
 ): Promise<Server> {
   const { ADMIN_HOST, API_KEY, DATA_DIR, HOST, MONGODB_DB, MONGODB_URI, PORT } = configuration;
-  const { server, serve } = await loadAdapter(configuration);
+  const { server, serve } = adapter ?? (await loadAdapter(configuration));
   const log = openLog(configuration);
   const admin = await openAdmin(configuration);
   const { promise: failed, resolve: fail } = Promise.withResolvers<StoreError>();

@@ -1,14 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { petStoreConformance, type ServeOptions } from '@petstore/conformance';
+import { petStoreConformance } from '@petstore/conformance';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { expect, onTestFinished, test } from 'vitest';
 import { apiKey } from './testing/newFolder.ts';
-import { listening, run } from './testing/petStoreProcess.ts';
+import { serveProcess } from './testing/serveProcess.ts';
 import { animals } from '@petstore/core';
 
-// Here and in `mongodb/conformance.test.ts`, and nowhere else: only the store differs between what is served.
+const serve = serveProcess();
+
+// Also in `mongodb/`, on the other store, and in `runtimes/`, on other adapters and runtimes.
 petStoreConformance('the process, from its sources, on the embedded store', serve);
 
 test('GET /pets and /pets/{petId} serve a name of 100,000 characters that an earlier version stored', async () => {
@@ -29,23 +31,3 @@ test('GET /pets and /pets/{petId} serve a name of 100,000 characters that an ear
   const input = encodeURIComponent(JSON.stringify({ petId: animal.id }));
   expect(await get(`/trpc/getPet?input=${input}`)).toEqual({ result: { data: animal } });
 });
-
-async function serve({ dataDir, maxBodyBytes, publicUrl }: ServeOptions = {}) {
-  const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'petstore-')));
-  const env = {
-    PORT: '0',
-    DATA_DIR: folder,
-    API_KEY: apiKey,
-    ...(maxBodyBytes !== undefined && { MAX_BODY_BYTES: String(maxBodyBytes) }),
-    ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
-  };
-  const { origin, stop } = await listening(run({ env }));
-  return {
-    origin,
-    apiKey,
-    async close() {
-      await stop();
-      if (dataDir === undefined) await rm(folder, { recursive: true, force: true });
-    },
-  };
-}

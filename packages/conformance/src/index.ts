@@ -9,4 +9,4 @@
  * - 500, 503 and 504 with `Retry-After`: a store that fails is in the tests of the gateway and the server
  */
 export { petStoreConformance } from './petStore.ts';
-export type { Serve, Served, ServeOptions } from './serve.ts';
+export type { ConformanceOptions, Serve, Served, ServeOptions } from './serve.ts';

@@ -13,16 +13,16 @@ import { pageCases } from './petStore/pages.ts';
 import { propertyCases } from './petStore/properties.ts';
 import { rpcFaceCases } from './petStore/rpcFace.ts';
 import { subject as subjectOf } from './petStore/subject.ts';
-import type { Serve } from './serve.ts';
+import type { ConformanceOptions, Serve } from './serve.ts';
 
 /**
  * Declares the cases that every server of the pet store must pass, whatever its host and its store, over a real port:
  * each line of docs/interface.md#pet-store-service-interface and each section of docs/decisions.md#wire-contract-of-the-pet-store.
  */
-export function petStoreConformance(name: string, serve: Serve): void {
+export function petStoreConformance(name: string, serve: Serve, options?: ConformanceOptions): void {
   // oxlint-disable-next-line vitest/valid-title -- the caller names the server
   describe(name, () => {
-    const subject = subjectOf(serve);
+    const subject = subjectOf(serve, options);
     // A group each: an instance of its own that does not start fails its group's cases and no others.
     for (const [group, cases] of Object.entries(GROUPS)) {
       // oxlint-disable-next-line vitest/valid-title -- one of the names below

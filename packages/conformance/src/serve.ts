@@ -22,3 +22,9 @@ export interface Served {
 
 /** Starts a pet store on a free port; without `dataDir` it starts empty and leaves nothing behind. */
 export type Serve = (options?: ServeOptions) => Promise<Served>;
+
+/** What a server of the pet store may do otherwise than the others. */
+export interface ConformanceOptions {
+  /** Methods that the HTTP server rejects before the pet store sees the request. Default: none. */
+  readonly unknownMethods?: readonly string[];
+}

@@ -10,3 +10,36 @@ export function runtimes(): Runtimes {
   const lines = execFileSync(script, { encoding: 'utf8' }).trimEnd().split('\n');
   return Object.fromEntries(lines.map((line) => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1)]));
 }
+
+/** How a test's title names each. */
+const titles: Readonly<Record<string, string>> = { node24: 'Node 24', node26: 'Node 26', bun: 'Bun' };
+
+/** A runtime that a test starts processes on. */
+export interface NamedRuntime {
+  readonly title: string;
+  readonly executable: string;
+}
+
+/**
+ * Node 22, which runs the tests, and those of `names`, where `PETSTORE_TESTS` is set; without it none. For one that npm does not
+ * have for this machine a line says so; where `REQUIRE_RUNTIMES` is set, as in CI, the tests fail instead.
+ */
+export function runtimesToTest(...names: readonly string[]): readonly NamedRuntime[] {
+  if (process.env['PETSTORE_TESTS'] === undefined) {
+    process.stderr.write(
+      'SKIPPED: cases on other runtimes, since PETSTORE_TESTS is not set: PETSTORE_TESTS=all runs them.\n',
+    );
+    return [];
+  }
+  const installed = runtimes();
+  const others = names.flatMap((name) => {
+    const executable = installed[name];
+    const title = titles[name] ?? name;
+    if (executable !== undefined) return [{ title, executable }];
+    const why = `.ci/runtimes has no ${title} for this machine.`;
+    if (process.env['REQUIRE_RUNTIMES'] !== undefined) throw new Error(why);
+    process.stderr.write(`SKIPPED: cases on ${title}. ${why}\n`);
+    return [];
+  });
+  return [{ title: 'Node 22', executable: process.execPath }, ...others];
+}

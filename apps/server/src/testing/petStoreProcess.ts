@@ -11,6 +11,8 @@ export interface RunOptions {
   readonly entry?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The executable that runs it. Default: the Node of this process. */
+  readonly runtime?: string;
   /** Options of Node itself. */
   readonly nodeArgs?: readonly string[];
   readonly uid?: number;
@@ -34,19 +36,16 @@ export function run({
   entry = main,
   args = [],
   env = {},
+  runtime = process.execPath,
   nodeArgs = [],
   uid,
 }: RunOptions = {}): PetStoreProcess {
-  const child = startProcess(
-    process.execPath,
-    ['--conditions=@petstore/source', ...nodeArgs, entry, ...args],
-    {
-      // The machine is busy with other tests: who waits for it is not to be refused.
-      env: { PATH: process.env.PATH, MAX_QUEUE_MS: '60000', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...(uid !== undefined && { uid, gid: uid }),
-    },
-  );
+  const child = startProcess(runtime, ['--conditions=@petstore/source', ...nodeArgs, entry, ...args], {
+    // The machine is busy with other tests: who waits for it is not to be refused.
+    env: { PATH: process.env.PATH, MAX_QUEUE_MS: '60000', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid, gid: uid }),
+  });
   let stdout = '';
   let stderr = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));

@@ -12,12 +12,13 @@ const ALLOWED = {
 /** Methods and paths: docs/decisions.md#other-statuses and docs/decisions.md#head-and-options. */
 export function methodCases(subject: Subject): void {
   describe('docs/decisions.md#other-statuses: 405 with Allow', () => {
-    it.each([
+    it.for([
       ...['PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'PROPFIND', 'BREW'].map(
         (method) => [method, LIST] as const,
       ),
       ...['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'BREW'].map((method) => [method, ONE] as const),
-    ])('answers %s %s with the methods that there are', async (method, target) => {
+    ])('answers %s %s with the methods that there are', async ([method, target], { skip }) => {
+      skip(subject.unknownMethods.includes(method), 'The HTTP server itself rejects this method.');
       const answer = await subject.client.send(method, target);
       expect(answer).toBeError(405);
       expect(allowed(answer)).toEqual(ALLOWED[target]);

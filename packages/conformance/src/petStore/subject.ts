@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type Client, connect } from '../client.ts';
-import type { Serve, ServeOptions } from '../serve.ts';
+import type { ConformanceOptions, Serve, ServeOptions } from '../serve.ts';
 
 /** The server under test, as cases see it. */
-export interface Subject {
+export interface Subject extends Required<ConformanceOptions> {
   /** Speaks to the instance that all cases share: it has other cases' animals too. */
   readonly client: Client;
   /** Starts an instance for the running case alone; it is closed when the case ends. */
@@ -13,7 +13,7 @@ export interface Subject {
   readonly serve: Serve;
 }
 
-export function subject(serve: Serve): Subject {
+export function subject(serve: Serve, { unknownMethods = [] }: ConformanceOptions = {}): Subject {
   function own(prepare?: (client: Client) => Promise<void>, options?: ServeOptions) {
     let client: Client | undefined;
     let close: (() => Promise<void>) | undefined;
@@ -44,5 +44,6 @@ export function subject(serve: Serve): Subject {
     },
     own,
     serve,
+    unknownMethods,
   };
 }

@@ -1,0 +1,35 @@
+import type { Gateway } from '@petstore/gateway';
+import { listenWithFetch } from '@petstore/testing/fetchServer';
+import type { Adapter } from '../adapter.ts';
+import { startServer } from '../app.ts';
+import { readConfiguration } from '../configuration.ts';
+import { endWithFault } from '../endProcess.ts';
+import { stopOnSignals } from '../stopOnSignals.ts';
+
+// The pet store's process, served by `gateway.fetch` behind a server that has nothing else of the gateway: the same store,
+// configuration and pages.
+
+const adapter: Adapter = {
+  server: 'node',
+  async serve(gateway, { port = 0 } = {}) {
+    // It is given nothing else.
+    const { fetch } = gateway as Gateway;
+    const server = await listenWithFetch(fetch, port);
+    return {
+      host: '127.0.0.1',
+      port: server.port,
+      inFlight: () => 0,
+      connections: () => ({ http: 0, webSockets: 0 }),
+      close: async () => server.close().then(() => 0),
+      reloadCertificate: async () => {},
+    };
+  },
+};
+
+try {
+  const starting = startServer(readConfiguration(process.env), { adapter });
+  stopOnSignals(starting);
+  await starting;
+} catch (error) {
+  endWithFault(error);
+}

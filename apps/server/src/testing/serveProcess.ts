@@ -1,0 +1,30 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Serve } from '@petstore/conformance';
+import { apiKey } from './newFolder.ts';
+import { listening, run, type RunOptions } from './petStoreProcess.ts';
+
+/** Serves the conformance suite with processes on the embedded store. */
+export const serveProcess =
+  (options: RunOptions = {}): Serve =>
+  async ({ dataDir, maxBodyBytes, publicUrl } = {}) => {
+    const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'petstore-')));
+    const env = {
+      PORT: '0',
+      DATA_DIR: folder,
+      API_KEY: apiKey,
+      ...(maxBodyBytes !== undefined && { MAX_BODY_BYTES: String(maxBodyBytes) }),
+      ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
+      ...options.env,
+    };
+    const { origin, stop } = await listening(run({ ...options, env }));
+    return {
+      origin,
+      apiKey,
+      async close() {
+        await stop();
+        if (dataDir === undefined) await rm(folder, { recursive: true, force: true });
+      },
+    };
+  };
