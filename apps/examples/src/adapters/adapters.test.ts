@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@petstore/testing/freePort';
+import { runtimesToTest } from '@petstore/testing/runtimes';
+import { startProcess } from '@petstore/testing/startProcess';
+import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { AppRouter } from './books.ts';
+import { startNext } from './next/standIn.ts';
+
+// Processes, on a machine that may have no core to spare.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+type Start = (port: number) => Promise<() => Promise<unknown>>;
+
+const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+
+/** Starts an example as a process. */
+const asProcess =
+  (file: string, runtime = process.execPath): Start =>
+  async (port) => {
+    const child = startProcess(runtime, ['--conditions=@petstore/source', at(file)], {
+      env: { PATH: process.env['PATH'], PORT: String(port) },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    const ended = new Promise((resolve) => {
+      child.once('close', resolve);
+    });
+    while (!(await isOpen(port))) {
+      if (child.exitCode !== null) throw new Error(`${file} ended.`);
+      await sleep(20);
+    }
+    return () => {
+      child.kill('SIGTERM');
+      return ended;
+    };
+  };
+
+const isOpen = (port: number) =>
+  fetch(`http://127.0.0.1:${port}/api/hello`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+const hosts: readonly (readonly [name: string, start: Start])[] = [
+  ['Express', asProcess('express.ts')],
+  ['Fastify', asProcess('fastify.ts')],
+  [
+    'Next',
+    async (port) => {
+      const server = await startNext(port);
+      return () => server.close();
+    },
+  ],
+  ...runtimesToTest('bun')
+    .filter(({ title }) => title === 'Bun')
+    .map(({ title, executable }) => [title, asProcess('bun.ts', executable)] as const),
+];
+
+describe.each(hosts)('the example on %s', (name, start) => {
+  let origin: string;
+  let stop: () => Promise<unknown>;
+  beforeAll(async () => {
+    const port = await freePort();
+    stop = await start(port);
+    origin = `http://127.0.0.1:${port}`;
+  });
+  afterAll(() => stop());
+
+  it('answers REST, POST among it, and gives its document', async () => {
+    const post = await fetch(`${origin}/api/v1/books`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"title":"Emma"}',
+    });
+    expect([post.status, await post.json()]).toEqual([201, { id: 2, title: 'Emma' }]);
+    const get = await fetch(`${origin}/api/v1/books/2`);
+    expect([get.status, await get.json()]).toEqual([200, { id: 2, title: 'Emma' }]);
+    const document = (await (await fetch(`${origin}/api/openapi.json`)).json()) as { servers: unknown };
+    expect(document.servers).toEqual([{ url: '/api/v1' }]);
+  });
+
+  it('answers tRPC’s client', async () => {
+    const client = createTRPCClient<AppRouter>({ links: [httpBatchLink({ url: `${origin}/api/trpc` })] });
+    const calls = [client.book.query({ id: 1 }), client.book.query({ id: 99 })];
+    expect(await Promise.all(calls)).toEqual([{ id: 1, title: 'Middlemarch' }, undefined]);
+  });
+
+  it('leaves the host its own pages, and its own 404', async () => {
+    const answers = ['/api/hello', '/elsewhere'].map(async (path) => {
+      const answer = await fetch(`${origin}${path}`);
+      return [answer.status, await answer.text()];
+    });
+    expect(await Promise.all(answers)).toEqual([
+      [200, `Hello from ${name}.`],
+      [404, `${name} has no such page.`],
+    ]);
+    const nothing = await fetch(`${origin}/api/v1/nothing`);
+    expect([nothing.status, await nothing.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
+  });
+
+  it.runIf(name === 'Express')('opens WebSockets', async () => {
+    const client = createWSClient({ url: `${origin.replace('http', 'ws')}/api/trpc` });
+    onTestFinished(() => client.close());
+    const { book } = createTRPCClient<AppRouter>({ links: [wsLink({ client })] });
+    expect(await book.query({ id: 1 })).toEqual({ id: 1, title: 'Middlemarch' });
+  });
+});
+
+it.each(['express.ts', 'fastify.ts', 'next/route.ts', 'bun.ts'])('%s has at most 25 lines', async (file) => {
+  expect((await readFile(at(file), 'utf8')).trimEnd().split('\n').length).toBeLessThanOrEqual(25);
+});

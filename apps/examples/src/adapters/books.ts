@@ -1,0 +1,36 @@
+import { createGateway } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { initTRPC } from '@trpc/server';
+import { z } from 'zod';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const Book = z.object({ id: z.int(), title: z.string() });
+const books = [{ id: 1, title: 'Middlemarch' }];
+
+const appRouter = t.router({
+  book: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/books/{id}' } })
+    .input(z.object({ id: z.int() }))
+    .output(Book.optional())
+    .query(({ input }) => books.find(({ id }) => id === input.id)),
+  add: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/books', successStatus: 201 } })
+    .input(z.object({ title: z.string() }))
+    .output(Book)
+    .mutation(({ input }) => {
+      const book = { id: books.length + 1, ...input };
+      books.push(book);
+      return book;
+    }),
+});
+export type AppRouter = typeof appRouter;
+
+/** Serves books below `/api`: REST, tRPC, and the document. */
+export const gateway = await createGateway({
+  router: appRouter,
+  createContext: () => ({}),
+  restBasePath: '/api/v1',
+  rpcBasePath: '/api/trpc',
+  documentPath: '/api/openapi.json',
+  document: { title: 'Books', version: '1.0.0' },
+});

@@ -1,0 +1,18 @@
+import { handleUpgrades, nodeHandler } from '@petstore/gateway/node';
+import express from 'express';
+import { gateway } from './books.ts';
+
+const app = express();
+app.get('/api/hello', (_request, response) => {
+  response.send('Hello from Express.');
+});
+// Paths that are not the gateway's go on to the next handler.
+app.use(nodeHandler(gateway));
+app.use((_request, response) => {
+  response.status(404).send('Express has no such page.');
+});
+
+const server = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1');
+// WebSockets, for tRPC's wsLink.
+const upgrades = handleUpgrades(server, gateway);
+process.once('SIGTERM', () => void upgrades.close().then(() => server.close()));
