@@ -100,7 +100,7 @@ function moveQueries(document: Pick<oas31.OpenAPIObject, 'paths'>): void {
   }
 }
 
-/** Adds to each parameter what zod-openapi cannot be told of a schema that others use too. */
+/** Adds the style of each parameter: zod-openapi reads it from the schema's metadata alone, and parameters share schemas. */
 function completeParameters(
   document: Pick<oas31.OpenAPIObject, 'paths'>,
   operations: readonly Operation[],

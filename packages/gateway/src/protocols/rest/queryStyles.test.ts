@@ -59,7 +59,7 @@ const openApiFetch = (options: Parameters<typeof createQuerySerializer>[0]) => (
 const withQs = (options: StringifyOptions) => (value: unknown) => stringify({ q: value }, options);
 const urlSearchParams = (value: unknown) => String(new URLSearchParams({ q: String(value) }));
 
-describe('what a client encodes is what the procedure gets', () => {
+describe('the styles of queries', () => {
   it.each<
     [
       what: string,
@@ -106,7 +106,7 @@ describe('what a client encodes is what the procedure gets', () => {
       z.array(Tree),
       fc.array(tree, { minLength: 1, maxLength: 3 }),
     ],
-  ])('%s', (_what, encode, style, schema, values) => {
+  ])('a procedure gets what a client encodes: %s', (_what, encode, style, schema, values) => {
     fc.assert(
       fc.property(values, (value) => {
         expect(read(schema, encode(value), style)).toEqual({ value });
@@ -152,7 +152,7 @@ describe('no text is converted to something that it does not say', () => {
     return Object.entries(value as object).flatMap(([key, each]) => pairsOf(each, `${path}[${key}]`));
   }
 
-  it('of objects with brackets', () => {
+  it('a query of objects with brackets is converted to what it says, or rejected', () => {
     fc.assert(
       fc.property(pairs, (sent) => {
         const result = read(Filter, sent.map(([key, value]) => `${key}=${value}`).join('&'));
@@ -169,7 +169,7 @@ describe('no text is converted to something that it does not say', () => {
     );
   });
 
-  it('of lists with commas', () => {
+  it('a query of lists with commas is converted to what it says, or rejected', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('1', 'x', ',', '%2C', '%', '+', '-', ' ', '.') }),

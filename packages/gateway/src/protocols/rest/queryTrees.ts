@@ -86,7 +86,7 @@ function convertBranch(branch: Branch, node: QueryNode, path: Path, issues: Inpu
   return undefined;
 }
 
-/** The names of the properties are looked up in maps: `__proto__` is a name like any other, and known to none. */
+/** A record may have a member named `__proto__`, as JSON.parse makes one: the schema decides on it. */
 function convertObject(
   { texts, branches }: Branch,
   { fields, others, isStrict }: ObjectNode,
@@ -99,7 +99,7 @@ function convertObject(
   }
   const entries: [name: string, value: unknown][] = [];
   for (const [name, branch] of branches) {
-    const node = fields.get(name) ?? (name === '__proto__' ? undefined : others);
+    const node = fields.get(name) ?? others;
     if (node) entries.push([name, convertBranch(branch, node, [...path, name], issues)]);
     else if (isStrict) reject(issues, [...path, name], 'is not a property of this object');
   }

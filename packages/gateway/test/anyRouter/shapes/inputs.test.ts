@@ -40,8 +40,8 @@ const json = 'application/json';
 const Cat = z.object({ kind: z.literal('cat'), lives: z.int() }).meta({ id: 'Cat' });
 const Dog = z.object({ kind: z.literal('dog'), born: z.date() }).meta({ id: 'Dog' });
 
-describe('a body', () => {
-  it('may be a discriminated union, which the document describes with its discriminator (trpc-openapi #255)', async () => {
+describe('a body over REST', () => {
+  it('a body may be a discriminated union, which the document describes with its discriminator (trpc-openapi #255)', async () => {
     const Animal = z.discriminatedUnion('kind', [Cat, Dog]);
     const { document, restJson, trpc } = await startShape(
       t.router({ add: change({ method: 'POST', path: '/animals' }, Animal) }),
@@ -77,7 +77,7 @@ describe('a body', () => {
     });
   });
 
-  it('may be a union beside a parameter of the path and one of the query (trpc-openapi #255)', async () => {
+  it('a body may be a union beside a parameter of the path and one of the query (trpc-openapi #255)', async () => {
     const Payment = z.union([
       z.object({ card: z.string() }),
       z.object({ iban: z.string(), name: z.string() }),
@@ -111,7 +111,7 @@ describe('a body', () => {
     expect(JSON.stringify(operation?.requestBody)).not.toContain('dryRun');
   });
 
-  it('may be a union whose discriminator is in the path (no thread)', async () => {
+  it('a body may be a union whose discriminator is in the path (no thread)', async () => {
     const { document, restJson } = await startShape(
       t.router({
         put: change({ method: 'PUT', path: '/animals/{kind}' }, z.discriminatedUnion('kind', [Cat, Dog])),
@@ -131,7 +131,7 @@ describe('a body', () => {
     ]);
   });
 
-  it('may be an array (trpc-openapi #196)', async () => {
+  it('a body may be an array (trpc-openapi #196)', async () => {
     const Events = z.array(z.object({ at: z.date(), n: z.int() })).max(2);
     const { document, restJson, trpc } = await startShape(
       t.router({ log: change({ method: 'POST', path: '/events' }, Events) }),
@@ -157,7 +157,7 @@ describe('a body', () => {
     expect(await trpc.log.mutate([]).catch((error: unknown) => error)).toEqual([]);
   });
 
-  it('may be a text, a number or null (trpc-openapi #437)', async () => {
+  it('a body may be a text, a number or null (trpc-openapi #437)', async () => {
     const { document, restJson, trpc } = await startShape(
       t.router({
         say: change({ method: 'POST', path: '/said' }, z.string().min(1)),
@@ -185,7 +185,7 @@ describe('a body', () => {
     });
   });
 
-  it('may be a record, or a union of whatever JSON can be (no thread)', async () => {
+  it('a body may be a record, or a union of whatever JSON can be (no thread)', async () => {
     const { restJson, trpc } = await startShape(
       t.router({
         translate: change({ method: 'PUT', path: '/texts' }, z.record(z.string(), z.string())),
@@ -208,7 +208,7 @@ describe('a body', () => {
     expect(await trpc.translate.mutate({ en: 'dog' })).toEqual({ en: 'dog' });
   });
 
-  it('may be preprocessed, which is described by what comes out (trpc-openapi #166)', async () => {
+  it('a body may be preprocessed, which is described by what comes out (trpc-openapi #166)', async () => {
     const Trimmed = z.preprocess(
       (value) => (typeof value === 'string' ? value.trim() : value),
       z.string().max(3),
@@ -224,7 +224,7 @@ describe('a body', () => {
     });
   });
 
-  it('may be an intersection beside a parameter of the path (trpc-openapi #437)', async () => {
+  it('a body may be an intersection beside a parameter of the path (trpc-openapi #437)', async () => {
     const input = z.intersection(z.object({ title: z.string() }).partial(), z.object({ id: z.string() }));
     const { restJson } = await startShape(
       t.router({ edit: change({ method: 'PATCH', path: '/notes/{id}' }, input) }),
@@ -235,7 +235,7 @@ describe('a body', () => {
     ]);
   });
 
-  it('may be a merge patch, in which null removes and absence keeps (ts-rest #868)', async () => {
+  it('a body may be a merge patch, in which null removes and absence keeps (ts-rest #868)', async () => {
     const contentTypes = [json, 'application/merge-patch+json'];
     const Change = z.object({
       id: z.int(),
@@ -270,8 +270,8 @@ describe('a body', () => {
   });
 });
 
-describe('a query', () => {
-  it('may be a union of objects (trpc-openapi #255, ts-rest #800)', async () => {
+describe('a query over REST', () => {
+  it('a query may be a union of objects (trpc-openapi #255, ts-rest #800)', async () => {
     const Thing = z.union([
       z.object({ type: z.literal('first'), myVar: z.string() }),
       z.object({ type: z.literal('another'), anotherVar: z.number() }),
@@ -300,7 +300,7 @@ describe('a query', () => {
     ]);
   });
 
-  it('may have nested objects, which are deepObject by default (trpc-openapi #454)', async () => {
+  it('a query may have nested objects, which are deepObject by default (trpc-openapi #454)', async () => {
     const { document, restJson, trpc } = await startShape(
       t.router({
         list: echo(
@@ -354,7 +354,7 @@ describe('a query', () => {
     ]);
   });
 
-  it('may have arrays that repeat their name, also within objects (trpc-openapi #391, hapi-openapi #208)', async () => {
+  it('a query may have arrays that repeat their name, also within objects (trpc-openapi #391, hapi-openapi #208)', async () => {
     const { document, restJson, trpc } = await startShape(
       t.router({
         read: echo(
@@ -391,7 +391,7 @@ describe('a query', () => {
     });
   });
 
-  it('may have lists with commas or brackets, as the metadata says (trpc-openapi #240)', async () => {
+  it('a query may have lists with commas or brackets, as the metadata says (trpc-openapi #240)', async () => {
     const { document, restJson, trpc } = await startShape(
       t.router({
         users: echo(
@@ -423,7 +423,7 @@ describe('a query', () => {
     ]);
   });
 
-  it('may have arrays of objects, in brackets (openapi-typescript #2387)', async () => {
+  it('a query may have arrays of objects, in brackets (openapi-typescript #2387)', async () => {
     const Child = z.strictObject({ age: z.int(), bed: z.boolean() });
     const { document, restJson, trpc } = await startShape(
       t.router({
@@ -460,7 +460,7 @@ describe('a query', () => {
     ]);
   });
 
-  it('may have records and filters that contain themselves (OpenAPI-Specification #1706)', async () => {
+  it('a query may have records and filters that contain themselves (OpenAPI-Specification #1706)', async () => {
     const Filter = z.object({
       is: z.string().optional(),
       get and() {
@@ -489,7 +489,7 @@ describe('a query', () => {
     ]);
   });
 
-  it('may page by a cursor beside filters of every style (no thread)', async () => {
+  it('a query may page by a cursor beside filters of every style (no thread)', async () => {
     const list = t.procedure
       .meta({
         openapi: {
@@ -523,8 +523,8 @@ describe('a query', () => {
   });
 });
 
-describe('a property may travel', () => {
-  it('in the query of a POST (trpc-openapi #324)', async () => {
+describe('the place of a property', () => {
+  it('a property may travel in the query of a POST (trpc-openapi #324)', async () => {
     const { document, restJson, trpc } = await startShape(
       t.router({
         hook: change(
@@ -556,7 +556,7 @@ describe('a property may travel', () => {
     expect(operation?.requestBody?.content[json]?.schema?.properties).toEqual({ event: { type: 'string' } });
   });
 
-  it('in headers, converted and checked like a query (trpc-openapi #113)', async () => {
+  it('a property may travel in headers, converted and checked like a query (trpc-openapi #113)', async () => {
     const input = z.object({
       tenant: z.int().min(1),
       features: z.array(z.enum(['a', 'b'])).optional(),
@@ -634,7 +634,7 @@ describe('a property may travel', () => {
     ]);
   });
 
-  it('in cookies (honojs/middleware #141)', async () => {
+  it('a property may travel in cookies (honojs/middleware #141)', async () => {
     const input = z.object({ theme: z.enum(['dark', 'light']).default('light'), size: z.int().optional() });
     const { document, restJson, trpc } = await startShape(
       t.router({
@@ -666,7 +666,7 @@ describe('a property may travel', () => {
     );
   });
 
-  it('in the body of a DELETE (no thread)', async () => {
+  it('a property may travel in the body of a DELETE (no thread)', async () => {
     const { document, restJson, trpc } = await startShape(
       t.router({
         drop: change(
@@ -684,7 +684,7 @@ describe('a property may travel', () => {
     expect(document.paths['/things/{id}']?.['delete']?.requestBody?.required).toBe(true);
   });
 
-  it('in the path under another name (no thread)', async () => {
+  it('a property may travel in the path under another name (no thread)', async () => {
     const { document, restJson } = await startShape(
       t.router({
         get: echo(
@@ -700,7 +700,7 @@ describe('a property may travel', () => {
     expect(document.paths['/pets/{petId}']?.['get']?.parameters?.map(({ name }) => name)).toEqual(['petId']);
   });
 
-  it('in the rest of the path (OpenAPI-Specification #892, Swashbuckle.AspNetCore #1100)', async () => {
+  it('a property may travel in the rest of the path (OpenAPI-Specification #892, Swashbuckle.AspNetCore #1100)', async () => {
     const { document, restJson, trpc } = await startShape(
       t.router({
         file: echo({ method: 'GET', path: '/files/{+path}' }, z.object({ path: z.string() })),
@@ -750,7 +750,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
     ...(type !== '' && { headers: { 'content-type': type } }),
   });
 
-  it('carries the input of a query in its body, by each of its media types', async () => {
+  it('QUERY carries the input of a query in its body, by each of its media types', async () => {
     const { restJson, trpc } = await startShape(router);
     expect(await restJson('/pets', query('{"ids":[1,2]}'))).toEqual([200, { ids: [1, 2] }]);
     expect(await restJson('/pets', query('ids=1&ids=2', contentTypes[1]))).toEqual([200, { ids: [1, 2] }]);
@@ -761,7 +761,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
     expect(await trpc.find.query({ ids: [1] })).toEqual({ ids: [1] });
   });
 
-  it('needs a Content-Type, and a media type that the operation takes', async () => {
+  it('QUERY needs a Content-Type, and a media type that the operation takes', async () => {
     const { rest, restJson } = await startShape(router);
     expect(await restJson('/pets', query('{}', ''))).toEqual(error400(/^QUERY needs a Content-Type/));
     expect(await restJson('/pets', { method: 'QUERY' })).toEqual(error400(/^QUERY needs a Content-Type/));
@@ -770,7 +770,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
     expect([other.status, other.headers.get('accept-query')]).toEqual([415, contentTypes.join(', ')]);
   });
 
-  it('is announced by Allow, Accept-Query and CORS', async () => {
+  it('QUERY is announced by Allow, Accept-Query and CORS', async () => {
     const { rest } = await startShape(router, { cors: { origins: [page] } });
     const accepted = contentTypes.join(', ');
     const options = await rest('/pets', { method: 'OPTIONS', headers: { origin: page } });
@@ -791,7 +791,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
     expect(nowhere.headers.get('access-control-allow-methods')).toMatch(/, QUERY$/);
   });
 
-  it('says nothing that a cache could take for the answer to another request', async () => {
+  it('QUERY says nothing that a cache could take for the answer to another request', async () => {
     const { rest } = await startShape(router);
     const response = await rest('/pets', query('{}'));
     const names = [...response.headers.keys()];
@@ -800,13 +800,13 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
     ).toEqual([]);
   });
 
-  it('is query of its path in a document of OpenAPI 3.2', async () => {
+  it('QUERY is query of its path in a document of OpenAPI 3.2', async () => {
     const options = { document: { title: 'Shape', version: '1.0.0', openapi: '3.2' } } as const;
     const { document } = await startShape(router, options);
     expect(Object.keys(document.paths['/pets'] ?? {}).toSorted()).toEqual(['get', 'post', 'query']);
   });
 
-  it('is x-query of its path in the document, since OpenAPI 3.1 has no such operation', async () => {
+  it('QUERY is x-query of its path in the document, since OpenAPI 3.1 has no such operation', async () => {
     const { document } = await startShape(router);
     const path = document.paths['/pets'] ?? {};
     expect(Object.keys(path).toSorted()).toEqual(['get', 'post', 'x-query']);
@@ -816,7 +816,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
   });
 });
 
-describe('createGateway refuses', () => {
+describe('createGateway', () => {
   const input = z.object({
     a: z.string(),
     list: z.array(z.string()).optional(),
@@ -975,7 +975,7 @@ describe('createGateway refuses', () => {
       { method: 'QUERY', path: '/x', in: { a: 'query', list: 'query', o: 'query' } },
       /its method is QUERY, and no property of its input is in the body; use GET/,
     ],
-  ])('%s', async (_what, rest, sentence, schema = input) => {
+  ])('createGateway rejects %s', async (_what, rest, sentence, schema = input) => {
     const router = t.router({ a: echo(rest, schema) });
     const gateway = createGateway({
       router,
@@ -985,7 +985,7 @@ describe('createGateway refuses', () => {
     await expect(gateway).rejects.toThrow(sentence);
   });
 
-  it('a mutation by QUERY', async () => {
+  it('createGateway rejects a mutation by QUERY', async () => {
     const router = t.router({ a: change({ method: 'QUERY', path: '/x' }, input) });
     const gateway = createGateway({
       router,
