@@ -1,6 +1,10 @@
-import type { AnyTRPCRouter } from '@trpc/server';
+import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import type { WSSHandlerOptions } from '@trpc/server/adapters/ws';
 import { expectTypeOf, test } from 'vitest';
+import { createGateway } from './gateway.ts';
+import { apiKey } from './policies/schemes/apiKey.ts';
+import { bearer } from './policies/schemes/bearer.ts';
+import { jwt } from './policies/schemes/jwt.ts';
 import type { SocketOptions } from './protocols/trpc/options.ts';
 
 test('what tRPC’s own adapter takes for WebSockets is taken here as it is', () => {
@@ -8,4 +12,44 @@ test('what tRPC’s own adapter takes for WebSockets is taken here as it is', ()
   expectTypeOf<
     Pick<SocketOptions, 'keepAlive' | 'dangerouslyDisablePong' | 'experimental_encoder'>
   >().toEqualTypeOf<Readonly<Pick<Own, 'keepAlive' | 'dangerouslyDisablePong' | 'experimental_encoder'>>>();
+});
+
+test('createContext knows the identity of its schemes', async () => {
+  const router = initTRPC.create().router({});
+  const document = { title: 'Types', version: '0.0.0' };
+  const users = new Map([['a', { user: 'Ada' }]]);
+  const services = new Map([['b', { service: 'cron' }]]);
+  const byToken = bearer({ verify: async (token) => users.get(token) });
+  type Caller = { readonly user: string } | { readonly service: string };
+  await createGateway({
+    router,
+    authentication: byToken,
+    createContext({ identity }) {
+      expectTypeOf(identity).toEqualTypeOf<{ user: string } | undefined>();
+      return {};
+    },
+    document,
+  });
+  await createGateway({
+    router,
+    authentication: jwt({ issuer: 'a', audience: 'b', jwksUri: 'https://a.example/jwks' }),
+    createContext({ identity }) {
+      expectTypeOf(identity?.sub).toEqualTypeOf<string | undefined>();
+      return {};
+    },
+    document,
+  });
+  await createGateway({
+    router,
+    // Schemes of a list return one type.
+    authentication: [
+      bearer<Caller>({ verify: (token) => users.get(token) }),
+      apiKey<Caller>({ verify: (key) => services.get(key) }),
+    ],
+    createContext({ identity }) {
+      expectTypeOf(identity).toEqualTypeOf<Caller | undefined>();
+      return {};
+    },
+    document,
+  });
 });
