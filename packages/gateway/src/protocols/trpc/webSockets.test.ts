@@ -68,15 +68,13 @@ const official: Connect = async ({ router }, { context }, events) => {
 
 const request = (target = '/trpc') => inProcessRequest('GET', target, { 'sec-websocket-version': '13' });
 
-const gateway: Connect = async ({ router, chains }, { context }, events) => {
+const gateway: Connect = async ({ router }, { context }, events) => {
   const { upgrade } = await createGateway({
     router,
     createContext: () => context,
     rpc: { maxBatchSize, onError: onErrorOf(events) },
     document: { title: 'Test', version: '0.0.0' },
   });
-  // A gateway asks formatters of `.errors()` once for the errors that they declare.
-  for (const { log } of chains) log.splice(0);
   const accept = (await upgrade(request())) as SocketAcceptor;
   const handler = accept({
     bufferedBytes: 0,
