@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpRequest } from '@petstore/gateway';
 import { jwt, type JwtOptions } from '@petstore/gateway/jwt';
 import { exportSPKI, generateKeyPair, importJWK, type JWTPayload } from 'jose';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { audience, type Issuer, type Signing, startIssuer } from './issuer.ts';
+import { openCredentials, schemeCases } from './startCredentials.ts';
 
 // Asked for in: honojs/hono (jwk, built in), fastify-jwt; no thread about tRPC.
 
@@ -366,3 +367,31 @@ async function signer(issuer: Issuer, round: number): Promise<() => Promise<stri
   const key = await issuer.publish(kid);
   return () => issuer.sign({}, { key, header: { alg: 'ES256', kid } });
 }
+
+it('an issuer that is away is 503 with Retry-After and without a challenge, over each protocol', async () => {
+  const issuer = await startIssuer();
+  const cases = schemeCases.filter(({ name }) => name === 'jwt');
+  const { callers, close, server } = await openCredentials(cases, issuer, {
+    failedAttempts: { attempts: 1, windowSeconds: 60 },
+  });
+  onTestFinished(async () => void (await close()));
+  const scopes = ['notes:read'];
+  const signing = { issuer, scopes, isExpired: false };
+  const headers = (await cases[0]?.headers(callers.add({ scopes }), signing)) ?? {};
+  issuer.status = 500;
+  for (const path of ['/v1/notes', '/trpc/notes', '/trpc/notes,me?batch=1', '/v1/ticks', '/trpc/ticks']) {
+    const response = await server.fetch(`${server.origin}${path}`, { headers });
+    expect([
+      response.status,
+      response.headers.get('retry-after'),
+      response.headers.get('www-authenticate'),
+    ]).toEqual([503, '1', null]);
+    expect(await response.text()).toContain('Access tokens cannot be checked now. Try again later.');
+  }
+  issuer.status = 200;
+  await expect
+    .poll(async () => (await server.fetch(`${server.origin}/v1/notes`, { headers })).status, {
+      timeout: 5000,
+    })
+    .toBe(200);
+});
