@@ -26,6 +26,12 @@ const malformed: HttpRejection = {
   message: 'The request is not well-formed HTTP/1.1 (RFC 9112).',
 };
 
+export const connectRejection: HttpRejection = {
+  status: 400,
+  code: 'BAD_REQUEST',
+  message: 'This server is no proxy: it takes no CONNECT (RFC 9110 §9.3.6).',
+};
+
 /** @returns `undefined` for an error of the connection, which has no response */
 export const parseRejection = (code = ''): HttpRejection | undefined =>
   rejections[code] ?? (code.startsWith('HPE_') ? malformed : undefined);

@@ -74,7 +74,8 @@ export abstract class NodeRequest extends ServerRequest {
     this.res = res;
     // A client of HTTP/1.0 would have to be told that it may send another one.
     this.isLast = this.rejection !== undefined || head.isLast || head.mayLackHost;
-    this.isWaiting = head.expects;
+    // A client of HTTP/1.0 does not wait, whatever it says.
+    this.isWaiting = head.expects && !head.mayLackHost;
   }
 
   get connection(): Socket {

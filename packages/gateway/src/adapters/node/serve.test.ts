@@ -74,6 +74,14 @@ describe('a request', () => {
     await closed;
     expect(text()).toMatch(/^HTTP\/1\.1 401 .*\r\nConnection: close\r\n.*no$/s);
   });
+
+  it('of HTTP/1.0 that expects 100-continue is not told to go on (RFC 9110 §10.1.1)', async () => {
+    const listening = await listen(async (request) => ok(String((await request.body(10)).byteLength)));
+    const { socket, text, closed } = await dial(listening);
+    socket.write('POST / HTTP/1.0\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nhi');
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 200 .*2$/s);
+  });
 });
 
 describe('what Node rejects by itself', () => {
@@ -123,6 +131,16 @@ describe('what Node rejects by itself', () => {
       expect(isHandled).toBe(false);
     },
   );
+
+  it.each([
+    ['malformed', 'no HTTP\r\n\r\n'],
+    ['meant for a proxy', 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test\r\n\r\n'],
+  ])('because it is %s has no response behind a request that is being handled', async (_what, wire) => {
+    const { socket, text, closed } = await dial(await listen(() => new Promise(() => {})));
+    socket.write(get('/') + wire);
+    await closed;
+    expect(text()).toBe('');
+  });
 
   it('in a body ends its connection and aborts its request', async () => {
     let request: HttpRequest | undefined;

@@ -12,7 +12,7 @@ import { checkLimits, type CloseOptions, type Listening, type ServeOptions } fro
 import { Connection } from './connection.ts';
 import { httpDate } from './httpDate.ts';
 import { LeanMessage, LeanResponse } from './lean.ts';
-import { parseRejection, unreadRequest } from './parseRejection.ts';
+import { connectRejection, parseRejection, unreadRequest } from './parseRejection.ts';
 import type { NodeRequest } from './request.ts';
 import { Responder } from './responder.ts';
 import { ServedRequest } from './servedRequest.ts';
@@ -109,22 +109,19 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   server.on('checkContinue', receive);
   server.on('checkExpectation', receive);
 
-  const reject = (socket: Socket, rejection: HttpRejection) =>
-    writeLast(socket, rejectHttp(unreadRequest(socket.remoteAddress), rejection));
-  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
-    const socket = stream as Socket;
-    const rejection = parseRejection(error.code);
+  /** Rejects what is no request, and closes its connection. */
+  function reject(socket: Socket, rejection: HttpRejection | undefined): void {
+    // It would be taken for the response to a request that is still being handled.
     const isAnswering = (connections.get(socket)?.requests.size ?? 0) > 0;
-    if (rejection && socket.writable && !isAnswering && socket.bytesRead > 0) reject(socket, rejection);
-    else socket.destroy();
-  });
+    if (!rejection || !socket.writable || isAnswering || socket.bytesRead === 0) socket.destroy();
+    else writeLast(socket, rejectHttp(unreadRequest(socket.remoteAddress), rejection));
+  }
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) =>
+    reject(stream as Socket, parseRejection(error.code)),
+  );
   server.on('connect', (_message, stream) => {
     stream.on('error', () => {});
-    reject(stream as Socket, {
-      status: 400,
-      code: 'BAD_REQUEST',
-      message: 'This server is no proxy: it takes no CONNECT (RFC 9110 §9.3.6).',
-    });
+    reject(stream as Socket, connectRejection);
   });
 
   const endWebSockets =
