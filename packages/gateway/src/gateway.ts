@@ -21,7 +21,7 @@ import { createFailedAttempts } from './policies/failedAttempts.ts';
 import { defaultBatchSize, limitsOf } from './policies/limits.ts';
 import { loadSheddingPolicy } from './policies/loadShedding.ts';
 import { admit, type Policy, type Target } from './policies/policy.ts';
-import { createRateLimit } from './policies/rateLimit.ts';
+import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './policies/requestRecord.ts';
 import { RequestScope, type ProtocolName } from './policies/requestScope.ts';
 import { createSameSite } from './policies/sameSite.ts';
@@ -111,6 +111,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const failedAttempts =
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
+  if (options.rateLimit) requireCosts(definitions, options.rateLimit.requests);
   const watch = createCredentialWatch();
   const ownOrigin = origin === '' ? undefined : new URL(origin).origin;
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
@@ -346,10 +347,12 @@ function describedHeaders(operations: readonly Operation[], schemes: readonly Sc
       // A page must be allowed to send an API key's header.
       ...schemes.flatMap(({ document }) => (document['in'] === 'header' ? [String(document['name'])] : [])),
     ],
-    response: operations.flatMap(({ input, rest }) => [
-      ...names(rest.responseHeaders),
-      ...(rest.method === 'QUERY' && input.body ? ['Accept-Query'] : []),
-    ]),
+    response: operations
+      .flatMap(({ input, rest }) => [
+        ...names(rest.responseHeaders),
+        ...(rest.method === 'QUERY' && input.body ? ['Accept-Query'] : []),
+      ])
+      .concat(schemes.some(({ protectedResource }) => protectedResource) ? ['WWW-Authenticate'] : []),
     methods: operations.map(({ rest }) => rest.method),
   };
 }

@@ -9,6 +9,7 @@ import { documentedResponses, schemesFor, type DocumentedService } from './docum
 import type { Operation } from './operation.ts';
 import { operationDescription } from './deprecation.ts';
 import { toOpenApi32 } from './openApi32.ts';
+import { transformed } from './transformDocument.ts';
 import type { Parameter } from './parameter.ts';
 import { parameterName, parameterStyle } from './parameterStyle.ts';
 import { documentPath } from './pathTemplate.ts';
@@ -27,6 +28,11 @@ export interface DocumentOptions {
   readonly openapi?: '3.1' | '3.2';
   /** Tags that group operations, with what each is about. */
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
+  /**
+   * Changes the document as a whole, once, when it is made: the object that it returns is served. Operations have
+   * `document` in their metadata, which comes before.
+   */
+  readonly transform?: (document: oas31.OpenAPIObject) => oas31.OpenAPIObject;
 }
 
 /** The OpenAPI document, as JSON. */
@@ -66,7 +72,7 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
     ...(options.schemes.length === 0 && { security: [] }),
     ...(tags && { tags }),
   };
-  return options.document.openapi === '3.2' ? toOpenApi32(complete) : complete;
+  return transformed(options.document.openapi === '3.2' ? toOpenApi32(complete) : complete, options);
 }
 
 /** OpenAPI 3.1 has `mutualTLS`, and the generator's types (trpc-to-openapi 3.3.0) do not. */

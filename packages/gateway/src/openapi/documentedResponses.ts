@@ -110,7 +110,7 @@ const eventsDescription =
 
 /** The statuses of errors, each with what it means. */
 function errorDescriptions(
-  { input, isPublic, output, procedure: { scopes }, rest }: Operation,
+  { input, isPublic, output, procedure: { deadlineMs, rateLimitCost, scopes }, rest }: Operation,
   { isRateLimited, limits, limitsAttempts, schemes }: DocumentedService,
 ): Readonly<Record<string, string | undefined>> {
   const { body, headers, path, query } = input;
@@ -121,7 +121,9 @@ function errorDescriptions(
       'A page of another site sent it, with the credential of its visitor.',
   ].filter((sentence) => typeof sentence === 'string');
   const tooMany = [
-    isRateLimited && 'More calls came than the rate limit allows.',
+    isRateLimited &&
+      rateLimitCost > 0 &&
+      `More calls came than the rate limit allows.${rateLimitCost === 1 ? '' : ` A call counts as ${rateLimitCost}.`}`,
     limitsAttempts && hasCredential && 'Too many credentials that are not valid came from this address.',
   ].filter((sentence) => sentence !== false);
   const { errorResponses: own = {} } = rest;
@@ -143,8 +145,8 @@ function errorDescriptions(
     ...(tooMany.length > 0 && { 429: tooMany.join(' ') }),
     500: 'The service failed.',
     ...(limits.maxInFlight !== Infinity && { 503: 'The service runs as many calls as it may.' }),
-    ...(limits.callTimeoutMs !== Infinity && {
-      504: 'The call took too long: whether it had an effect is unknown.',
+    ...((deadlineMs ?? limits.callTimeoutMs) !== Infinity && {
+      504: `The call took ${deadlineMs === undefined ? 'too long' : `longer than ${deadlineMs} ms`}: whether it had an effect is unknown.`,
     }),
     ...(Array.isArray(own) ? Object.fromEntries(own.map((status) => [status, statusText(status)])) : own),
   };

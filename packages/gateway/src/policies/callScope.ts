@@ -15,6 +15,11 @@ export class CallScope {
     this.#parent = parent;
   }
 
+  /** How long its calls may take, in milliseconds; `undefined`: `callTimeoutMs`. */
+  get timeoutMs(): number | undefined {
+    return undefined;
+  }
+
   /** Aborts with its parent, and at the deadline. Made when it is first read: it costs as much as a small call. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
@@ -43,5 +48,22 @@ export class CallScope {
     // Not AbortSignal.any: it takes 13 µs, this 0.2. The listener stays: the output may be a stream that goes on.
     if (parent.aborted) this.abort(parent.reason);
     else parent.addEventListener('abort', () => this.abort(parent.reason), { once: true });
+  }
+}
+
+/** The scope of one call of a procedure that has a deadline of its own. */
+export class OwnCallScope extends CallScope {
+  readonly #timeoutMs: number;
+
+  constructor(shared: CallScope, timeoutMs: number) {
+    // Its parent must hear of a client that disconnects, which it otherwise does once something waits in it.
+    shared.follow();
+    super(shared.request, shared.signal);
+    this.#timeoutMs = timeoutMs;
+    this.follow();
+  }
+
+  override get timeoutMs(): number {
+    return this.#timeoutMs;
   }
 }

@@ -3,7 +3,7 @@ import { discardStream, isBodyStream } from '../http/response.ts';
 import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { CallScope } from './callScope.ts';
+import { OwnCallScope, type CallScope } from './callScope.ts';
 import { Deadlines, Waiting } from './deadlines.ts';
 import type { Limits } from './limits.ts';
 import type { Tracing } from './tracing.ts';
@@ -49,7 +49,7 @@ export class Calls {
     ctx: unknown,
     inputs: RawInputs,
     index: number,
-    scope: CallScope,
+    shared: CallScope,
     receiver: OutcomeReceiver,
   ): void {
     const rejection = this.rejection(1);
@@ -57,6 +57,8 @@ export class Calls {
       receiver.settle(index, new Failure(rejection));
       return;
     }
+    const { deadlineMs } = procedure;
+    const scope = deadlineMs === undefined ? shared : new OwnCallScope(shared, deadlineMs);
     const outcome =
       this.#tracing === undefined
         ? execute(procedure, ctx, inputs, index, scope)

@@ -1,13 +1,19 @@
 import { GatewayError } from '../procedures/gatewayError.ts';
 import { token } from '../http/headers.ts';
-import type { HttpRequest } from '../http/request.ts';
+import { originMatcher, requireOrigins, type Origins } from './origins.ts';
 import type { Header } from '../http/response.ts';
 import type { Policy } from './policy.ts';
+import type { RequestScope } from './requestScope.ts';
 
 /** Which pages of other origins may call (WHATWG Fetch, "HTTP CORS protocol"). */
 export interface CorsOptions {
-  /** Exact origins, as browsers send them: `https://pets.example`. */
-  readonly origins: readonly string[];
+  /**
+   * Exact origins, as browsers send them: `https://pets.example`. A `*` in the first label of a host with two further ones
+   * stands for the name of a preview deployment: `https://pets-*.vercel.app` (letters, digits and hyphens). Or a
+   * synchronous function that returns `true` for the origins that may call: keep in memory what it needs. Pages of these
+   * may also open WebSockets, and use cookies where `credentials` is set.
+   */
+  readonly origins: Origins;
   /** Whether pages may send cookies and client certificates. A bearer token needs no such leave. Default: false. */
   readonly credentials?: boolean;
   /**
@@ -46,13 +52,18 @@ export function corsPolicy(
   requireNames('exposeHeaders', exposeHeaders);
   const allowed = eachOnce(alwaysAllowed, described.request, allowHeaders);
   const exposed = eachOnce(alwaysExposed, described.response, exposeHeaders);
-  for (const origin of origins) {
-    if (!origin.includes('*') && URL.canParse(origin) && new URL(origin).origin === origin) continue;
-    throw new GatewayError(
-      `cors.origins names "${origin}", which is not an origin: write scheme, host and port alone, as https://pets.example.`,
-    );
+  requireOrigins('cors.origins', origins);
+  const matches = originMatcher(origins);
+  /** What a function throws is for the log: the origin may not call. */
+  function allows(origin: string | undefined, scope: RequestScope): origin is string {
+    if (origin === undefined) return false;
+    try {
+      return matches(origin, scope.request);
+    } catch (cause) {
+      scope.error ??= cause;
+      return false;
+    }
   }
-  const known = new Set(origins);
   const atNoPath = eachOnce(anyMethod, described.methods);
   const withCredentials: readonly Header[] = credentials
     ? [['access-control-allow-credentials', 'true']]
@@ -62,9 +73,10 @@ export function corsPolicy(
     ['access-control-max-age', String(maxAgeSeconds)],
   ];
 
-  function headers(origin: string | undefined, allow: string | undefined): readonly Header[] {
+  function headers(scope: RequestScope, allow: string | undefined): readonly Header[] {
+    const origin = scope.request.header('origin');
     // Also without an origin: the response to the next page would differ.
-    if (origin === undefined || !known.has(origin)) return [vary];
+    if (!allows(origin, scope)) return [vary];
     return [
       ['access-control-allow-origin', origin],
       ...withCredentials,
@@ -76,30 +88,30 @@ export function corsPolicy(
   }
 
   return {
-    complete({ request }, response) {
-      const origin = request.header('origin');
+    complete(scope, response) {
+      const { request } = scope;
       if (request.method !== 'OPTIONS') {
         if (response.header('access-control-allow-origin') !== undefined) return;
-        for (const header of headers(origin, undefined)) response.headers.push(header);
+        for (const header of headers(scope, undefined)) response.headers.push(header);
         return;
       }
-      if (response.status === 404 && isPreflight(request)) {
+      if (response.status === 404 && isPreflight(scope)) {
         // A browser goes no further where the preflight fails, and hides the 404 from its page (WHATWG Fetch §4.8).
         response.status = 204;
         response.headers = [];
         response.sharedHeaders = [];
         response.body = undefined;
-        for (const header of headers(origin, atNoPath)) response.headers.push(header);
+        for (const header of headers(scope, atNoPath)) response.headers.push(header);
         return;
       }
-      for (const header of headers(origin, response.header('allow'))) response.headers.push(header);
+      for (const header of headers(scope, response.header('allow'))) response.headers.push(header);
     },
   };
 
-  function isPreflight(request: HttpRequest): boolean {
+  function isPreflight(scope: RequestScope): boolean {
+    const { request } = scope;
     return (
-      request.header('access-control-request-method') !== undefined &&
-      known.has(request.header('origin') ?? '')
+      request.header('access-control-request-method') !== undefined && allows(request.header('origin'), scope)
     );
   }
 }

@@ -19,7 +19,7 @@ export abstract class Waiting {
 }
 
 /**
- * Ends what waits longer than `callTimeoutMs`, by one timer: nearly every call ends long before its deadline.
+ * Ends what waits longer than `callTimeoutMs`, or than its scope says, by one timer: nearly every call ends long before its deadline.
  *
  * What waits is a linked list. A `Set` made every call that waits live until a full collection, which doubled the time
  * of a query with an async resolver: V8 lets each table that a set outgrew point to the next one, so a dead table in the
@@ -32,6 +32,8 @@ export class Deadlines {
   #last: Waiting | undefined = undefined;
   #size = 0;
   #timer: Timer | undefined;
+  /** When the timer fires, by `performance.now()`. */
+  #sweepsAt = Infinity;
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
@@ -44,13 +46,14 @@ export class Deadlines {
   /** Waits from now on. The scope has its deadline from the first on that waits in it. */
   add(waiting: Waiting): void {
     waiting.scope.follow();
-    waiting.scope.deadline ??= performance.now() + this.#timeoutMs;
+    const { scope } = waiting;
+    scope.deadline ??= performance.now() + (scope.timeoutMs ?? this.#timeoutMs);
     waiting.previous = this.#last;
     if (this.#last) this.#last.next = waiting;
     else this.#first = waiting;
     this.#last = waiting;
     this.#size += 1;
-    if (this.#timer === undefined && this.#timeoutMs !== Infinity) this.#sweepIn(this.#timeoutMs);
+    if (scope.deadline < this.#sweepsAt) this.#sweepIn(scope.deadline);
   }
 
   /** @returns whether it still waited */
@@ -68,14 +71,17 @@ export class Deadlines {
     return true;
   }
 
-  #sweepIn(ms: number): void {
-    // A listener of an abort may have set the timer meanwhile.
+  #sweepIn(deadline: number): void {
+    // One that is for later, or that a listener of an abort has set meanwhile.
     clearTimeout(this.#timer);
-    this.#timer = unref(setTimeout(() => this.#sweep(), Math.min(ms, longestTimer)));
+    this.#sweepsAt = deadline;
+    const ms = Math.min(deadline - performance.now(), longestTimer);
+    this.#timer = unref(setTimeout(() => this.#sweep(), ms));
   }
 
   #sweep(): void {
     this.#timer = undefined;
+    this.#sweepsAt = Infinity;
     // A timer may fire a little early.
     const now = performance.now() + 1;
     let next = Infinity;
@@ -88,11 +94,11 @@ export class Deadlines {
     for (const waiting of expired) {
       // Another's expiry may have ended it.
       if (!this.delete(waiting)) continue;
-      const error = timedOut(this.#timeoutMs);
+      const error = timedOut(waiting.scope.timeoutMs ?? this.#timeoutMs);
       waiting.expire(error);
       waiting.scope.abort(error);
     }
-    if (next !== Infinity) this.#sweepIn(next - now);
+    if (next < this.#sweepsAt) this.#sweepIn(next);
   }
 }
 

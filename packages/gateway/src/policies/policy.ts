@@ -10,6 +10,8 @@ import type { HeaderSource } from './scheme.ts';
 export interface Target {
   /** The number of calls in the request, at least 1. */
   readonly callCount: number;
+  /** How many calls they count as for the rate limit. Default: `callCount`. */
+  readonly cost?: number;
   /** Whether all its procedures are served without a credential (`protect: false`). */
   readonly isPublic: boolean;
   /** Where credentials are read, if not in the request's headers alone. */

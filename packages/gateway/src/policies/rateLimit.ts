@@ -4,7 +4,9 @@ import { requirePositiveIntegers } from './limits.ts';
 import type { ClientAddress } from './clientAddress.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
+import { GatewayError } from '../procedures/gatewayError.ts';
 import { LimitError } from '../procedures/limitError.ts';
+import type { Procedure } from '../procedures/procedures.ts';
 import type { Policy } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
 import { createTokenBuckets } from './tokenBuckets.ts';
@@ -29,10 +31,21 @@ export interface RateLimitOptions<Identity> {
 /** Counts calls of a caller. */
 export interface RateLimit<Identity> extends Policy<Identity> {
   /**
-   * Counts calls; returns an error where the caller has made too many, or cannot be named. Adds the `RateLimit` headers to
+   * Counts calls by what they cost; returns an error where the caller has made too many, or cannot be named. Adds the `RateLimit` headers to
    * the scope. It never throws.
    */
-  count(scope: RequestScope<Identity>, calls: number): TRPCError | undefined;
+  count(scope: RequestScope<Identity>, cost: number, calls?: number): TRPCError | undefined;
+}
+
+/** @throws {GatewayError} a line for each procedure that costs more than a full bucket holds */
+export function requireCosts(procedures: readonly Procedure[], requests: number): void {
+  const problems = procedures
+    .filter(({ rateLimitCost }) => rateLimitCost > requests)
+    .map(
+      ({ path, rateLimitCost }) =>
+        `The procedure ${path} has rateLimitCost: ${rateLimitCost}, and rateLimit allows ${requests} calls: it could never be called. Lower the cost or raise rateLimit.requests.`,
+    );
+  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
 }
 
 /**
@@ -51,7 +64,7 @@ export function createRateLimit<Identity>(
       ? `address ${clientAddress(request)}`
       : `credential ${scheme?.name} ${credential}`;
 
-  function count(scope: RequestScope<Identity>, calls: number): TRPCError | undefined {
+  function count(scope: RequestScope<Identity>, cost: number, calls = cost): TRPCError | undefined {
     const { identity, request } = scope;
     let caller: string;
     try {
@@ -59,7 +72,7 @@ export function createRateLimit<Identity>(
     } catch (cause) {
       return clientError(failureOf(cause).error);
     }
-    const { isTaken, left, waitMs, fullMs } = take(caller, calls);
+    const { isTaken, left, waitMs, fullMs } = take(caller, cost);
     scope.headers = [
       ['ratelimit-policy', policy],
       ['ratelimit', `"default";r=${left};t=${Math.ceil(fullMs / 1000)}`],
@@ -68,12 +81,15 @@ export function createRateLimit<Identity>(
     return new LimitError('rate', {
       code: 'TOO_MANY_REQUESTS',
       message:
-        calls > requests
-          ? `A batch of ${calls} calls is more than the rate limit of ${requests} calls in ${windowSeconds} s ever allows.`
+        cost > requests
+          ? `A batch of ${calls} calls${cost === calls ? '' : ` that count as ${cost}`} is more than the rate limit of ${requests} calls in ${windowSeconds} s ever allows.`
           : `The rate limit is ${requests} calls in ${windowSeconds} s. Try again later.`,
       retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
     });
   }
 
-  return { count, admit: (scope, target) => count(scope, target.callCount) };
+  return {
+    count,
+    admit: (scope, { callCount, cost = callCount }) => count(scope, cost, callCount),
+  };
 }

@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../http/request.ts';
+import { originMatcher, type Origins } from './origins.ts';
 import { createSocketOrigins } from './socketOrigins.ts';
 
 /**
@@ -13,13 +14,13 @@ export type SameSite = (request: HttpRequest) => boolean;
  * @param origins whose pages may use the credentials of their visitors here
  * @param publicOrigin the server's own origin behind a proxy, which may have written another `Host`
  */
-export function createSameSite(origins: readonly string[], publicOrigin: string | undefined): SameSite {
-  const trusted = new Set(origins);
+export function createSameSite(origins: Origins, publicOrigin: string | undefined): SameSite {
+  const trusts = originMatcher(origins);
   const hasOwnOrigin = createSocketOrigins(origins, publicOrigin);
   return (request) => {
     const site = request.header('sec-fetch-site');
     if (site === undefined) return hasOwnOrigin(request);
-    return site === 'same-origin' || site === 'none' || trusted.has(request.header('origin') ?? '');
+    return site === 'same-origin' || site === 'none' || trusts(request.header('origin') ?? '', request);
   };
 }
 

@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../http/request.ts';
+import { originMatcher, type Origins } from './origins.ts';
 
 /**
  * Whether a WebSocket may be opened: by any program, and by pages of these origins and of the server's own. Browsers ask
@@ -7,15 +8,11 @@ import type { HttpRequest } from '../http/request.ts';
 export type SocketOrigins = (request: HttpRequest) => boolean;
 
 /** @param publicOrigin the server's own origin behind a proxy, which may have written another `Host` */
-export function createSocketOrigins(
-  origins: readonly string[],
-  publicOrigin: string | undefined,
-): SocketOrigins {
-  const known = new Set(origins);
-  if (publicOrigin !== undefined) known.add(publicOrigin);
+export function createSocketOrigins(origins: Origins, publicOrigin: string | undefined): SocketOrigins {
+  const allows = originMatcher(origins);
   return (request) => {
     const origin = request.header('origin');
-    if (origin === undefined || known.has(origin)) return true;
+    if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
     // Its host alone: whether a proxy in front was asked over TLS cannot be seen here.
     return URL.canParse(origin) && new URL(origin).host === request.header('host')?.toLowerCase();
   };

@@ -1,4 +1,5 @@
 import type { z } from 'zod/v4';
+import type { oas31 } from 'zod-openapi';
 import type { ErrorDefinitions } from './declareErrors.ts';
 
 /** When an operation was deprecated, when it goes, and what replaces it. Headers and the document are made of this. */
@@ -131,6 +132,11 @@ export interface RestMeta {
   readonly idempotencyKey?: boolean;
   readonly deprecation?: Deprecation;
   readonly pagination?: Pagination;
+  /**
+   * Changes the operation in the document, once, after everything else is described: the object that it returns stands
+   * there. `null` leaves the operation out of the document; it is served all the same.
+   */
+  readonly document?: (operation: oas31.OperationObject) => oas31.OperationObject | null;
 }
 
 /** The metadata of a router: `initTRPC.meta<GatewayMeta>()`. */
@@ -142,6 +148,14 @@ export interface GatewayMeta {
    * `const writer = t.procedure.meta({ scopes: ['pets:write'] })`.
    */
   readonly scopes?: readonly string[];
+  /**
+   * How long a call may take, in milliseconds, from when it starts: longer or shorter than `callTimeoutMs`, over REST, tRPC
+   * and WebSockets. Then it is answered 504 and its `signal` aborts, and those of other calls of its batch do not.
+   * `Infinity`: as long as it likes.
+   */
+  readonly deadlineMs?: number;
+  /** How many calls a call counts as for `rateLimit`, over REST, tRPC and WebSockets. Default: 1; 0 is never limited. */
+  readonly rateLimitCost?: number;
   /**
    * Describes what a formatter of your own in `.errors()` makes, for REST, the document and generated types: `data.code`
    * of a shape is one of these codes, and `data.data` fits its schema. `.errors(declareErrors(…))` needs none of it.

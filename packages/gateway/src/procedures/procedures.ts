@@ -1,4 +1,5 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
+import { readCallLimits, type CallLimits } from './callLimits.ts';
 import { compile } from './compile.ts';
 import type { Executable } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
@@ -22,7 +23,7 @@ export interface ServedProcedure {
 }
 
 /** What the gateway reads of a procedure at start. */
-export interface Procedure extends ServedProcedure, Executable {
+export interface Procedure extends ServedProcedure, Executable, CallLimits {
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
@@ -100,5 +101,6 @@ async function readProcedure(
     output,
     errors: rest && (await readErrors(path, definition)),
     scopes: readScopes(path, meta),
+    ...readCallLimits(path, meta),
   };
 }

@@ -86,7 +86,8 @@ export function createRestProtocol<Identity>(
     target({ method, path }) {
       const match = matcher.match(path.slice(basePathLength));
       const operation = match?.value.get(method === 'HEAD' ? 'GET' : method);
-      return { callCount: 1, isPublic: operation?.isPublic === true, match, operation };
+      const cost = operation?.procedure.rateLimitCost ?? 1;
+      return { callCount: 1, cost, isPublic: operation?.isPublic === true, match, operation };
     },
     options: (scope, { match }) =>
       match ? new ResponseDraft(204, optionsHeaders(match.value)) : errorResponse(notFound, scope),

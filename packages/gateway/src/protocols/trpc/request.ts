@@ -72,6 +72,12 @@ export class TrpcRequest implements Target, RawInputs {
     return this.phase === 'info' || this.paths.length === 0 ? 1 : this.paths.length;
   }
 
+  get cost(): number {
+    const { callCount, procedures } = this;
+    if (procedures.length !== callCount) return callCount;
+    return procedures.reduce((sum, procedure) => sum + (procedure?.rateLimitCost ?? 1), 0);
+  }
+
   get isPublic(): boolean {
     if (this.#settings.publicProcedures.size === 0 || this.paths.length === 0) return false;
     return this.paths.every((path) => this.#settings.publicProcedures.has(path));

@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromUnknown, type TRPCRequestInfo } from '@trpc/server/http';
+import type { TRPCClientOutgoingMessage } from '@trpc/server/rpc';
 import { isThenable } from '../../http/after.ts';
 import { nextTurn, unref, type Timer } from '../../http/eventLoop.ts';
 import { isObject } from '../../http/isObject.ts';
@@ -186,10 +187,11 @@ export class SocketConnection extends Socket implements SocketHandler {
     }
   }
 
-  /** The calls of a message. It costs what a call does, whatever is in it, and so does each further call. */
+  /** The calls of a message. It costs what its first call does, or one that is none, and each further call its own. */
   #read(message: string | Buffer): readonly SocketCall[] {
-    const exceeded = this.#charge();
     const parts = this.read(message);
+    const charged = parts?.find((part) => part.id !== null && part.method !== 'subscription.stop');
+    const exceeded = this.#charge(charged);
     const calls: SocketCall[] = [];
     let isAllCalls = parts !== undefined;
     if (!parts) this.record(new TRPCError({ code: 'BAD_REQUEST' }));
@@ -205,7 +207,7 @@ export class SocketConnection extends Socket implements SocketHandler {
       } else if (method === 'subscription.stop') {
         this.subscriptions.get(id)?.abort();
       } else {
-        const call = new SocketCall(this, id, part, index, calls.length > 0 ? this.#charge() : exceeded);
+        const call = new SocketCall(this, id, part, index, part === charged ? exceeded : this.#charge(part));
         isAllCalls &&= call.procedure !== undefined;
         const isSubscription = method === 'subscription';
         if (isSubscription && this.subscriptions.has(id)) {
@@ -222,9 +224,12 @@ export class SocketConnection extends Socket implements SocketHandler {
     return calls;
   }
 
-  /** Counts a call, or a message, to the rate limit. */
-  #charge(): TRPCError | undefined {
-    return this.settings.rateLimit?.count(this.scope, 1);
+  /** Counts a call, or a message that is none, to the rate limit. */
+  #charge(part?: TRPCClientOutgoingMessage): TRPCError | undefined {
+    const { procedures, rateLimit } = this.settings;
+    if (rateLimit === undefined) return undefined;
+    const path = part && 'params' in part ? part.params.path : '';
+    return rateLimit.count(this.scope, procedures.get(path)?.rateLimitCost ?? 1);
   }
 
   /** Answers what is no call with an error. */

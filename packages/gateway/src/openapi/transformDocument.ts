@@ -1,0 +1,42 @@
+import type { oas31 } from 'zod-openapi';
+import { GatewayError } from '../procedures/gatewayError.ts';
+import type { Operation } from './operation.ts';
+import { documentPath } from './pathTemplate.ts';
+
+type Document = Readonly<Record<string, unknown>>;
+
+interface Transforms {
+  readonly operations: readonly Operation[];
+  readonly document: { readonly transform?: (document: oas31.OpenAPIObject) => oas31.OpenAPIObject };
+}
+
+/**
+ * Applies `document` of each operation's metadata, then `document.transform`.
+ * @throws {GatewayError} where one of them returns nothing
+ */
+export function transformed(document: Document, { operations, ...options }: Transforms): Document {
+  const { transform } = options.document;
+  const paths = document['paths'] as Record<string, Record<string, unknown>>;
+  for (const { procedure, rest } of operations) {
+    if (rest.document === undefined) continue;
+    const path = documentPath(rest.path);
+    const item = paths[path] ?? {};
+    const names = rest.method === 'QUERY' ? ['query', 'x-query'] : [rest.method.toLowerCase()];
+    const name = names.find((each) => each in item) ?? '';
+    const changed = rest.document(item[name] as oas31.OperationObject);
+    if ((changed as unknown) === undefined) {
+      throw new GatewayError(
+        `The procedure ${procedure.path} has a document function that returned undefined: return the operation, or null to leave it out of the document.`,
+      );
+    }
+    if (changed === null) delete item[name];
+    else item[name] = changed;
+    if (Object.keys(item).length === 0) delete paths[path];
+  }
+  if (transform === undefined) return document;
+  const changed = transform(document as unknown as oas31.OpenAPIObject) as unknown;
+  if (changed === undefined) {
+    throw new GatewayError('document.transform returned undefined: return the document.');
+  }
+  return changed as Document;
+}

@@ -1,0 +1,87 @@
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { initTRPC } from '@trpc/server';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { startShape } from './startShape.ts';
+
+// Changes to the document without a fork: trpc-openapi's `filter`, oRPC's `spec`; swagger-autogen #237 (extensions of an
+// operation), kogosoftwarellc/open-api #768 (of the document).
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const calls: string[] = [];
+const router = t.router({
+  described: t.procedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/described',
+        document: (operation) => {
+          calls.push('described');
+          return { ...operation, 'x-internal': true };
+        },
+      },
+    })
+    .query(() => 'here'),
+  hidden: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/hidden', document: () => null } })
+    .mutation(() => 'served'),
+  asked: t.procedure
+    .meta({
+      openapi: {
+        method: 'QUERY',
+        path: '/asked',
+        document: (operation) => ({ ...operation, summary: 'Asked.' }),
+      },
+    })
+    .input(z.object({ name: z.string() }))
+    .query(({ input }) => input.name),
+});
+
+it.each([
+  ['3.1', 'x-query'],
+  ['3.2', 'query'],
+] as const)('operations and the document %s are transformed once', async (openapi, query) => {
+  calls.length = 0;
+  const shape = await startShape(router, {
+    document: {
+      title: 'Shape',
+      version: '1.0.0',
+      openapi,
+      transform: (document) => {
+        calls.push('document');
+        return { ...document, info: { ...document.info, contact: { email: 'api@shop.example' } } };
+      },
+    },
+  });
+  const served = (await (
+    await shape.server.fetch(`${shape.origin}/openapi.json`)
+  ).json()) as typeof shape.document;
+  expect(served).toEqual(shape.document);
+  expect(served).toMatchObject({
+    info: { title: 'Shape', contact: { email: 'api@shop.example' } },
+    paths: {
+      '/described': { get: { operationId: 'described', 'x-internal': true } },
+      '/asked': { [query]: { summary: 'Asked.' } },
+    },
+  });
+  expect(calls).toEqual(['described', 'document']);
+});
+
+it('an operation that its metadata leaves out of the document is served', async () => {
+  const { document, restJson } = await startShape(router);
+  expect(Object.keys(document.paths)).toEqual(['/described', '/asked']);
+  expect(await restJson('/hidden', { method: 'POST' })).toEqual([200, 'served']);
+});
+
+it('a transform that returns nothing is an error that names it', async () => {
+  const forgetful = t.router({
+    odd: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/odd', document: (() => {}) as never } })
+      .query(() => ''),
+  });
+  await expect(startShape(forgetful)).rejects.toThrow(
+    'The procedure odd has a document function that returned undefined',
+  );
+  const document = { title: 'Shape', version: '1.0.0', transform: (() => {}) as never };
+  await expect(startShape(router, { document })).rejects.toThrow('document.transform returned undefined');
+});

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createGateway } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';
+import { initTRPC } from '@trpc/server';
+import { expect, it, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import { needs } from '../../servers.ts';
+import { startShape } from './startShape.ts';
+
+// A deadline and a cost of each procedure. The deadline is a plugin of oRPC (timeout); no thread about tRPC.
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const aborted: string[] = [];
+const waits = (name: string, ms: number) =>
+  async function wait({ signal }: { readonly signal: AbortSignal | undefined }): Promise<string> {
+    signal?.addEventListener('abort', () => aborted.push(name));
+    await sleep(ms);
+    return name;
+  };
+
+const slow = t.router({
+  short: t.procedure
+    .meta({ deadlineMs: 60, openapi: { method: 'GET', path: '/short' } })
+    .query(waits('short', 1000)),
+  long: t.procedure
+    .meta({ deadlineMs: 5000, openapi: { method: 'GET', path: '/long' } })
+    .query(waits('long', 500)),
+  usual: t.procedure.meta({ openapi: { method: 'GET', path: '/usual' } }).query(waits('usual', 150)),
+});
+
+const tooLong = (ms: number) => `The call took longer than ${ms} ms; whether it had an effect is unknown.`;
+
+it('a procedure’s deadlineMs is shorter or longer than callTimeoutMs, over REST', async () => {
+  const { restJson } = await startShape(slow, { callTimeoutMs: 300 });
+  const started = performance.now();
+  expect(await restJson('/short')).toEqual([
+    504,
+    { code: 'GATEWAY_TIMEOUT', message: tooLong(60), status: 504 },
+  ]);
+  expect(performance.now() - started).toBeLessThan(400);
+  expect(await restJson('/long')).toEqual([200, 'long']);
+});
+
+it('a call of a batch ends at its own deadline, and the others go on unaborted', async () => {
+  aborted.length = 0;
+  const { server } = await startShape(slow, { callTimeoutMs: 2000 });
+  const client = createTRPCClient<typeof slow>({
+    links: [httpBatchLink({ url: `${server.origin}/trpc`, fetch: server.fetch as never })],
+  });
+  const [short, usual] = await Promise.allSettled([client.short.query(), client.usual.query()]);
+  expect(short).toMatchObject({ reason: { message: tooLong(60), data: { httpStatus: 504 } } });
+  expect(usual).toEqual({ status: 'fulfilled', value: 'usual' });
+  expect(aborted).toEqual(['short']);
+});
+
+/** tRPC's own client, on a WebSocket. */
+function onSocket<Router extends typeof slow | typeof costly>(origin: string) {
+  const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
+  onTestFinished(() => ws.close());
+  return createTRPCClient<Router>({ links: [wsLink({ client: ws } as never)] });
+}
+
+it('a call on a WebSocket ends at the deadline of its procedure', async () => {
+  needs('a port');
+  const { origin } = await startShape(slow, { callTimeoutMs: 2000 });
+  const client = onSocket<typeof slow>(origin);
+  const [short, usual] = await Promise.allSettled([client.short.query(), client.usual.query()]);
+  expect(short).toMatchObject({ reason: { message: tooLong(60) } });
+  expect(usual).toEqual({ status: 'fulfilled', value: 'usual' });
+});
+
+const costly = t.router({
+  search: t.procedure
+    .meta({ rateLimitCost: 5, openapi: { method: 'GET', path: '/search' } })
+    .query(() => 'found'),
+  read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
+  ping: t.procedure.meta({ rateLimitCost: 0, openapi: { method: 'GET', path: '/ping' } }).query(() => 'pong'),
+});
+const rateLimit = { requests: 11, windowSeconds: 3600 };
+
+it('rateLimitCost says how many calls one counts as, over REST and tRPC, and of a batch each for itself', async () => {
+  const { rest, server } = await startShape(costly, { rateLimit });
+  const left = async (response: Response) => {
+    await response.text();
+    return [response.status, /r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]];
+  };
+  const rpc = (path: string) => server.fetch(`${server.origin}/trpc/${path}`);
+  expect(await left(await rest('/search'))).toEqual([200, '6']);
+  expect(await left(await rpc('ping'))).toEqual([200, '6']);
+  expect(await left(await rpc('ping,read?batch=1&input=%7B%7D'))).toEqual([200, '5']);
+  expect(await left(await rpc('search,read?batch=1&input=%7B%7D'))).toEqual([429, '5']);
+  expect(await left(await rpc('search'))).toEqual([200, '0']);
+  expect(await left(await rest('/read'))).toEqual([429, '0']);
+  expect(await left(await rest('/ping'))).toEqual([200, '0']);
+});
+
+it('rateLimitCost counts on a WebSocket', async () => {
+  needs('a port');
+  const { origin } = await startShape(costly, { rateLimit: { ...rateLimit, requests: 7 } });
+  const client = onSocket<typeof costly>(origin);
+  // The socket itself was the first.
+  expect(await client.search.query()).toBe('found');
+  expect(await client.ping.query()).toBe('pong');
+  expect(await client.read.query()).toBe('read');
+  await expect(client.read.query()).rejects.toThrow('The rate limit is 7 calls');
+  expect(await client.ping.query()).toBe('pong');
+});
+
+it('the document names the deadline and the cost', async () => {
+  const { document } = await startShape(t.mergeRouters(slow, costly), { rateLimit, callTimeoutMs: 300 });
+  const described = (path: string, status: number) =>
+    (document.paths[path] as never as Record<string, { responses: Record<number, { description: string }> }>)[
+      'get'
+    ]?.responses[status]?.description;
+  expect(described('/short', 504)).toBe(
+    'The call took longer than 60 ms: whether it had an effect is unknown.',
+  );
+  expect(described('/usual', 504)).toBe('The call took too long: whether it had an effect is unknown.');
+  expect(described('/search', 429)).toBe('More calls came than the rate limit allows. A call counts as 5.');
+  expect(described('/ping', 429)).toBeUndefined();
+});
+
+it.each([
+  [{ deadlineMs: 0 }, 'deadlineMs: 0; it must be a positive number'],
+  [{ rateLimitCost: -1 }, 'rateLimitCost: -1; it must be an integer, 0 or more'],
+  [{ rateLimitCost: 12 }, 'rateLimitCost: 12, and rateLimit allows 11 calls'],
+  [{ openapi: { method: 'GET', path: '/x', deadlineMs: 5 } }, 'deadlineMs in meta.openapi'],
+])('a procedure with %j is refused at start', async (meta, message) => {
+  const router = t.router({ odd: t.procedure.meta(meta as GatewayMeta).query(() => '') });
+  const document = { title: 'Odd', version: '1.0.0' };
+  await expect(createGateway({ router, createContext: () => ({}), rateLimit, document })).rejects.toThrow(
+    message,
+  );
+});

@@ -1,0 +1,118 @@
+import { apiKey, bearer, createGateway, type CorsOptions } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { needs } from '../../servers.ts';
+import { startShape } from './startShape.ts';
+
+// Preview deployments and origins that only a function knows: hasura/graphql-engine #8261, teamhanko/hanko #2870.
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const router = t.router({
+  read: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/read', in: { tenant: { in: 'header', name: 'X-Tenant' } } } })
+    .input(z.object({ tenant: z.string().optional() }))
+    .query(() => 'read'),
+});
+
+async function start(origins: CorsOptions['origins'], credentials = false) {
+  const shape = await startShape(router, { cors: { origins, credentials } });
+  const allowed = async (origin: string, method = 'GET') => {
+    const response = await shape.rest('/read', { method, headers: { origin } });
+    await response.text();
+    expect(response.headers.get('vary')).toContain('Origin');
+    return response.headers.get('access-control-allow-origin');
+  };
+  return { ...shape, allowed };
+}
+
+describe('a pattern with *', () => {
+  it.each([
+    ['https://*--shop.netlify.app', 'https://deploy-42--shop.netlify.app', true],
+    ['https://*--shop.netlify.app', 'https://--shop.netlify.app', false],
+    ['https://*--shop.netlify.app', 'https://evil.example/--shop.netlify.app', false],
+    ['https://*--shop.netlify.app', 'https://a--shop.netlify.app.evil.example', false],
+    ['https://*--shop.netlify.app', 'https://a--shop-netlify.app', false],
+    ['https://*.shop.example', 'https://a.b.shop.example', false],
+    ['https://*.shop.example', 'http://a.shop.example', false],
+    ['https://*.shop.example:8443', 'https://a.shop.example:8443', true],
+    ['https://*.shop.example:8443', 'https://a.shop.example', false],
+    ['https://*.shop.example', 'https://shop.example', false],
+  ])('%s and a page of %s: %s', async (pattern, origin, isAllowed) => {
+    const { allowed } = await start([pattern]);
+    expect(await allowed(origin)).toBe(isAllowed ? origin : null);
+    expect(await allowed(origin, 'OPTIONS')).toBe(isAllowed ? origin : null);
+  });
+
+  it.each(['*', 'https://*', 'https://*.app', 'https://a.*.example', 'https://*-*.shop.example'])(
+    '%s is refused at start',
+    async (origin) => {
+      await expect(start([origin])).rejects.toThrow('one * may stand in the first label');
+    },
+  );
+});
+
+describe('a function', () => {
+  it('decides by origin and request', async () => {
+    const { allowed } = await start(
+      (origin, request) => origin.endsWith('.example') && request.path === '/v1/read',
+    );
+    expect(await allowed('https://a.example')).toBe('https://a.example');
+    expect(await allowed('https://a.evil')).toBeNull();
+  });
+
+  it('allows nothing by a promise, and what it throws is reported', async () => {
+    const promised = await start((async () => true) as never);
+    expect(await promised.allowed('https://a.example')).toBeNull();
+    const failing = await start(() => {
+      throw new Error('The list is away.');
+    });
+    expect(await failing.allowed('https://a.example')).toBeNull();
+    expect(failing.records.map(({ error }) => String(error))).toEqual(['Error: The list is away.']);
+  });
+
+  it('decides whose pages open WebSockets', async () => {
+    needs('a port');
+    const { origin } = await start((page) => page === 'https://shop.example');
+    const opened = (page: string) =>
+      new Promise<boolean>((resolve) => {
+        const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc`, { origin: page });
+        socket.once('open', () => {
+          resolve(true);
+          socket.close();
+        });
+        socket.once('error', () => resolve(false));
+      });
+    expect(await opened('https://shop.example')).toBe(true);
+    expect(await opened('https://evil.example')).toBe(false);
+  });
+});
+
+it('headers of inputs, of credentials and of protected resources are allowed and exposed', async () => {
+  const { fetch } = await createGateway({
+    router,
+    authentication: [
+      apiKey({ header: 'X-Shop-Key', verify: () => 'ada' }),
+      bearer({
+        verify: () => 'ada',
+        protectedResource: {
+          resource: 'https://api.example',
+          authorizationServers: ['https://login.example'],
+        },
+      }),
+    ],
+    createContext: () => ({}),
+    cors: { origins: ['https://shop.example'] },
+    document: { title: 'Shop', version: '1.0.0' },
+  });
+  const headers = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
+  const preflight = await fetch('http://localhost/v1/read', { method: 'OPTIONS', headers });
+  expect(preflight.headers.get('access-control-allow-headers')?.split(', ')).toEqual(
+    expect.arrayContaining(['X-Tenant', 'X-Shop-Key']),
+  );
+  const response = await fetch('http://localhost/v1/read', { headers });
+  expect(response.status).toBe(401);
+  expect(response.headers.get('access-control-expose-headers')).toContain('WWW-Authenticate');
+});
