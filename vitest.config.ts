@@ -15,6 +15,7 @@ process.env['TEST_SEED'] ??= String(randomInt(2 ** 31));
 const repository = [
   'packages/gateway/src/layers.test.ts',
   'apps/examples/src/readmes/citations.test.ts',
+  'apps/examples/src/readmes/adaptersPage.test.ts',
   'apps/server/src/dockerfile.test.ts',
 ];
 /** Tests of the readmes. A sentence there reruns these alone. */
@@ -39,7 +40,7 @@ const project = (
 
 const suites = 'packages/gateway/test/';
 /** Those in which no adapter takes part. */
-const suitesOfNone = ['answerFaults', 'node/mounted', 'rpcClients/official'].map(
+const suitesOfNone = ['adaptersPage', 'answerFaults', 'node/mounted', 'rpcClients/official'].map(
   (name) => `${suites}${name}.test.ts`,
 );
 /** What runs over the other adapters where `PETSTORE_TESTS` is not set: a file or two of each kind. */

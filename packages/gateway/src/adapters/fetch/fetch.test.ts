@@ -530,6 +530,22 @@ describe('gateway.fetch', () => {
     expect(await (await fetch(`${origin}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });
   });
 
+  it('has no WebSockets: a request to open one is answered like any other', async () => {
+    const { fetch } = await gateway;
+    const headers = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      authorization: 'Bearer good',
+    };
+    const response = await fetch(new Request(`${origin}/trpc`, { headers }));
+    expect([response.status, await response.json()]).toMatchObject([
+      404,
+      { error: { data: { code: 'NOT_FOUND' } } },
+    ]);
+  });
+
   it('aborts the signal of a call by that of its request', async () => {
     const { fetch } = await gateway;
     const client = new AbortController();

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { createServer, type ServerOptions } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import type { Service } from '../../http/service.ts';
+import { get, ok, until } from '../server/testing/dial.ts';
+import { nodeHandler } from './nodeHandler.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** Serves with a server of somebody's own. */
+async function serverOf(service: Service | Service['handle'], options: ServerOptions = {}) {
+  const mounted = typeof service === 'function' ? { handle: service } : service;
+  const server = createServer(options, nodeHandler(mounted)).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const dial = () => {
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {});
+    return socket;
+  };
+  return { origin: `http://127.0.0.1:${port}`, dial };
+}
+
+it('nodeHandler pulls a streamed response no faster than its socket takes it', async () => {
+  let pulled = 0;
+  const chunk = new Uint8Array(256 * 1024);
+  async function* body() {
+    for (; pulled < 200; pulled += 1) yield chunk;
+  }
+  const socket = (await serverOf(() => ok(body()))).dial();
+  socket.pause();
+  socket.write(get('/'));
+  await sleep(300);
+  expect(pulled).toBeGreaterThan(0);
+  expect(pulled).toBeLessThan(60);
+  let received = 0;
+  socket.on('data', (data) => (received += data.length));
+  socket.resume();
+  await until(() => expect(received).toBeGreaterThan(200 * chunk.byteLength));
+});
+
+it('nodeHandler reads a body in chunks, no faster than its reader takes them', async () => {
+  const held = Promise.withResolvers<void>();
+  const { dial } = await serverOf({
+    maxBodyBytes: 64 * mebibyte,
+    async handle(request) {
+      let size = 0;
+      for await (const chunk of request.bodyChunks(64 * mebibyte)) {
+        size += chunk.byteLength;
+        await held.promise;
+      }
+      return ok(String(size));
+    },
+  });
+  const socket = dial();
+  let text = '';
+  socket.on('data', (data) => (text += String(data)));
+  const length = 64 * mebibyte;
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`);
+  socket.write(new Uint8Array(length));
+  await sleep(300);
+  // What the kernel keeps for both ends.
+  expect(length - socket.writableLength).toBeLessThan(24 * mebibyte);
+  held.resolve();
+  await until(() => expect(text).toMatch(new RegExp(`\\r\\n\\r\\n${length}$`)));
+});
+
+it.each(['chunked', 'with a Content-Length'])(
+  'nodeHandler ends a body beyond maxBodyBytes, %s, whatever its reader allows',
+  async (how) => {
+    const { origin } = await serverOf({
+      maxBodyBytes: 10,
+      handle: (request) =>
+        request.body(1000).then(
+          () => ok('read'),
+          (error: unknown) => ({ ...ok(), status: error instanceof BodyTooLargeError ? 413 : 500 }),
+        ),
+    });
+    const body = 'x'.repeat(11);
+    const streamed = { body: new Blob([body]).stream(), duplex: 'half' } as const;
+    const { status } = await fetch(origin, { method: 'POST', body, ...(how === 'chunked' && streamed) });
+    expect(status).toBe(413);
+  },
+);
+
+it('nodeHandler names the address of the connection as the client’s', async () => {
+  const { origin } = await serverOf((request: HttpRequest) => ok(request.remoteAddress()));
+  const headers = { 'x-forwarded-for': '192.0.2.1' };
+  expect(await (await fetch(origin, { headers })).text()).toBe('127.0.0.1');
+});
+
+it('nodeHandler answers a request that is shed under load without handling it', async () => {
+  const { origin } = await serverOf({
+    handle: () => ok('handled'),
+    shed: () => ({ ...ok('shed'), status: 503 }),
+  });
+  const response = await fetch(origin);
+  expect([response.status, await response.text()]).toEqual([503, 'shed']);
+});
+
+it('nodeHandler leaves the limits of heads to its server', async () => {
+  const { origin } = await serverOf(({ query }) => ok(String(query.length)), { maxHeaderSize: 100_000 });
+  expect(await (await fetch(`${origin}/?${'a'.repeat(50_000)}`)).text()).toBe('50000');
+  expect((await fetch(`${origin}/?${'a'.repeat(100_000)}`)).status).toBe(431);
+});

@@ -1,0 +1,52 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { adapterDifferences } from './adapterDifferences.ts';
+import { rawCaseGroups } from './rawHttp/cases/index.ts';
+import { nodeDifferences } from './rawHttp/nodeDifferences.ts';
+
+const page = await readFile(new URL('../../../docs/adapters.md', import.meta.url), 'utf8');
+
+/** The rows of the first table below a heading, without its head. */
+function rowsBelow(heading: string): readonly (readonly string[])[] {
+  const [, section = ''] = page.split(`\n## ${heading}\n`);
+  const [, table = ''] = /((?:^\|.*\n)+)/m.exec(section) ?? [];
+  return table
+    .trimEnd()
+    .split('\n')
+    .slice(2)
+    .map((row) => row.split('|').slice(1, -1).map(trimmed));
+}
+
+const trimmed = (text: string) => text.trim();
+
+/** What is seen, as the page has it. */
+function shown(seen: unknown): string {
+  if (seen === undefined) return '–';
+  if (seen === '') return 'none';
+  if (Array.isArray(seen)) return seen.map(shown).join(', ');
+  return typeof seen === 'string' ? seen : JSON.stringify(seen);
+}
+
+it('docs/adapters.md has each difference between the adapters, with what is seen and why', () => {
+  const rows = adapterDifferences.map(({ name, reason, seen: { uws, node, fetch } }) => [
+    name,
+    shown(uws),
+    shown(node),
+    shown(fetch),
+    reason,
+  ]);
+  expect(rowsBelow('What clients see differently')).toEqual(rows);
+});
+
+it('docs/adapters.md has each difference of raw HTTP, with what each adapter does and why', () => {
+  const cases = Object.values(rawCaseGroups).flat();
+  const onUws = (names: readonly string[]) =>
+    new Set(cases.filter(({ name }) => names.includes(name)).map(({ us }) => us));
+  const rows = nodeDifferences.map(({ why, node, cases: names }) => [
+    names.length === 1 ? names[0] : `${names[0]}, and ${names.length - 1} more`,
+    [...onUws(names)].join(' / '),
+    node,
+    why,
+  ]);
+  expect(rowsBelow('Raw HTTP')).toEqual(rows);
+});
