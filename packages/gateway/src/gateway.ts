@@ -106,6 +106,11 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     isTaken: (path) => pages.has(path) || isBelow(path, rpcBasePath),
   });
 
+  const maxStreamBytes = Math.max(
+    limits.maxBodyBytes,
+    ...operations.map(({ input }) => input.body?.upload?.maxBytes ?? 0),
+  );
+
   const calls = new Calls(limits, await loadTracing());
   const clientAddress = createClientAddress(options.trustProxy ?? []);
   const failedAttempts =
@@ -322,8 +327,9 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     upgrade,
     ...(arriving.length > 0 && { shed }),
     rejectHttp,
-    fetch: createFetch({ handle, maxBodyBytes: limits.maxBodyBytes }),
+    fetch: createFetch({ handle, maxBodyBytes: limits.maxBodyBytes, maxStreamBytes }),
     maxBodyBytes: limits.maxBodyBytes,
+    maxStreamBytes,
     maxMessageBytes: socketOptions.maxMessageBytes,
     maxUnauthenticatedBytes: socketOptions.maxUnauthenticatedBytes,
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),

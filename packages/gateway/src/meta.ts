@@ -18,5 +18,6 @@ export type {
   Pagination,
   ResponseHeader,
   RestMeta,
+  UploadLimits,
 } from './procedures/meta.ts';
 export type { Reply } from './procedures/reply.ts';

@@ -55,8 +55,10 @@ export interface Service {
   readonly shed?: Shed;
   /** Default: `{ code, message, status }` as JSON, with an `X-Request-Id`. */
   readonly rejectHttp?: RejectHttp;
-  /** The largest body to accept, in bytes, whatever its reader allows. Default: 1048576. */
+  /** The largest body to accept in memory, in bytes, whatever its reader allows. Default: 1048576. */
   readonly maxBodyBytes?: number;
+  /** The largest body to accept of those that are read in chunks. Default: `maxBodyBytes`. */
+  readonly maxStreamBytes?: number;
   /** The largest WebSocket message to accept, in bytes. Default: 65536. */
   readonly maxMessageBytes?: number;
   /**

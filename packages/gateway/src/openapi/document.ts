@@ -172,7 +172,8 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
       requestBody: {
         required: body.required,
         content: Object.fromEntries(
-          body.contentTypes.map((type) => [type, { schema: bodySchema(operation) }]),
+          // OpenAPI 3.1 §4.8.14.4: bytes have no schema.
+          body.contentTypes.map((type) => [type, body.upload ? {} : { schema: bodySchema(operation) }]),
         ),
       },
     }),

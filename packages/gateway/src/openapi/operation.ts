@@ -127,6 +127,9 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
   if (rest.method === 'QUERY' && input.body === undefined) {
     reject('its method is QUERY, and no property of its input is in the body; use GET');
   }
+  if (rest.upload && !input.body?.upload) {
+    reject('its metadata has upload, and its input has no stream; leave upload out');
+  }
   const cursor = rest.pagination?.cursor;
   if (cursor !== undefined && (input.body || !input.query.get(cursor))) {
     reject(

@@ -4,6 +4,7 @@ import type { RestMeta } from '../procedures/meta.ts';
 import { inspectJson } from './jsonable.ts';
 import { formParameter, type TextParameter } from './parameter.ts';
 import { reject } from './unservable.ts';
+import { uploadKind, uploadLimits, type OperationUpload } from './uploadInput.ts';
 import { isOptional, type Shape } from './zodSchema.ts';
 
 /** What a body carries. */
@@ -15,6 +16,10 @@ export interface OperationBody {
   readonly shape: Shape;
   /** The schema of the JSON value that is the whole input; `undefined` where the body is an object of properties. */
   readonly whole: z.core.$ZodType | undefined;
+  /** Whether the body is the whole input. */
+  readonly isWhole: boolean;
+  /** The bytes that the body is; `undefined` where it has properties. */
+  readonly upload: OperationUpload | undefined;
   /** Whether the properties are those of a union of objects. */
   readonly isUnion: boolean;
   /** The properties of the input that travel elsewhere, and are ignored in a body. */
@@ -29,6 +34,7 @@ export interface OperationBody {
   readonly accepts: readonly Header[];
 }
 
+const octets = 'application/octet-stream';
 const json = 'application/json';
 const mergePatch = 'application/merge-patch+json';
 const form = 'application/x-www-form-urlencoded';
@@ -54,6 +60,8 @@ export function operationBody(
   shape: Shape,
   { rest, isInputOptional, isUnion, elsewhere }: BodyContext,
 ): OperationBody | undefined {
+  const upload = uploadBody(shape, isInputOptional, elsewhere, rest);
+  if (upload) return upload;
   const { contentTypes = [json] } = rest;
   if (contentTypes.length === 0) {
     reject(
@@ -90,6 +98,8 @@ export function operationBody(
       (!isInputOptional && (isUnion || properties.some(([, schema]) => !isOptional(schema, 'input')))),
     shape,
     whole: undefined,
+    isWhole: false,
+    upload: undefined,
     isUnion,
     elsewhere,
     dates: isUnion ? [] : dates.map(([name]) => name),
@@ -121,6 +131,59 @@ export function wholeBody(
     required: !isInputOptional || method === 'QUERY',
     shape: {},
     whole,
+    isWhole: true,
+    upload: undefined,
+    isUnion: false,
+    elsewhere: [],
+    dates: [],
+    fields: new Map(),
+    isMultipart: false,
+    accepts: acceptHeaders(method, contentTypes),
+  };
+}
+
+/** The body whose only property is its bytes. */
+function uploadBody(
+  shape: Shape,
+  isInputOptional: boolean,
+  elsewhere: readonly string[],
+  rest: RestMeta,
+): OperationBody | undefined {
+  const found = Object.entries(shape).find(([, schema]) => uploadKind(schema));
+  if (found === undefined) return undefined;
+  const [field, schema] = found;
+  const other = Object.keys(shape).find((name) => name !== field);
+  if (other !== undefined) {
+    reject(`"${field}" is the whole body, so "${other}" has no place in it; say in: { ${other}: "query" }`);
+  }
+  const isAbsent = isInputOptional || isOptional(schema, 'input');
+  return { ...bytesBody(schema, field, isAbsent, rest), shape, elsewhere };
+}
+
+/**
+ * The body that is bytes: the whole input, or a property of it.
+ * @throws {Unservable}
+ */
+export function bytesBody(
+  parser: unknown,
+  field: string | undefined,
+  isOptionalBody: boolean,
+  rest: RestMeta,
+): OperationBody {
+  const { contentTypes = [octets], method } = rest;
+  const fielded = contentTypes.find((type) => supported.includes(type));
+  if (fielded !== undefined) {
+    reject(
+      `its body is bytes, which ${fielded} cannot carry; leave contentTypes out, or name media types of bytes`,
+    );
+  }
+  return {
+    contentTypes,
+    required: !isOptionalBody || method === 'QUERY',
+    shape: {},
+    whole: undefined,
+    isWhole: field === undefined,
+    upload: { kind: uploadKind(parser) ?? 'stream', field, ...uploadLimits(rest) },
     isUnion: false,
     elsewhere: [],
     dates: [],

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isZod } from '../procedures/isZod.ts';
 import type { RestMeta } from '../procedures/meta.ts';
-import { operationBody, wholeBody, type OperationBody } from './operationBody.ts';
+import { bytesBody, operationBody, wholeBody, type OperationBody } from './operationBody.ts';
 import {
   headerParameter,
   parameterMap,
@@ -13,6 +13,7 @@ import {
 import type { PathParameter, PathTemplate } from './pathTemplate.ts';
 import { placesOf, type Place } from './places.ts';
 import { reject } from './unservable.ts';
+import { uploadKind } from './uploadInput.ts';
 import { innermost, inputProperties, isOptional, type Shape } from './zodSchema.ts';
 
 /** Where an operation finds its procedure's input in a request: derived once from the metadata and the schemas. */
@@ -90,26 +91,30 @@ const isRestNamed = (segment: string | PathParameter, name: string): boolean =>
 function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTemplate): OperationInput {
   const [schema, ...others] = inputs;
   const names = template.filter((segment) => typeof segment !== 'string');
-  if (!isZod(schema)) {
+  const isBytes = uploadKind(schema) !== undefined;
+  if (!isZod(schema) && !isBytes) {
     return reject('its input is not a zod schema, so its parameters have no names; use z.object(…)');
   }
   if (others.length > 0)
     reject('its inputs are several, and not all of them are zod objects; use z.object(…) for each');
   const hasNoBody = rest.method === 'GET' || rest.method === 'DELETE';
   if (hasNoBody || names.length > 0 || rest.in !== undefined) {
-    const type = innermost(schema)?._zod.def.type ?? 'lazy';
+    const type = isZod(schema) ? (innermost(schema)?._zod.def.type ?? 'lazy') : 'bytes';
     const remedy = hasNoBody ? ', or a method with a body: QUERY or POST' : '';
     reject(
       `its input is of the type ${type}, which has no names to make parameters of; use z.object(…)${remedy}`,
     );
   }
-  const optional = isOptional(schema, 'input');
+  const optional = isZod(schema) && isOptional(schema, 'input');
   return {
     isOptional: optional,
     path: [],
     query: parameterMap([]),
     headers: [],
-    body: wholeBody(schema, optional, rest),
+    body:
+      isZod(schema) && !isBytes
+        ? wholeBody(schema, optional, rest)
+        : bytesBody(schema, undefined, optional, rest),
     shape: {},
     places: new Map(),
     dated: [],

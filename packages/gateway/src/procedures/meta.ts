@@ -35,6 +35,12 @@ export type InputPlace = 'path' | 'query' | 'header' | 'cookie' | 'body';
  */
 export type QueryStyle = 'repeat' | 'comma' | 'brackets' | 'deepObject';
 
+/** What an upload may take. `Infinity` lifts a limit. */
+export interface UploadLimits {
+  /** The largest body, in bytes; a larger one is 413. Default: the gateway's `maxBodyBytes`. */
+  readonly maxBytes?: number;
+}
+
 /** A response header whose value follows from the output. */
 export interface ResponseHeader {
   readonly description: string;
@@ -85,10 +91,16 @@ export interface RestMeta {
   readonly deprecated?: boolean;
   /**
    * The media types of a body: `application/json`, `application/x-www-form-urlencoded`, `multipart/form-data`, and of a
-   * `PATCH` `application/merge-patch+json` (RFC 7396), in which the input's schema says what `null` may remove. Default:
-   * `application/json`.
+   * `PATCH` `application/merge-patch+json` (RFC 7396), in which the input's schema says what `null` may remove. Of an input
+   * that is bytes (`octetInputParser`, `z.instanceof(ReadableStream)`, `Uint8Array` or `Blob`): any others. Default:
+   * `application/json`, and `application/octet-stream` of bytes.
    */
   readonly contentTypes?: readonly string[];
+  /**
+   * The limits of a body that is a stream: those of the gateway are for bodies in memory. A call that reads a large one
+   * also needs a `deadlineMs` that its client can meet.
+   */
+  readonly upload?: UploadLimits;
   /** Request headers that the document describes. They are not part of the input: `createContext` reads them. */
   readonly requestHeaders?: z.ZodObject;
   /** What the document says of a successful answer. */

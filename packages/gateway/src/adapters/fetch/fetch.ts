@@ -27,14 +27,18 @@ export interface FetchInit {
 export type Fetch = (input: Request | URL | string, init?: FetchInit) => Promise<Response>;
 
 /** Serves WHATWG requests. */
-export function createFetch({ handle, maxBodyBytes = defaultBodyBytes }: Service): Fetch {
+export function createFetch({
+  handle,
+  maxBodyBytes = defaultBodyBytes,
+  maxStreamBytes = maxBodyBytes,
+}: Service): Fetch {
   async function answer(request: Request, remoteAddress = ''): Promise<Response> {
     if (request.bodyUsed) {
       throw new TypeError(
         'The body of this Request was already read. Call fetch before it is read, or with a clone of it.',
       );
     }
-    const received = new FetchRequest(request, maxBodyBytes, remoteAddress);
+    const received = new FetchRequest(request, maxBodyBytes, remoteAddress, maxStreamBytes);
     let response: HttpResponse;
     try {
       response = await handle(received);

@@ -13,13 +13,18 @@ export class FetchRequest implements HttpRequest {
   readonly #request: Request;
   readonly #headers: Headers;
   readonly #maxBodyBytes: number;
+  readonly #maxStreamBytes: number;
   readonly #remoteAddress: string;
 
-  /** @param maxBodyBytes the largest body to accept, whatever its reader allows */
-  constructor(request: Request, maxBodyBytes: number, remoteAddress: string) {
+  /**
+   * @param maxBodyBytes the largest body to accept, whatever its reader allows
+   * @param maxStreamBytes the same, of one that is read in chunks
+   */
+  constructor(request: Request, maxBodyBytes: number, remoteAddress: string, maxStreamBytes = maxBodyBytes) {
     this.#request = request;
     this.#headers = request.headers;
     this.#maxBodyBytes = maxBodyBytes;
+    this.#maxStreamBytes = maxStreamBytes;
     this.#remoteAddress = remoteAddress;
     this.method = request.method;
     // Serialized (URL Standard §4.5): a scheme, an authority, a path that starts with a slash. Not `new URL`: it takes 2 µs.
@@ -50,7 +55,7 @@ export class FetchRequest implements HttpRequest {
 
   async body(maxBytes: number): Promise<Bytes> {
     const chunks: Bytes[] = [];
-    for await (const chunk of this.bodyChunks(maxBytes)) chunks.push(chunk);
+    for await (const chunk of this.bodyChunks(Math.min(maxBytes, this.#maxBodyBytes))) chunks.push(chunk);
     const [first] = chunks;
     if (chunks.length === 1 && first) return first;
     const body = new Uint8Array(this.receivedBytes);
@@ -63,7 +68,7 @@ export class FetchRequest implements HttpRequest {
   }
 
   async *bodyChunks(maxBytes: number): AsyncGenerator<Bytes, void> {
-    const limit = Math.min(maxBytes, this.#maxBodyBytes);
+    const limit = Math.min(maxBytes, this.#maxStreamBytes);
     const { body } = this.#request;
     if (Number(this.#headers.get('content-length')) > limit) {
       void body?.cancel().catch(() => {});

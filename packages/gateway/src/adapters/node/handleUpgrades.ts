@@ -29,7 +29,8 @@ export interface Upgrades extends Pick<Listening, 'inFlight'> {
  * @param server what `createServer` or `app.listen` returns
  */
 export function handleUpgrades(server: Server, service: Service, options: NodeHandlerOptions = {}): Upgrades {
-  const limits = { ...noLimits, maxBodyBytes: service.maxBodyBytes ?? defaultBodyBytes };
+  const { maxBodyBytes = defaultBodyBytes, maxStreamBytes = maxBodyBytes } = service;
+  const limits = { ...noLimits, maxBodyBytes, maxStreamBytes };
   const withoutPrefix = prefixRemover(options.prefix);
   const sockets = new OpenSockets({});
   const drain = new Drain();

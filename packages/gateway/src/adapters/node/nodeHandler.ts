@@ -31,9 +31,16 @@ export const noLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };
  * `createServer(nodeHandler(gateway))`. Connections, TLS, limits of heads and the order of a stop are the server's.
  */
 export function nodeHandler(service: Service, options: NodeHandlerOptions = {}): NodeHandler {
-  const { handle, shed, rejectHttp = defaultRejection, maxBodyBytes = defaultBodyBytes, serves } = service;
+  const {
+    handle,
+    shed,
+    rejectHttp = defaultRejection,
+    maxBodyBytes = defaultBodyBytes,
+    maxStreamBytes = maxBodyBytes,
+    serves,
+  } = service;
   const withoutPrefix = prefixRemover(options.prefix);
-  const limits = { ...noLimits, maxBodyBytes };
+  const limits = { ...noLimits, maxBodyBytes, maxStreamBytes };
   const answer = (request: NodeRequest) =>
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
   const responder = new Responder(answer, Infinity, () => {});

@@ -44,10 +44,16 @@ const timeLimits = {
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   checkLimits(options);
-  const { handle, shed, rejectHttp = defaultRejection, maxBodyBytes = defaultBodyBytes } = service;
+  const {
+    handle,
+    shed,
+    rejectHttp = defaultRejection,
+    maxBodyBytes = defaultBodyBytes,
+    maxStreamBytes = maxBodyBytes,
+  } = service;
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
   const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384, maxUnsentBytes = 268_435_456 } = options;
-  const limits = { maxBodyBytes, maxUrlBytes, maxHeaderBytes };
+  const limits = { maxBodyBytes, maxStreamBytes, maxUrlBytes, maxHeaderBytes };
 
   const drain = new Drain();
   const answer = (request: NodeRequest) =>

@@ -57,7 +57,7 @@ export class BodyBuffer {
 
   /**
    * @param declared the body's length in bytes, NaN where it is chunked
-   * @param limit how many bytes are buffered until the body is read
+   * @param limit the largest body to accept, in bytes, whatever its reader allows
    */
   constructor(declared: number, limit: number, source: BodySource) {
     this.#declared = declared;

@@ -5,8 +5,10 @@ import type { HttpRejection } from '../../http/service.ts';
 export interface RequestLimits {
   readonly maxUrlBytes: number;
   readonly maxHeaderBytes: number;
-  /** How many bytes of a body are buffered until it is read. */
+  /** How large a body may be that is read whole. */
   readonly maxBodyBytes: number;
+  /** How large a body may be that is read in chunks. */
+  readonly maxStreamBytes: number;
 }
 
 function rejection(status: number, code: string, message: string): HttpRejection {

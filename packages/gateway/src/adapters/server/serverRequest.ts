@@ -36,7 +36,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   #isKept = false;
   /** The body's length in bytes: 0 without a body, NaN for a chunked one. */
   readonly #bodyLength: number;
-  readonly #maxBodyBytes: number;
+  readonly #limits: RequestLimits;
   #abort: AbortController | undefined;
   #body: BodyBuffer | undefined;
   #onBody: (() => void) | undefined;
@@ -47,7 +47,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     this.method = method;
     this.path = path;
     this.query = query;
-    this.#maxBodyBytes = limits.maxBodyBytes;
+    this.#limits = limits;
     this.#names = head.names;
     this.#values = head.values;
     this.#count = head.count;
@@ -80,11 +80,11 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   }
 
   body(maxBytes: number): Promise<Bytes> {
-    return this.#receiveBody().read(maxBytes);
+    return this.#receiveBody().read(Math.min(maxBytes, this.#limits.maxBodyBytes));
   }
 
   bodyNow(maxBytes: number): Bytes | undefined {
-    return this.#body?.takeWhole(maxBytes);
+    return this.#body?.takeWhole(Math.min(maxBytes, this.#limits.maxBodyBytes));
   }
 
   bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
@@ -112,7 +112,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   get hasSmallBody(): boolean {
     if (this.#bodyLength === 0 || this.isLast) return false;
     // Not so where the length is not known.
-    if (!(this.#bodyLength <= Math.min(smallBodyBytes, this.#maxBodyBytes))) return false;
+    if (!(this.#bodyLength <= Math.min(smallBodyBytes, this.#limits.maxBodyBytes))) return false;
     // With one, the client waits for a response before it sends the body (RFC 9110 §10.1.1).
     return this.header('expect') === undefined;
   }
@@ -193,7 +193,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
 
   #receiveBody(): BodyBuffer {
     if (this.#body) return this.#body;
-    const body = new BodyBuffer(this.#bodyLength, this.#maxBodyBytes, this);
+    const body = new BodyBuffer(this.#bodyLength, this.#limits.maxStreamBytes, this);
     this.#body = body;
     if (this.isAborted) body.fail(clientDisconnected());
     else if (this.isOver) body.fail(new Error('The request was answered before its body was read.'));

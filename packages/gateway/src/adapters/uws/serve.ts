@@ -27,11 +27,17 @@ export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   checkLimits(options);
-  const { handle, shed, rejectHttp = defaultRejection, maxBodyBytes = defaultBodyBytes } = service;
+  const {
+    handle,
+    shed,
+    rejectHttp = defaultRejection,
+    maxBodyBytes = defaultBodyBytes,
+    maxStreamBytes = maxBodyBytes,
+  } = service;
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
   const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384 } = options;
   const { maxUnsentBytes = 268_435_456 } = options;
-  const limits = { maxBodyBytes, maxUrlBytes, maxHeaderBytes };
+  const limits = { maxBodyBytes, maxStreamBytes, maxUrlBytes, maxHeaderBytes };
 
   /** Open connections that are not WebSockets. */
   let connections = 0;

@@ -1,8 +1,7 @@
 // Hot path: every REST request with a body runs through it.
 import { TRPCError } from '@trpc/server';
-import type { z } from 'zod';
 import { isObject } from '../../http/isObject.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import type { MaybePromise } from '../../http/after.ts';
 import { readDates } from '../../openapi/jsonDates.ts';
 import { isJson, type OperationBody } from '../../openapi/operationBody.ts';
@@ -10,14 +9,15 @@ import type { Limits } from '../../policies/limits.ts';
 import { refuseLongForm } from '../../policies/queryParameters.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
-import { LimitError } from '../../procedures/limitError.ts';
 import { parseExactJson } from './exactJson.ts';
 import { convertFields, formFields, type FormFields } from './formFields.ts';
+import { receiveError } from './receiveError.ts';
+import { receiveUpload, Upload } from './upload.ts';
 
 export type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
-/** A body before its operation's schemas are applied: bytes, or the fields of a `multipart/form-data` body. */
-export type RawBody = { readonly isForm: boolean; readonly bytes: Uint8Array } | FormData;
+/** A body before its operation's schemas are applied: bytes, the fields of a `multipart/form-data` body, or what is passed on. */
+export type RawBody = { readonly isForm: boolean; readonly bytes: Uint8Array } | FormData | Upload;
 
 const json = 'application/json';
 const multipart = 'multipart/form-data';
@@ -33,19 +33,16 @@ export function receiveBody(
   maxBytes: number,
 ): MaybePromise<RawBody | undefined> {
   const type = bodyType(request, body);
+  if (body.upload) return type === undefined ? undefined : receiveUpload(request, body.upload, maxBytes);
   const bytes = request.bodyNow?.(maxBytes);
   if (bytes) return rawBody(request, body, type, bytes);
   return request.body(maxBytes).then(
     (received) => rawBody(request, body, type, received),
     (cause: unknown) => {
-      if (!(cause instanceof BodyTooLargeError)) throw clientClosed(cause);
-      throw new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message });
+      throw receiveError(cause);
     },
   );
 }
-
-export const clientClosed = (cause: unknown): TRPCError =>
-  new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });
 
 /** The media type of a body; `undefined` where the request has none and the body may be left out. */
 function bodyType(request: HttpRequest, body: OperationBody): string | undefined {
@@ -114,6 +111,7 @@ export function readBody(
   { maxJsonDepth, maxQueryParameters }: InputLimits,
 ): Record<string, unknown> {
   const { dates, elsewhere, fields, shape } = body;
+  if (raw instanceof Upload) return { [body.upload?.field ?? '']: raw.content };
   if (raw instanceof FormData) return readMultipart(fields, raw, issues);
   const text = decode(raw.bytes);
   if (raw.isForm) {
@@ -140,12 +138,17 @@ export function readBody(
 }
 
 /** Reads a body that is the whole input, which may be any JSON. */
-export function readWholeBody(schema: z.core.$ZodType, raw: RawBody, { maxJsonDepth }: InputLimits): unknown {
+export function readWholeBody(
+  { whole }: OperationBody,
+  raw: RawBody,
+  { maxJsonDepth }: InputLimits,
+): unknown {
+  if (raw instanceof Upload) return raw.content;
   // Its operation takes no form.
   const text = raw instanceof FormData ? '' : decode(raw.bytes);
   const value = parseExactJson(text, () => true);
   if (isDeeper(value, maxJsonDepth)) throw tooDeep(maxJsonDepth);
-  return readDates(schema, value);
+  return whole && readDates(whole, value);
 }
 
 function readMultipart(

@@ -36,7 +36,7 @@ export function readInput(
   limits: InputLimits,
 ): unknown {
   const { body, dated, headers, path, query } = description;
-  if (body?.whole) return raw.body && readWholeBody(body.whole, raw.body, limits);
+  if (body?.isWhole) return raw.body && readWholeBody(body, raw.body, limits);
   const issues: InputIssue[] = [];
   const input = body && raw.body ? readBody(body, raw.body, issues, limits) : {};
   if (query.size > 0) {

@@ -62,28 +62,9 @@ export async function readForm(http: HttpRequest, maxBodyBytes: number): Promise
   }
 }
 
-/** The body as a stream that is read no further than its consumer asks. */
-export function byteStream(http: HttpRequest, maxBodyBytes: number): ReadableStream<Uint8Array> {
-  const chunks = http.bodyChunks(maxBodyBytes)[Symbol.asyncIterator]();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const chunk = await chunks.next();
-          if (chunk.done) controller.close();
-          else controller.enqueue(chunk.value);
-        } catch (cause) {
-          throw cause instanceof BodyTooLargeError ? bodyError(cause) : cause;
-        }
-      },
-      async cancel() {
-        await chunks.return?.();
-      },
-    },
-    // A stream's own buffer would be filled before its consumer asks.
-    { highWaterMark: 0 },
-  );
-}
+/** The error of a stream that cannot be read. */
+export const streamError = (cause: unknown): unknown =>
+  cause instanceof BodyTooLargeError ? bodyError(cause) : cause;
 
 /** The error of a call whose body cannot be read; where it is too large with tRPC's own message. */
 export const bodyError = (cause: unknown): TRPCError =>

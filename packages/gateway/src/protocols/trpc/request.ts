@@ -2,6 +2,7 @@
 // than most calls: they are made for what is unusual.
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromString, type TRPCRequestInfo } from '@trpc/server/http';
+import { byteStream } from '../../http/byteStream.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Target } from '../../policies/policy.ts';
@@ -14,11 +15,11 @@ import type { Procedure } from '../../procedures/procedures.ts';
 import {
   acceptOf,
   bodyError,
-  byteStream,
   inputError,
   joinedHeader,
   mediaOf,
   readForm,
+  streamError,
   type InputMedia,
 } from './media.ts';
 import type { TrpcSettings } from './options.ts';
@@ -147,7 +148,9 @@ export class TrpcRequest implements Target, RawInputs {
     if (this.#inputError) throw this.#inputError;
     try {
       this.#inputs ??=
-        media === 'json' ? this.#parse() : [byteStream(this.http, this.#settings.limits.maxBodyBytes)];
+        media === 'json'
+          ? this.#parse()
+          : [byteStream(this.http, this.#settings.limits.maxBodyBytes, streamError)];
     } catch (cause) {
       this.#inputError = inputError(cause);
       throw this.#inputError;
