@@ -5,8 +5,6 @@ import { BodyTooLargeError } from '../../http/request.ts';
 import { parsedBody } from './parsedBody.ts';
 import { NodeRequest } from './request.ts';
 
-const empty = new Uint8Array(0);
-
 /** A request to a server of the user's own. */
 export class MountedRequest extends NodeRequest {
   /** The body, where a parser of the host has read it. */
@@ -52,25 +50,14 @@ export class MountedRequest extends NodeRequest {
     return this.#parsed === undefined && super.isEndless;
   }
 
-  controlBody(action: 'pause' | 'resume' | 'close'): void {
-    if (action === 'pause') this.message.pause();
-    else if (action === 'resume') this.message.resume();
-    else this.message.socket.destroy();
-  }
-
   protected watchConnection(): void {
     this.res.once('close', () => {
       if (!this.isOver) this.aborted();
     });
   }
 
-  protected receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
-    if (this.#parsed) return;
-    const { message } = this;
-    message.on('data', (chunk: Uint8Array) => push(chunk, false));
-    message.once('end', () => push(empty, true));
-    // The end of the connection is that of the response, too.
-    message.on('error', () => {});
+  protected override receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
+    if (!this.#parsed) super.receive(push);
   }
 }
 

@@ -28,6 +28,7 @@ const rejections = {
 } satisfies Readonly<Record<string, HttpRejection>>;
 
 const head = new RequestHead();
+const empty = new Uint8Array(0);
 
 /** The names of earlier headers by their place, as received and in lower case: nearly all requests have the same. */
 const rawNames: string[] = [];
@@ -90,6 +91,19 @@ export abstract class NodeRequest extends ServerRequest {
   override bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
     this.#continue();
     return super.bodyChunks(maxBytes);
+  }
+
+  controlBody(action: 'pause' | 'resume' | 'close'): void {
+    if (action === 'close') this.message.socket.destroy();
+    else this.message[action]();
+  }
+
+  protected receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
+    const { message } = this;
+    message.on('data', (chunk: Uint8Array) => push(chunk, false));
+    message.once('end', () => push(empty, true));
+    // The end of the connection is that of the response, too.
+    message.on('error', () => {});
   }
 
   protected readAddress(): string {

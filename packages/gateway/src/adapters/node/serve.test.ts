@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import { dial, listenOn, get, ok, until } from '../server/testing/dial.ts';
+import { LeanMessage } from './lean.ts';
+import { supportsLean } from './leanCheck.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
@@ -155,6 +157,49 @@ describe('what Node rejects by itself', () => {
     expect(request?.isAborted).toBe(true);
     await until(() => expect(listening.inFlight()).toBe(0));
   });
+});
+
+describe('where Node does not do what lean messages need', () => {
+  const chunk = `${(60_000).toString(16)}\r\n${'a'.repeat(60_000)}\r\n`;
+
+  it.each<[what: string, wire: string, response: RegExp]>([
+    ['without a body', get('/a'), /0 \/a$/],
+    ['with a small body', 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi', /2 \/a$/],
+    [
+      'with chunks that are more than is buffered',
+      `POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(30)}0\r\n\r\n`,
+      /1800000 \/a$/,
+    ],
+    [
+      'behind one whose body is not read',
+      `POST /unread HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n${'a'.repeat(20_000)}${get('/a')}`,
+      /unreadHTTP.*0 \/a$/s,
+    ],
+  ])('a request %s is answered by Node’s own classes', async (_what, wire, response) => {
+    const push = vi.spyOn(LeanMessage.prototype, 'push').mockReturnValue(true);
+    expect(await supportsLean()).toBe(false);
+    const listening = await listen({
+      handle: async (request) => {
+        if (request.path === '/unread') return ok('unread');
+        let bytes = 0;
+        for await (const { byteLength } of request.bodyChunks(2_000_000)) {
+          bytes += byteLength;
+          await new Promise(setImmediate);
+        }
+        return ok(`${bytes} ${request.path}`);
+      },
+      maxBodyBytes: 2_000_000,
+    });
+    push.mockRestore();
+    const { socket, text } = await dial(listening);
+    socket.write(wire);
+    await until(() => expect(text()).toMatch(response));
+    await until(() => expect(listening.inFlight()).toBe(0));
+  });
+});
+
+it('this Node does what lean messages need', async () => {
+  expect(await supportsLean()).toBe(true);
 });
 
 describe('requests that wait for responses', () => {

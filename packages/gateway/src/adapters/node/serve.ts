@@ -12,6 +12,7 @@ import { checkLimits, type CloseOptions, type Listening, type ServeOptions } fro
 import { Connection } from './connection.ts';
 import { httpDate } from './httpDate.ts';
 import { LeanMessage, LeanResponse } from './lean.ts';
+import { supportsLean } from './leanCheck.ts';
 import { connectRejection, parseRejection, unreadRequest } from './parseRejection.ts';
 import type { NodeRequest } from './request.ts';
 import { Responder } from './responder.ts';
@@ -21,6 +22,11 @@ import { attachWebSockets } from './webSockets.ts';
 
 // Not `import 'node:http'`: Node's module wrapper reads every export of it, and so loads undici: 5 MB and 35 ms.
 const { createServer }: typeof Http = process.getBuiltinModule('node:http');
+
+const lean: Http.ServerOptions<typeof LeanMessage, typeof LeanResponse> = {
+  IncomingMessage: LeanMessage,
+  ServerResponse: LeanResponse,
+};
 
 /** How often connections are checked: for what their clients do, and for the times of `timeLimits`. */
 const checkMs = 1000;
@@ -65,10 +71,9 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   /** How many connections of TCP are open. */
   let open = 0;
 
-  const serverOptions = {
+  const serverOptions: Http.ServerOptions = {
     ...timeLimits,
-    IncomingMessage: LeanMessage,
-    ServerResponse: LeanResponse,
+    ...((await supportsLean()) && (lean as Http.ServerOptions)),
     // The gateway's own limits are exact, and checked before. This one bounds what is read until then.
     maxHeaderSize: maxUrlBytes + maxHeaderBytes + 16_384,
     // `RequestHead` checks it, and its check needs no object of all headers.
@@ -76,7 +81,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     insecureHTTPParser: false,
   };
   const secure = tls && (await createTlsServer(serverOptions, tls));
-  const server = secure ?? createServer<typeof LeanMessage, typeof LeanResponse>(serverOptions);
+  const server = secure ?? createServer(serverOptions);
   // Node would leave out headers beyond 1,000.
   server.maxHeadersCount = 0;
 
@@ -106,7 +111,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     });
   }
 
-  const receive = (message: LeanMessage, res: LeanResponse) => {
+  const receive = (message: Http.IncomingMessage, res: Http.ServerResponse) => {
     // What a client sends that was told to go away.
     if (!message.socket.writable) return;
     responder.receive(new ServedRequest(message, res, limits, connections));
@@ -136,7 +141,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
       service,
       sockets,
       responder,
-      receive: (message, res) => new ServedRequest(message as LeanMessage, res, limits, connections),
+      receive: (message, res) => new ServedRequest(message, res, limits, connections),
       // It has other times.
       onUpgrade: (socket) => connections.delete(socket),
     });

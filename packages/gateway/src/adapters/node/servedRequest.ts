@@ -1,8 +1,8 @@
 // Hot path: every request is one of these.
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RequestLimits } from '../server/requestHead.ts';
-import type { LeanMessage } from './lean.ts';
+import { LeanMessage } from './lean.ts';
 import { NodeRequest } from './request.ts';
 
 const empty = new Uint8Array(0);
@@ -19,20 +19,26 @@ export type Connections = ReadonlyMap<Socket, { readonly requests: Set<ServedReq
 /** A request to a server of this adapter. */
 export class ServedRequest extends NodeRequest {
   readonly #connections: Connections;
-  readonly #lean: LeanMessage;
+  /** The message, unless this Node does not support lean ones. */
+  readonly #lean: LeanMessage | undefined;
   #isPaused = false;
   /** Those of its connection that outlive their handlers, this one among them. */
   #waiting: Set<ServedRequest> | undefined;
 
-  constructor(message: LeanMessage, res: ServerResponse, limits: RequestLimits, connections: Connections) {
+  constructor(
+    message: IncomingMessage,
+    res: ServerResponse,
+    limits: RequestLimits,
+    connections: Connections,
+  ) {
     super(message, res, message.url ?? '', limits);
-    this.#lean = message;
+    this.#lean = message instanceof LeanMessage ? message : undefined;
     this.#connections = connections;
   }
 
   /** Whether all of it has arrived. */
   get isReceived(): boolean {
-    return this.#lean.complete;
+    return this.message.complete;
   }
 
   override ended(): void {
@@ -40,7 +46,8 @@ export class ServedRequest extends NodeRequest {
     this.#waiting?.delete(this);
   }
 
-  controlBody(action: 'pause' | 'resume' | 'close'): void {
+  override controlBody(action: 'pause' | 'resume' | 'close'): void {
+    if (!this.#lean) return super.controlBody(action);
     const { socket } = this.#lean;
     this.#isPaused = action === 'pause';
     // The parser pauses the connection where its receiver says so.
@@ -51,12 +58,13 @@ export class ServedRequest extends NodeRequest {
   }
 
   protected watchConnection(): void {
-    this.#waiting = this.#connections.get(this.#lean.socket)?.requests;
+    this.#waiting = this.#connections.get(this.message.socket)?.requests;
     this.#waiting?.add(this);
     if (this.#waiting && this.#waiting.size > maxPipelined) this.controlBody('close');
   }
 
-  protected receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
+  protected override receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
+    if (!this.#lean) return super.receive(push);
     this.#lean.receiver = (chunk) => {
       push(chunk ?? empty, chunk === null);
       return !this.#isPaused;

@@ -1,19 +1,15 @@
-import type * as Http from 'node:http';
+import type { ServerOptions } from 'node:http';
 import type * as Https from 'node:https';
 import { CertificateError, readTlsFiles, type TlsFiles } from '../server/tlsFiles.ts';
-import type { LeanMessage, LeanResponse } from './lean.ts';
 
 const { createServer }: typeof Https = process.getBuiltinModule('node:https');
-
-type LeanServer = Https.Server<typeof LeanMessage, typeof LeanResponse>;
-type LeanOptions = Http.ServerOptions<typeof LeanMessage, typeof LeanResponse>;
 
 /** How long a handshake may take. */
 const handshakeTimeout = 10_000;
 const minVersion = 'TLSv1.2';
 
 /** @throws {CertificateError} where the certificate cannot be served */
-export async function createTlsServer(options: LeanOptions, files: TlsFiles): Promise<LeanServer> {
+export async function createTlsServer(options: ServerOptions, files: TlsFiles): Promise<Https.Server> {
   return withCertificate(files, (pem) => createServer({ ...options, ...pem, minVersion, handshakeTimeout }));
 }
 
@@ -21,7 +17,7 @@ export async function createTlsServer(options: LeanOptions, files: TlsFiles): Pr
  * Reads the files again, for new connections. Open ones go on.
  * @throws {CertificateError} where they cannot be served: then the current certificate stays
  */
-export async function reloadCertificate(server: LeanServer, files: TlsFiles): Promise<void> {
+export async function reloadCertificate(server: Https.Server, files: TlsFiles): Promise<void> {
   await withCertificate(files, (pem) => server.setSecureContext({ ...pem, minVersion }));
 }
 
