@@ -23,7 +23,7 @@ export class Drain {
     const startedAt = performance.now();
     // An idle connection may have a request on its way: its response asks the client to close.
     await this.#until(() => remaining.connections() === 0, Math.min(graceMs, deadlineMs));
-    const left = () => deadlineMs - (performance.now() - startedAt);
+    const left = () => Math.max(0, deadlineMs - (performance.now() - startedAt));
     const isQuiet = () => remaining.calls() === 0;
     do {
       await this.#until(isQuiet, left());
