@@ -104,6 +104,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     basePath: restBasePath,
     links,
     isTaken: (path) => pages.has(path) || isBelow(path, rpcBasePath),
+    jsonSchema: options.jsonSchema,
   });
 
   const maxStreamBytes = Math.max(

@@ -34,6 +34,7 @@ export type { WebSocketPeer, SocketAcceptor, SocketHandler } from './http/webSoc
 export { GatewayError } from './procedures/gatewayError.ts';
 export type { GatewayMeta, RestMeta, Deprecation, Pagination, ResponseHeader } from './procedures/meta.ts';
 export type { ServedProcedure } from './procedures/procedures.ts';
+export type { JsonSchemaConverters, StandardJsonSchema } from './procedures/standardSchema.ts';
 export { Reply } from './procedures/reply.ts';
 export type { InputIssue } from './procedures/inputError.ts';
 export {

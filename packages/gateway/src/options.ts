@@ -9,6 +9,7 @@ import type { Limits } from './policies/limits.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
 import type { Scheme } from './policies/scheme.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
+import type { JsonSchemaConverters } from './procedures/standardSchema.ts';
 import type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> extends Partial<Limits> {
@@ -56,6 +57,11 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> extends 
   readonly cors?: CorsOptions;
   /** The body of REST errors; the document follows it. Default: `{ code, message, status }`. */
   readonly errorFormat?: ErrorFormat;
+  /**
+   * How schemas of other libraries than zod become JSON Schema, where they do not describe themselves
+   * (`~standard.jsonSchema`, as ArkType's do), by the library's name: `{ valibot: toStandardJsonSchema }`.
+   */
+  readonly jsonSchema?: JsonSchemaConverters;
   /** Paths outside the router, served for GET and HEAD without a credential: a health check, a page. */
   readonly routes?: Readonly<Record<`/${string}`, Handle>>;
   /**

@@ -10,6 +10,11 @@ const notCalled = (): never => {
   throw new Error('This router is for its types alone.');
 };
 
+/** A schema of another library. */
+const otherSchema = {
+  '~standard': { version: 1, vendor: 'other', validate: (value: unknown) => ({ value }) },
+} as const;
+
 const typesOf = (procedure: AnyTRPCProcedure) => generateTypes(t.router({ read: procedure }));
 const outputOf = async (schema: z.ZodType) =>
   /read: QueryProcedure<void, (.*)>;/.exec(await typesOf(t.procedure.output(schema).query(notCalled)))?.[1];
@@ -237,6 +242,13 @@ describe('what cannot be known ends with a sentence that names the procedure, th
       'an output that is no zod schema',
       t.procedure.output((value: unknown) => String(value)).query(notCalled),
       'The procedure read: the type of its output is not known: its parser is not a zod 4 schema.',
+    ],
+    [
+      'an event that is no zod schema',
+      t.procedure
+        .meta({ openapi: { method: 'GET', path: '/a', event: otherSchema } })
+        .subscription(notCalled),
+      'The procedure read: the type of its events is not known: its parser is not a zod 4 schema.',
     ],
     [
       'a formatter of errors that nothing describes',

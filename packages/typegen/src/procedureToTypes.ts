@@ -31,12 +31,15 @@ export function procedureToTypes(procedure: Procedure, options: TypeOptions): Pr
   };
 }
 
+/** A JSON Schema, which other libraries give, would not do: it has no dates, and nothing of a transform. */
+const notZod = 'its parser is not a zod 4 schema.';
+
 function inputToType({ path, inputs }: Procedure, options: TypeOptions): TypeNode {
   const owner = `The procedure ${path}`;
   const types = inputs.map((parser) => {
     if (parser === octetInputParser) return word('OctetInput');
     if (isZod(parser)) return schemaToType(parser, { owner, path: 'input', side: 'input' }, options);
-    throw new TypegenError(`${owner}: the type of its input is not known: its parser is not a zod 4 schema.`);
+    throw new TypegenError(`${owner}: the type of its input is not known: ${notZod}`);
   });
   const [only = word('void')] = types;
   return types.length > 1 ? concatenated(types) : only;
@@ -60,9 +63,7 @@ function outputToType(procedure: Procedure, options: TypeOptions): TypeNode {
   const owner = `The procedure ${path}`;
   if (isZod(output)) return resultToType(output, { owner, path: 'output', side: 'output' }, options);
   if (output !== undefined) {
-    throw new TypegenError(
-      `${owner}: the type of its output is not known: its parser is not a zod 4 schema.`,
-    );
+    throw new TypegenError(`${owner}: the type of its output is not known: ${notZod}`);
   }
   if (type !== 'subscription') {
     throw new TypegenError(
@@ -73,6 +74,9 @@ function outputToType(procedure: Procedure, options: TypeOptions): TypeNode {
     throw new TypegenError(
       `${owner}: what its events are is not known at run time. Say it in its metadata: openapi.event, or .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).`,
     );
+  }
+  if (!isZod(rest.event)) {
+    throw new TypegenError(`${owner}: the type of its events is not known: ${notZod}`);
   }
   const event = resultToType(rest.event, { owner, path: 'event', side: 'output' }, options);
   const yielded: TypeNode = resumes(procedure)

@@ -217,14 +217,14 @@ const parameters = (list: readonly Parameter[], isOptional = false) =>
   );
 
 /** The input itself where the body is all of it, so that its name survives. */
-function bodySchema({ procedure, input }: Operation): z.ZodType {
-  const [only, ...others] = procedure.inputs;
+function bodySchema({ inputs, input }: Operation): z.ZodType {
+  const [only, ...others] = inputs;
   const { body, path } = input;
   if (body?.whole) return body.whole as z.ZodType;
   const elsewhere = [...path.map(({ field }) => field), ...(body?.elsewhere ?? [])];
   if (others.length === 0 && elsewhere.length === 0 && isZod(only)) return withoutNull(only) as z.ZodType;
   if (!body?.isUnion) return z.object((body?.shape ?? {}) as Record<string, z.ZodType>);
-  const parts = procedure.inputs.filter(isZod).map((part) => withoutProperties(part, elsewhere) as z.ZodType);
+  const parts = inputs.filter(isZod).map((part) => withoutProperties(part, elsewhere) as z.ZodType);
   return parts.reduce((left, right) => z.intersection(left, right));
 }
 

@@ -3,16 +3,20 @@ import { GatewayError } from '../procedures/gatewayError.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
+import type { JsonSchemaConverters } from '../procedures/standardSchema.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
 import { operationErrors, type OperationErrors } from './operationErrors.ts';
 import { operationInput, type OperationInput } from './operationInput.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
 import { parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
+import { createReadSchema, type ReadSchema } from './readSchema.ts';
 import { reject, Unservable } from './unservable.ts';
 
 /** How a procedure is served over REST and documented: derived once from its metadata and schemas. */
 export interface Operation {
   readonly procedure: Procedure;
+  /** The schemas of its inputs, as `ReadSchema` returns them. */
+  readonly inputs: readonly unknown[];
   readonly rest: RestMeta;
   readonly template: PathTemplate;
   readonly input: OperationInput;
@@ -41,6 +45,7 @@ export interface OperationsOptions {
   readonly links: LinkBase;
   /** Whether something else is served at a path. */
   readonly isTaken: (path: string) => boolean;
+  readonly jsonSchema?: JsonSchemaConverters | undefined;
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'];
@@ -51,15 +56,19 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'];
  */
 export function createOperations(
   procedures: readonly Procedure[],
-  { basePath, links, isTaken }: OperationsOptions,
+  { basePath, links, isTaken, jsonSchema = {} }: OperationsOptions,
 ): readonly Operation[] {
   const problems: string[] = [];
+  const warnings: string[] = [];
   const operations = new Map<string, Operation>();
   for (const procedure of procedures) {
     const { path: name, rest } = procedure;
     if (rest === undefined) continue;
     try {
-      const operation = createOperation(procedure, rest, links);
+      const read = createReadSchema(jsonSchema, (sentence) => {
+        warnings.push(`@petstore/gateway: of the procedure ${name}, ${sentence}`);
+      });
+      const operation = createOperation(procedure, rest, links, read);
       const address = `${rest.method} ${pathAddress(rest)}`;
       const other = operations.get(address);
       operations.set(address, operation);
@@ -80,6 +89,8 @@ export function createOperations(
     }
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  // oxlint-disable-next-line no-console -- the service runs, but its document says less than it could
+  for (const warning of warnings) console.error(warning);
   return withAcceptQuery([...operations.values()]);
 }
 
@@ -105,8 +116,8 @@ const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHead
 const pathAddress = ({ path }: RestMeta) => path.replaceAll(/\{.*?\}/g, '{}');
 
 /** @throws {Unservable} why the metadata or the schemas cannot be served, and the fix */
-function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase): Operation {
-  const { inputs } = procedure;
+function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase, read: ReadSchema): Operation {
+  const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
   if (!methods.includes(rest.method)) {
     reject(`its method is ${rest.method}; it must be one of ${methods.join(', ')}`);
   }
@@ -122,8 +133,8 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
       'its input is z.never(), which rejects every request; for a procedure without input leave .input() out, or use z.void()',
     );
   }
-  const output = operationOutput(procedure, rest);
-  const input = operationInput(inputs, rest, template);
+  const output = operationOutput(procedure, rest, read);
+  const input = operationInput(inputs, rest, template, procedure.inputs);
   if (rest.method === 'QUERY' && input.body === undefined) {
     reject('its method is QUERY, and no property of its input is in the body; use GET');
   }
@@ -139,6 +150,7 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase):
   const deprecation = deprecationHeaders(rest.deprecation, links);
   return {
     procedure,
+    inputs,
     rest,
     template,
     input,

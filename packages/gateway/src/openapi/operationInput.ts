@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { isZod } from '../procedures/isZod.ts';
 import type { RestMeta } from '../procedures/meta.ts';
+import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
 import { bytesBody, operationBody, wholeBody, type OperationBody } from './operationBody.ts';
 import {
   headerParameter,
@@ -12,6 +13,7 @@ import {
 } from './parameter.ts';
 import type { PathParameter, PathTemplate } from './pathTemplate.ts';
 import { placesOf, type Place } from './places.ts';
+import { noJsonSchema } from './readSchema.ts';
 import { reject } from './unservable.ts';
 import { uploadKind } from './uploadInput.ts';
 import { innermost, inputProperties, isOptional, type Shape } from './zodSchema.ts';
@@ -29,24 +31,33 @@ export interface OperationInput {
   /** Those in headers and cookies. */
   readonly headers: readonly TextParameter[];
   readonly body: OperationBody | undefined;
-  /** Every property of the input, wherever it travels; those of the path last. */
+  /** Every property of the input that a zod schema takes, wherever it travels; those of the path last. */
   readonly shape: Shape;
+  /** The schemas of other libraries. */
+  readonly others: readonly StandardSchema[];
   /** Where the properties travel of which the metadata says so, for error messages. */
   readonly places: ReadonlyMap<string, Place>;
   /** The schemas that read the dates of an input whose properties do not say which they are (a union of objects). */
   readonly dated: readonly z.core.$ZodType[];
 }
 
-/** @throws {Unservable} */
+/**
+ * @param inputs as `ReadSchema` returns them
+ * @param parsers the procedure's own
+ * @throws {Unservable}
+ */
 export function operationInput(
   inputs: readonly unknown[],
   rest: RestMeta,
   template: PathTemplate,
+  parsers: readonly unknown[] = inputs,
 ): OperationInput {
   const schemas = inputs.filter(isZod);
   const properties = inputProperties(inputs);
   if (properties === undefined) return wholeInput(inputs, rest, template);
   const places = placesOf(properties.shape, rest, template);
+  const others = parsers.filter((parser) => !isZod(parser)).filter(isStandardSchema);
+  const zodFields = others.length === 0 ? undefined : inputProperties(parsers.filter(isZod));
   const all = [...places].map(([field, place]) => ({
     field,
     place,
@@ -76,7 +87,12 @@ export function operationInput(
     ),
     headers: at('header', 'cookie').map(({ field, schema, place }) => headerParameter(field, schema, place)),
     body,
-    shape: shapeOf([...at('query', 'header', 'cookie', 'body'), ...at('path')]),
+    shape: shapeOf(
+      [...at('query', 'header', 'cookie', 'body'), ...at('path')].filter(
+        ({ field }) => zodFields === undefined || Object.hasOwn(zodFields.shape, field),
+      ),
+    ),
+    others,
     places: new Map(
       [...places].filter(([field, place]) => Object.hasOwn(rest.in ?? {}, field) && place.in !== 'body'),
     ),
@@ -89,14 +105,19 @@ const isRestNamed = (segment: string | PathParameter, name: string): boolean =>
 
 /** An input without names, which the body is as a whole. */
 function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTemplate): OperationInput {
-  const [schema, ...others] = inputs;
+  const schema = inputs.find((input) => !isZod(input)) ?? inputs[0];
   const names = template.filter((segment) => typeof segment !== 'string');
   const isBytes = uploadKind(schema) !== undefined;
   if (!isZod(schema) && !isBytes) {
-    return reject('its input is not a zod schema, so its parameters have no names; use z.object(…)');
+    if (isStandardSchema(schema)) {
+      reject(`its input is of ${schema['~standard'].vendor}, ${noJsonSchema(schema['~standard'].vendor)}`);
+    }
+    return reject(
+      'its input is neither a zod schema nor one that gives a JSON Schema, so its parameters have no names; use z.object(…)',
+    );
   }
-  if (others.length > 0)
-    reject('its inputs are several, and not all of them are zod objects; use z.object(…) for each');
+  if (inputs.length > 1)
+    reject('its inputs are several, and not all of them are objects; use z.object(…) for each');
   const hasNoBody = rest.method === 'GET' || rest.method === 'DELETE';
   if (hasNoBody || names.length > 0 || rest.in !== undefined) {
     const type = isZod(schema) ? (innermost(schema)?._zod.def.type ?? 'lazy') : 'bytes';
@@ -116,6 +137,7 @@ function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTe
         ? wholeBody(schema, optional, rest)
         : bytesBody(schema, undefined, optional, rest),
     shape: {},
+    others: [],
     places: new Map(),
     dated: [],
   };

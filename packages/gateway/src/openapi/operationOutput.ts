@@ -2,8 +2,10 @@ import type { z } from 'zod';
 import { isZod } from '../procedures/isZod.ts';
 import type { MediaWriter, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import { parseFunction } from '../procedures/parseFunction.ts';
+import { parseFunction, type Parser } from '../procedures/parseFunction.ts';
+import type { StandardSchema } from '../procedures/standardSchema.ts';
 import { inspectJson } from './jsonable.ts';
+import type { ReadSchema } from './readSchema.ts';
 import { reject } from './unservable.ts';
 import { isOptional } from './zodSchema.ts';
 
@@ -50,15 +52,20 @@ interface EventsOutput {
 }
 
 /** @throws {Unservable} */
-export function operationOutput(procedure: Procedure, rest: RestMeta): OperationOutput {
+export function operationOutput(procedure: Procedure, rest: RestMeta, read: ReadSchema): OperationOutput {
   const { type } = procedure;
   const { produces, event, method } = rest;
   if (type === 'subscription') {
     if (method !== 'GET') reject(`it is a subscription, so its method must be GET, not ${method}`);
-    if (!isZod(event)) {
+    const schema = read(event, 'output', 'event');
+    if (!isZod(schema)) {
       return reject('it is a subscription: say in its metadata what an event is, event: z.object(…)');
     }
-    return { kind: 'events', schema: jsonOutput(event, 'event'), parse: parseFunction(event) };
+    return {
+      kind: 'events',
+      schema: jsonOutput(schema as z.ZodType, 'event'),
+      parse: parseFunction(event as Parser),
+    };
   }
   if (event !== undefined) {
     reject(
@@ -69,7 +76,7 @@ export function operationOutput(procedure: Procedure, rest: RestMeta): Operation
     checkMediaType(produces);
     return { kind: 'bytes', contentType: produces };
   }
-  const schemas = outputSchemas(procedure, rest);
+  const schemas = outputSchemas(procedure, rest, read);
   return produces === undefined
     ? { kind: 'json', ...schemas }
     : { kind: 'media', ...schemas, types: mediaTypes(produces) };
@@ -96,7 +103,12 @@ function checkMediaType(type: string): void {
   );
 }
 
-function outputSchemas({ output }: Procedure, { responses, successStatus }: RestMeta): Schemas {
+function outputSchemas(
+  procedure: Procedure,
+  { responses, successStatus }: RestMeta,
+  read: ReadSchema,
+): Schemas {
+  const output = read(procedure.output, 'output', 'output');
   if (isZod(output)) {
     if (responses === undefined && [successStatus].flat()[0] === 200 && isEmpty(output)) {
       reject('its output is nothing and its successStatus 200; leave the status out (204)');
@@ -110,16 +122,25 @@ function outputSchemas({ output }: Procedure, { responses, successStatus }: Rest
       'its metadata has responses and successStatus; leave successStatus out, responses lists the statuses',
     );
   }
-  const entries = Object.entries(responses).map(([status, each]) => statusResponse(Number(status), each));
+  const entries = Object.entries(responses).map(([status, each]) =>
+    statusResponse(Number(status), each, read),
+  );
   if (entries.length === 0) reject('its responses is empty; name a status, such as 200: z.object(…)');
   return { schema, responses: new Map(entries) };
 }
 
-function statusResponse(status: number, schema: z.ZodType): readonly [number, StatusResponse] {
+function statusResponse(
+  status: number,
+  parser: StandardSchema,
+  read: ReadSchema,
+): readonly [number, StatusResponse] {
   if (!Number.isInteger(status) || status < 200 || status > 299) {
     reject(`its responses has the status ${status}; it must be a 2xx. For redirects use successStatus`);
   }
-  if (!isZod(schema)) reject(`its response ${status} is not a zod schema`);
+  const schema = read(parser, 'output', `response ${status}`);
+  if (!isZod(schema)) {
+    return reject(`its response ${status} is neither a zod schema nor one that gives a JSON Schema`);
+  }
   if ((status === 204) !== isEmpty(schema)) {
     reject(
       status === 204
@@ -127,7 +148,10 @@ function statusResponse(status: number, schema: z.ZodType): readonly [number, St
         : `its response ${status} is nothing; use the status 204 for z.void()`,
     );
   }
-  return [status, { schema: jsonOutput(schema, `response ${status}`), parse: parseFunction(schema) }];
+  return [
+    status,
+    { schema: jsonOutput(schema, `response ${status}`), parse: parseFunction(parser as Parser) },
+  ];
 }
 
 function jsonOutput<Schema extends z.core.$ZodType>(schema: Schema, what: string): Schema {

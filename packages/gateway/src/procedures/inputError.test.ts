@@ -93,6 +93,19 @@ describe('issuesOf', () => {
     ]);
   });
 
+  it('issuesOf takes the issues of ArkType from its error, each without the path in front of its message', () => {
+    const cause = Object.assign(new Error('a must be a string'), {
+      arkErrors: [
+        { path: ['a'], message: 'a must be a string (was 5)', problem: 'must be a string (was 5)', data: 5 },
+        { path: ['a', 1], message: 'Its author says no.', problem: 'must be a string' },
+      ],
+    });
+    expect(issuesOf(badRequest(cause))).toEqual([
+      { path: ['a'], message: 'must be a string (was 5)' },
+      { path: ['a', 1], message: 'Its author says no.' },
+    ]);
+  });
+
   it('issuesOf finds none in an error that is not about an input', () => {
     const { error } = z.string().safeParse(5);
     expect(issuesOf(new TRPCError({ code: 'CONFLICT', cause: error }))).toEqual([]);

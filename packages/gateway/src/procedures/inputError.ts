@@ -2,6 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import english from 'zod/v4/locales/en.js';
 import { isZod } from './isZod.ts';
+import type { StandardIssue } from './standardSchema.ts';
 
 /** One problem of an input. */
 export interface InputIssue {
@@ -39,19 +40,23 @@ export function inputError(issues: readonly InputIssue[]): TRPCError {
  */
 export function issuesOf(error: TRPCError): readonly InputIssue[] {
   const { cause } = error;
-  if (error.code !== 'BAD_REQUEST' || cause === undefined || !('issues' in cause)) return [];
-  if (!Array.isArray(cause.issues)) return [];
+  if (error.code !== 'BAD_REQUEST' || cause === undefined) return [];
+  // ArkType's `assert`, which tRPC calls, throws them under a name of its own.
+  const issues = 'arkErrors' in cause ? cause.arkErrors : 'issues' in cause ? cause.issues : undefined;
+  if (!Array.isArray(issues)) return [];
   return cause instanceof InputIssues || isZod(cause)
-    ? (cause.issues as readonly InputIssue[])
-    : cause.issues.map(toIssue);
+    ? (issues as readonly InputIssue[])
+    : // ArkType's are an array whose `map` makes another of its kind.
+      Array.from(issues as readonly StandardIssue[], toIssue);
 }
 
-function toIssue(issue: { path?: readonly unknown[]; message: string }): InputIssue {
-  // A Standard Schema path holds keys, or objects with a key.
-  const path = (issue.path ?? []).map((segment) =>
-    typeof segment === 'object' && segment !== null && 'key' in segment ? segment.key : segment,
+/** An issue of any Standard Schema library. */
+export function toIssue(issue: StandardIssue): InputIssue {
+  const path = Array.from(issue.path ?? [], (segment) =>
+    typeof segment === 'object' ? segment.key : segment,
   );
-  return { path: path as PropertyKey[], message: issue.message };
+  const { message, problem } = issue;
+  return { path, message: problem !== undefined && message.endsWith(problem) ? problem : message };
 }
 
 /** A sentence that names each field and its problem. */

@@ -1,6 +1,7 @@
 import type { z } from 'zod/v4';
 import type { oas31 } from 'zod-openapi';
 import type { ErrorDefinitions } from './declareErrors.ts';
+import type { StandardSchema } from './standardSchema.ts';
 
 /** When an operation was deprecated, when it goes, and what replaces it. Headers and the document are made of this. */
 export interface Deprecation {
@@ -118,7 +119,7 @@ export interface RestMeta {
    * the default (204 where the output is `undefined`), and a procedure picks another with `reply.status`. In place of
    * `successStatus`.
    */
-  readonly responses?: Readonly<Record<number, z.ZodType>>;
+  readonly responses?: Readonly<Record<number, z.ZodType | StandardSchema>>;
   /**
    * The media type of a response of bytes. The output is then a `Uint8Array`, a `Blob`, a `ReadableStream` or an async
    * iterable of `Uint8Array`s, and needs no schema. A `Blob` that knows its own type is answered with that.
@@ -131,7 +132,7 @@ export interface RestMeta {
    * What an event's data is, of a subscription, which is served as `text/event-stream`. Each event is checked against it;
    * `tracked()` gives it an id, and an input named `lastEventId` takes the id that a client had last (`Last-Event-ID`).
    */
-  readonly event?: z.ZodType;
+  readonly event?: z.ZodType | StandardSchema;
   /**
    * Headers of a successful answer, by name; or, as in trpc-to-openapi, a zod object that describes those which the
    * procedure sets with `reply.header`.

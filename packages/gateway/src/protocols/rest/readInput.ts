@@ -1,13 +1,13 @@
 // Hot path: every REST call with an input runs through it.
 import { TRPCError } from '@trpc/server';
-import type { z } from 'zod';
 import { integerText } from '../../openapi/convert.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { readDates } from '../../openapi/jsonDates.ts';
 import type { Operation } from '../../openapi/operation.ts';
+import type { StandardIssue, StandardSchema } from '../../procedures/standardSchema.ts';
 import type { TextParameter } from '../../openapi/parameter.ts';
 import { refuseLongQuery } from '../../policies/queryParameters.ts';
-import { inputError, type InputIssue } from '../../procedures/inputError.ts';
+import { inputError, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { convertRest, convertText } from './convertText.ts';
 import { convertFields, type FormFields } from './formFields.ts';
 import { convertHeaders } from './headerFields.ts';
@@ -59,7 +59,7 @@ export function readInput(
     else input[parameter.field] = convertText(parameter.converter, text, parameter.field, issues);
   }
 
-  if (issues.length > 0) throw inputError([...issues, ...otherIssues(description.shape, input, issues)]);
+  if (issues.length > 0) throw inputError([...issues, ...otherIssues(description, input, issues)]);
   if (isIdTooLarge) {
     throw new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing with this identifier.' });
   }
@@ -79,25 +79,31 @@ function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {
 
 /** The issues that the schemas have with the other fields: an error names every offending field, not only the first. */
 function otherIssues(
-  shape: Operation['input']['shape'],
+  { shape, others }: Operation['input'],
   input: Record<string, unknown>,
   found: readonly InputIssue[],
 ): readonly InputIssue[] {
   const named = new Set(found.map(({ path }) => path[0]));
   if (named.has(undefined)) return [];
-  return Object.entries(shape)
+  const ofZod = Object.entries(shape)
     .filter(([name]) => !named.has(name))
     .flatMap(([name, schema]) =>
-      schemaIssues(schema, input[name]).map((issue) => Object.assign(issue, { path: [name, ...issue.path] })),
+      (schemaIssues(schema, input[name]) as InputIssue[]).map((issue) =>
+        Object.assign(issue, { path: [name, ...issue.path] }),
+      ),
     );
+  const ofOthers = others
+    .flatMap((schema) => Array.from(schemaIssues(schema, input), toIssue))
+    .filter(({ path }) => path.length > 0 && !named.has(path[0]));
+  return [...ofZod, ...ofOthers];
 }
 
-function schemaIssues(schema: z.core.$ZodType, value: unknown): readonly InputIssue[] {
+function schemaIssues(schema: StandardSchema, value: unknown): readonly StandardIssue[] {
   const result = schema['~standard'].validate(value);
   if (result instanceof Promise) {
     // An asynchronous check is skipped: the response is a 400 in any case.
     result.catch(() => undefined);
     return [];
   }
-  return (result.issues ?? []) as readonly InputIssue[];
+  return result.issues ?? [];
 }

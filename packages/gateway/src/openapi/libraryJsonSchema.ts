@@ -1,0 +1,146 @@
+import type {
+  JsonSchemaConverters,
+  StandardJsonSchema,
+  StandardSchema,
+} from '../procedures/standardSchema.ts';
+
+/** A JSON Schema (draft 2020-12) of a library, in which `typeKey` names what JSON has no type for. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The keyword of a type that JSON has not, and that the gateway treats as it treats zod's. */
+export const typeKey = 'x-gateway-type';
+export type NativeType = 'date' | 'bigint' | 'file' | 'undefined';
+
+/** What a library says of a schema. */
+export interface LibraryJsonSchema {
+  /** `undefined` where it describes nothing of it. */
+  readonly json: JsonSchema | undefined;
+  /** What it cannot describe. */
+  readonly problems: readonly string[];
+}
+
+const native = (type: NativeType): JsonSchema => ({ [typeKey]: type });
+
+/**
+ * The JSON Schema that a schema's own library makes of it; `undefined` where the library makes none.
+ * @param converters for libraries whose schemas do not describe themselves
+ */
+export function libraryJsonSchema(
+  schema: StandardSchema,
+  side: 'input' | 'output',
+  converters: JsonSchemaConverters,
+): LibraryJsonSchema | undefined {
+  const { vendor } = schema['~standard'];
+  const describing = describes(schema) ? schema : converters[vendor]?.(schema);
+  if (describing === undefined) return undefined;
+  const problems: string[] = [];
+  const libraryOptions = libraries[vendor]?.((problem) => problems.push(problem));
+  try {
+    const { jsonSchema } = describing['~standard'];
+    const json = jsonSchema[side]({
+      target: 'draft-2020-12',
+      ...(libraryOptions && { libraryOptions }),
+    });
+    return { json, problems: [...new Set(problems)] };
+  } catch (error) {
+    return { json: undefined, problems: [error instanceof Error ? error.message : String(error)] };
+  }
+}
+
+const describes = (schema: StandardSchema): schema is StandardSchema & StandardJsonSchema =>
+  'jsonSchema' in schema['~standard'];
+
+/**
+ * Options by which a library names types that JSON has not, and goes on where it cannot describe something. They are
+ * data: nothing of the library is imported.
+ */
+const libraries: Readonly<
+  Record<string, ((report: (problem: string) => void) => Record<string, unknown>) | undefined>
+> = {
+  // @valibot/to-json-schema 1.8
+  valibot: (report) => ({
+    errorMode: 'ignore',
+    overrideSchema: ({ valibotSchema: { type }, errors = [] }: ValibotSchemaContext) => {
+      if (errors.length === 0) return undefined;
+      const known = valibotTypes[type];
+      if (known) return known;
+      for (const error of errors) report(error);
+      return undefined;
+    },
+    // Checks that JSON Schema cannot say are left out, as those of zod are.
+    overrideAction: ({ valibotAction: { kind, type }, errors = [] }: ValibotActionContext) => {
+      if (errors.length === 0 || kind !== 'transformation' || valibotUnchanged.has(type)) return undefined;
+      const known = valibotTypes[type];
+      if (known) return known;
+      for (const error of errors) report(error);
+      // The type before it is not that after it.
+      return {};
+    },
+  }),
+  // 2.2
+  arktype: (report) => ({
+    fallback: (context: ArkTypeContext) => {
+      const { base, code, domain, proto } = context;
+      if (code === 'predicate' || code === 'patternIntersection') return base;
+      if (code === 'defaultValue') return undefined;
+      if (code === 'date' || proto === Date) return native('date');
+      if (domain === 'bigint') return native('bigint');
+      if (proto !== undefined && (proto === globalThis.File || proto === globalThis.Blob))
+        return native('file');
+      if (domain === 'undefined' || ('unit' in context && context.unit === undefined)) {
+        return native('undefined');
+      }
+      report(`It has no JSON Schema for what it calls "${code}".`);
+      return base;
+    },
+  }),
+};
+
+interface ValibotSchemaContext {
+  readonly valibotSchema: { readonly type: string };
+  readonly errors?: readonly string[];
+}
+
+interface ValibotActionContext {
+  readonly valibotAction: { readonly kind: string; readonly type: string };
+  readonly errors?: readonly string[];
+}
+
+interface ArkTypeContext {
+  readonly code: string;
+  readonly base: JsonSchema;
+  readonly domain?: string;
+  readonly proto?: unknown;
+  readonly unit?: unknown;
+}
+
+const valibotTypes: Readonly<Record<string, JsonSchema | undefined>> = {
+  date: native('date'),
+  to_date: native('date'),
+  bigint: native('bigint'),
+  to_bigint: native('bigint'),
+  file: native('file'),
+  blob: native('file'),
+  undefined: native('undefined'),
+  void: native('undefined'),
+  to_number: { type: 'number' },
+  to_string: { type: 'string' },
+  to_boolean: { type: 'boolean' },
+};
+
+/** Transformations that keep the type of a value. */
+const valibotUnchanged = new Set([
+  'brand',
+  'flavor',
+  'readonly',
+  'trim',
+  'trim_start',
+  'trim_end',
+  'to_lower_case',
+  'to_upper_case',
+  'normalize',
+  'to_min_value',
+  'to_max_value',
+  'filter_items',
+  'sort_items',
+]);

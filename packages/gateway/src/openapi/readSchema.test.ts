@@ -1,0 +1,83 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import type { StandardSchema } from '../procedures/standardSchema.ts';
+import { createReadSchema } from './readSchema.ts';
+
+/** A schema of a library that the gateway does not know. */
+const schemaOf = (
+  json: (side: string, options: unknown) => Record<string, unknown>,
+  validate: StandardSchema['~standard']['validate'] = () => ({ issues: [{ message: 'No.' }] }),
+) => ({
+  '~standard': {
+    version: 1,
+    vendor: 'other',
+    validate,
+    jsonSchema: {
+      input: (options: unknown) => json('input', options),
+      output: (options: unknown) => json('output', options),
+    },
+  },
+});
+
+const read = (schema: unknown, side: 'input' | 'output' = 'input', converters = {}) => {
+  const warnings: string[] = [];
+  const result = createReadSchema(converters, (sentence) => warnings.push(sentence))(schema, side, side);
+  return { result: result as z.ZodType, warnings };
+};
+
+it('A schema of zod, and a parser that is a function, are returned as they are', () => {
+  for (const parser of [z.string(), () => 1, undefined]) expect(read(parser).result).toBe(parser);
+});
+
+it('A schema is read by its Standard JSON Schema, of its side and in the draft of OpenAPI 3.1', () => {
+  const asked: unknown[] = [];
+  const schema = schemaOf((side, options) => {
+    asked.push([side, options]);
+    return { type: side === 'input' ? 'string' : 'number' };
+  });
+  expect(read(schema).result.def.type).toBe('string');
+  expect(read(schema, 'output').result.def.type).toBe('number');
+  expect(asked).toEqual([
+    ['input', { target: 'draft-2020-12' }],
+    ['output', { target: 'draft-2020-12' }],
+  ]);
+});
+
+it('A schema without one is read by the converter of its library', () => {
+  const { jsonSchema: _none, ...standard } = schemaOf(() => ({}))['~standard'];
+  const schema = { '~standard': standard };
+  const converted = schemaOf(() => ({ type: 'integer' }));
+  expect(read(schema, 'input', { other: () => converted }).result.def).toMatchObject({ type: 'number' });
+  expect(read(schema, 'input').result).toBe(schema);
+  expect(read(schema, 'output').warnings).toEqual([expect.stringContaining('jsonSchema: { other: … }')]);
+});
+
+it('A library that throws is named with its message, and its schema is left undescribed', () => {
+  const schema = schemaOf(() => {
+    throw new Error('There is no JSON Schema of a Temporal.Instant.');
+  });
+  const { result, warnings } = read(schema, 'output');
+  expect(result).toBe(schema);
+  expect(warnings).toEqual([
+    'other cannot describe all of its output as JSON Schema, so the document lacks that: There is no JSON Schema of a Temporal.Instant.',
+  ]);
+});
+
+it.each([
+  ['takes an absent value', () => ({ value: undefined }), true, true],
+  ['has a default for an absent value', () => ({ value: 5 }), true, false],
+  ['rejects an absent value', () => ({ issues: [{ message: 'No.' }] }), false, false],
+  ['answers later', () => Promise.reject(new Error('later')), false, false],
+  [
+    'throws',
+    () => {
+      throw new Error('thrown');
+    },
+    false,
+    false,
+  ],
+] as const)('A schema that %s is optional as it says', (_, validate, input, output) => {
+  const schema = schemaOf(() => ({ type: 'number' }), validate);
+  expect(read(schema, 'input').result.def.type === 'optional').toBe(input);
+  expect(read(schema, 'output').result.def.type === 'optional').toBe(output);
+});

@@ -1,0 +1,59 @@
+import { isZod } from '../procedures/isZod.ts';
+import {
+  isStandardSchema,
+  type JsonSchemaConverters,
+  type StandardSchema,
+} from '../procedures/standardSchema.ts';
+import { libraryJsonSchema } from './libraryJsonSchema.ts';
+import { zodOfJsonSchema } from './zodOfJsonSchema.ts';
+import type { z } from 'zod';
+
+/**
+ * The zod schema by which the gateway reads and documents a parser: zod's own, and of another Standard Schema library one
+ * of its JSON Schema. A parser that cannot be described is returned as it is.
+ */
+export type ReadSchema = (parser: unknown, side: 'input' | 'output', what: string) => unknown;
+
+/** @param warn is given what a library cannot describe */
+export function createReadSchema(
+  converters: JsonSchemaConverters,
+  warn: (sentence: string) => void,
+): ReadSchema {
+  return (parser, side, what) => {
+    if (isZod(parser) || !isStandardSchema(parser)) return parser;
+    const { vendor } = parser['~standard'];
+    const found = libraryJsonSchema(parser, side, converters);
+    if (found === undefined) {
+      if (side === 'output') warn(`its ${what} is of ${vendor}, ${noJsonSchema(vendor)}.`);
+      return parser;
+    }
+    if (found.problems.length > 0) {
+      warn(
+        `${vendor} cannot describe all of its ${what} as JSON Schema, so the document lacks that: ` +
+          found.problems.join(' '),
+      );
+    }
+    return found.json === undefined ? parser : withOptional(zodOfJsonSchema(found.json), parser, side);
+  };
+}
+
+/** Why a schema of another library cannot be read, and the remedy; in words that follow it. */
+export const noJsonSchema = (vendor: string): string =>
+  `which gives no JSON Schema; give createGateway a converter of that library, jsonSchema: { ${vendor}: … }`;
+
+/** A JSON Schema does not say whether the value as a whole may be absent. */
+function withOptional(schema: z.ZodType, parser: StandardSchema, side: 'input' | 'output'): z.ZodType {
+  if (schema.def.type === 'void' || schema.def.type === 'optional') return schema;
+  let result: ReturnType<(typeof parser)['~standard']['validate']>;
+  try {
+    result = parser['~standard'].validate(undefined);
+  } catch {
+    return schema;
+  }
+  if (result instanceof Promise) {
+    result.catch(() => undefined);
+    return schema;
+  }
+  const takesNothing = result.issues === undefined && (side === 'input' || result.value === undefined);
+  return takesNothing ? schema.optional() : schema;
+}

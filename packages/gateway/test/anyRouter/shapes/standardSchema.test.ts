@@ -1,0 +1,498 @@
+import { createGateway } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { initTRPC } from '@trpc/server';
+import { scope, type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { post, startShape } from './startShape.ts';
+
+/** Procedures whose validators are of Valibot or ArkType: Standard Schema. Each names the thread that it comes from. */
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const jsonSchema = { valibot: toStandardJsonSchema };
+
+const echo = (input: unknown): unknown => JSON.parse(JSON.stringify(input ?? null));
+const error400 = (message: string | RegExp) => [
+  400,
+  {
+    code: 'BAD_REQUEST',
+    status: 400,
+    message: typeof message === 'string' ? message : expect.stringMatching(message),
+  },
+];
+
+/** The same input in both libraries, and what each says of a value that is not valid. */
+const libraries = [
+  {
+    name: 'Valibot (zodios #645)',
+    input: v.object({
+      id: v.pipe(v.number(), v.integer()),
+      bornAfter: v.optional(v.date()),
+      filter: v.optional(v.object({ city: v.string(), range: v.optional(v.object({ min: v.number() })) })),
+      isOld: v.optional(v.boolean()),
+      sort: v.optional(v.picklist(['age', 'name'])),
+      tags: v.optional(v.array(v.string())),
+      weight: v.optional(v.pipe(v.number(), v.minValue(1))),
+      tenant: v.optional(v.pipe(v.string(), v.minLength(2))),
+    }),
+    body: v.strictObject({
+      name: v.pipe(v.string(), v.minLength(1), v.description('What it is called.')),
+      kind: v.nullable(v.picklist(['cat', 'dog'])),
+      born: v.date(),
+      nested: v.optional(v.object({ n: v.number() })),
+    }),
+    output: v.object({ id: v.number(), name: v.string(), born: v.date() }),
+    event: v.object({ n: v.pipe(v.number(), v.integer()) }),
+    messages: {
+      nested: 'nested.n: Invalid type: Expected number but received "x".',
+      missing: /^name: Invalid key: Expected "name" but received undefined; kind: .*; born: .*\.$/,
+      minimum: 'weight: Invalid value: Expected >=1 but received 0.',
+      both: 'id: must be an integer, such as 42 or -7; tenant (header): Invalid length: Expected >=2 but received 1.',
+    },
+  },
+  {
+    name: 'ArkType (nestjs/swagger #3915)',
+    input: type({
+      id: 'number.integer',
+      'tags?': 'string[]',
+      'sort?': "'name' | 'age'",
+      'isOld?': 'boolean',
+      'weight?': 'number >= 1',
+      'bornAfter?': 'Date',
+      'filter?': { city: 'string', 'range?': { min: 'number' } },
+      'tenant?': 'string >= 2',
+    }),
+    body: type({
+      '+': 'reject',
+      name: type('string >= 1').describe('What it is called.', 'self'),
+      kind: "'cat' | 'dog' | null",
+      born: 'Date',
+      'nested?': { n: 'number' },
+    }),
+    output: type({ id: 'number', name: 'string', born: 'Date' }),
+    event: type({ n: 'number.integer' }),
+    messages: {
+      nested: 'nested.n: must be a number (was a string).',
+      missing: /name: must be .*\(was missing\)/,
+      minimum: 'weight: must be at least 1 (was 0).',
+      both: /^id: must be an integer, such as 42 or -7; tenant \(header\): must be at least length 2 \(was 1\)\.$/,
+    },
+  },
+] as const;
+
+describe.each(libraries)('schemas of $name', ({ input, body, output, event, messages }) => {
+  const served = () =>
+    startShape(
+      t.router({
+        find: t.procedure
+          .meta({ openapi: { method: 'GET', path: '/pets/{id}', in: { tenant: 'header' } } })
+          .input(input as (typeof libraries)[0]['input'])
+          .output(z.unknown())
+          .query(({ input: given }) => echo(given)),
+        create: t.procedure
+          .meta({ openapi: { method: 'POST', path: '/pets' } })
+          .input(body as (typeof libraries)[0]['body'])
+          .output(output as (typeof libraries)[0]['output'])
+          .mutation(({ input: { name, born } }) => ({ id: 1, name, born })),
+        watch: t.procedure
+          .meta({ openapi: { method: 'GET', path: '/events', event } })
+          .subscription(async function* () {
+            yield { n: 1 };
+            yield { n: 'two' };
+          }),
+      }),
+      { jsonSchema },
+    );
+
+  it('convert texts of the path, the query and a header as those of zod are', async () => {
+    const { restJson } = await served();
+    const target =
+      '/pets/7?tags=a&tags=b&sort=age&isOld=true&weight=2.5&bornAfter=2026-01-01T00:00:00Z&filter[city]=Bonn&filter[range][min]=3';
+    expect(await restJson(target, { headers: { tenant: 'acme' } })).toEqual([
+      200,
+      {
+        id: 7,
+        tags: ['a', 'b'],
+        sort: 'age',
+        isOld: true,
+        weight: 2.5,
+        bornAfter: '2026-01-01T00:00:00.000Z',
+        filter: { city: 'Bonn', range: { min: 3 } },
+        tenant: 'acme',
+      },
+    ]);
+    expect(await restJson('/pets/7?isOld=yes')).toEqual(error400('isOld: must be true or false.'));
+    expect(await restJson('/pets/7?sort=size')).toEqual(error400('sort: must be one of "age", "name".'));
+    expect(await restJson('/pets/7?weight=0')).toEqual(error400(messages.minimum));
+    expect(await restJson('/pets/7.5', { headers: { tenant: 'x' } })).toEqual(error400(messages.both));
+  });
+
+  it('read a JSON body with its dates, and name the fields that are not valid', async () => {
+    const { restJson } = await served();
+    const born = '2026-01-01T00:00:00.000Z';
+    expect(await restJson('/pets', post({ name: 'Tom', kind: null, born }))).toEqual([
+      200,
+      { id: 1, name: 'Tom', born },
+    ]);
+    const nested = { name: 'Tom', kind: 'cat', born, nested: { n: 'x' } };
+    expect(await restJson('/pets', post(nested))).toEqual(error400(messages.nested));
+    expect(await restJson('/pets', post({}))).toEqual(error400(messages.missing));
+    expect(await restJson('/pets', post([]))).toEqual(error400(/must be a JSON object/));
+  });
+
+  it("are served over tRPC, with the library's own errors", async () => {
+    const { trpc } = await served();
+    expect(await trpc.find.query({ id: 7, weight: 2 })).toEqual({ id: 7, weight: 2 });
+    await expect(trpc.find.query({ id: 7, weight: 0 })).rejects.toMatchObject({
+      data: { code: 'BAD_REQUEST' },
+    });
+  });
+
+  it('check each event of a subscription', async () => {
+    const { rest } = await served();
+    const text = await (await rest('/events')).text();
+    expect(text).toContain('data: {"n":1}');
+    expect(text).toContain('event: error');
+    expect(text).not.toContain('two');
+  });
+
+  it('are in the document', async () => {
+    const { document } = await served();
+    const find = document.paths['/pets/{id}']?.['get'];
+    expect(
+      find?.parameters?.map(({ in: where, name, required, schema }) => [where, name, required, schema]),
+    ).toEqual([
+      ['path', 'id', true, { type: 'integer' }],
+      ['query', 'bornAfter', undefined, { type: 'string', format: 'date-time' }],
+      [
+        'query',
+        'filter',
+        undefined,
+        {
+          type: 'object',
+          properties: {
+            city: { type: 'string' },
+            range: { type: 'object', properties: { min: { type: 'number' } }, required: ['min'] },
+          },
+          required: ['city'],
+        },
+      ],
+      ['query', 'isOld', undefined, { type: 'boolean' }],
+      ['query', 'sort', undefined, expect.objectContaining({ enum: ['age', 'name'] })],
+      ['query', 'tags', undefined, { type: 'array', items: { type: 'string' } }],
+      ['query', 'weight', undefined, { type: 'number', minimum: 1 }],
+      ['header', 'tenant', undefined, { type: 'string', minLength: 2 }],
+    ]);
+    const create = document.paths['/pets']?.['post'];
+    expect(create?.requestBody).toEqual({
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: {
+              name: { type: 'string', minLength: 1, description: 'What it is called.' },
+              kind: { anyOf: expect.arrayContaining([{ type: 'null' }]) as unknown },
+              born: { type: 'string', format: 'date-time' },
+              nested: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+            },
+            required: expect.arrayContaining(['name', 'kind', 'born']) as unknown,
+            additionalProperties: false,
+          },
+        },
+      },
+    });
+    expect(create?.responses['200']?.content?.['application/json']?.schema).toMatchObject({
+      properties: { born: { type: 'string', format: 'date-time' } },
+    });
+    expect(document.paths['/events']?.['get']?.responses['200']?.content?.['text/event-stream']).toEqual({
+      schema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+    });
+  });
+});
+
+describe('a router of several libraries', () => {
+  it('may chain inputs of two of them (ts-rest #743)', async () => {
+    const { document, restJson, trpc } = await startShape(
+      t.router({
+        rename: t.procedure
+          .meta({ openapi: { method: 'POST', path: '/{owner}/pets/{id}', in: { dryRun: 'query' } } })
+          .input(z.object({ owner: z.string().min(2) }))
+          .input(v.object({ id: v.pipe(v.number(), v.integer()), dryRun: v.optional(v.boolean()) }))
+          .input(type({ name: 'string > 0' }))
+          .output(z.unknown())
+          .mutation(({ input }) => input),
+      }),
+      { jsonSchema },
+    );
+    expect(await restJson('/ann/pets/7?dryRun=true', post({ name: 'Tom' }))).toEqual([
+      200,
+      { owner: 'ann', id: 7, dryRun: true, name: 'Tom' },
+    ]);
+    // The field that no text can be, and those that the three schemas reject.
+    expect(await restJson('/a/pets/7?dryRun=maybe', post({ name: '' }))).toEqual(
+      error400(
+        'dryRun (query): must be true or false; owner: Too small: expected string to have >=2 characters; name: must be non-empty.',
+      ),
+    );
+    expect(await trpc.rename.mutate({ owner: 'ann', id: 7, name: 'Tom' })).toEqual({
+      owner: 'ann',
+      id: 7,
+      name: 'Tom',
+    });
+    const operation = document.paths['/{owner}/pets/{id}']?.['post'];
+    expect(operation?.parameters?.map(({ in: where, name, schema }) => [where, name, schema])).toEqual([
+      ['path', 'owner', { type: 'string', minLength: 2 }],
+      ['path', 'id', { type: 'integer' }],
+      ['query', 'dryRun', { type: 'boolean' }],
+    ]);
+    expect(operation?.requestBody).toEqual({
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: { name: { type: 'string', minLength: 1 } },
+            required: ['name'],
+          },
+        },
+      },
+    });
+  });
+
+  it('takes forms and files (zodios #645)', async () => {
+    const { rest, restJson, document } = await startShape(
+      t.router({
+        sign: t.procedure
+          .meta({
+            openapi: {
+              method: 'POST',
+              path: '/forms',
+              contentTypes: ['application/x-www-form-urlencoded', 'application/json'],
+            },
+          })
+          .input(type({ age: 'number.integer', 'tags?': 'string[]', terms: 'true' }))
+          .output(z.unknown())
+          .mutation(({ input }) => input),
+        upload: t.procedure
+          .meta({ openapi: { method: 'POST', path: '/files', contentTypes: ['multipart/form-data'] } })
+          .input(v.object({ title: v.string(), photo: v.file(), more: v.optional(v.array(v.file())) }))
+          .output(z.unknown())
+          .mutation(({ input: { title, photo, more } }) => [title, photo.size, more?.length]),
+      }),
+      { jsonSchema },
+    );
+    const form = (body: string) => ({
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(await restJson('/forms', form('age=5&tags=a&tags=b&terms=true'))).toEqual([
+      200,
+      { age: 5, tags: ['a', 'b'], terms: true },
+    ]);
+    expect(await restJson('/forms', form('age=old&terms=true'))).toEqual(
+      error400('age: must be an integer, such as 42 or -7.'),
+    );
+    const body = new FormData();
+    body.set('title', 'Tom');
+    body.set('photo', new File(['abc'], 'a.txt'));
+    expect(await (await rest('/files', { method: 'POST', body })).json()).toEqual(['Tom', 3, null]);
+    expect(document.paths['/files']?.['post']?.requestBody).toMatchObject({
+      content: {
+        'multipart/form-data': { schema: { properties: { photo: { type: 'string', format: 'binary' } } } },
+      },
+    });
+  });
+
+  it('takes unions, recursive types, and values that are not objects, as the body (ts-rest #743)', async () => {
+    interface Tree {
+      readonly name: string;
+      readonly children: readonly Tree[];
+    }
+    const Tree: v.GenericSchema<Tree> = v.object({ name: v.string(), children: v.array(v.lazy(() => Tree)) });
+    const { Node } = scope({ Node: { value: 'number', 'next?': 'Node' } }).export();
+    const { document, restJson } = await startShape(
+      t.router({
+        tree: t.procedure
+          .meta({ openapi: { method: 'POST', path: '/trees' } })
+          .input(Tree)
+          .output(Node)
+          .mutation(({ input }) => ({ value: 1, next: { value: input.children.length } })),
+        union: t.procedure
+          .meta({ openapi: { method: 'POST', path: '/unions' } })
+          .input(
+            v.variant('kind', [
+              v.object({ kind: v.literal('a'), at: v.date() }),
+              v.object({ kind: v.literal('b'), n: v.number() }),
+            ]),
+          )
+          .output(z.unknown())
+          .mutation(({ input }) => (input.kind === 'a' ? input.at.getTime() : input.n)),
+        list: t.procedure
+          .meta({ openapi: { method: 'POST', path: '/lists' } })
+          .input(type({ at: 'Date' }).array().atMostLength(2))
+          .output(type('number'))
+          .mutation(({ input }) => input[0]?.at.getTime() ?? 0),
+      }),
+      { jsonSchema },
+    );
+    const tree = { name: 'a', children: [{ name: 'b', children: [] }] };
+    expect(await restJson('/trees', post(tree))).toEqual([200, { value: 1, next: { value: 1 } }]);
+    expect(await restJson('/trees', post({ name: 'a', children: [{}] }))).toEqual(
+      error400(/^children\.0\.name: .*children\.0\.children: /),
+    );
+    expect(await restJson('/unions', post({ kind: 'a', at: '1970-01-01T00:00:01Z' }))).toEqual([200, 1000]);
+    expect(await restJson('/unions', post({ kind: 'b', n: 5 }))).toEqual([200, 5]);
+    expect(await restJson('/lists', post([{ at: '1970-01-01T00:00:02Z' }]))).toEqual([200, 2000]);
+    const text = JSON.stringify(document);
+    const references = text.match(/"#\/components\/schemas\/[^"]+"/g) ?? [];
+    const { schemas } = document.components as unknown as { schemas: Record<string, unknown> };
+    for (const reference of references) {
+      expect(Object.keys(schemas)).toContain((JSON.parse(reference) as string).split('/').at(-1));
+    }
+    expect(text).not.toContain('#/$defs');
+    expect(text).not.toContain('x-gateway');
+    expect(document.paths['/unions']?.['post']?.requestBody).toMatchObject({
+      content: {
+        'application/json': {
+          schema: {
+            oneOf: [
+              { properties: { kind: { const: 'a' }, at: { type: 'string', format: 'date-time' } } },
+              { properties: { kind: { const: 'b' }, n: { type: 'number' } } },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  it('may leave an optional input out, and answers 204 where the output is nothing (no thread)', async () => {
+    const { document, rest, restJson } = await startShape(
+      t.router({
+        list: t.procedure
+          .meta({ openapi: { method: 'GET', path: '/pets' } })
+          .input(v.optional(v.object({ limit: v.optional(v.number()) })))
+          .output(z.unknown())
+          .query(({ input }) => input ?? 'none'),
+        remove: t.procedure
+          .meta({ openapi: { method: 'DELETE', path: '/pets/{id}' } })
+          .input(type({ id: 'string' }))
+          .output(v.void())
+          .mutation(() => undefined),
+      }),
+      { jsonSchema },
+    );
+    expect(await restJson('/pets')).toEqual([200, 'none']);
+    expect(await restJson('/pets?limit=5')).toEqual([200, { limit: 5 }]);
+    expect((await rest('/pets/7', { method: 'DELETE' })).status).toBe(204);
+    expect(Object.keys(document.paths['/pets/{id}']?.['delete']?.responses ?? {})).not.toContain('200');
+  });
+
+  it('has a schema of any library for each status (no thread)', async () => {
+    const { document, restJson } = await startShape(
+      t.router({
+        find: t.procedure
+          .meta({
+            openapi: {
+              method: 'GET',
+              path: '/jobs',
+              responses: { 200: type({ done: 'true' }), 202: v.object({ left: v.number() }) },
+            },
+          })
+          .query(() => ({ done: true, left: 5 })),
+      }),
+      { jsonSchema },
+    );
+    expect(await restJson('/jobs')).toEqual([200, { done: true, left: 5 }]);
+    expect(document.paths['/jobs']?.['get']?.responses['202']?.content?.['application/json']).toEqual({
+      schema: { type: 'object', properties: { left: { type: 'number' } }, required: ['left'] },
+    });
+  });
+});
+
+describe('what a library cannot describe', () => {
+  /** What was written to stderr since the last call. */
+  const warnings = () => {
+    const { calls } = vi.spyOn(console, 'error').mock;
+    return calls.splice(0).flat();
+  };
+
+  it('is named at start in a line for each schema, and left out of the document (nestjs/swagger #3915)', async () => {
+    const { document, restJson } = await startShape(
+      t.router({
+        find: t.procedure
+          .meta({ openapi: { method: 'GET', path: '/pets' } })
+          .output(v.object({ name: v.string(), size: v.pipe(v.string(), v.transform(Number)) }))
+          .query(() => ({ name: 'Tom', size: '5' as never })),
+        site: t.procedure
+          .meta({ openapi: { method: 'GET', path: '/site' } })
+          .output(type({ site: 'URL' }))
+          .query(() => ({ site: new URL('http://pets.example') })),
+      }),
+      { jsonSchema },
+    );
+    expect(await restJson('/pets')).toEqual([200, { name: 'Tom', size: 5 }]);
+    expect(await restJson('/site')).toEqual([200, { site: 'http://pets.example/' }]);
+    expect(warnings()).toEqual([
+      '@petstore/gateway: of the procedure find, valibot cannot describe all of its output as JSON Schema, so the document lacks that: The "transform" action cannot be converted to JSON Schema.',
+      '@petstore/gateway: of the procedure site, arktype cannot describe all of its output as JSON Schema, so the document lacks that: It has no JSON Schema for what it calls "proto".',
+    ]);
+    expect(document.paths['/pets']?.['get']?.responses['200']?.content?.['application/json']).toEqual({
+      schema: {
+        type: 'object',
+        properties: { name: { type: 'string' }, size: {} },
+        required: ['name', 'size'],
+      },
+    });
+    expect(document.paths['/site']?.['get']?.responses['200']?.content?.['application/json']).toEqual({
+      schema: { type: 'object', properties: { site: {} }, required: ['site'] },
+    });
+  });
+
+  it('ends the start where a text cannot be converted without guessing', async () => {
+    const start = (input: v.GenericSchema | type.Any, options = { jsonSchema }) =>
+      createGateway({
+        router: t.router({
+          find: t.procedure
+            .meta({ openapi: { method: 'GET', path: '/pets' } })
+            .input(input as v.GenericSchema)
+            .query(() => 1),
+        }),
+        createContext: () => ({}),
+        document: { title: 'Pets', version: '1' },
+        ...options,
+      });
+    const union = /"a" is a union in which "5" could be .*; use a schema with one reading/;
+    await expect(start(v.object({ a: v.union([v.string(), v.number()]) }))).rejects.toThrow(union);
+    await expect(start(type({ a: 'string | number' }))).rejects.toThrow(union);
+    await expect(start(v.object({ a: v.custom<string>(() => true) }))).rejects.toThrow(
+      /"a" is of the kind "unknown", which a text cannot be converted to without guessing/,
+    );
+    await expect(start(v.object({ a: v.string() }), { jsonSchema: {} as never })).rejects.toThrow(
+      'The procedure find cannot be served over REST: its input is of valibot, which gives no JSON Schema; ' +
+        'give createGateway a converter of that library, jsonSchema: { valibot: … }.',
+    );
+    await expect(start(type('string'))).rejects.toThrow(/has no names to make parameters of/);
+  });
+
+  it('is in words alone where its library makes no JSON Schema (no thread)', async () => {
+    const { document, restJson } = await startShape(
+      t.router({
+        find: t.procedure
+          .meta({ openapi: { method: 'GET', path: '/pets' } })
+          .output(v.object({ name: v.string() }))
+          .query(() => ({ name: 'Tom' })),
+      }),
+    );
+    expect(await restJson('/pets')).toEqual([200, { name: 'Tom' }]);
+    expect(warnings()).toEqual([
+      expect.stringMatching(/of the procedure find, its output is of valibot, which gives no JSON Schema/),
+    ]);
+    expect(document.paths['/pets']?.['get']?.responses['200']).toMatchObject({
+      description: expect.stringContaining('no output schema') as unknown,
+    });
+  });
+});
