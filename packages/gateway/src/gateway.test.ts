@@ -9,7 +9,7 @@ import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 import type { Exchange } from './policies/exchange.ts';
 import type { GatewayOptions } from './options.ts';
 import type { Reply } from './procedures/reply.ts';
-import { inProcessRequest } from './http/testing/inProcessRequest.ts';
+import { inProcessRequest } from './testing/inProcessRequest.ts';
 import { bearer } from './policies/schemes/bearer.ts';
 
 const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });

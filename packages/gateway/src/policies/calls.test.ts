@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { Failure } from '../procedures/execute.ts';
 import { readProcedures } from '../procedures/procedures.ts';
 import { limitsOf } from './limits.ts';
-import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { Calls } from './calls.ts';
 import { CallScope } from './callScope.ts';
 import type { Procedure } from '../procedures/procedures.ts';

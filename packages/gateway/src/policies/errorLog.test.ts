@@ -5,7 +5,7 @@ import { createGateway } from '../gateway.ts';
 import { isBodyStream } from '../http/response.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { GatewayOptions } from '../options.ts';
-import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+import { inProcessRequest } from '../testing/inProcessRequest.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const operation = (path: `/${string}`, error: () => unknown) =>

@@ -2,7 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
-import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { headersOf } from '../http/response.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';

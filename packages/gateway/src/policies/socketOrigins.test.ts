@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inProcessRequest } from '../http/testing/inProcessRequest.ts';
+import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { createSocketOrigins } from './socketOrigins.ts';
 
 const allows = createSocketOrigins(['https://pets.example'], 'https://api.example');

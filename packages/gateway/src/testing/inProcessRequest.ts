@@ -1,4 +1,4 @@
-import { FetchRequest } from '../../adapters/fetch/request.ts';
+import { FetchRequest } from '../adapters/fetch/request.ts';
 
 /**
  * A request for a policy or a protocol by itself, and for what a `Request` would change: its target is kept as it is. To

@@ -1,12 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { connect } from 'node:tls';
-import { selfSigned } from '@petstore/testing/selfSigned';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closeCodeOf, frame, headOfFrame } from '../server/testing/frames.ts';
 import { dial, listenOn, ok, until, type Dialled } from '../server/testing/dial.ts';
 import { handshake, owner, type Owner } from '../server/testing/sockets.ts';
+import { certificateFiles, dialTls } from '../server/testing/tls.ts';
 import type { Service } from '../../http/service.ts';
 import type { Listening } from './index.ts';
 import { serve } from './serve.ts';
@@ -250,12 +246,7 @@ describe('a WebSocket', () => {
 
 describe('over TLS', () => {
   it('a WebSocket carries messages, and a request that opens none is answered on the same connection, twice', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'gateway-wss-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const tls = { certFile: join(folder, 'cert.pem'), keyFile: join(folder, 'key.pem') };
-    const { cert, key } = selfSigned('localhost');
-    await writeFile(tls.certFile, cert);
-    await writeFile(tls.keyFile, key);
+    const tls = await certificateFiles('localhost');
     const owners: Owner[] = [];
     const accept = (socket: Owner['socket']) => {
       owners.push(owner(socket));
@@ -263,8 +254,7 @@ describe('over TLS', () => {
     };
     const upgrade: Service['upgrade'] = ({ path }) => (path === '/socket' ? accept : undefined);
     const listening = await listen({ handle: ({ path }) => ok(path), upgrade }, { tls });
-    const connection = connect({ port: listening.port, host: '127.0.0.1', rejectUnauthorized: false });
-    onTestFinished(() => void connection.destroy());
+    const { socket: connection } = await dialTls(listening);
     let text = '';
     connection.on('data', (chunk) => (text += String(chunk)));
     for (let count = 1; count <= 2; count += 1) {

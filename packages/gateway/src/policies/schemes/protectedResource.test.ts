@@ -2,7 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { createGateway } from '../../gateway.ts';
 import { headersOf } from '../../http/response.ts';
-import { inProcessRequest } from '../../http/testing/inProcessRequest.ts';
+import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { bearer } from './bearer.ts';
 import { jwt } from './jwt.ts';

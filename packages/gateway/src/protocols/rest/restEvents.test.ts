@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
-import { inProcessRequest } from '../../http/testing/inProcessRequest.ts';
+import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import { CallScope } from '../../policies/callScope.ts';
 import { eventContent } from './restEvents.ts';
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { createGateway } from '../../gateway.ts';
 import type { Exchange } from '../../policies/exchange.ts';
-import { inProcessRequest } from '../../http/testing/inProcessRequest.ts';
+import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import type { SocketAcceptor, SocketHandler } from '../../http/webSocket.ts';
 import {
   bytesOf,
