@@ -38,7 +38,7 @@ export async function runCheck(configuration: Configuration, environment: Enviro
   return `${configurationText(environment)}\n${succeeds} It would serve on ${serverNames[server]}.`;
 }
 
-/** The limits and the certificate that are set, on a port that nobody knows. */
+/** The limits and the certificate that are set, on a free port. */
 async function checkEdge(configuration: Configuration, adapter: Promise<Adapter>): Promise<void> {
   const { serve } = await adapter;
   const gateway = await describingGateway(configuration);

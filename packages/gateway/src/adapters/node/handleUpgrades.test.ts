@@ -8,7 +8,7 @@ import { ok, until } from '../server/testing/dial.ts';
 import { handshake, owner } from '../server/testing/sockets.ts';
 import { handleUpgrades, nodeHandler } from './index.ts';
 
-/** A server of somebody's own. */
+/** A server of the user's own. */
 async function serverOf(listener: RequestListener): Promise<Server> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   onTestFinished(() => {

@@ -26,7 +26,7 @@ export class LeanMessage extends IncomingMessage {
   }
 }
 
-/** Node waits for its `end` otherwise, which a message that nobody reads as a stream does not emit. */
+/** Node waits for its `end` otherwise, which a message that is not read as a stream does not emit. */
 Object.defineProperty(LeanMessage.prototype, 'readableEnded', { value: true });
 
 /** A response of node:http that can be written at once, with what follows it on its connection. */

@@ -111,7 +111,7 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
       return this.close(code, `A message may have ${this.#maxMessageBytes} bytes.`);
     }
     this.recount();
-    // What is unsent is bounded, whoever closes.
+    // What is unsent is bounded, whichever end closes.
     if (this.unsentBytes > 0) this.#onEnd = this.all.beginClosing(this.unsentBytes);
     if (this.unsentBytes > 0 && !this.#onEnd) return this.terminate();
     this.#closeInOrder(true, code, reason);

@@ -51,7 +51,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await until(() => expect(text()).toMatch(new RegExp(`\\r\\n\\r\\n${64 * mebibyte}$`)));
     });
 
-    it('is not taken whole either before somebody says how it is wanted', async () => {
+    it('is not buffered whole before it is read', async () => {
       const held = Promise.withResolvers<void>();
       const { sent, text } = await upload(async (request) => {
         await held.promise;

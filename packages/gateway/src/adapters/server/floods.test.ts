@@ -38,17 +38,22 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     const declared = 'Content-Length: 999999999\r\n';
     const chunked = 'Transfer-Encoding: chunked\r\n';
     const kinds: [what: string, head: string, handle: Handle, answer: RegExp][] = [
-      ['refused at once', declared, unread, /401 .*no$/s],
-      ['refused later', declared, async (request) => unread(request), /401 .*no$/s],
-      ['refused on a connection that is to end', `${declared}Connection: x, close\r\n`, unread, /401 .*no$/s],
+      ['rejected at once', declared, unread, /401 .*no$/s],
+      ['rejected later', declared, async (request) => unread(request), /401 .*no$/s],
+      [
+        'rejected on a connection that is to end',
+        `${declared}Connection: x, close\r\n`,
+        unread,
+        /401 .*no$/s,
+      ],
       ['too large as it says', declared, read, /413 .*no$/s],
       ['too large as it says, and answered late', declared, late(read), /413 .*no$/s],
-      ['refused, in chunks', chunked, unread, /401 .*no$/s],
+      ['rejected, in chunks', chunked, unread, /401 .*no$/s],
       ['too large, in chunks, and answered late', chunked, late(read), /413 .*no$/s],
       ['too large, in chunks', chunked, read, /413 .*no$/s],
-      ['refused with an answer of 1 MB', declared, () => ok('x'.repeat(mebibyte)), /200 .*x$/s],
+      ['rejected with an answer of 1 MB', declared, () => ok('x'.repeat(mebibyte)), /200 .*x$/s],
       ['answered by a stream', declared, () => ok(twoBytes()), /200 .*hi\r\n0\r\n\r\n$/s],
-      ['refused without a body', declared, () => ({ status: 204, headers: [] }), /204 .*\r\n\r\n$/s],
+      ['rejected without a body', declared, () => ({ status: 204, headers: [] }), /204 .*\r\n\r\n$/s],
     ];
 
     it('is read at most 1 MiB past its answer, which says Connection: close, and its connection ends', async () => {

@@ -6,7 +6,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
 
   const head = (headers = '', target = '/') => `GET ${target} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
 
-  describe('a request that is refused', () => {
+  describe('a request that is rejected', () => {
     it.each<[what: string, wire: string, status: number, code: string]>([
       ['its target is too long', head('', `/?${'a'.repeat(99)}`), 414, 'URI_TOO_LONG'],
       ['its headers are too long', head(`A: ${'b'.repeat(200)}\r\n`), 431, 'REQUEST_HEADER_FIELDS_TOO_LARGE'],

@@ -76,7 +76,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await until(() => expect(received()).toMatch(/\r\n\r\n(?:1\r\na\r\n1\r\nb|2\r\nab)\r\n0\r\n\r\n$/));
     });
 
-    it('that fails ends the connection: nobody takes the part for the whole', async () => {
+    it('that fails ends the connection, so that the client does not take the part for the whole', async () => {
       const listening = await listen(() =>
         ok(
           (async function* () {
@@ -130,7 +130,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       return { listening, fill, handled: () => handled };
     }
 
-    it('are few: whoever pipelines requests is closed once the socket takes no more', async () => {
+    it('are few: a client that pipelines requests is closed once its socket takes no more', async () => {
       const { listening, handled } = await library();
       const { socket, closed } = await dial(listening);
       socket.pause();

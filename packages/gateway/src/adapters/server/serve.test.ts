@@ -65,7 +65,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
         'chunked',
         `POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n${'x'.repeat(50)}\r\n0\r\n\r\n`,
       ],
-    ])('refuses a %s body that is too large', async (_how, wire) => {
+    ])('rejects a %s body that is too large', async (_how, wire) => {
       const listening = await listen((request) =>
         request.body(49).then(
           () => ok(),
@@ -77,7 +77,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await until(() => expect(received()).toMatch(/^HTTP\/1\.1 413 .*true$/s));
     });
 
-    it('is answered, and the connection kept, where nobody reads its body', async () => {
+    it('is answered, and the connection kept, where its body is not read', async () => {
       const listening = await listen(({ path }) => ok(path));
       const { socket, text: received } = await dial(listening);
       socket.write(post('x'.repeat(300_000)));
@@ -93,7 +93,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await until(() => expect(received()).toMatch(/HTTP\/1\.1 401 .*no$/s));
     });
 
-    it('has no body to give any more where it was answered before anybody asked', async () => {
+    it('has no body any more where it was answered before its body was read', async () => {
       let body: Promise<unknown> | undefined;
       const listening = await listen((request) => {
         setTimeout(() => {
@@ -110,7 +110,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     });
   });
 
-  describe('a chunked body that is refused early', () => {
+  describe('a chunked body that is rejected early', () => {
     it('is taken to its end, so that its client sees the answer and not a reset', async () => {
       const listening = await listen(() => ({ ...ok('no'), status: 413 }));
       const { socket, text: received, closed } = await dial(listening);
@@ -129,7 +129,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
   describe('a client that goes away', () => {
     it.each<[when: string, wire: string]>([
       ['during a call', get('/')],
-      // A small one is waited for before anybody looks at the request.
+      // A small one is received before the request is handled.
       ['in the middle of a body', post('half', 20_000)],
     ])('%s aborts the signal, and nothing is written', async (_when, wire) => {
       let request: HttpRequest | undefined;
@@ -295,7 +295,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       expect(stdout).toBe('1\n');
     });
 
-    it('answers what keeps asking on open connections, and tells it to close: nobody is reset', async () => {
+    it('answers further requests on open connections with Connection: close, and resets none', async () => {
       const listening = await listen(async () => {
         await new Promise((resolve) => setTimeout(resolve, 1));
         return ok('x');

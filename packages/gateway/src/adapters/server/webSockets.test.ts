@@ -438,7 +438,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       expect(accept).not.toHaveBeenCalled();
     });
 
-    it('is refused while the server stops', async () => {
+    it('is rejected while the server stops', async () => {
       const finish = Promise.withResolvers<void>();
       const listening = await serveSockets((request) =>
         finish.promise.then(() => (request.header('x-first') ? { status: 200, headers: [] } : owner)),

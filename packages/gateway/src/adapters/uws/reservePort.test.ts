@@ -19,12 +19,12 @@ describe.runIf(process.platform === 'linux')('a port that is shared', () => {
     });
   });
 
-  it('is refused to who does not share', async () => {
+  it('is rejected for a process that does not share it', async () => {
     const { port } = await listen(() => ok(), { reusePort: true });
     await expect(serve({ handle: () => ok() }, { port })).rejects.toMatchObject({ code: 'in-use' });
   });
 
-  it('is refused where the other does not share', async () => {
+  it('is rejected where the other process does not share it', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
