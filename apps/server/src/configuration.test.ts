@@ -22,6 +22,7 @@ describe('the defaults', () => {
     MONGODB_TIMEOUT_MS: 5000,
     MONGODB_POOL_SIZE: 32,
     MAX_BODY_BYTES: 1_048_576,
+    SERVER: 'auto',
     WORKERS: 1,
     MAX_IN_FLIGHT: 1000,
     MAX_QUEUE_MS: 50,
@@ -68,6 +69,7 @@ describe('a value that is valid is taken', () => {
     ['API_KEY', 'abcdeabcdeabcdea', 'abcdeabcdeabcdea'],
     ['MAX_BODY_BYTES', '1', 1],
     ['MAX_BODY_BYTES', '1073741824', 1_073_741_824],
+    ['SERVER', 'node', 'node'],
     ['WORKERS', '256', 256],
     ['TRUST_PROXY', '10.0.0.0/8, ::1,192.0.2.1', ['10.0.0.0/8', '::1', '192.0.2.1']],
     ['TRUST_PROXY', '2001:db8::/32', ['2001:db8::/32']],
@@ -119,6 +121,7 @@ describe('a value that is not valid is refused by one sentence: the variable, wh
     ['MAX_BODY_BYTES', '0', 'a whole number from 1 to 1073741824'],
     ['MAX_BODY_BYTES', '1073741825', 'a whole number from 1 to 1073741824'],
     ['MAX_BODY_BYTES', '1e3', 'a whole number from 1 to 1073741824'],
+    ['SERVER', 'http', 'auto, uws or node'],
     ['WORKERS', '0', 'a whole number from 1 to 256'],
     ['WORKERS', 'auto', 'a whole number from 1 to 256'],
     ...['10.0.0.0/33', '10', '0x7f.0.0.1', '10.0.0.0/8,', 'proxy.example', '10.0.0.0/8/8', '::/129'].map(
