@@ -2,16 +2,13 @@
 // passes bodies to `push`, and it goes on with a connection at `finish`. `leanCheck.ts` tries it when a server starts, and
 // `serve` does without them where it fails.
 import { Buffer } from 'node:buffer';
-import type * as Http from 'node:http';
-
-// Not `import 'node:http'`: Node's module wrapper reads every export of it, and so loads undici: 5 MB and 35 ms.
-const { IncomingMessage, ServerResponse }: typeof Http = process.getBuiltinModule('node:http');
+import { http } from './builtins.ts';
 
 /**
  * A message of node:http whose body goes from the parser to its reader, not through the queue of a `Readable`, which costs
  * 1 µs even of a request without a body.
  */
-export class LeanMessage extends IncomingMessage {
+export class LeanMessage extends http.IncomingMessage {
   /** Takes the chunks of the body, and `null` at its end. @returns whether more may follow at once */
   receiver: ((chunk: Uint8Array | null) => boolean) | undefined;
 
@@ -30,7 +27,7 @@ export class LeanMessage extends IncomingMessage {
 Object.defineProperty(LeanMessage.prototype, 'readableEnded', { value: true });
 
 /** A response of node:http that can be written at once, with what follows it on its connection. */
-export class LeanResponse extends ServerResponse<LeanMessage> {
+export class LeanResponse extends http.ServerResponse<LeanMessage> {
   /** Whether nothing else is being written on its connection, and the connection can be written. */
   get isFree(): boolean {
     return this.socket !== null && this.socket.writable && this.socket.writableLength === 0;

@@ -1,9 +1,6 @@
-import type * as Http from 'node:http';
 import { Duplex } from 'node:stream';
+import { http } from './builtins.ts';
 import { LeanMessage, LeanResponse } from './lean.ts';
-
-// Not `import 'node:http'`: see lean.ts.
-const { createServer }: typeof Http = process.getBuiltinModule('node:http');
 
 const wire =
   'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi' +
@@ -33,7 +30,7 @@ export async function supportsLean(): Promise<boolean> {
     };
   };
   const options = { IncomingMessage: LeanMessage, ServerResponse: LeanResponse };
-  const server = createServer<typeof LeanMessage, typeof LeanResponse>(options, answer);
+  const server = http.createServer<typeof LeanMessage, typeof LeanResponse>(options, answer);
   server.on('clientError', () => {});
   const connection = new Duplex({
     read: () => {},

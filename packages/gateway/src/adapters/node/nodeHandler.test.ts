@@ -10,7 +10,7 @@ import { nodeHandler } from './nodeHandler.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** Serves with a server of somebody's own. */
+/** Serves with a server of the user's own. */
 async function serverOf(service: Service | Service['handle'], options: ServerOptions = {}) {
   const mounted = typeof service === 'function' ? { handle: service } : service;
   const server = createServer(options, nodeHandler(mounted)).listen(0, '127.0.0.1');

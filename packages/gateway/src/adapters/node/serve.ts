@@ -9,6 +9,7 @@ import { OpenSockets } from '../server/openSockets.ts';
 import { busy, defaultRejection } from '../server/rejections.ts';
 import { byteLength, headOf, wholeBody } from '../server/responseHead.ts';
 import { checkLimits, type CloseOptions, type Listening, type ServeOptions } from '../server/serveOptions.ts';
+import { http } from './builtins.ts';
 import { Connection } from './connection.ts';
 import { httpDate } from './httpDate.ts';
 import { LeanMessage, LeanResponse } from './lean.ts';
@@ -19,9 +20,6 @@ import { Responder } from './responder.ts';
 import { ServedRequest } from './servedRequest.ts';
 import { createTlsServer, reloadCertificate } from './tls.ts';
 import { attachWebSockets } from './webSockets.ts';
-
-// Not `import 'node:http'`: Node's module wrapper reads every export of it, and so loads undici: 5 MB and 35 ms.
-const { createServer }: typeof Http = process.getBuiltinModule('node:http');
 
 const lean: Http.ServerOptions<typeof LeanMessage, typeof LeanResponse> = {
   IncomingMessage: LeanMessage,
@@ -81,7 +79,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     insecureHTTPParser: false,
   };
   const secure = tls && (await createTlsServer(serverOptions, tls));
-  const server = secure ?? createServer(serverOptions);
+  const server = secure ?? http.createServer(serverOptions);
   // Node would leave out headers beyond 1,000.
   server.maxHeadersCount = 0;
 

@@ -1,8 +1,7 @@
 import type { ServerOptions } from 'node:http';
 import type * as Https from 'node:https';
+import { https } from './builtins.ts';
 import { CertificateError, readTlsFiles, type TlsFiles } from '../server/tlsFiles.ts';
-
-const { createServer }: typeof Https = process.getBuiltinModule('node:https');
 
 /** How long a handshake may take. */
 const handshakeTimeout = 10_000;
@@ -10,7 +9,9 @@ const minVersion = 'TLSv1.2';
 
 /** @throws {CertificateError} where the certificate cannot be served */
 export async function createTlsServer(options: ServerOptions, files: TlsFiles): Promise<Https.Server> {
-  return withCertificate(files, (pem) => createServer({ ...options, ...pem, minVersion, handshakeTimeout }));
+  return withCertificate(files, (pem) =>
+    https.createServer({ ...options, ...pem, minVersion, handshakeTimeout }),
+  );
 }
 
 /**

@@ -6,12 +6,10 @@ import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { closedWithinMs, type OpenSockets } from '../server/openSockets.ts';
 import { defaultRejection, internalError, stopping } from '../server/rejections.ts';
+import { http } from './builtins.ts';
 import type { NodeRequest } from './request.ts';
 import type { Responder } from './responder.ts';
 import { NativeSocket, NodeSocket } from './socket.ts';
-
-// Not `import 'node:http'`: Node's module wrapper reads every export of it, and so loads undici: 5 MB and 35 ms.
-const { ServerResponse }: typeof Http = process.getBuiltinModule('node:http');
 
 export interface WebSocketsOptions {
   readonly service: Service;
@@ -57,7 +55,7 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
     }
     // The same listener each time: one connection may get here often.
     connection.off('error', ignore).on('error', ignore);
-    const res = new ServerResponse(message);
+    const res = new http.ServerResponse(message);
     try {
       res.assignSocket(connection);
     } catch {

@@ -1,0 +1,14 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+it('@petstore/gateway/node loads no undici, and needs no process.getBuiltinModule, which Node 22.0 to 22.2 do not have', async () => {
+  const script = `
+    process.getBuiltinModule = undefined;
+    await import('${new URL('index.ts', import.meta.url).href}');
+    console.log(process.moduleLoadList.filter((name) => name.includes('undici')));
+  `;
+  const args = ['--conditions=@petstore/source', '--input-type=module', '-e', script];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  expect(stdout).toBe('[]\n');
+});
