@@ -1,7 +1,7 @@
 import { TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import type { z } from 'zod';
 import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
-import type { MaybePromise } from './http/after.ts';
+import { after, isThenable, type MaybePromise } from './http/after.ts';
 import { ResponseDraft } from './http/responseDraft.ts';
 import type { HttpRequest } from './http/request.ts';
 import { requestId } from './http/requestId.ts';
@@ -16,6 +16,7 @@ import { Calls } from './policies/calls.ts';
 import { createClientAddress } from './policies/clientAddress.ts';
 import { concurrencyPolicy } from './policies/concurrency.ts';
 import { corsPolicy, type DescribedHeaders } from './policies/cors.ts';
+import { ErrorReporter, hookedCalls, hookResponse, withoutBody } from './policies/hooks.ts';
 import { createCredentialWatch } from './policies/credentialWatch.ts';
 import { createFailedAttempts } from './policies/failedAttempts.ts';
 import { defaultBatchSize, limitsOf } from './policies/limits.ts';
@@ -24,20 +25,23 @@ import { admit, type Policy, type Target } from './policies/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './policies/requestRecord.ts';
 import { RequestScope, type ProtocolName } from './policies/requestScope.ts';
+import { allowOf, routeError, RouteTable, type Route } from './policies/routes.ts';
 import { createSameSite } from './policies/sameSite.ts';
 import type { ProtectedResource, Scheme } from './policies/scheme.ts';
 import { allScopes, scopesPolicy } from './policies/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSocketOrigins } from './policies/socketOrigins.ts';
 import { loadTracing } from './policies/tracing.ts';
+import { clientError } from './procedures/clientError.ts';
+import { failureOf } from './procedures/execute.ts';
 import { GatewayError } from './procedures/gatewayError.ts';
 import { isZod } from './procedures/isZod.ts';
-import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
+import { readProcedures, type Procedure, type ServedProcedure } from './procedures/procedures.ts';
 import type { Protocol } from './protocols/protocol.ts';
-import { createErrorResponse } from './protocols/rest/errorResponse.ts';
+import { createErrorResponse, type ErrorResponse } from './protocols/rest/errorResponse.ts';
 import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
-import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
+import { createTrpcErrorResponse, type TrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
 import { withSocketLimits, type RpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
@@ -83,27 +87,37 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const limits = limitsOf(options);
   const socketOptions = withSocketLimits(options.sockets ?? {}, limits.maxBodyBytes);
   const isProtected = schemes.length > 0;
+  const routes = new RouteTable<Identity>(options.routes ?? {});
+  const { onCall, onError, onRequest, onResponse } = options;
+  const reporter = onError && new ErrorReporter(onError);
   const rpc = {
     ...options.rpc,
+    ...(reporter && {
+      onError: reportedToBoth(reporter, options.rpc?.onError as RpcOptions<AnyTRPCRouter>['onError']),
+    }),
     maxBatchSize: Math.min(options.rpc?.maxBatchSize ?? defaultBatchSize, limits.maxInFlight),
   };
 
   const definitions = await readProcedures(router);
   const scopes = allScopes(definitions, schemes);
-  const pages = new Map<string, Handle>(Object.entries(options.routes ?? {}));
-  pages.set(documentPath, async () => ({
-    status: 200,
-    headers: [['content-type', 'application/json']],
-    body: await (documentText ??= document().then((value) => JSON.stringify(value))),
-  }));
+  if (!isProtected) routes.requireAuthentication();
+  requireFreePaths(routes, documentPath, rpcBasePath, definitions);
+  const routeMethods = routes.methods;
+  routes.add(documentPath, {
+    handler: async () => ({
+      status: 200,
+      headers: [['content-type', 'application/json']],
+      body: await (documentText ??= document().then((value) => JSON.stringify(value))),
+    }),
+  });
   for (const { protectedResource } of schemes) {
-    if (protectedResource) addMetadata(pages, protectedResource, scopes);
+    if (protectedResource) addMetadata(routes, protectedResource, scopes);
   }
   const links = { origin, rest: `${origin}${restBasePath}` };
   const operations = createOperations(definitions, {
     basePath: restBasePath,
     links,
-    isTaken: (path) => pages.has(path) || isBelow(path, rpcBasePath),
+    isTaken: (path) => routes.has(path) || isBelow(path, rpcBasePath),
     jsonSchema: options.jsonSchema,
   });
 
@@ -112,7 +126,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     ...operations.map(({ input }) => input.body?.upload?.maxBytes ?? 0),
   );
 
-  const calls = new Calls(limits, await loadTracing());
+  const calls = new Calls(limits, await loadTracing(), onCall && hookedCalls(onCall));
   const clientAddress = createClientAddress(options.trustProxy ?? []);
   const failedAttempts =
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
@@ -130,15 +144,19 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     ...(scopes.length > 0 ? [scopesPolicy] : []),
     ...(rateLimit ? [rateLimit] : []),
     securityHeadersPolicy(isProtected),
-    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes))] : []),
+    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes, routeMethods))] : []),
   ];
   const arriving = policies.filter((policy) => policy.arrive);
   const admitting = policies.filter((policy) => policy.admit);
   const completing = policies.filter((policy) => policy.complete);
-  const recorder = new Recorder(options.onExchange, options.rpc?.onError === undefined);
+  if (onResponse) completing.push(responseHook(onResponse, [...completing]));
+  const recorder = new Recorder(
+    options.onExchange,
+    onError ? [] : options.rpc?.onError ? ['rest', 'other'] : ['rest', 'rpc', 'other'],
+  );
 
-  const errorResponse = createErrorResponse(errorFormat);
-  const trpcErrorResponse = createTrpcErrorResponse(router);
+  const errorResponse = reportedErrors(createErrorResponse(errorFormat), reporter, definitions);
+  const trpcErrorResponse = reportedTrpcErrors(createTrpcErrorResponse(router), reporter);
   const rest = createRestProtocol({
     operations,
     links,
@@ -194,14 +212,14 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       }),
     ));
 
-  const hasPageBelow = (base: string) => [...pages.keys()].some((page) => isBelow(page, base));
-  const hasRpcPages = hasPageBelow(rpcBasePath);
-  const hasRestPages = hasPageBelow(restBasePath);
+  const hasRouteBelow = (base: string) => routes.paths.some((path) => isBelow(path, base));
+  const hasRpcRoutes = hasRouteBelow(rpcBasePath);
+  const hasRestRoutes = hasRouteBelow(restBasePath);
 
-  /** Pages are looked up last: that hashes the path, and there is hardly ever one below a base path. */
+  /** Routes are looked up last: that hashes the path, and there is hardly ever one below a base path. */
   function protocolOf(path: string): ProtocolName {
-    if (isBelow(path, rpcBasePath)) return hasRpcPages && pages.has(path) ? 'other' : 'rpc';
-    if (isBelow(path, restBasePath)) return hasRestPages && pages.has(path) ? 'other' : 'rest';
+    if (isBelow(path, rpcBasePath)) return hasRpcRoutes && routes.has(path) ? 'other' : 'rpc';
+    if (isBelow(path, restBasePath)) return hasRestRoutes && routes.has(path) ? 'other' : 'rest';
     return 'other';
   }
 
@@ -210,15 +228,19 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     return new RequestScope(request, protocol, requestId(request.header('x-request-id')), startedAt);
   }
 
+  const respond = (scope: RequestScope<Identity>): MaybePromise<HttpResponse> =>
+    scope.protocol === 'rest'
+      ? serve(rest, scope)
+      : scope.protocol === 'rpc'
+        ? serve(trpc, scope)
+        : serveRoute(scope);
+  const respondTo = behindOnRequest(respond);
+  const upgradeTo = behindOnRequest((scope) => sockets.upgrade(scope));
+
   const handle: Handle = (request) => {
     const scope = scopeOf(request, protocolOf(request.path));
     try {
-      const response =
-        scope.protocol === 'rest'
-          ? serve(rest, scope)
-          : scope.protocol === 'rpc'
-            ? serve(trpc, scope)
-            : servePage(scope);
+      const response = respondTo(scope);
       if (!(response instanceof Promise)) return completed(scope, response);
       return response.then(
         (settled) => completed(scope, settled),
@@ -243,18 +265,92 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       : protocol.reject(rejection, scope);
   }
 
-  function servePage(scope: RequestScope<Identity>): MaybePromise<HttpResponse> {
+  function serveRoute(scope: RequestScope<Identity>): MaybePromise<HttpResponse> {
     const { request } = scope;
-    const page = pages.get(request.path);
-    if (page === undefined) {
+    const methods = routes.at(request.path);
+    if (methods === undefined) {
       const error = new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' });
       return errorResponse(error, scope);
     }
-    const allow = 'GET, HEAD, OPTIONS';
-    if (request.method === 'OPTIONS') return new ResponseDraft(204, [['allow', allow]]);
-    if (request.method === 'GET' || request.method === 'HEAD') return page(request);
-    const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
-    return errorResponse(error, scope, [['allow', allow]]);
+    const route = methods.get(request.method === 'HEAD' ? 'GET' : request.method);
+    if (route === undefined) {
+      const allow = allowOf(methods);
+      if (request.method === 'OPTIONS') return new ResponseDraft(204, [['allow', allow]]);
+      const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
+      return errorResponse(error, scope, [['allow', allow]]);
+    }
+    if (!route.protect) return runRoute(route, scope);
+    const target: Target = { callCount: 1, isPublic: false };
+    return after(admit(admitting, scope, target), (error) =>
+      error ? errorResponse(error, scope) : runRoute(route, scope),
+    );
+  }
+
+  function runRoute(route: Route<Identity>, scope: RequestScope<Identity>): MaybePromise<HttpResponse> {
+    const { identity, request, requestId: id } = scope;
+    const failed = (cause: unknown) => {
+      const error = routeError(cause, request);
+      if (error === undefined) throw cause;
+      return errorResponse(error, scope);
+    };
+    try {
+      const response = route.handler(request, { identity, requestId: id });
+      return response instanceof Promise ? response.catch(failed) : response;
+    } catch (cause) {
+      return failed(cause);
+    }
+  }
+
+  /** Calls `onRequest` first, where there is one. */
+  function behindOnRequest<Answer>(
+    next: (scope: RequestScope<Identity>) => MaybePromise<Answer>,
+  ): (scope: RequestScope<Identity>) => MaybePromise<Answer | HttpResponse> {
+    if (onRequest === undefined) return next;
+    const rejected = (scope: RequestScope<Identity>, cause: unknown) => {
+      const error = clientError(failureOf(cause).error);
+      if (scope.protocol === 'other') return errorResponse(error, scope);
+      return (scope.protocol === 'rest' ? rest : trpc).reject(error, scope);
+    };
+    return (scope) => {
+      if (scope.request.method === 'OPTIONS') return next(scope);
+      let response: ReturnType<typeof onRequest>;
+      try {
+        response = onRequest(scope.request);
+      } catch (cause) {
+        return rejected(scope, cause);
+      }
+      if (!isThenable(response)) return response ?? next(scope);
+      return Promise.resolve(response).then(
+        (settled) => settled ?? next(scope),
+        (cause: unknown) => rejected(scope, cause),
+      );
+    };
+  }
+
+  /** Calls `onResponse` last. Where it throws, the response is 500 in its place, which the `others` complete. */
+  function responseHook(
+    hook: NonNullable<typeof onResponse>,
+    others: readonly Policy<Identity>[],
+  ): Policy<Identity> {
+    return {
+      complete(scope, response) {
+        try {
+          hookResponse(hook, scope.request, response);
+        } catch (cause) {
+          const failed = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }), scope);
+          scope.error = cause;
+          withoutBody(response);
+          const { body, headers, sharedHeaders, status } = failed;
+          Object.assign(response, {
+            body,
+            headers: [...headers, ...(scope.headers ?? [])],
+            sharedHeaders,
+            status,
+          });
+          for (const policy of others) policy.complete?.(scope, response);
+        }
+      },
+    };
   }
 
   /** Completes and reports a response. */
@@ -291,7 +387,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       return decision;
     };
     try {
-      const decision = sockets.upgrade(scope);
+      const decision = upgradeTo(scope);
       return decision instanceof Promise
         ? decision.then(decided, (error: unknown) => rescued(scope, error))
         : decided(decision);
@@ -324,7 +420,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 
   return {
     handle,
-    serves: (path) => protocolOf(path) !== 'other' || pages.has(path),
+    serves: (path) => protocolOf(path) !== 'other' || routes.has(path),
     upgrade,
     ...(arriving.length > 0 && { shed }),
     rejectHttp,
@@ -342,7 +438,11 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 }
 
 /** The headers that metadata and schemes describe, of requests and of responses. */
-function describedHeaders(operations: readonly Operation[], schemes: readonly Scheme[]): DescribedHeaders {
+function describedHeaders(
+  operations: readonly Operation[],
+  schemes: readonly Scheme[],
+  routeMethods: readonly string[],
+): DescribedHeaders {
   const names = (headers: object = {}) =>
     Object.keys(isZod(headers) ? (headers as z.ZodObject).shape : headers);
   return {
@@ -360,7 +460,7 @@ function describedHeaders(operations: readonly Operation[], schemes: readonly Sc
         ...(rest.method === 'QUERY' && input.body ? ['Accept-Query'] : []),
       ])
       .concat(schemes.some(({ protectedResource }) => protectedResource) ? ['WWW-Authenticate'] : []),
-    methods: operations.map(({ rest }) => rest.method),
+    methods: [...operations.map(({ rest }) => rest.method), ...routeMethods],
   };
 }
 
@@ -368,13 +468,13 @@ function describedHeaders(operations: readonly Operation[], schemes: readonly Sc
  * Serves the metadata of a protected resource, to pages of any origin: it is public, and clients in browsers read it.
  * @throws {GatewayError} where something else is served at its path
  */
-function addMetadata(
-  pages: Map<string, Handle>,
+function addMetadata<Identity>(
+  routes: RouteTable<Identity>,
   resource: ProtectedResource,
   scopes: readonly string[],
 ): void {
   const { path } = resource;
-  if (pages.has(path)) {
+  if (routes.has(path)) {
     throw new GatewayError(
       `The metadata of a protected resource and something else are served at "${path}": give each scheme a resource of its own, and routes another path.`,
     );
@@ -384,7 +484,50 @@ function addMetadata(
     ['access-control-allow-origin', '*'],
   ];
   const body = JSON.stringify(resource.document(scopes));
-  pages.set(path, () => ({ status: 200, headers, body }));
+  routes.add(path, { handler: () => ({ status: 200, headers, body }) });
+}
+
+/** `onError`, and behind it that of `rpc`, whose own failure tRPC answers. */
+function reportedToBoth(
+  reporter: ErrorReporter,
+  onError: RpcOptions<AnyTRPCRouter>['onError'],
+): NonNullable<RpcOptions<AnyTRPCRouter>['onError']> {
+  return (reported) => {
+    const { ctx, error, input, path, req, type } = reported;
+    reporter.report({ error, path, type, input, ctx, request: req });
+    return onError?.(reported);
+  };
+}
+
+/** Reports the errors of REST and of routes before they are answered. */
+function reportedErrors(
+  errorResponse: ErrorResponse,
+  reporter: ErrorReporter | undefined,
+  procedures: readonly Procedure[],
+): ErrorResponse {
+  if (reporter === undefined) return errorResponse;
+  const types = new Map(procedures.map(({ path, type }) => [path, type]));
+  return (error, scope, ...others) => {
+    const { context: ctx, operation: path, request } = scope;
+    const type = types.get(path ?? '') ?? 'unknown';
+    // The error of a call whose client disconnected is not answered.
+    if (!request.isAborted) reporter.report({ error, path, type, input: undefined, ctx, request });
+    return errorResponse(error, scope, ...others);
+  };
+}
+
+/** Reports the errors of tRPC that belong to no call, such as those of policies. */
+function reportedTrpcErrors(
+  errorResponse: TrpcErrorResponse,
+  reporter: ErrorReporter | undefined,
+): TrpcErrorResponse {
+  if (reporter === undefined) return errorResponse;
+  return (error, scope, headers) => {
+    const { request } = scope;
+    const none = { path: undefined, type: 'unknown', input: undefined, ctx: undefined } as const;
+    reporter.reportOnce({ error, request, ...none });
+    return errorResponse(error, scope, headers);
+  };
 }
 
 const procedurePaths = (operations: readonly Operation[]) =>
@@ -398,17 +541,40 @@ const withoutSlash = (path: string) => path.replace(/\/+$/, '');
 
 type PathOptions = Pick<
   GatewayOptions<AnyTRPCRouter, never>,
-  'restBasePath' | 'rpcBasePath' | 'documentPath' | 'routes'
+  'restBasePath' | 'rpcBasePath' | 'documentPath'
 >;
+
+/** @throws {GatewayError} where the document or a procedure is served at the path of a route */
+function requireFreePaths<Identity>(
+  routes: RouteTable<Identity>,
+  documentPath: string,
+  rpcBasePath: string,
+  procedures: readonly Procedure[],
+): void {
+  if (routes.has(documentPath)) {
+    throw new GatewayError(
+      `"${documentPath}" is the document's path and one of routes: give one of them another path.`,
+    );
+  }
+  const taken = procedures.filter(({ path }) => routes.has(`${rpcBasePath}/${path}`));
+  if (taken.length === 0) return;
+  throw new GatewayError(
+    taken
+      .map(
+        ({ path }) =>
+          `The procedure ${path} is served at "${rpcBasePath}/${path}", which is one of routes: give the route another path.`,
+      )
+      .join('\n'),
+  );
+}
 
 /** @throws {GatewayError} for a path without a slash in front, which plain JavaScript can give, and for two things at one path */
 function pathsOf(options: PathOptions) {
-  const { routes = {}, documentPath = '/openapi.json' } = options;
+  const { documentPath = '/openapi.json' } = options;
   const paths: readonly (readonly [name: string, path: string | undefined])[] = [
     ['restBasePath', options.restBasePath],
     ['rpcBasePath', options.rpcBasePath],
     ['documentPath', documentPath],
-    ...Object.keys(routes).map((path) => ['A path of routes', path] as const),
   ];
   for (const [name, path] of paths) {
     if (path === undefined || path.startsWith('/')) continue;
@@ -416,11 +582,6 @@ function pathsOf(options: PathOptions) {
   }
   const restBasePath = withoutSlash(options.restBasePath ?? '/v1');
   const rpcBasePath = withoutSlash(options.rpcBasePath ?? '/trpc');
-  if (documentPath in routes) {
-    throw new GatewayError(
-      `"${documentPath}" is the document's path and one of routes: give one of them another path.`,
-    );
-  }
   if (restBasePath === rpcBasePath) {
     throw new GatewayError(
       `REST and tRPC are both served below "${restBasePath}": give one of them another base path.`,

@@ -1,9 +1,11 @@
 export { createGateway, type Gateway } from './gateway.ts';
 export type { Fetch, FetchInit } from './adapters/fetch/fetch.ts';
 export type { CorsOptions } from './policies/cors.ts';
+export type { AllowsOrigin, Origins } from './policies/origins.ts';
 export type { FailedAttemptsOptions } from './policies/failedAttempts.ts';
 export type { Limit } from './http/limit.ts';
 export type { Caller, RateLimitOptions } from './policies/rateLimit.ts';
+export type { CallResult, HookedCall, HookedResponse, Hooks, ReportedError } from './policies/hooks.ts';
 export type { Limits } from './policies/limits.ts';
 export type {
   ChallengeError,
@@ -14,6 +16,7 @@ export type {
   SecurityScheme,
   Verify,
 } from './policies/scheme.ts';
+export type { Route, RouteContext, RouteHandler, Routes } from './policies/routes.ts';
 export { apiKey, type ApiKeyOptions } from './policies/schemes/apiKey.ts';
 export { basic, type BasicOptions } from './policies/schemes/basic.ts';
 export { bearer, type BearerOptions } from './policies/schemes/bearer.ts';

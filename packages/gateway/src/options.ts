@@ -1,18 +1,20 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
-import type { Handle } from './http/service.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './openapi/errorFormat.ts';
 import type { CorsOptions } from './policies/cors.ts';
 import type { Exchange } from './policies/exchange.ts';
 import type { FailedAttemptsOptions } from './policies/failedAttempts.ts';
+import type { Hooks } from './policies/hooks.ts';
 import type { Limits } from './policies/limits.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
+import type { Routes } from './policies/routes.ts';
 import type { Scheme } from './policies/scheme.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
 import type { JsonSchemaConverters } from './procedures/standardSchema.ts';
 import type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
-export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> extends Partial<Limits> {
+export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
+  extends Partial<Limits>, Hooks<inferRouterContext<Router>> {
   readonly router: Router;
   /**
    * How clients authenticate: `bearer`, `apiKey`, `cookie`, `basic` or `custom`, or a list of them. Of a list, the first
@@ -62,12 +64,16 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity> extends 
    * (`~standard.jsonSchema`, as ArkType's do), by the library's name: `{ valibot: toStandardJsonSchema }`.
    */
   readonly jsonSchema?: JsonSchemaConverters;
-  /** Paths outside the router, served for GET and HEAD without a credential: a health check, a page. */
-  readonly routes?: Readonly<Record<`/${string}`, Handle>>;
+  /**
+   * Paths beside the router, for GET and HEAD: `'/healthz': handler`; or for a method: `'POST /webhooks/stripe': handler`.
+   * They need no credential, unless with `{ handler, protect: true }`. They may be below a base path, where no procedure is
+   * served. `OPTIONS`, 405 and CORS follow.
+   */
+  readonly routes?: Routes<Identity>;
   /**
    * Called after each answer is made, and of a stream after its end, with what a log line or a metric needs. What it
-   * throws is dropped. Default: unexpected errors (5xx) are written to stderr with their stack; over tRPC only where
-   * `rpc.onError` is not given either.
+   * throws is dropped. Default: unexpected errors (5xx) are written to stderr with their stack, unless `onError` is given;
+   * over tRPC only where `rpc.onError` is not given either.
    */
   readonly onExchange?: (exchange: Exchange) => void;
 }

@@ -40,6 +40,8 @@ test('names each of its programs', () => {
     'orders.ts',
     'fieldErrors.ts',
     'tenants.ts',
+    'hooks.ts',
+    'webhooks.ts',
     'fromTrpcToOpenapi.ts',
     'fromStandalone.ts',
   ]);

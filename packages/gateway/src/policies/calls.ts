@@ -6,6 +6,7 @@ import type { Procedure } from '../procedures/procedures.ts';
 import { OwnCallScope, type CallScope } from './callScope.ts';
 import { Deadlines, Waiting } from './deadlines.ts';
 import type { Limits } from './limits.ts';
+import type { RunCall } from './hooks.ts';
 import type { Tracing } from './tracing.ts';
 
 /** Takes the outcomes of calls, outputs or `Failure`s. It may be called while a call is being started. */
@@ -17,12 +18,13 @@ export interface OutcomeReceiver {
 export class Calls {
   readonly #maxInFlight: number;
   readonly #deadlines: Deadlines;
-  readonly #tracing: Tracing | undefined;
+  /** Runs a call where something is around it: `onCall`, a trace, or both. */
+  readonly #around: RunCall | undefined;
 
-  constructor({ maxInFlight, callTimeoutMs }: Limits, tracing: Tracing | undefined) {
+  constructor({ maxInFlight, callTimeoutMs }: Limits, tracing?: Tracing, hooked?: RunCall) {
     this.#maxInFlight = maxInFlight;
     this.#deadlines = new Deadlines(callTimeoutMs);
-    this.#tracing = tracing;
+    this.#around = tracing === undefined ? hooked : tracedCalls(tracing, hooked ?? execute);
   }
 
   /** The calls that wait for something. One that does not wait has ended before anything else can run. */
@@ -60,11 +62,9 @@ export class Calls {
     const { deadlineMs } = procedure;
     const scope = deadlineMs === undefined ? shared : new OwnCallScope(shared, deadlineMs);
     const outcome =
-      this.#tracing === undefined
+      this.#around === undefined
         ? execute(procedure, ctx, inputs, index, scope)
-        : traced(this.#tracing, procedure.path, scope.request, () =>
-            execute(procedure, ctx, inputs, index, scope),
-          );
+        : this.#around(procedure, ctx, inputs, index, scope);
     if (outcome instanceof Promise) {
       const pending = new PendingOutcome(scope, receiver, index);
       this.#deadlines.add(pending);
@@ -91,6 +91,11 @@ export class Calls {
     else if (isBodyStream(outcome)) void discardStream(outcome);
   }
 }
+
+const tracedCalls =
+  (tracing: Tracing, run: RunCall): RunCall =>
+  (procedure, ...call) =>
+    traced(tracing, procedure.path, call[3].request, () => run(procedure, ...call));
 
 /** Never rejects: an SDK, or a processor of its spans, may throw. */
 async function traced(tracing: Tracing, ...call: Parameters<Tracing>): Promise<unknown> {

@@ -6,17 +6,17 @@ import { isBodyStream, type BodyStream, type HttpResponse } from '../http/respon
 import { utf8Length } from '../http/utf8.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { Exchange } from './exchange.ts';
-import type { RequestScope } from './requestScope.ts';
+import type { ProtocolName, RequestScope } from './requestScope.ts';
 
 /** Reports requests when their responses are complete, to `onExchange` or, unexpected errors alone, to stderr. */
 export class Recorder {
   readonly #listener: ((record: Exchange) => void) | undefined;
-  readonly #logsRpcErrors: boolean;
+  readonly #logged: readonly ProtocolName[];
 
-  /** @param logsRpcErrors whether tRPC's errors are written to stderr where there is no listener */
-  constructor(listener: ((record: Exchange) => void) | undefined, logsRpcErrors: boolean) {
+  /** @param logged whose errors are written to stderr where there is no listener */
+  constructor(listener: ((record: Exchange) => void) | undefined, logged: readonly ProtocolName[]) {
     this.#listener = listener;
-    this.#logsRpcErrors = logsRpcErrors;
+    this.#logged = logged;
   }
 
   /** Whether every request is reported, and not only those that failed unexpectedly. */
@@ -46,7 +46,7 @@ export class Recorder {
   emit(record: Exchange, failedCalls: RequestScope['failedCalls'] = []): void {
     try {
       if (this.#listener) this.#listener(record);
-      else if (this.#logsRpcErrors || record.face !== 'rpc') logUnexpected(record, failedCalls);
+      else if (this.#logged.includes(record.face)) logUnexpected(record, failedCalls);
     } catch {
       // The log itself has failed. The request is answered all the same.
     }

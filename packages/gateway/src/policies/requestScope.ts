@@ -33,6 +33,8 @@ export class RequestScope<Identity = unknown> extends CallScope {
   requiredScopes: ReadonlySet<string> | undefined = undefined;
   /** Whether a public operation is served without a good credential. */
   isAnonymous = false;
+  /** What `createContext` returned, over REST. */
+  context: unknown = undefined;
   /** Headers that policies add to the response. */
   headers: Header[] | undefined = undefined;
 

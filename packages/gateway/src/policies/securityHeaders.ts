@@ -12,8 +12,8 @@ export function securityHeadersPolicy(isProtected: boolean): Policy<unknown> {
   const withNosniff = addedOnce(nosniff);
   const withNoStore = addedOnce(noStore);
   return {
-    complete({ protocol, isAnonymous }, response) {
-      let isStored = !isProtected || isAnonymous || protocol === 'other';
+    complete({ credential, protocol, isAnonymous }, response) {
+      let isStored = !isProtected || isAnonymous || (protocol === 'other' && credential === undefined);
       let isSniffed = protocol === 'rpc' && !isProtected;
       const { headers } = response;
       for (let at = 0; at < headers.length; at += 1) {

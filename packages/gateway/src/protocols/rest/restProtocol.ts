@@ -121,7 +121,6 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   #queryFields: FormFields | undefined = undefined;
   /** The one that the request accepts, of several. */
   #mediaType: string | undefined = undefined;
-  #ctx: unknown = undefined;
   #response: ResponseDraft | undefined = undefined;
   /** Resolves the promise of the response, where the caller waits for it. */
   #resolve: ((response: ResponseDraft) => void) | undefined = undefined;
@@ -218,7 +217,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   #call(ctx: unknown): void {
-    this.#ctx = ctx;
+    this.#scope.context = ctx;
     this.#options.calls.start(this.#operation.procedure, ctx, this, 0, this.#scope, this);
   }
 
@@ -281,7 +280,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
       else if (output.kind === 'media') content = this.#mediaContent(value, output.types);
       const response = successResponse(this.#operation, this, value, content, reply, this.#options);
       const isStream = output.kind === 'bytes' || output.kind === 'events';
-      responseMeta?.(response, procedure, this.#ctx, isStream ? undefined : { output: value });
+      responseMeta?.(response, procedure, this.#scope.context, isStream ? undefined : { output: value });
       this.#respond(response);
     } catch (cause) {
       if (isBodyStream(content?.body)) void discardStream(content.body);
@@ -309,7 +308,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     let response = errorResponse(error, this.#scope, headers, procedure.errors, input.places);
     if (responseMeta && !isAborted) {
       try {
-        responseMeta(response, procedure, this.#ctx, { error });
+        responseMeta(response, procedure, this.#scope.context, { error });
       } catch (metaError) {
         const failure = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: metaError });
         response = errorResponse(failure, this.#scope);

@@ -1,0 +1,255 @@
+import type { TRPCError } from '@trpc/server';
+import { isThenable, type MaybePromise } from '../http/after.ts';
+import { isWritableHeader } from '../http/headers.ts';
+import type { HttpRequest } from '../http/request.ts';
+import { discardStream, headersOf, isBodyStream, type Header, type HttpResponse } from '../http/response.ts';
+import type { ResponseDraft } from '../http/responseDraft.ts';
+import type { Procedure } from '../procedures/procedures.ts';
+import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
+
+/** What `onCall` receives of a call. */
+export interface HookedCall<Context> {
+  /** The procedure's path in the router, such as `pets.create`. */
+  readonly path: string;
+  readonly type: 'query' | 'mutation' | 'subscription';
+  /** The procedure's metadata. */
+  readonly meta: unknown;
+  readonly ctx: Context;
+  /** Of a call on a WebSocket, the request that opened it. */
+  readonly request: HttpRequest;
+  /** Reads the input as it was sent, before any validation. */
+  readonly getRawInput: () => Promise<unknown>;
+}
+
+/** How a call ended. The data of a subscription is what it iterates over. */
+export type CallResult =
+  | { readonly ok: true; readonly data: unknown }
+  | { readonly ok: false; readonly error: TRPCError };
+
+/** What `onError` receives of an error, as `onError` of tRPC's adapters does. */
+export interface ReportedError<Context> {
+  readonly error: TRPCError;
+  /** The procedure's path; `undefined` where no procedure was reached. */
+  readonly path: string | undefined;
+  readonly type: 'query' | 'mutation' | 'subscription' | 'unknown';
+  /** Over tRPC, where it was read. */
+  readonly input: unknown;
+  /** Where it was made. */
+  readonly ctx: Context | undefined;
+  readonly request: HttpRequest;
+}
+
+/**
+ * Functions of the service that run at given points of each request, in this order: `onRequest`, the policies, the
+ * context, `onCall`, the procedure, security headers and CORS, `onResponse`, `onExchange`; `onError` wherever an error
+ * occurs. Each is synchronous where it returns no promise.
+ */
+export interface Hooks<Context> {
+  /**
+   * Called with each request before its policies, and with one that opens a WebSocket, but not with `OPTIONS`. A response
+   * that it returns is the answer; `undefined` lets the request pass. A `TRPCError` that it throws is the answer too, and
+   * anything else is 500.
+   */
+  readonly onRequest?: (request: HttpRequest) => MaybePromise<HttpResponse | undefined | void>;
+  /**
+   * Called around each call that runs, on every protocol, before its middlewares, within its deadline and its trace:
+   * `(call, next) => next()`. What it returns is the result of the call, and what it throws is the call's error.
+   */
+  readonly onCall?: (
+    call: HookedCall<Context>,
+    next: () => MaybePromise<CallResult>,
+  ) => MaybePromise<CallResult>;
+  /**
+   * Called with each response of REST, tRPC and `routes` before it is written, whose status and headers it may change.
+   * It is synchronous. Where it throws, the response is 500 in its place.
+   */
+  readonly onResponse?: (request: HttpRequest, response: HookedResponse) => void;
+  /**
+   * Called with each error that a client is answered with, of every protocol and of the policies. What it throws is
+   * dropped. With it unexpected errors are not written to stderr. `rpc.onError` is that of tRPC's adapters: for requests of
+   * tRPC alone, and what it throws is answered.
+   */
+  readonly onError?: (error: ReportedError<Context>) => MaybePromise<void>;
+}
+
+/** Runs a call. */
+export type RunCall = (
+  procedure: Procedure,
+  ctx: unknown,
+  inputs: RawInputs,
+  index: number,
+  scope: Parameters<typeof execute>[4] & { readonly request: HttpRequest },
+) => unknown;
+
+/** Runs calls within `onCall`. It never throws, and never rejects. */
+export function hookedCalls(onCall: NonNullable<Hooks<never>['onCall']>): RunCall {
+  return (procedure, ctx, inputs, index, scope) => {
+    const input = new InputOnce(inputs, index);
+    const next = () => {
+      const outcome = execute(procedure, ctx, input, index, scope);
+      return outcome instanceof Promise ? outcome.then(resultOf) : resultOf(outcome);
+    };
+    const { meta, path, type } = procedure;
+    const getRawInput = async () => input.read();
+    try {
+      const call = { path, type, meta, ctx: ctx as never, request: scope.request, getRawInput };
+      const result: unknown = onCall(call, next);
+      if (!isThenable(result)) return outcomeOf(result);
+      return Promise.resolve(result).then(outcomeOf, (cause: unknown) => failureOf(cause));
+    } catch (cause) {
+      return failureOf(cause);
+    }
+  };
+}
+
+const resultOf = (outcome: unknown): CallResult =>
+  outcome instanceof Failure ? { ok: false, error: outcome.error } : { ok: true, data: outcome };
+
+function outcomeOf(result: unknown): unknown {
+  const { ok, data, error } = (result ?? {}) as { ok?: unknown; data?: unknown; error?: unknown };
+  if (ok === true) return data;
+  if (ok === false) return failureOf(error);
+  return failureOf(new Error('onCall did not return a result: return what next() returns.'));
+}
+
+/** The input of a call, which is read once: a stream cannot be read again. */
+class InputOnce implements RawInputs {
+  readonly #inputs: RawInputs;
+  readonly #index: number;
+  #input: { readonly value: unknown } | { readonly cause: unknown } | undefined = undefined;
+
+  constructor(inputs: RawInputs, index: number) {
+    this.#inputs = inputs;
+    this.#index = index;
+  }
+
+  read(): unknown {
+    this.#input ??= this.#read();
+    if ('cause' in this.#input) throw this.#input.cause;
+    return this.#input.value;
+  }
+
+  #read(): { readonly value: unknown } | { readonly cause: unknown } {
+    try {
+      return { value: this.#inputs.read(this.#index) };
+    } catch (cause) {
+      return { cause };
+    }
+  }
+}
+
+/** A response that `onResponse` may change before it is written. */
+export class HookedResponse {
+  readonly headers: ResponseHeaders;
+  readonly #draft: ResponseDraft;
+
+  constructor(draft: ResponseDraft) {
+    this.#draft = draft;
+    this.headers = new ResponseHeaders(draft);
+  }
+
+  get status(): number {
+    return this.#draft.status;
+  }
+
+  /** @throws {RangeError} for what is not an integer from 200 to 599. 204, 205 and 304 leave out the body. */
+  set status(status: number) {
+    if (!Number.isInteger(status) || status < 200 || status > 599) {
+      throw new RangeError(`The status ${status} is not an integer from 200 to 599.`);
+    }
+    this.#draft.status = status;
+    if (status === 204 || status === 205 || status === 304) withoutBody(this.#draft);
+  }
+}
+
+/** The headers of a response, whose names have no case. */
+class ResponseHeaders implements Iterable<Header> {
+  readonly #draft: ResponseDraft;
+
+  constructor(draft: ResponseDraft) {
+    this.#draft = draft;
+  }
+
+  /** The value of the first header of this name. */
+  get(name: string): string | undefined {
+    return this.#draft.header(name.toLowerCase());
+  }
+
+  /**
+   * Replaces all headers of this name.
+   * @throws {TypeError} for an invalid name or value, and for what frames the message (`Content-Length`)
+   */
+  set(name: string, value: string): void {
+    requireWritable(name, value);
+    this.delete(name);
+    this.#draft.headers.push([name, value]);
+  }
+
+  /** Adds a header beside others of its name, such as `Set-Cookie`. @throws {TypeError} as `set` does */
+  append(name: string, value: string): void {
+    requireWritable(name, value);
+    this.#draft.headers.push([name, value]);
+  }
+
+  delete(name: string): void {
+    const all = headersOf(this.#draft);
+    const lower = name.toLowerCase();
+    const kept = all.filter(([other]) => other.toLowerCase() !== lower);
+    if (kept.length === all.length) return;
+    this.#draft.sharedHeaders = [];
+    this.#draft.headers = kept;
+  }
+
+  [Symbol.iterator](): Iterator<Header> {
+    return headersOf(this.#draft)[Symbol.iterator]();
+  }
+}
+
+function requireWritable(name: string, value: string): void {
+  if (isWritableHeader([name, value])) return;
+  throw new TypeError(`The response header ${JSON.stringify(name)} cannot be written as it is.`);
+}
+
+/** Removes the body of a response; one that is a stream is ended. */
+export function withoutBody(draft: ResponseDraft): void {
+  if (isBodyStream(draft.body)) void discardStream(draft.body);
+  draft.body = undefined;
+}
+
+/** Calls `onResponse`. @throws what it throws, and where it returns a promise */
+export function hookResponse(
+  onResponse: NonNullable<Hooks<never>['onResponse']>,
+  request: HttpRequest,
+  draft: ResponseDraft,
+): void {
+  const returned: unknown = onResponse(request, new HookedResponse(draft));
+  if (!isThenable(returned)) return;
+  void Promise.allSettled([returned]);
+  throw new TypeError('onResponse returned a promise: it must be synchronous.');
+}
+
+/** Reports errors to `onError`, whose own failure, at once or later, is dropped. */
+export class ErrorReporter {
+  readonly #onError: NonNullable<Hooks<never>['onError']>;
+  /** The request of each error that was reported. */
+  readonly #reported = new WeakMap<TRPCError, HttpRequest>();
+
+  constructor(onError: NonNullable<Hooks<never>['onError']>) {
+    this.#onError = onError;
+  }
+
+  report(reported: ReportedError<unknown>): void {
+    this.#reported.set(reported.error, reported.request);
+    try {
+      const returned: unknown = this.#onError(reported as ReportedError<never>);
+      if (isThenable(returned)) void Promise.allSettled([returned]);
+    } catch {
+      // The log itself has failed. The request is answered all the same.
+    }
+  }
+
+  /** Reports an error of a request unless its call has. */
+  reportOnce(reported: ReportedError<unknown>): void {
+    if (this.#reported.get(reported.error) !== reported.request) this.report(reported);
+  }
+}

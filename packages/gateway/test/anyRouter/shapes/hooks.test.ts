@@ -1,0 +1,387 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { bearer, createGateway, type HookedCall, type ReportedError } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { needs } from '../../servers.ts';
+import { post, startShape } from './startShape.ts';
+
+// What runs before, around and after calls without a middleware in each router: trpc/trpc #4107 (hooks into responses),
+// #815 (`beforeEnd`), #718 (`next()`).
+
+const store = new AsyncLocalStorage<string>();
+const order: string[] = [];
+const t = initTRPC.context<{ readonly user?: string }>().meta<GatewayMeta>().create({ isDev: false });
+const logged = t.procedure.use(({ next }) => {
+  order.push('middleware');
+  return next();
+});
+const router = t.router({
+  read: logged
+    .meta({ openapi: { method: 'GET', path: '/read' } })
+    .input(z.object({ name: z.string().min(2) }))
+    .query(({ input }) => {
+      order.push('resolver');
+      return `${input.name} of ${store.getStore() ?? 'none'}`;
+    }),
+  fail: t.procedure.meta({ openapi: { method: 'GET', path: '/fail' } }).query(() => {
+    throw new TRPCError({ code: 'CONFLICT', message: 'Taken.' });
+  }),
+  crash: t.procedure.meta({ openapi: { method: 'GET', path: '/crash' } }).query(() => {
+    throw new Error('secret');
+  }),
+  ticks: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
+    .subscription(async function* ticks() {
+      yield 1;
+    }),
+  upload: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/upload' } })
+    .input(z.object({ size: z.int() }))
+    .mutation(({ input }) => input.size),
+});
+
+const input = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(value))}`;
+
+describe('the order of hooks', () => {
+  it.each(['/v1/read?name=Rex', `/trpc/read?${input({ name: 'Rex' })}`])(
+    'is as documented: GET %s',
+    async (path) => {
+      order.length = 0;
+      const { origin, server } = await startShape(router, {
+        onRequest: () => void order.push('onRequest'),
+        authentication: bearer({
+          verify: () => {
+            order.push('verify');
+            return undefined;
+          },
+        }) as never,
+      });
+      expect(
+        (await server.fetch(`${origin}${path}`, { headers: { authorization: 'Bearer x' } })).status,
+      ).toBe(401);
+      expect(order).toEqual(['onRequest', 'verify']);
+
+      order.length = 0;
+      const open = await startShape(router, {
+        onRequest: () => void order.push('onRequest'),
+        createContext: () => {
+          order.push('context');
+          return {};
+        },
+        onCall: (_call, next) => {
+          order.push('onCall');
+          return next();
+        },
+        onResponse: (_request, response) => {
+          order.push('onResponse');
+          expect(response.headers.get('X-Content-Type-Options') ?? path.includes('trpc')).toBeTruthy();
+        },
+        onExchange: () => order.push('onExchange'),
+      });
+      expect((await open.server.fetch(`${open.origin}${path}`)).status).toBe(200);
+      expect(order).toEqual([
+        'onRequest',
+        'context',
+        'onCall',
+        'middleware',
+        'resolver',
+        'onResponse',
+        'onExchange',
+      ]);
+    },
+  );
+});
+
+describe('onRequest', () => {
+  it('answers at once, or lets the request pass, at once or later', async () => {
+    const { origin, server } = await startShape(router, {
+      onRequest: ({ path }) => {
+        if (path.includes('now'))
+          return { status: 503, headers: [['retry-after', '60']], body: 'Maintenance' };
+        if (path.includes('later')) return Promise.resolve({ status: 410, headers: [] });
+        return path.includes('read') ? Promise.resolve(undefined) : undefined;
+      },
+    });
+    const now = await server.fetch(`${origin}/v1/now`);
+    expect([now.status, await now.text(), now.headers.get('retry-after')]).toEqual([
+      503,
+      'Maintenance',
+      '60',
+    ]);
+    expect(now.headers.get('x-request-id')).toBeTruthy();
+    expect((await server.fetch(`${origin}/trpc/later`)).status).toBe(410);
+    expect((await server.fetch(`${origin}/v1/read?name=Rex`)).status).toBe(200);
+    expect((await server.fetch(`${origin}/openapi.json`)).status).toBe(200);
+    expect((await server.fetch(`${origin}/v1/now`, { method: 'OPTIONS' })).status).toBe(404);
+  });
+
+  it('rejects a request by what it throws, in the form of the protocol', async () => {
+    const { restJson, origin, server } = await startShape(router, {
+      onRequest: ({ query }) => {
+        if (query.includes('crash')) throw new Error('secret');
+        throw new TRPCError({ code: 'FORBIDDEN', message: 'Not from here.' });
+      },
+    });
+    expect(await restJson('/read')).toEqual([
+      403,
+      { code: 'FORBIDDEN', message: 'Not from here.', status: 403 },
+    ]);
+    expect(await (await server.fetch(`${origin}/trpc/read`)).json()).toMatchObject({
+      error: { message: 'Not from here.', data: { httpStatus: 403 } },
+    });
+    for (const path of ['/v1/read?crash', '/trpc/read?crash', '/elsewhere?crash']) {
+      const crashed = await server.fetch(`${origin}${path}`);
+      expect(crashed.status).toBe(500);
+      expect(await crashed.text()).not.toContain('secret');
+    }
+  });
+
+  it('decides on a request that opens a WebSocket', async () => {
+    needs('a port');
+    const { origin } = await startShape(router, {
+      onRequest: ({ query }) => (query === 'no' ? { status: 403, headers: [] } : undefined),
+    });
+    const open = (query: string) =>
+      new Promise<string>((resolve) => {
+        const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc?${query}`);
+        socket.once('open', () => {
+          resolve('open');
+          socket.close();
+        });
+        socket.once('error', ({ message }) => resolve(message));
+      });
+    expect(await open('yes')).toBe('open');
+    expect(await open('no')).toContain('403');
+  });
+});
+
+describe('onCall', () => {
+  const seen: Pick<HookedCall<unknown>, 'ctx' | 'path' | 'type'>[] = [];
+  const start = () =>
+    startShape(router, {
+      createContext: () => ({ user: 'ada' }),
+      onCall: ({ ctx, path, type }, next) => {
+        seen.push({ ctx, path, type });
+        return store.run('ada', next);
+      },
+    });
+
+  it('runs around each call of each protocol', async () => {
+    seen.length = 0;
+    const { origin, rest, restJson, server } = await start();
+    expect(await restJson('/read?name=Rex')).toEqual([200, 'Rex of ada']);
+    const client = createTRPCClient<typeof router>({
+      links: [httpBatchLink({ url: `${origin}/trpc`, fetch: server.fetch as never })],
+    });
+    const results = await Promise.allSettled([client.read.query({ name: 'Bo' }), client.fail.query()]);
+    expect(results).toMatchObject([{ value: 'Bo of ada' }, { reason: { message: 'Taken.' } }]);
+    expect(await (await rest('/ticks')).text()).toContain('data: 1');
+    expect(seen).toEqual(
+      (
+        [
+          ['read', 'query'],
+          ['read', 'query'],
+          ['fail', 'query'],
+          ['ticks', 'subscription'],
+        ] as const
+      ).map(([path, type]) => ({ path, type, ctx: { user: 'ada' } })),
+    );
+  });
+
+  it('runs around calls on a WebSocket', async () => {
+    needs('a port');
+    const { origin } = await start();
+    const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
+    onTestFinished(() => ws.close());
+    const client = createTRPCClient<typeof router>({ links: [wsLink({ client: ws })] });
+    expect(await client.read.query({ name: 'Rex' })).toBe('Rex of ada');
+  });
+
+  it('sees the result, may replace it, reads the input as it was sent, and rejects by what it throws', async () => {
+    const results: unknown[] = [];
+    const { restJson } = await startShape(router, {
+      onCall: async ({ path, getRawInput }, next) => {
+        if (path === 'crash') throw new TRPCError({ code: 'FORBIDDEN', message: 'Not today.' });
+        if (path === 'upload') return { ok: true, data: await getRawInput() };
+        const result = await next();
+        results.push(result);
+        return result;
+      },
+    });
+    expect(await restJson('/fail')).toMatchObject([409, { message: 'Taken.' }]);
+    expect(await restJson('/read?name=R')).toMatchObject([400, { code: 'BAD_REQUEST' }]);
+    expect(results).toMatchObject([
+      { ok: false, error: { code: 'CONFLICT' } },
+      { ok: false, error: { code: 'BAD_REQUEST' } },
+    ]);
+    expect(await restJson('/crash')).toMatchObject([403, { message: 'Not today.' }]);
+    expect(await restJson('/upload', post({ size: 5 }))).toEqual([200, { size: 5 }]);
+  });
+
+  it('that returns nothing is an error of the service', async () => {
+    const { records, restJson } = await startShape(router, { onCall: (() => {}) as never });
+    expect((await restJson('/read?name=Rex'))[0]).toBe(500);
+    expect(String(records[0]?.error)).toContain('return what next() returns');
+  });
+});
+
+describe('onResponse', () => {
+  it('changes the status and the headers of REST, tRPC and routes', async () => {
+    const { origin, server } = await startShape(router, {
+      routes: {
+        '/page': () => ({
+          status: 200,
+          headers: [
+            ['x-old', '1'],
+            ['content-type', 'text/plain'],
+          ],
+          body: 'page',
+        }),
+      },
+      onResponse: (request, response) => {
+        response.headers.set('X-Path', request.path);
+        response.headers.append('Set-Cookie', 'a=1');
+        response.headers.append('Set-Cookie', 'b=2');
+        response.headers.delete('X-Old');
+        if (response.headers.get('content-type')?.startsWith('application/json')) {
+          response.headers.set('content-type', 'application/json; charset=utf-8');
+        }
+        if (response.status === 409) response.status = 422;
+      },
+    });
+    for (const [path, status] of [
+      ['/v1/read?name=Rex', 200],
+      ['/v1/fail', 422],
+      ['/trpc/fail', 422],
+      ['/page', 200],
+    ] as const) {
+      const response = await server.fetch(`${origin}${path}`);
+      expect([path, response.status]).toEqual([path, status]);
+      expect(response.headers.get('x-path')).toBe(path.split('?')[0]);
+      expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+      expect(response.headers.get('x-old')).toBeNull();
+      expect(response.headers.get('content-type')).toBe(
+        path === '/page' ? 'text/plain' : 'application/json; charset=utf-8',
+      );
+    }
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('secret');
+      },
+    ],
+    ['returns a promise', async () => {}],
+    [
+      'sets an invalid header',
+      (_: unknown, response: never) => (response as { headers: Headers }).headers.set('x', 'a\nb'),
+    ],
+    [
+      'sets an invalid status',
+      (_: unknown, response: never) => void ((response as { status: number }).status = 99),
+    ],
+  ])('that %s makes the response a 500', async (_what, onResponse) => {
+    const { records, origin, server } = await startShape(router, { onResponse: onResponse as never });
+    for (const path of ['/v1/read?name=Rex', `/trpc/read?${input({ name: 'Rex' })}`]) {
+      const response = await server.fetch(`${origin}${path}`);
+      expect(response.status).toBe(500);
+      expect(await response.json()).toEqual({
+        code: 'INTERNAL_SERVER_ERROR',
+        message: 'Internal server error',
+        status: 500,
+      });
+      // Without authentication tRPC's answers have the headers of its adapters alone.
+      expect(response.headers.get('x-content-type-options')).toBe(path.startsWith('/v1') ? 'nosniff' : null);
+      expect(response.headers.get('x-request-id')).toBeTruthy();
+    }
+    expect(records.map(({ status }) => status)).toEqual([500, 500]);
+  });
+});
+
+describe('onError', () => {
+  const collect = async (options: Parameters<typeof startShape<typeof router>>[1] = {}) => {
+    const errors: ReportedError<unknown>[] = [];
+    const shape = await startShape(router, {
+      createContext: () => ({ user: 'ada' }),
+      onError: (error) => void errors.push(error),
+      ...options,
+    });
+    return {
+      ...shape,
+      errors,
+      seen: () => errors.splice(0).map(({ path, type, error, ctx }) => [path, type, error.code, ctx]),
+    };
+  };
+  const ctx = { user: 'ada' };
+
+  it('is told of each error of each protocol, once', async () => {
+    const { rest, seen, server, origin } = await collect();
+    await rest('/fail');
+    expect(seen()).toEqual([['fail', 'query', 'CONFLICT', ctx]]);
+    await rest('/crash');
+    expect(seen()).toEqual([['crash', 'query', 'INTERNAL_SERVER_ERROR', ctx]]);
+    await rest('/nowhere');
+    expect(seen()).toEqual([[undefined, 'unknown', 'NOT_FOUND', undefined]]);
+    await server.fetch(`${origin}/trpc/fail`);
+    expect(seen()).toEqual([['fail', 'query', 'CONFLICT', ctx]]);
+    await server.fetch(`${origin}/trpc/fail,crash?batch=1&input=%7B%7D`);
+    expect(seen()).toEqual([
+      ['fail', 'query', 'CONFLICT', ctx],
+      ['crash', 'query', 'INTERNAL_SERVER_ERROR', ctx],
+    ]);
+    await server.fetch(`${origin}/trpc/fail`, post({}));
+    expect(seen()).toEqual([['fail', 'query', 'METHOD_NOT_SUPPORTED', ctx]]);
+    await server.fetch(`${origin}/elsewhere`);
+    expect(seen()).toEqual([[undefined, 'unknown', 'NOT_FOUND', undefined]]);
+  });
+
+  it('is told of what a policy rejects', async () => {
+    const { seen, server, origin } = await collect({ rateLimit: { requests: 1, windowSeconds: 3600 } });
+    for (const path of ['/v1/ticks', '/v1/ticks', '/trpc/read'])
+      await (await server.fetch(`${origin}${path}`)).text();
+    expect(seen()).toEqual([
+      [undefined, 'unknown', 'TOO_MANY_REQUESTS', undefined],
+      [undefined, 'unknown', 'TOO_MANY_REQUESTS', undefined],
+    ]);
+  });
+
+  it('is told of errors on a WebSocket', async () => {
+    needs('a port');
+    const { origin, seen } = await collect();
+    const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
+    onTestFinished(() => ws.close());
+    const client = createTRPCClient<typeof router>({ links: [wsLink({ client: ws })] });
+    await expect(client.fail.query()).rejects.toThrow('Taken.');
+    expect(seen()).toEqual([['fail', 'query', 'CONFLICT', ctx]]);
+  });
+
+  it('changes nothing by what it throws, comes before rpc.onError, and keeps errors off stderr', async () => {
+    const log = vi.spyOn(console, 'error');
+    onTestFinished(() => log.mockRestore());
+    const told: string[] = [];
+    const gateway = await createGateway({
+      router,
+      createContext: () => ({}),
+      document: { title: 'Errors', version: '1.0.0' },
+      onError: async ({ error }) => {
+        told.push(`onError ${error.message}`);
+        throw new Error('The log is away.');
+      },
+      rpc: { onError: ({ error }) => void told.push(`rpc.onError ${error.message}`) },
+    });
+    const statuses = await Promise.all(
+      ['/v1/crash', '/trpc/crash'].map(
+        async (path) => (await gateway.fetch(`http://localhost${path}`)).status,
+      ),
+    );
+    expect(statuses).toEqual([500, 500]);
+    expect(told).toEqual(['onError secret', 'onError secret', 'rpc.onError secret']);
+    expect(log).not.toHaveBeenCalled();
+  });
+});

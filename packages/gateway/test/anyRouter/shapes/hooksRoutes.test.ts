@@ -1,0 +1,140 @@
+import { createHmac } from 'node:crypto';
+import { bearer, createGateway, isSameSecret, type Routes } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { serve } from '../../servers.ts';
+
+// Webhooks and other requests beside the router, with the body as it was sent: stripe/stripe-node #599; no thread about tRPC.
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const router = t.router({
+  read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
+});
+
+const sign = (body: string | Uint8Array) => createHmac('sha256', 'whsec').update(body).digest('hex');
+const text = (body: string, status = 200) => ({
+  status,
+  headers: [['content-type', 'text/plain'] as const],
+  body,
+});
+
+const routes: Routes<string> = {
+  '/healthz': () => text('ok'),
+  'POST /webhooks/stripe': async (request) => {
+    const body = await request.body(64);
+    if (!(await isSameSecret(request.header('stripe-signature') ?? '', sign(body)))) {
+      throw new TRPCError({ code: 'BAD_REQUEST', message: 'The signature is not valid.' });
+    }
+    return text(new TextDecoder().decode(body), 202);
+  },
+  'PUT /v1/blobs': (request) => text(request.method),
+  'GET /v1/blobs': () => text('blob'),
+  'PURGE /trpc/cache': { handler: (_request, { identity }) => text(`purged by ${identity}`), protect: true },
+  '/crash': () => {
+    throw new Error('secret');
+  },
+};
+
+const base = {
+  router,
+  createContext: () => ({}),
+  document: { title: 'Routes', version: '1.0.0' },
+};
+
+async function start() {
+  const records: string[] = [];
+  const gateway = await createGateway({
+    ...base,
+    authentication: bearer({ verify: (token) => (token === 'ada' ? token : undefined) }),
+    cors: { origins: ['https://shop.example'] },
+    rateLimit: { requests: 2, windowSeconds: 3600 },
+    onExchange: ({ face, method, path, status }) => void records.push(`${face} ${method} ${path} ${status}`),
+    routes,
+  });
+  const server = await serve(gateway);
+  return {
+    records,
+    close: () => server.close({ graceMs: 0 }),
+    send: (path: string, init: RequestInit = {}) => server.fetch(`${server.origin}${path}`, init),
+  };
+}
+
+describe('routes', () => {
+  it('receive the body as it was sent, without a credential', async () => {
+    const { close, records, send } = await start();
+    const body = '{ "id":  "evt_1" }';
+    const headers = { 'stripe-signature': sign(body), 'content-type': 'application/json' };
+    const taken = await send('/webhooks/stripe', { method: 'POST', headers, body });
+    expect([taken.status, await taken.text()]).toEqual([202, body]);
+    const forged = await send('/webhooks/stripe', { method: 'POST', headers, body: '{}' });
+    expect([forged.status, await forged.json()]).toEqual([
+      400,
+      { code: 'BAD_REQUEST', message: 'The signature is not valid.', status: 400 },
+    ]);
+    const large = await send('/webhooks/stripe', { method: 'POST', headers, body: 'x'.repeat(65) });
+    expect([large.status, await large.json()]).toMatchObject([413, { code: 'PAYLOAD_TOO_LARGE' }]);
+    expect(records).toEqual([202, 400, 413].map((status) => `other POST /webhooks/stripe ${status}`));
+    await close();
+  });
+
+  it('answer other methods with 405, and OPTIONS with Allow and CORS', async () => {
+    const { close, send } = await start();
+    const wrong = await send('/webhooks/stripe');
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+    const put = await send('/v1/blobs', { method: 'PUT', body: 'x' });
+    expect(await put.text()).toBe('PUT');
+    expect(await (await send('/v1/blobs')).text()).toBe('blob');
+    const head = await send('/v1/blobs', { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const headers = { origin: 'https://shop.example', 'access-control-request-method': 'PUT' };
+    const preflight = await send('/v1/blobs', { method: 'OPTIONS', headers });
+    expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([
+      204,
+      'PUT, GET, HEAD, OPTIONS',
+    ]);
+    expect((await send('/v1/blobs', { headers })).headers.get('access-control-allow-origin')).toBe(
+      headers.origin,
+    );
+    const crashed = await send('/crash');
+    expect([crashed.status, await crashed.text()]).toEqual([500, expect.not.stringContaining('secret')]);
+    await close();
+  });
+
+  it('with protect: true pass the policies, and know the identity', async () => {
+    const { close, send } = await start();
+    const purge = (authorization?: string) =>
+      send('/trpc/cache', { method: 'PURGE', ...(authorization && { headers: { authorization } }) });
+    const missing = await purge();
+    expect([missing.status, missing.headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringContaining('Bearer'),
+    ]);
+    const purged = await purge('Bearer ada');
+    expect([purged.status, await purged.text()]).toEqual([200, 'purged by ada']);
+    expect(purged.headers.get('cache-control')).toBe('no-store');
+    expect(purged.headers.get('ratelimit')).toContain('r=1');
+    expect((await purge('Bearer ada')).status).toBe(200);
+    expect((await purge('Bearer ada')).status).toBe(429);
+    expect((await send('/healthz')).status).toBe(200);
+    await close();
+  });
+});
+
+it.each<[routes: object, message: string]>([
+  [{ '/x': () => text(''), 'GET /x': () => text('') }, 'routes names GET /x twice'],
+  [{ 'POST /openapi.json': () => text('') }, `"/openapi.json" is the document's path and one of routes`],
+  [{ 'POST /v1/read': () => text('') }, '/v1/read'],
+  [
+    { 'POST /trpc/read': () => text('') },
+    'The procedure read is served at "/trpc/read", which is one of routes',
+  ],
+  [{ 'post /x': () => text('') }, 'has the method "post"'],
+  [{ 'OPTIONS /x': () => text('') }, 'has the method "OPTIONS"'],
+  [{ 'POST x': () => text('') }, 'it must start with a slash'],
+  [{ 'POST /x?y': () => text('') }, 'write it without query'],
+  [{ '/x': {} }, 'has no handler'],
+  [{ '/x': { handler: () => text(''), protect: true } }, 'createGateway has no authentication'],
+])('createGateway refuses routes %j', async (odd, message) => {
+  await expect(createGateway({ ...base, routes: odd as Routes<never> })).rejects.toThrow(message);
+});
