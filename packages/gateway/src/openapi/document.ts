@@ -1,3 +1,4 @@
+import { simplifyAnyJson } from './anyJson.ts';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { generateOpenApiDocument } from '#openapi-generator';
 import { z } from 'zod';
@@ -68,6 +69,7 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
   moveQueries(document);
   const complete = {
     ...document,
+    components: { ...document.components, schemas: simplifyAnyJson(document.components?.schemas ?? {}) },
     // Explicit: without it a reader cannot tell "none" from "forgotten".
     ...(options.schemes.length === 0 && { security: [] }),
     ...(tags && { tags }),

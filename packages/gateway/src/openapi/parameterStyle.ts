@@ -31,9 +31,9 @@ export function parameterStyle(
   if (tree.kind === 'list' && !isNested(tree)) return { ...schema, style: 'form', explode: true };
   return {
     ...schema,
-    style: 'deepObject',
-    explode: true,
-    // OpenAPI 3.1 defines this style for the scalar properties of one object (§4.8.12.4).
+    // OpenAPI 3.1 defines this style for the scalar properties of one object (§4.8.12.4), and none for a list of objects:
+    // the client that hey-api 0.99 generates does not compile with one that is deepObject.
+    ...(tree.kind === 'object' && { style: 'deepObject', explode: true }),
     ...(isNested(tree) &&
       described(`What is nested goes on in brackets: \`${example(place.name, tree)}=…\`.`)),
   };

@@ -99,6 +99,9 @@ export function optionalOf(schema: z.core.$ZodType): z.core.$ZodType {
 export function isOptional(schema: z.core.$ZodType, side: 'input' | 'output'): boolean {
   const { def, optin, optout } = (schema as Schema)._zod;
   if (['void', 'undefined', 'any', 'unknown'].includes(def.type)) return true;
+  // `z.preprocess` takes any value, as the document describes it: by what comes out.
+  if (side === 'input' && def.type === 'pipe' && def.in._zod.def.type === 'transform')
+    return isOptional(def.out, side);
   return (side === 'input' ? optin : optout) !== undefined;
 }
 

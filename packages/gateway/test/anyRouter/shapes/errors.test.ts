@@ -1,45 +1,22 @@
 import { bearer, createGateway, createProblemDetails, GatewayError } from '@petstore/gateway';
-import { declareErrors, type GatewayMeta } from '@petstore/gateway/meta';
+import { declareErrors } from '@petstore/gateway/meta';
 import { safe } from '@trpc/client';
-import { initTRPC, TRPCError } from '@trpc/server';
+import type { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { post, startShape } from './startShape.ts';
-
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-
-const shopErrors = declareErrors({
-  OUT_OF_STOCK: { status: 409, message: 'Too few are left.', data: z.object({ left: z.int() }) },
-  ALREADY_ORDERED: { status: 409, data: z.object({ orderId: z.int() }) },
-  SHOP_CLOSED: { status: 423 },
-});
-const secret = 'mongodb://root:hunter2@db.internal';
-
-const shopRouter = t.router({
-  order: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/orders', errorResponses: { 409: 'The order is locked.' } } })
-    .errors(shopErrors)
-    .input(z.object({ count: z.int() }))
-    .output(z.object({ id: z.int() }))
-    .mutation(({ input: { count } }) => {
-      if (count > 9) {
-        const data = { left: 2, shelf: secret };
-        throw shopErrors.OUT_OF_STOCK({ data, cause: new Error(secret) });
-      }
-      if (count === 0) throw shopErrors.SHOP_CLOSED({ message: 'Open from 9 to 5.' });
-      if (count === 1) throw shopErrors.ALREADY_ORDERED({ data: { orderId: 7 } });
-      if (count === 2) throw new TRPCError({ code: 'CONFLICT', message: 'Locked.', cause: { data: secret } });
-      if (count === 3) throw new Error(secret);
-      if (count === 4) throw shopErrors.OUT_OF_STOCK({ data: { left: 'two' as unknown as number } });
-      return { id: count };
-    }),
-  undeclared: t.procedure
-    .meta({ openapi: { method: 'GET', path: '/undeclared' } })
-    .output(z.void())
-    .query(() => {
-      throw shopErrors.OUT_OF_STOCK({ data: { left: 2 } });
-    }),
-});
+import {
+  challengeless,
+  codes,
+  described,
+  inherited,
+  shopRouter,
+  subscribed,
+  t,
+  trpcOnly,
+  undescribedFormatter,
+  written,
+} from './errors.ts';
 
 it('REST and tRPC clients receive the status, code, message and data of a declared error (trpc #6832)', async () => {
   const { records, restJson, trpc } = await startShape(shopRouter);
@@ -139,31 +116,8 @@ it('problem details have a type for each declared error, and its data (h3 #1384)
   expect(text).toContain('"const":"https://shop.example/problems/OUT_OF_STOCK"');
 });
 
-class RateLimited extends Error {
-  readonly retryAfterMs = 500;
-}
-
-/** A formatter as tRPC documents it. */
-const limited = t.procedure
-  .meta({
-    openapi: { method: 'GET', path: '/limited' },
-    errors: {
-      RATE_LIMITED: { status: 429, message: 'Slow down.', data: z.object({ retryAfterMs: z.int() }) },
-    },
-  })
-  .errors(({ error, shape }) => {
-    if (!(error.cause instanceof RateLimited)) return undefined;
-    const data = { retryAfterMs: error.cause.retryAfterMs, secret };
-    return { ...shape, data: { ...shape.data, httpStatus: 429, code: 'RATE_LIMITED' as const, data } };
-  });
-
 it('REST and the document understand a formatter of tRPC’s .errors() that the metadata describes (trpc #7591)', async () => {
-  const router = t.router({
-    limited: limited.output(z.void()).query(() => {
-      throw new RateLimited(secret);
-    }),
-  });
-  const { document, records, rest, restJson, trpc } = await startShape(router);
+  const { document, records, rest, restJson, trpc } = await startShape(described);
   expect((await rest('/limited')).headers.get('retry-after')).toBe('1');
   expect(await restJson('/limited')).toEqual([
     429,
@@ -178,47 +132,12 @@ it('REST and the document understand a formatter of tRPC’s .errors() that the 
 });
 
 it('REST shows nothing of a formatter of tRPC’s .errors() that nothing describes (no thread)', async () => {
-  const router = t.router({
-    a: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/a' } })
-      .errors(({ shape }) => ({ ...shape, data: { code: 'HINT' as const, hint: secret } }))
-      .output(z.void())
-      .query(() => {
-        throw new TRPCError({ code: 'NOT_FOUND', cause: new Error(secret) });
-      }),
-  });
-  const { restJson } = await startShape(router);
+  const { restJson } = await startShape(undescribedFormatter);
   expect(await restJson('/a')).toEqual([404, { code: 'NOT_FOUND', message: 'Not found', status: 404 }]);
 });
 
 it('REST takes the status and the message that a formatter of tRPC’s .errors() writes, and no data (trpc #7591)', async () => {
-  const write = t.procedure.errors(({ error, shape }) => {
-    if (!(error.cause instanceof RateLimited)) return undefined;
-    const { message: hint } = error;
-    return { ...shape, message: 'Slow down.', data: { httpStatus: 429, hint } };
-  });
-  const quiet = t.procedure.errors(({ shape }) => ({ ...shape, data: { ...shape.data, httpStatus: 503 } }));
-  const thrown = () => {
-    throw new RateLimited(secret);
-  };
-  const router = t.router({
-    write: write
-      .meta({ openapi: { method: 'GET', path: '/write' } })
-      .output(z.void())
-      .query(thrown),
-    quiet: quiet
-      .meta({ openapi: { method: 'GET', path: '/quiet' } })
-      .input(z.object({ a: z.int() }))
-      .output(z.void())
-      .query(thrown),
-    passed: t.procedure
-      .errors(({ shape }) => shape)
-      .meta({ openapi: { method: 'GET', path: '/passed' } })
-      .input(z.object({ a: z.int() }))
-      .output(z.void())
-      .query(thrown),
-  });
-  const { records, restJson } = await startShape(router);
+  const { records, restJson } = await startShape(written);
   const limitedBody = { code: 'TOO_MANY_REQUESTS', message: 'Slow down.', status: 429 };
   expect(await restJson('/write')).toEqual([429, limitedBody]);
   expect(records).toMatchObject([{ status: 429, error: undefined }]);
@@ -237,34 +156,14 @@ it('REST takes the status and the message that a formatter of tRPC’s .errors()
 });
 
 it('a formatter of a procedure that is served over tRPC alone is called for its errors, and never at start (no thread)', async () => {
-  const codes: string[] = [];
-  const counted = t.procedure.errors(({ error }) => void codes.push(error.code));
-  const router = t.router({
-    a: counted.query(() => {
-      throw new TRPCError({ code: 'CONFLICT' });
-    }),
-  });
-  const { trpc } = await startShape(router);
+  const { trpc } = await startShape(trpcOnly);
   expect(codes).toEqual([]);
   await safe(trpc.a.query());
   expect(codes).toEqual(['CONFLICT']);
 });
 
 it('errors of a base procedure and its own are declared together, also of a middleware (trpc #7279)', async () => {
-  const accountErrors = declareErrors({ ACCOUNT_LOCKED: { status: 403 } });
-  const account = t.procedure.errors(accountErrors).use(({ next, path }) => {
-    if (path === 'locked') throw accountErrors.ACCOUNT_LOCKED();
-    return next();
-  });
-  const closed = account.errors(shopErrors).output(z.void());
-  const throwClosed = () => {
-    throw shopErrors.SHOP_CLOSED();
-  };
-  const router = t.router({
-    locked: closed.meta({ openapi: { method: 'GET', path: '/locked' } }).query(throwClosed),
-    closed: closed.meta({ openapi: { method: 'GET', path: '/closed' } }).query(throwClosed),
-  });
-  const { restJson, trpc } = await startShape(router);
+  const { restJson, trpc } = await startShape(inherited);
   expect(await restJson('/locked')).toEqual([
     403,
     { code: 'ACCOUNT_LOCKED', message: 'Account locked', status: 403 },
@@ -285,16 +184,7 @@ it('errors of a base procedure and its own are declared together, also of a midd
 });
 
 it('a subscription ends with the declared error that it throws, on both protocols (no thread)', async () => {
-  const router = t.router({
-    ticks: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
-      .errors(shopErrors)
-      .subscription(async function* () {
-        yield 1;
-        throw shopErrors.OUT_OF_STOCK({ data: { left: 0 } });
-      }),
-  });
-  const { rest } = await startShape(router);
+  const { rest } = await startShape(subscribed);
   const text = await (await rest('/ticks')).text();
   const expected = { code: 'OUT_OF_STOCK', message: 'Too few are left.', status: 409, data: { left: 0 } };
   expect(text).toBe(`data: 1\n\nevent: error\ndata: ${JSON.stringify(expected)}\n\n`);
@@ -303,23 +193,7 @@ it('a subscription ends with the declared error that it throws, on both protocol
 });
 
 it('a declared error of the status 401 or 403 has no challenge, and the document does not promise one (no thread)', async () => {
-  const accountErrors = declareErrors({ SESSION_ENDED: { status: 401 }, ACCOUNT_LOCKED: { status: 403 } });
-  const account = t.procedure
-    .errors(accountErrors)
-    .input(z.object({ locked: z.boolean() }))
-    .output(z.void());
-  const router = t.router({
-    declared: account
-      .meta({ openapi: { method: 'GET', path: '/declared' }, scopes: ['read'] })
-      .query(({ input: { locked } }) => {
-        throw locked ? accountErrors.ACCOUNT_LOCKED() : accountErrors.SESSION_ENDED();
-      }),
-    others: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/others' }, scopes: ['read'] })
-      .output(z.void())
-      .query(() => {}),
-  });
-  const { document, rest } = await startShape(router, {
+  const { document, rest } = await startShape(challengeless, {
     authentication: bearer({
       verify: () => ({}),
       scopes: () => ['read'],

@@ -1,31 +1,39 @@
 import { createGateway } from '@petstore/gateway';
-import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
-import { initTRPC } from '@trpc/server';
+import type { RestMeta } from '@petstore/gateway/meta';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { post, startShape } from './startShape.ts';
-
-/** The shapes of inputs that users of such gateways ask for; each names the thread that it comes from. */
-
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-
-/** A procedure that answers with its input, so that a test sees what reached it. */
-function echo<Input extends z.ZodType>(rest: RestMeta, input: Input) {
-  return t.procedure
-    .meta({ openapi: rest })
-    .input(input)
-    .output(z.json())
-    .query(({ input: given }) => JSON.parse(JSON.stringify(given ?? null)) as z.core.util.JSONType);
-}
-
-/** As `echo`, for what changes something. */
-function change<Input extends z.ZodType>(rest: RestMeta, input: Input) {
-  return t.procedure
-    .meta({ openapi: rest })
-    .input(input)
-    .output(z.json())
-    .mutation(({ input: given }) => JSON.parse(JSON.stringify(given ?? null)) as z.core.util.JSONType);
-}
+import {
+  animals,
+  animalsByPath,
+  arraysOfObjects,
+  bodyOfDelete,
+  change,
+  contentTypes,
+  inCookies,
+  deepObjects,
+  echo,
+  eventLog,
+  inHeaders,
+  json,
+  listStyles,
+  mergePatch,
+  notes,
+  pages,
+  patchTypes,
+  payments,
+  queryMethod,
+  queryOfPost,
+  queryUnion,
+  records,
+  renamedInPath,
+  repeated,
+  restOfPath,
+  scalars,
+  selfReferences,
+  t,
+  trimmed,
+} from './inputs.ts';
 
 const error400 = (message: string | RegExp) => [
   400,
@@ -36,16 +44,9 @@ const error400 = (message: string | RegExp) => [
   },
 ];
 
-const json = 'application/json';
-const Cat = z.object({ kind: z.literal('cat'), lives: z.int() }).meta({ id: 'Cat' });
-const Dog = z.object({ kind: z.literal('dog'), born: z.date() }).meta({ id: 'Dog' });
-
 describe('a body over REST', () => {
   it('a body may be a discriminated union, which the document describes with its discriminator (trpc-openapi #255)', async () => {
-    const Animal = z.discriminatedUnion('kind', [Cat, Dog]);
-    const { document, restJson, trpc } = await startShape(
-      t.router({ add: change({ method: 'POST', path: '/animals' }, Animal) }),
-    );
+    const { document, restJson, trpc } = await startShape(animals);
     expect(await restJson('/animals', post({ kind: 'cat', lives: 9 }))).toEqual([
       200,
       { kind: 'cat', lives: 9 },
@@ -78,17 +79,7 @@ describe('a body over REST', () => {
   });
 
   it('a body may be a union beside a parameter of the path and one of the query (trpc-openapi #255)', async () => {
-    const Payment = z.union([
-      z.object({ card: z.string() }),
-      z.object({ iban: z.string(), name: z.string() }),
-    ]);
-    const pay = t.procedure
-      .meta({ openapi: { method: 'POST', path: '/orders/{orderId}/payments', in: { dryRun: 'query' } } })
-      .input(z.object({ orderId: z.int(), dryRun: z.boolean().optional() }))
-      .input(Payment)
-      .output(z.unknown())
-      .mutation(({ input }) => input);
-    const { document, restJson, trpc } = await startShape(t.router({ pay }));
+    const { document, restJson, trpc } = await startShape(payments);
     const target = '/orders/7/payments?dryRun=true';
     expect(await restJson(target, post({ card: '4242', dryRun: false, orderId: 1 }))).toEqual([
       200,
@@ -112,11 +103,7 @@ describe('a body over REST', () => {
   });
 
   it('a body may be a union whose discriminator is in the path (no thread)', async () => {
-    const { document, restJson } = await startShape(
-      t.router({
-        put: change({ method: 'PUT', path: '/animals/{kind}' }, z.discriminatedUnion('kind', [Cat, Dog])),
-      }),
-    );
+    const { document, restJson } = await startShape(animalsByPath);
     const put = (kind: string, body: unknown) =>
       restJson(`/animals/${kind}`, { ...post(body), method: 'PUT' });
     expect(await put('cat', { lives: 9 })).toEqual([200, { kind: 'cat', lives: 9 }]);
@@ -132,10 +119,7 @@ describe('a body over REST', () => {
   });
 
   it('a body may be an array (trpc-openapi #196)', async () => {
-    const Events = z.array(z.object({ at: z.date(), n: z.int() })).max(2);
-    const { document, restJson, trpc } = await startShape(
-      t.router({ log: change({ method: 'POST', path: '/events' }, Events) }),
-    );
+    const { document, restJson, trpc } = await startShape(eventLog);
     const at = '2026-01-01T00:00:00.000Z';
     expect(await restJson('/events', post([{ at, n: 1 }]))).toEqual([200, [{ at, n: 1 }]]);
     expect(await restJson('/events', post([]))).toEqual([200, []]);
@@ -158,12 +142,7 @@ describe('a body over REST', () => {
   });
 
   it('a body may be a text, a number or null (trpc-openapi #437)', async () => {
-    const { document, restJson, trpc } = await startShape(
-      t.router({
-        say: change({ method: 'POST', path: '/said' }, z.string().min(1)),
-        set: change({ method: 'PUT', path: '/level' }, z.int().nullable().optional()),
-      }),
-    );
+    const { document, restJson, trpc } = await startShape(scalars);
     expect(await restJson('/said', post('hello'))).toEqual([200, 'hello']);
     expect(await restJson('/said', post(5))).toEqual(
       error400('input: must be of the type string, not number.'),
@@ -186,15 +165,7 @@ describe('a body over REST', () => {
   });
 
   it('a body may be a record, or a union of whatever JSON can be (no thread)', async () => {
-    const { restJson, trpc } = await startShape(
-      t.router({
-        translate: change({ method: 'PUT', path: '/texts' }, z.record(z.string(), z.string())),
-        store: change(
-          { method: 'PUT', path: '/any' },
-          z.union([z.array(z.int()), z.object({ a: z.int() }), z.null()]),
-        ),
-      }),
-    );
+    const { restJson, trpc } = await startShape(records);
     const put = (path: string, body: unknown) => restJson(path, { ...post(body), method: 'PUT' });
     expect(await put('/texts', { en: 'dog', de: 'Hund' })).toEqual([200, { en: 'dog', de: 'Hund' }]);
     expect(await put('/texts', { en: 1 })).toEqual(error400('en: must be of the type string, not number.'));
@@ -209,26 +180,18 @@ describe('a body over REST', () => {
   });
 
   it('a body may be preprocessed, which is described by what comes out (trpc-openapi #166)', async () => {
-    const Trimmed = z.preprocess(
-      (value) => (typeof value === 'string' ? value.trim() : value),
-      z.string().max(3),
-    );
-    const { document, restJson, trpc } = await startShape(
-      t.router({ say: change({ method: 'POST', path: '/said' }, Trimmed) }),
-    );
+    const { document, restJson, trpc } = await startShape(trimmed);
     expect(await restJson('/said', post(' abc '))).toEqual([200, 'abc']);
     expect(await trpc.say.mutate(' abc ')).toBe('abc');
-    expect(document.paths['/said']?.['post']?.requestBody?.content[json]?.schema).toEqual({
-      type: 'string',
-      maxLength: 3,
+    expect((await restJson('/said', { method: 'POST' }))[0]).toBe(415);
+    expect(document.paths['/said']?.['post']?.requestBody).toEqual({
+      required: true,
+      content: { [json]: { schema: { type: 'string', maxLength: 3 } } },
     });
   });
 
   it('a body may be an intersection beside a parameter of the path (trpc-openapi #437)', async () => {
-    const input = z.intersection(z.object({ title: z.string() }).partial(), z.object({ id: z.string() }));
-    const { restJson } = await startShape(
-      t.router({ edit: change({ method: 'PATCH', path: '/notes/{id}' }, input) }),
-    );
+    const { restJson } = await startShape(notes);
     expect(await restJson('/notes/a', { ...post({ title: 'b' }), method: 'PATCH' })).toEqual([
       200,
       { title: 'b', id: 'a' },
@@ -236,15 +199,7 @@ describe('a body over REST', () => {
   });
 
   it('a body may be a merge patch, in which null removes and absence keeps (ts-rest #868)', async () => {
-    const contentTypes = [json, 'application/merge-patch+json'];
-    const Change = z.object({
-      id: z.int(),
-      title: z.string().optional(),
-      isbn: z.string().nullable().optional(),
-    });
-    const { document, rest, restJson, trpc } = await startShape(
-      t.router({ edit: change({ method: 'PATCH', path: '/books/{id}', contentTypes }, Change) }),
-    );
+    const { document, rest, restJson, trpc } = await startShape(mergePatch);
     const patch = (body: unknown, type = 'application/merge-patch+json') => ({
       method: 'PATCH',
       headers: { 'content-type': type },
@@ -260,11 +215,11 @@ describe('a body over REST', () => {
     );
     expect(await restJson('/books/1', patch([]))).toEqual(error400(/must be a JSON object/));
     const other = await rest('/books/1', patch({}, 'application/json-patch+json'));
-    expect([other.status, other.headers.get('accept-patch')]).toEqual([415, contentTypes.join(', ')]);
+    expect([other.status, other.headers.get('accept-patch')]).toEqual([415, patchTypes.join(', ')]);
     const options = await rest('/books/1', { method: 'OPTIONS' });
-    expect(options.headers.get('accept-patch')).toBe(contentTypes.join(', '));
+    expect(options.headers.get('accept-patch')).toBe(patchTypes.join(', '));
     expect(Object.keys(document.paths['/books/{id}']?.['patch']?.requestBody?.content ?? {})).toEqual(
-      contentTypes,
+      patchTypes,
     );
     expect(await trpc.edit.mutate({ id: 1, isbn: null })).toEqual({ id: 1, isbn: null });
   });
@@ -272,14 +227,7 @@ describe('a body over REST', () => {
 
 describe('a query over REST', () => {
   it('a query may be a union of objects (trpc-openapi #255, ts-rest #800)', async () => {
-    const Thing = z.union([
-      z.object({ type: z.literal('first'), myVar: z.string() }),
-      z.object({ type: z.literal('another'), anotherVar: z.number() }),
-      z.object({ type: z.literal('third') }),
-    ]);
-    const { document, restJson, trpc } = await startShape(
-      t.router({ thing: echo({ method: 'GET', path: '/thing' }, Thing) }),
-    );
+    const { document, restJson, trpc } = await startShape(queryUnion);
     expect(await restJson('/thing?type=first&myVar=5')).toEqual([200, { type: 'first', myVar: '5' }]);
     expect(await restJson('/thing?type=another&anotherVar=5')).toEqual([
       200,
@@ -301,21 +249,7 @@ describe('a query over REST', () => {
   });
 
   it('a query may have nested objects, which are deepObject by default (trpc-openapi #454)', async () => {
-    const { document, restJson, trpc } = await startShape(
-      t.router({
-        list: echo(
-          { method: 'GET', path: '/things' },
-          z.object({
-            pagination: z
-              .object({ page: z.int().default(1), limit: z.int().max(100).default(10) })
-              .optional(),
-            filter: z
-              .object({ name: z.string().optional(), range: z.object({ min: z.int() }).optional() })
-              .optional(),
-          }),
-        ),
-      }),
-    );
+    const { document, restJson, trpc } = await startShape(deepObjects);
     expect(await restJson('/things?pagination[page]=2&filter%5Bname%5D=5')).toEqual([
       200,
       { pagination: { page: 2, limit: 10 }, filter: { name: '5' } },
@@ -355,19 +289,7 @@ describe('a query over REST', () => {
   });
 
   it('a query may have arrays that repeat their name, also within objects (trpc-openapi #391, hapi-openapi #208)', async () => {
-    const { document, restJson, trpc } = await startShape(
-      t.router({
-        read: echo(
-          { method: 'GET', path: '/questions' },
-          z.object({
-            labels: z.array(z.string()).optional(),
-            filter: z
-              .object({ website: z.array(z.string()).optional(), ids: z.array(z.int()).optional() })
-              .optional(),
-          }),
-        ),
-      }),
-    );
+    const { document, restJson, trpc } = await startShape(repeated);
     expect(await restJson('/questions?labels=a&labels=b,c')).toEqual([200, { labels: ['a', 'b,c'] }]);
     const website = [200, { filter: { website: ['a', 'b'] } }];
     expect(await restJson('/questions?filter%5Bwebsite%5D=a&filter%5Bwebsite%5D=b')).toEqual(website);
@@ -392,18 +314,7 @@ describe('a query over REST', () => {
   });
 
   it('a query may have lists with commas or brackets, as the metadata says (trpc-openapi #240)', async () => {
-    const { document, restJson, trpc } = await startShape(
-      t.router({
-        users: echo(
-          { method: 'GET', path: '/users', queryStyle: { ids: 'brackets', names: 'comma', ages: 'comma' } },
-          z.object({
-            ids: z.array(z.string()).optional(),
-            names: z.array(z.string()).optional(),
-            ages: z.array(z.int()).optional(),
-          }),
-        ),
-      }),
-    );
+    const { document, restJson, trpc } = await startShape(listStyles);
     const ids = [200, { ids: ['user-1', 'user-2'] }];
     expect(await restJson('/users?ids[]=user-1&ids[]=user-2')).toEqual(ids);
     expect(await restJson('/users?ids[0]=user-1&ids[1]=user-2')).toEqual(ids);
@@ -424,15 +335,7 @@ describe('a query over REST', () => {
   });
 
   it('a query may have arrays of objects, in brackets (openapi-typescript #2387)', async () => {
-    const Child = z.strictObject({ age: z.int(), bed: z.boolean() });
-    const { document, restJson, trpc } = await startShape(
-      t.router({
-        rooms: echo(
-          { method: 'GET', path: '/rooms', queryStyle: 'brackets' },
-          z.object({ children: z.array(Child) }),
-        ),
-      }),
-    );
+    const { document, restJson, trpc } = await startShape(arraysOfObjects);
     const children = [
       { age: 9, bed: true },
       { age: 1, bed: false },
@@ -449,10 +352,10 @@ describe('a query over REST', () => {
       error400('children.0.x: is not a property of this object.'),
     );
     expect(await trpc.rooms.query({ children })).toEqual({ children });
+    expect(document.paths['/rooms']?.['get']?.parameters?.[0]).not.toHaveProperty('style');
     expect(document.paths['/rooms']?.['get']?.parameters).toMatchObject([
       {
         name: 'children',
-        style: 'deepObject',
         required: true,
         schema: { type: 'array', minItems: 1 },
         description: 'What is nested goes on in brackets: `children[0][age]=…`.',
@@ -461,17 +364,7 @@ describe('a query over REST', () => {
   });
 
   it('a query may have records and filters that contain themselves (OpenAPI-Specification #1706)', async () => {
-    const Filter = z.object({
-      is: z.string().optional(),
-      get and() {
-        return z.array(Filter).optional();
-      },
-    });
-    const input = z.object({
-      sort: z.record(z.string(), z.enum(['asc', 'desc'])).optional(),
-      filter: Filter.optional(),
-    });
-    const { restJson } = await startShape(t.router({ find: echo({ method: 'GET', path: '/found' }, input) }));
+    const { restJson } = await startShape(selfReferences);
     expect(await restJson('/found?sort[name]=asc&sort[age]=desc')).toEqual([
       200,
       { sort: { name: 'asc', age: 'desc' } },
@@ -490,30 +383,7 @@ describe('a query over REST', () => {
   });
 
   it('a query may page by a cursor beside filters of every style (no thread)', async () => {
-    const list = t.procedure
-      .meta({
-        openapi: {
-          method: 'GET',
-          path: '/pages/{+path}',
-          pagination: { cursor: 'after' },
-          queryStyle: { tags: 'comma', ids: 'brackets' },
-        },
-      })
-      .input(
-        z.object({
-          path: z.string(),
-          after: z.string().optional(),
-          tags: z.array(z.string()).optional(),
-          ids: z.array(z.int()).optional(),
-          filter: z.object({ name: z.string() }).optional(),
-        }),
-      )
-      .output(z.unknown())
-      .query(({ ctx, input }) => {
-        if (input.after === undefined) (ctx as { reply: { nextCursor?: string } }).reply.nextCursor = 'x';
-        return input;
-      });
-    const { rest } = await startShape(t.router({ list }));
+    const { rest } = await startShape(pages);
     const first = await rest('/pages/a%2Fb/c?tags=a,b%2Cc&ids[]=1&ids[]=2&filter[name]=%26&other=1');
     const link = first.headers.get('link') ?? '';
     const next = /^<\/v1(.*)>; rel="next"$/.exec(link)?.[1] ?? '';
@@ -525,18 +395,7 @@ describe('a query over REST', () => {
 
 describe('the place of a property', () => {
   it('a property may travel in the query of a POST (trpc-openapi #324)', async () => {
-    const { document, restJson, trpc } = await startShape(
-      t.router({
-        hook: change(
-          {
-            method: 'POST',
-            path: '/hooks',
-            in: { token: 'query', tries: { in: 'query', name: 'max-tries' } },
-          },
-          z.object({ token: z.string(), tries: z.int().optional(), event: z.string() }),
-        ),
-      }),
-    );
+    const { document, restJson, trpc } = await startShape(queryOfPost);
     expect(await restJson('/hooks?token=a&max-tries=3', post({ event: 'e', token: 'b', tries: 9 }))).toEqual([
       200,
       { token: 'a', tries: 3, event: 'e' },
@@ -557,28 +416,8 @@ describe('the place of a property', () => {
   });
 
   it('a property may travel in headers, converted and checked like a query (trpc-openapi #113)', async () => {
-    const input = z.object({
-      tenant: z.int().min(1),
-      features: z.array(z.enum(['a', 'b'])).optional(),
-      at: z.date().optional(),
-      name: z.string(),
-    });
-    const router = t.router({
-      list: echo(
-        {
-          method: 'GET',
-          path: '/things',
-          in: {
-            tenant: { in: 'header', name: 'X-Tenant' },
-            features: { in: 'header', name: 'X-Features' },
-            at: 'header',
-          },
-        },
-        input,
-      ),
-    });
     const page = 'https://page.example';
-    const { document, rest, restJson, trpc } = await startShape(router, { cors: { origins: [page] } });
+    const { document, rest, restJson, trpc } = await startShape(inHeaders, { cors: { origins: [page] } });
     const get = (headers: readonly [string, string][], query = 'name=n') =>
       restJson(`/things?${query}`, { headers: [...headers] as [string, string][] });
     expect(
@@ -635,19 +474,7 @@ describe('the place of a property', () => {
   });
 
   it('a property may travel in cookies (honojs/middleware #141)', async () => {
-    const input = z.object({ theme: z.enum(['dark', 'light']).default('light'), size: z.int().optional() });
-    const { document, restJson, trpc } = await startShape(
-      t.router({
-        look: echo(
-          {
-            method: 'GET',
-            path: '/look',
-            in: { theme: 'cookie', size: { in: 'cookie', name: '__Host-size' } },
-          },
-          input,
-        ),
-      }),
-    );
+    const { document, restJson, trpc } = await startShape(inCookies);
     const get = (cookie: string) => restJson('/look', { headers: { cookie } });
     expect(await get('a=b; theme=dark; __Host-size=5')).toEqual([200, { theme: 'dark', size: 5 }]);
     expect(await get('theme=d%61rk;__Host-size="5"')).toEqual(
@@ -667,14 +494,7 @@ describe('the place of a property', () => {
   });
 
   it('a property may travel in the body of a DELETE (no thread)', async () => {
-    const { document, restJson, trpc } = await startShape(
-      t.router({
-        drop: change(
-          { method: 'DELETE', path: '/things/{id}', in: { reason: 'body', id: { in: 'path', name: 'id' } } },
-          z.object({ id: z.int(), reason: z.string(), force: z.boolean().default(false) }),
-        ),
-      }),
-    );
+    const { document, restJson, trpc } = await startShape(bodyOfDelete);
     expect(await restJson('/things/1?force=true', { ...post({ reason: 'r' }), method: 'DELETE' })).toEqual([
       200,
       { id: 1, reason: 'r', force: true },
@@ -685,14 +505,7 @@ describe('the place of a property', () => {
   });
 
   it('a property may travel in the path under another name (no thread)', async () => {
-    const { document, restJson } = await startShape(
-      t.router({
-        get: echo(
-          { method: 'GET', path: '/pets/{petId}', in: { id: { in: 'path', name: 'petId' } } },
-          z.object({ id: z.int() }),
-        ),
-      }),
-    );
+    const { document, restJson } = await startShape(renamedInPath);
     expect(await restJson('/pets/7')).toEqual([200, { id: 7 }]);
     expect(await restJson('/pets/x')).toEqual(
       error400('id (path petId): must be an integer, such as 42 or -7.'),
@@ -701,17 +514,7 @@ describe('the place of a property', () => {
   });
 
   it('a property may travel in the rest of the path (OpenAPI-Specification #892, Swashbuckle.AspNetCore #1100)', async () => {
-    const { document, restJson, trpc } = await startShape(
-      t.router({
-        file: echo({ method: 'GET', path: '/files/{+path}' }, z.object({ path: z.string() })),
-        info: echo({ method: 'GET', path: '/files/info' }, z.object({})),
-        one: echo({ method: 'GET', path: '/buckets/{bucket}' }, z.object({ bucket: z.string() })),
-        key: echo(
-          { method: 'GET', path: '/buckets/{bucket}/{+key}' },
-          z.object({ bucket: z.string(), key: z.array(z.string()) }),
-        ),
-      }),
-    );
+    const { document, restJson, trpc } = await startShape(restOfPath);
     expect(await restJson('/files/a')).toEqual([200, { path: 'a' }]);
     expect(await restJson('/files/a/b%20c/d')).toEqual([200, { path: 'a/b c/d' }]);
     expect(await restJson('/files/a%2Fb/')).toEqual([200, { path: 'a/b/' }]);
@@ -736,13 +539,6 @@ describe('the place of a property', () => {
 });
 
 describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
-  const Filter = z.object({ name: z.string().optional(), ids: z.array(z.int()).optional() });
-  const contentTypes = [json, 'application/x-www-form-urlencoded'];
-  const router = t.router({
-    find: echo({ method: 'QUERY', path: '/pets', contentTypes }, Filter),
-    list: echo({ method: 'GET', path: '/pets' }, z.object({})),
-    add: change({ method: 'POST', path: '/pets' }, z.object({})),
-  });
   const page = 'https://page.example';
   const query = (body: string, type: string | undefined = json): RequestInit => ({
     method: 'QUERY',
@@ -751,7 +547,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
   });
 
   it('QUERY carries the input of a query in its body, by each of its media types', async () => {
-    const { restJson, trpc } = await startShape(router);
+    const { restJson, trpc } = await startShape(queryMethod);
     expect(await restJson('/pets', query('{"ids":[1,2]}'))).toEqual([200, { ids: [1, 2] }]);
     expect(await restJson('/pets', query('ids=1&ids=2', contentTypes[1]))).toEqual([200, { ids: [1, 2] }]);
     expect(await restJson('/pets', query('{"ids":["1"]}'))).toEqual(
@@ -762,7 +558,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
   });
 
   it('QUERY needs a Content-Type, and a media type that the operation takes', async () => {
-    const { rest, restJson } = await startShape(router);
+    const { rest, restJson } = await startShape(queryMethod);
     expect(await restJson('/pets', query('{}', ''))).toEqual(error400(/^QUERY needs a Content-Type/));
     expect(await restJson('/pets', { method: 'QUERY' })).toEqual(error400(/^QUERY needs a Content-Type/));
     expect(await restJson('/pets', query('', json))).toEqual(error400(/The body is empty/));
@@ -771,7 +567,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
   });
 
   it('QUERY is announced by Allow, Accept-Query and CORS', async () => {
-    const { rest } = await startShape(router, { cors: { origins: [page] } });
+    const { rest } = await startShape(queryMethod, { cors: { origins: [page] } });
     const accepted = contentTypes.join(', ');
     const options = await rest('/pets', { method: 'OPTIONS', headers: { origin: page } });
     expect(options.headers.get('allow')).toBe('QUERY, GET, HEAD, POST, OPTIONS');
@@ -792,7 +588,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
   });
 
   it('QUERY says nothing that a cache could take for the answer to another request', async () => {
-    const { rest } = await startShape(router);
+    const { rest } = await startShape(queryMethod);
     const response = await rest('/pets', query('{}'));
     const names = [...response.headers.keys()];
     expect(
@@ -802,12 +598,12 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
 
   it('QUERY is query of its path in a document of OpenAPI 3.2', async () => {
     const options = { document: { title: 'Shape', version: '1.0.0', openapi: '3.2' } } as const;
-    const { document } = await startShape(router, options);
+    const { document } = await startShape(queryMethod, options);
     expect(Object.keys(document.paths['/pets'] ?? {}).toSorted()).toEqual(['get', 'post', 'query']);
   });
 
   it('QUERY is x-query of its path in the document, since OpenAPI 3.1 has no such operation', async () => {
-    const { document } = await startShape(router);
+    const { document } = await startShape(queryMethod);
     const path = document.paths['/pets'] ?? {};
     expect(Object.keys(path).toSorted()).toEqual(['get', 'post', 'x-query']);
     expect(path['x-query']).toMatchObject({ operationId: 'find', requestBody: { required: true } });

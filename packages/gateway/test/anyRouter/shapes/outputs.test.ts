@@ -1,13 +1,9 @@
 import { createGateway } from '@petstore/gateway';
-import type { GatewayMeta, Reply, RestMeta } from '@petstore/gateway/meta';
-import { initTRPC } from '@trpc/server';
+import type { RestMeta } from '@petstore/gateway/meta';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openShape, post, type Shape, startShape } from './startShape.ts';
-
-const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
-const get = (path: `/${string}`, rest: Partial<RestMeta> = {}) =>
-  t.procedure.meta({ openapi: { method: 'GET', path, ...rest } });
+import { Pet, exportRouter, get, statuses, t, travelling, undescribed } from './outputs.ts';
 
 interface Documented {
   readonly description: string;
@@ -16,12 +12,7 @@ interface Documented {
 }
 
 it('a procedure without .output() is served, and its document says so in words (trpc-openapi #337)', async () => {
-  const router = t.router({
-    pets: get('/pets').query(() => [{ name: 'Rex', born: new Date(0) }]),
-    touch: t.procedure.meta({ openapi: { method: 'POST', path: '/touch' } }).mutation(() => {}),
-    secret: get('/bigint').query(() => 1n),
-  });
-  const { document, rest, restJson, trpc } = await startShape(router);
+  const { document, rest, restJson, trpc } = await startShape(undescribed);
   const expected = [{ name: 'Rex', born: '1970-01-01T00:00:00.000Z' }];
   expect(await restJson('/pets')).toEqual([200, expected]);
   expect(await trpc.pets.query()).toEqual(expected);
@@ -36,33 +27,8 @@ it('a procedure without .output() is served, and its document says so in words (
   expect(responses['204']).not.toHaveProperty('content');
 });
 
-const Pet = z.object({ id: z.int(), name: z.string() });
-const Job = z.object({ jobId: z.string(), eta: z.date() });
-
 it('each success status has a schema of its own, which the output must fit (oRPC #490)', async () => {
-  const router = t.router({
-    adopt: t.procedure
-      .meta({
-        openapi: { method: 'POST', path: '/adoptions', responses: { 200: Pet, 202: Job, 204: z.void() } },
-      })
-      .input(z.object({ how: z.enum(['now', 'later', 'never', 'wrong', 'unlisted']) }))
-      .output(z.union([Pet, Job]).optional())
-      .mutation(({ ctx, input: { how } }) => {
-        if (how === 'never') return undefined;
-        if (how === 'unlisted') ctx.reply.status = 201;
-        if (how !== 'later') return { id: 1, name: 'Rex' };
-        ctx.reply.status = 202;
-        return { jobId: 'a', eta: new Date(0) };
-      }),
-    wrong: get('/wrong', { responses: { 200: Pet, 202: Job } }).query(({ ctx }) => {
-      ctx.reply.status = 202;
-      return { id: 1, name: 'Rex' };
-    }),
-    stripped: get('/stripped', { responses: { 201: Pet.extend({ at: z.string() }), 200: Pet } }).query(
-      async () => ({ id: 1, name: 'Rex', secret: 'x' }),
-    ),
-  });
-  const { document, records, rest, restJson, trpc } = await startShape(router);
+  const { document, records, rest, restJson, trpc } = await startShape(statuses);
   const adopt = (how: string) => restJson('/adoptions', post({ how }));
   expect(await adopt('now')).toEqual([200, { id: 1, name: 'Rex' }]);
   expect(await adopt('later')).toEqual([202, { jobId: 'a', eta: '1970-01-01T00:00:00.000Z' }]);
@@ -82,41 +48,6 @@ it('each success status has a schema of its own, which the output must fit (oRPC
   expect(schemaOf(200)).toMatchObject({ required: ['id', 'name'] });
   expect(schemaOf(202)).toMatchObject({ properties: { eta: { type: 'string', format: 'date-time' } } });
   expect(responses['204']).not.toHaveProperty('content');
-});
-
-const rows = z.array(Pet);
-const csv = (pets: z.output<typeof rows>) =>
-  `id,name\n${pets.map(({ id, name }) => `${id},${name}\n`).join('')}`;
-
-const exportRouter = t.router({
-  pets: get('/pets', {
-    produces: {
-      'application/json': true,
-      'text/csv; charset=utf-8': csv,
-      'application/vnd.pets+json': true,
-      'application/octet-stream': (pets) =>
-        ReadableStream.from([Buffer.from(csv(pets)), Buffer.from('end')]) as ReadableStream<Uint8Array>,
-    },
-  })
-    .input(z.object({ none: z.boolean().default(false) }))
-    .output(rows)
-    .query(({ input }) => {
-      if (input.none) throw new Error('The database is gone.');
-      return [{ id: 1, name: 'Rex' }];
-    }),
-  remove: t.procedure
-    .meta({
-      openapi: { method: 'DELETE', path: '/pets', produces: { 'text/plain': (text: string) => text } },
-    })
-    .output(z.string().optional())
-    .mutation(() => undefined),
-  blob: get('/blob', {
-    produces: {
-      'text/html': (text: string) => new Blob([`<p>${text}</p>`], { type: 'text/plain' }),
-      'application/octet-stream': (text: string) => new Blob([text]),
-    },
-  }).query(() => 'Rex'),
-  broken: get('/broken', { produces: { 'text/plain': () => 5 as unknown as string } }).query(() => 5),
 });
 
 describe('a procedure that produces several media types', () => {
@@ -213,36 +144,10 @@ it('an error of a procedure with several media types is JSON that varies by Acce
   expect(responses['406']?.description).toMatch(/^Accept has none of application\/json, text\/csv/);
 });
 
-/** Texts travel, dates and numbers are what procedures have. */
-const isoDate = z.codec(z.iso.datetime(), z.date(), {
-  decode: (text) => new Date(text),
-  encode: (date) => date.toISOString(),
-});
-const cents = z.codec(z.string().regex(/^\d+\.\d\d$/), z.int(), {
-  decode: (text) => Number(text.replace('.', '')),
-  encode: (value) => (value / 100).toFixed(2),
-});
-const length = z
-  .string()
-  .transform((text) => text.length)
-  .pipe(z.int().min(0));
-
 it('dates, codecs and piped transforms are described as what travels, on both sides (asteasolutions/zod-to-openapi #347)', async () => {
-  const router = t.router({
-    visit: t.procedure
-      .meta({ openapi: { method: 'POST', path: '/visits' } })
-      .input(z.object({ at: z.date(), until: isoDate, price: cents, name: length }))
-      .output(z.object({ at: z.date(), until: isoDate, price: cents, name: length, kind: z.string() }))
-      .mutation(({ input: { at, until, price, name } }) => ({
-        at,
-        until: until.toISOString(),
-        price: '12.50',
-        name: 'x'.repeat(name),
-        kind: `${until.constructor.name} ${typeof price} ${typeof name}`,
-      })),
-  });
-  const { document, restJson } = await startShape(router);
+  const { document, restJson } = await startShape(travelling);
   const at = '2026-01-02T03:04:05.000Z';
+
   expect(await restJson('/visits', post({ at, until: at, price: '3.20', name: 'Rex' }))).toEqual([
     200,
     { at, until: at, price: 1250, name: 3, kind: 'Date number number' },

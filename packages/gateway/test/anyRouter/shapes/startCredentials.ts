@@ -26,7 +26,7 @@ export interface Caller {
 const t = initTRPC.context<{ caller: Caller | undefined }>().meta<GatewayMeta>().create({ isDev: false });
 const reader = t.procedure.meta({ scopes: ['notes:read'] });
 
-const notesRouter = t.router({
+export const notesRouter = t.router({
   /** Needs a scope. */
   notes: reader
     .meta({ openapi: { method: 'GET', path: '/notes' } })

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import type { OpenApiDocument } from '../../openApi.ts';
+import { createComposed } from './composed.ts';
+import { redoclyProblems } from './redoclyProblems.ts';
+import { endless, samples } from './samples.ts';
+
+// `.ci/generated-clients` generates clients of this router, and `.ci/fuzz-document` holds it to its document.
+
+const documentOf = async (version: '3.1' | '3.2') =>
+  (await (await createComposed(version)).document()) as unknown as OpenApiDocument;
+
+it.each(['3.1', '3.2'] as const)(
+  'the OpenAPI %s document of one router with every served shape is valid for Redocly',
+  async (version) => {
+    expect(await redoclyProblems(await documentOf(version))).toEqual([]);
+  },
+  60_000,
+);
+
+it('samples.ts has a call of each operation of the router with every served shape', async () => {
+  const { paths } = await documentOf('3.2');
+  const ids = Object.values(paths).flatMap((item) =>
+    Object.values(item).map(({ operationId = '' }) => operationId),
+  );
+  expect([...Object.keys(samples), ...endless].toSorted()).toEqual(ids.toSorted());
+});
+
+it('z.json() has no type in the document: a union that refers to itself does not compile in clients of openapi-typescript', async () => {
+  const { components, paths } = await documentOf('3.1');
+  const { schema } =
+    paths['/animals/animals']?.['post']?.responses['200']?.content?.['application/json'] ?? {};
+  expect(components.schemas[schema?.$ref?.split('/').at(-1) ?? '']).toEqual({});
+});

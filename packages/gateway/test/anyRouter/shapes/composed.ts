@@ -1,0 +1,68 @@
+import { bearer, createGateway, type Gateway } from '@petstore/gateway';
+import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
+import { type AnyTRPCProcedure, type AnyTRPCRouter, initTRPC } from '@trpc/server';
+import * as errors from './errors.ts';
+import * as inputs from './inputs.ts';
+import * as outputs from './outputs.ts';
+import { notesRouter } from './startCredentials.ts';
+
+const t = initTRPC.create({ isDev: false });
+
+const isRouter = (value: unknown): value is AnyTRPCRouter =>
+  typeof value === 'object' && value !== null && '_def' in value && 'createCaller' in value;
+
+/** A procedure below another path of REST. */
+function below(prefix: string, procedure: AnyTRPCProcedure): AnyTRPCProcedure {
+  const meta = procedure._def.meta as GatewayMeta | undefined;
+  if (!meta?.openapi) return procedure;
+  const openapi: RestMeta = {
+    summary: `Shape ${prefix.slice(1)}`,
+    ...meta.openapi,
+    path: `${prefix}${meta.openapi.path}` as `/${string}`,
+  };
+  const moved = (...input: Parameters<typeof procedure>) => procedure(...input);
+  return Object.assign(moved, {
+    _def: { ...procedure._def, meta: { ...meta, openapi } },
+  }) as AnyTRPCProcedure;
+}
+
+/** A router with the shapes of a module: the procedures of each have its name, and its paths begin with it, since shapes share paths. */
+const shapesOf = (module: object) =>
+  Object.fromEntries(
+    Object.entries(module)
+      .filter((entry): entry is [string, AnyTRPCRouter] => isRouter(entry[1]))
+      .map(([shape, router]) => [
+        shape,
+        t.router(
+          Object.fromEntries(
+            Object.entries(router._def.procedures as Record<string, AnyTRPCProcedure>).map(
+              ([name, procedure]) => [name, below(`/${shape}`, procedure)],
+            ),
+          ),
+        ),
+      ]),
+  );
+
+/** One gateway with every shape that is served. */
+export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
+  createGateway({
+    router: t.router({
+      inputs: t.router(shapesOf(inputs)),
+      outputs: t.router(shapesOf(outputs)),
+      errors: t.router(shapesOf(errors)),
+      credentials: t.router(shapesOf({ notesRouter })),
+    }),
+    authentication: bearer({
+      verify: (token) => (token === 'good' ? { name: 'Ada' } : undefined),
+      scopes: () => ['notes:read', 'read'],
+    }),
+    createContext: ({ identity, reply }) => ({ caller: identity, reply }),
+    document: {
+      title: 'Every shape',
+      version: '1.0.0',
+      license: { name: 'MIT', identifier: 'MIT' },
+      openapi,
+    },
+    publicUrl: 'https://shapes.example',
+    onExchange() {},
+  });
