@@ -89,6 +89,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     ['https://pets.example/v1', undefined, 'https://pets.example', '/v1'],
     ['https://pets.example/store/v1/', undefined, 'https://pets.example/store', '/v1'],
     ['https://pets.example/api', '/api', 'https://pets.example', '/api'],
+    ['/store/v1', undefined, '/store', '/v1'],
   ] as const)(
     'a public URL that ends in the REST base path: %s',
     async (publicUrl, restBasePath, shorter, base) => {
@@ -109,8 +110,16 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     await expect(gatewayOf({}, options)).resolves.toBeDefined();
   });
 
-  it('a public URL that is not one', async () => {
-    await expect(gatewayOf({}, { publicUrl: 'example.test' })).rejects.toThrow(/publicUrl is example\.test/);
+  it.each([
+    'example.test',
+    '//example.test',
+    'ftp://example.test',
+    'api',
+    '/api?a',
+    'https:api',
+    '/'.repeat(3),
+  ])('a public URL that is neither a URL nor a path: %s', async (publicUrl) => {
+    await expect(gatewayOf({}, { publicUrl })).rejects.toThrow(`publicUrl is ${publicUrl}; it must be`);
   });
 });
 
@@ -411,6 +420,14 @@ describe('the gateway', () => {
         '<https://pets.example/store/docs>; rel="deprecation"; type="text/html"',
     );
     expect(await gateway.document()).toMatchObject({ servers: [{ url: 'https://pets.example/store/v1' }] });
+  });
+
+  it('and begin with the path of the mount where that is the public URL', async () => {
+    const list = echo({ method: 'GET', path: '/a', deprecation: { since: new Date(0), successor: '/b' } });
+    const gateway = await gatewayOf({ a: list }, { publicUrl: '/api/' });
+    const { headers } = await ask(gateway, 'GET', '/v1/a');
+    expect(headers.get('link')).toBe('</api/v1/b>; rel="successor-version"');
+    expect(await gateway.document()).toMatchObject({ servers: [{ url: '/api/v1' }] });
   });
 });
 

@@ -133,7 +133,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
   if (options.rateLimit) requireCosts(definitions, options.rateLimit.requests);
   const watch = createCredentialWatch();
-  const ownOrigin = origin === '' ? undefined : new URL(origin).origin;
+  const ownOrigin = URL.canParse(origin) ? new URL(origin).origin : undefined;
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
 
   // What happens to a request, in this order. Each call's own place in `calls`, its deadline and its trace come after.
@@ -590,15 +590,21 @@ function pathsOf(options: PathOptions) {
   return { documentPath, restBasePath, rpcBasePath };
 }
 
+/** In front of a `publicUrl` that is a path, to read it as a URL. */
+const anyOrigin = 'http://path.invalid';
+
 function publicOrigin(publicUrl: string | undefined, restBasePath: string): string {
   if (publicUrl === undefined) return '';
-  if (!URL.canParse(publicUrl) || !/^https?:/.test(publicUrl) || /[?#]/.test(publicUrl)) {
+  const url = URL.canParse(publicUrl, anyOrigin) ? new URL(publicUrl, anyOrigin) : undefined;
+  // "//pets.example" names a host.
+  const isPath = publicUrl.startsWith('/') && url?.origin === anyOrigin;
+  if (url === undefined || !(isPath || /^https?:\/\//.test(publicUrl)) || /[?#]/.test(publicUrl)) {
     throw new GatewayError(
-      `publicUrl is ${publicUrl}; it must be an absolute http or https URL without query or fragment.`,
+      `publicUrl is ${publicUrl}; it must be an absolute http or https URL, or a path such as /api, without query or fragment.`,
     );
   }
   const origin = withoutSlash(publicUrl);
-  if (restBasePath !== '' && withoutSlash(new URL(origin).pathname).endsWith(restBasePath)) {
+  if (restBasePath !== '' && withoutSlash(url.pathname).endsWith(restBasePath)) {
     throw new GatewayError(
       `publicUrl is ${publicUrl}: it must not end in the REST base path "${restBasePath}", which links and the document add to it. Use ${origin.slice(0, -restBasePath.length)}.`,
     );

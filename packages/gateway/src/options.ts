@@ -36,7 +36,11 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
   /** Where the OpenAPI document is served. Default: `/openapi.json`. */
   readonly documentPath?: `/${string}`;
   readonly document: DocumentOptions;
-  /** The origin, and path if any, in front of a proxy: prefix of `Location`, `Link` and the document's `servers`. */
+  /**
+   * What stands before the gateway's paths for clients: prefix of `Location`, `Link` and the document's `servers`. Behind a
+   * proxy an origin, and path if any (`https://pets.example/store`); mounted in another server, the path of the mount
+   * (`/api`).
+   */
   readonly publicUrl?: string;
   /**
    * How many calls each credential may make, over REST, tRPC and WebSocket together; further ones are answered 429. It
