@@ -119,6 +119,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     links,
     isTaken: (path) => routes.has(path) || isBelow(path, rpcBasePath),
     jsonSchema: options.jsonSchema,
+    canSpool: options.spool !== undefined,
   });
 
   const maxStreamBytes = Math.max(
@@ -165,6 +166,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     calls,
     watch,
     createContext: options.createContext,
+    spool: options.spool,
     errorResponse,
     responseMeta: rpc.responseMeta && createRestResponseMeta(router, rpc.responseMeta),
     ...eventTimes(router._def._config),

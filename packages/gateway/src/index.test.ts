@@ -21,6 +21,6 @@ it('has just these public names: one more is a decision', () => {
     'problemDetails',
     'trpcToOpenApiErrors',
   ]);
-  expect(Object.keys(meta)).toEqual(['ApiError', 'clientMessage', 'declareErrors']);
+  expect(Object.keys(meta)).toEqual(['ApiError', 'clientMessage', 'declareErrors', 'fileStream']);
   expect(Object.keys(uws).toSorted()).toEqual(['CertificateError', 'ListenError', 'reservePort', 'serve']);
 });

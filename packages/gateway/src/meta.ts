@@ -20,4 +20,6 @@ export type {
   RestMeta,
   UploadLimits,
 } from './procedures/meta.ts';
+export { fileStream } from './procedures/fileStream.ts';
+export type { Spool, SpooledFile, UploadedFile } from './http/upload.ts';
 export type { Reply } from './procedures/reply.ts';

@@ -1,4 +1,5 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
+import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './openapi/errorFormat.ts';
 import type { CorsOptions } from './policies/cors.ts';
@@ -68,6 +69,11 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * (`~standard.jsonSchema`, as ArkType's do), by the library's name: `{ valibot: toStandardJsonSchema }`.
    */
   readonly jsonSchema?: JsonSchemaConverters;
+  /**
+   * Keeps the files of forms outside of memory, of procedures whose metadata says `upload: { spool: true }`:
+   * `temporaryFiles()` of `@petstore/gateway/node`, or a function of your own.
+   */
+  readonly spool?: Spool;
   /**
    * Paths beside the router, for GET and HEAD: `'/healthz': handler`; or for a method: `'POST /webhooks/stripe': handler`.
    * They need no credential, unless with `{ handler, protect: true }`. They may be below a base path, where no procedure is

@@ -8,6 +8,7 @@ import type { Scheme, SecurityScheme } from '../policies/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
 import { documentedResponses, schemesFor, type DocumentedService } from './documentedResponses.ts';
 import type { Operation } from './operation.ts';
+import type { OperationBody } from './operationBody.ts';
 import { operationDescription } from './deprecation.ts';
 import { toOpenApi32 } from './openApi32.ts';
 import { transformed } from './transformDocument.ts';
@@ -175,13 +176,16 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
         required: body.required,
         content: Object.fromEntries(
           // OpenAPI 3.1 §4.8.14.4: bytes have no schema.
-          body.contentTypes.map((type) => [type, body.upload ? {} : { schema: bodySchema(operation) }]),
+          body.contentTypes.map((type) => [type, isBytes(body) ? {} : { schema: bodySchema(operation) }]),
         ),
       },
     }),
     responses: documentedResponses(operation, service),
   };
 }
+
+const isBytes = ({ upload }: OperationBody): boolean =>
+  upload !== undefined && upload.kind !== 'files' && upload.kind !== 'spool';
 
 /** The headers that the metadata describes, those that the input is read from, `Idempotency-Key`, and the `Last-Event-ID` of a subscription that can resume. */
 function requestHeaders({ rest, output, input }: Operation): z.ZodObject | undefined {

@@ -46,6 +46,8 @@ export interface OperationsOptions {
   /** Whether something else is served at a path. */
   readonly isTaken: (path: string) => boolean;
   readonly jsonSchema?: JsonSchemaConverters | undefined;
+  /** Whether files can be kept outside of memory. */
+  readonly canSpool: boolean;
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'];
@@ -56,7 +58,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'];
  */
 export function createOperations(
   procedures: readonly Procedure[],
-  { basePath, links, isTaken, jsonSchema = {} }: OperationsOptions,
+  { basePath, links, isTaken, jsonSchema = {}, canSpool }: OperationsOptions,
 ): readonly Operation[] {
   const problems: string[] = [];
   const warnings: string[] = [];
@@ -69,6 +71,9 @@ export function createOperations(
         warnings.push(`@petstore/gateway: of the procedure ${name}, ${sentence}`);
       });
       const operation = createOperation(procedure, rest, links, read);
+      if (operation.input.body?.upload?.kind === 'spool' && !canSpool) {
+        reject('its upload.spool needs the option spool, such as temporaryFiles() of @petstore/gateway/node');
+      }
       const address = `${rest.method} ${pathAddress(rest)}`;
       const other = operations.get(address);
       operations.set(address, operation);
@@ -139,7 +144,9 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase, 
     reject('its method is QUERY, and no property of its input is in the body; use GET');
   }
   if (rest.upload && !input.body?.upload) {
-    reject('its metadata has upload, and its input has no stream; leave upload out');
+    reject(
+      'its metadata has upload, and its input has no stream and no files in multipart/form-data; leave upload out',
+    );
   }
   const cursor = rest.pagination?.cursor;
   if (cursor !== undefined && (input.body || !input.query.get(cursor))) {

@@ -4,7 +4,8 @@ import type { RestMeta } from '../procedures/meta.ts';
 import { inspectJson } from './jsonable.ts';
 import { formParameter, type TextParameter } from './parameter.ts';
 import { reject } from './unservable.ts';
-import { uploadKind, uploadLimits, type OperationUpload } from './uploadInput.ts';
+import { isFileStream } from '../procedures/fileStream.ts';
+import { bytesKind, uploadLimits, type OperationUpload } from './uploadInput.ts';
 import { isOptional, type Shape } from './zodSchema.ts';
 
 /** What a body carries. */
@@ -62,14 +63,16 @@ export function operationBody(
 ): OperationBody | undefined {
   const upload = uploadBody(shape, isInputOptional, elsewhere, rest);
   if (upload) return upload;
-  const { contentTypes = [json] } = rest;
+  const files = fileStreamOf(shape, rest);
+  const { contentTypes = [files === undefined ? json : multipart] } = rest;
   if (contentTypes.length === 0) {
     reject(
       `its contentTypes is an empty list; name at least one of ${supported.join(', ')}, or leave it out (${json})`,
     );
   }
-  const properties = Object.entries(shape);
-  if (properties.length === 0) return undefined;
+  const all = Object.entries(shape);
+  if (all.length === 0) return undefined;
+  const properties = all.filter(([name]) => name !== files);
   const unsupported = contentTypes.find((type) => !supported.includes(type));
   if (unsupported !== undefined) {
     reject(`its content type ${unsupported} is not one of ${supported.join(', ')}`);
@@ -89,17 +92,25 @@ export function operationBody(
   const fields = contentTypes.every(isJson)
     ? []
     : properties.map(([name, schema]) => formParameter(name, schema, isMultipart));
+  const file = fields.find(({ converter }) => converter.isFile)?.field;
+  if (files !== undefined && file !== undefined) {
+    reject(`"${file}" is a file beside the fileStream() "${files}"; use one of them`);
+  }
+  const isSpooled = rest.upload?.spool === true && isMultipart && file !== undefined;
   // Problems with texts are named before those with files.
   const ordered = [...fields.filter(({ converter }) => !converter.isFile), ...fields];
   return {
     contentTypes,
     required:
       rest.method === 'QUERY' ||
-      (!isInputOptional && (isUnion || properties.some(([, schema]) => !isOptional(schema, 'input')))),
+      (!isInputOptional && (isUnion || all.some(([, schema]) => !isOptional(schema, 'input')))),
     shape,
     whole: undefined,
     isWhole: false,
-    upload: undefined,
+    upload:
+      files !== undefined || isSpooled
+        ? { kind: isSpooled ? 'spool' : 'files', field: files, ...uploadLimits(rest) }
+        : undefined,
     isUnion,
     elsewhere,
     dates: isUnion ? [] : dates.map(([name]) => name),
@@ -142,6 +153,19 @@ export function wholeBody(
   };
 }
 
+/** The property of a form that is the files which are streamed. */
+function fileStreamOf(shape: Shape, { contentTypes = [multipart] }: RestMeta): string | undefined {
+  const [files, other] = Object.keys(shape).filter((name) => isFileStream(shape[name]));
+  if (files === undefined) return undefined;
+  if (other !== undefined) {
+    reject(`"${files}" and "${other}" are both fileStream(); use one for all files`);
+  }
+  if (contentTypes.some((type) => type !== multipart)) {
+    reject(`"${files}" is a fileStream(), which ${multipart} alone can carry; list no other content type`);
+  }
+  return files;
+}
+
 /** The body whose only property is its bytes. */
 function uploadBody(
   shape: Shape,
@@ -149,7 +173,7 @@ function uploadBody(
   elsewhere: readonly string[],
   rest: RestMeta,
 ): OperationBody | undefined {
-  const found = Object.entries(shape).find(([, schema]) => uploadKind(schema));
+  const found = Object.entries(shape).find(([, schema]) => bytesKind(schema));
   if (found === undefined) return undefined;
   const [field, schema] = found;
   const other = Object.keys(shape).find((name) => name !== field);
@@ -183,7 +207,7 @@ export function bytesBody(
     shape: {},
     whole: undefined,
     isWhole: field === undefined,
-    upload: { kind: uploadKind(parser) ?? 'stream', field, ...uploadLimits(rest) },
+    upload: { kind: bytesKind(parser) ?? 'stream', field, ...uploadLimits(rest) },
     isUnion: false,
     elsewhere: [],
     dates: [],

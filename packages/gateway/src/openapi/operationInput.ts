@@ -15,7 +15,7 @@ import type { PathParameter, PathTemplate } from './pathTemplate.ts';
 import { placesOf, type Place } from './places.ts';
 import { noJsonSchema } from './readSchema.ts';
 import { reject } from './unservable.ts';
-import { uploadKind } from './uploadInput.ts';
+import { bytesKind } from './uploadInput.ts';
 import { innermost, inputProperties, isOptional, type Shape } from './zodSchema.ts';
 
 /** Where an operation finds its procedure's input in a request: derived once from the metadata and the schemas. */
@@ -107,7 +107,7 @@ const isRestNamed = (segment: string | PathParameter, name: string): boolean =>
 function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTemplate): OperationInput {
   const schema = inputs.find((input) => !isZod(input)) ?? inputs[0];
   const names = template.filter((segment) => typeof segment !== 'string');
-  const isBytes = uploadKind(schema) !== undefined;
+  const isBytes = bytesKind(schema) !== undefined;
   if (!isZod(schema) && !isBytes) {
     if (isStandardSchema(schema)) {
       reject(`its input is of ${schema['~standard'].vendor}, ${noJsonSchema(schema['~standard'].vendor)}`);

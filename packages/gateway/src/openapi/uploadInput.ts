@@ -1,5 +1,6 @@
 import { octetInputParser } from '@trpc/server/http';
 import type { z } from 'zod';
+import { isFileStream } from '../procedures/fileStream.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { reject } from './unservable.ts';
@@ -7,20 +8,29 @@ import { innermost } from './zodSchema.ts';
 
 /** A body that is not read into fields, but passed on. */
 export interface OperationUpload {
-  /** What the procedure takes: a `ReadableStream`, a `Uint8Array` or a `Blob`. */
+  /**
+   * What the procedure takes: a `ReadableStream`, a `Uint8Array`, a `Blob`, the files of a form while they arrive, or a form
+   * whose files are spooled.
+   */
   readonly kind: UploadKind;
-  /** The property of the input; `undefined` where it is the whole input. */
+  /** The property of the input; `undefined` where it is the whole input, or a form that is spooled. */
   readonly field: string | undefined;
   /** The largest body, in bytes; `undefined`: the gateway's `maxBodyBytes`. */
   readonly maxBytes: number | undefined;
+  readonly maxFileBytes: number;
+  readonly maxFiles: number;
 }
 
-export type UploadKind = 'stream' | 'bytes' | 'blob';
+type BytesKind = 'stream' | 'bytes' | 'blob';
+type UploadKind = BytesKind | 'files' | 'spool';
+
+/** Of a form, where the metadata names no limit. */
+const defaultMaxFiles = 100;
 
 /** What a parser takes of the bytes of a body; `undefined` for one that takes something else, or anything. */
-export function uploadKind(parser: unknown): UploadKind | undefined {
+export function bytesKind(parser: unknown): BytesKind | undefined {
   if (parser === octetInputParser) return 'stream';
-  if (!isZod(parser)) return undefined;
+  if (!isZod(parser) || isFileStream(parser)) return undefined;
   const def = innermost(parser)?._zod.def;
   if (def?.type !== 'custom') return undefined;
   // `z.instanceof` says its class nowhere that `.meta()` keeps (zod 4.6): what it takes shows it.
@@ -43,9 +53,12 @@ function takes({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
  * The limits of uploads that the metadata names.
  * @throws {Unservable}
  */
-export function uploadLimits({ upload = {} }: RestMeta): Pick<OperationUpload, 'maxBytes'> {
-  for (const [name, value] of Object.entries(upload)) {
+export function uploadLimits({
+  upload: { spool: _spool, ...limits } = {},
+}: RestMeta): Pick<OperationUpload, 'maxBytes' | 'maxFileBytes' | 'maxFiles'> {
+  for (const [name, value] of Object.entries(limits)) {
     if (!(value > 0)) reject(`its upload.${name} is ${value}; it must be a positive number`);
   }
-  return { maxBytes: upload.maxBytes };
+  const { maxBytes, maxFileBytes = Infinity, maxFiles = defaultMaxFiles } = limits;
+  return { maxBytes, maxFileBytes, maxFiles };
 }

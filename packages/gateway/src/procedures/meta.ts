@@ -36,10 +36,19 @@ export type InputPlace = 'path' | 'query' | 'header' | 'cookie' | 'body';
  */
 export type QueryStyle = 'repeat' | 'comma' | 'brackets' | 'deepObject';
 
-/** What an upload may take. `Infinity` lifts a limit. */
+/** How an upload is received, and what it may take. `Infinity` lifts a limit. */
 export interface UploadLimits {
   /** The largest body, in bytes; a larger one is 413. Default: the gateway's `maxBodyBytes`. */
   readonly maxBytes?: number;
+  /** The largest file of a form, in bytes; a larger one is 413. Default: Infinity, `maxBytes` limits all together. */
+  readonly maxFileBytes?: number;
+  /** How many files a form may have; more are 413. Default: 100. */
+  readonly maxFiles?: number;
+  /**
+   * Whether the files of a form (`z.file()`) are kept by the gateway's option `spool` until the call has ended, rather than
+   * in memory. Default: false.
+   */
+  readonly spool?: boolean;
 }
 
 /** A response header whose value follows from the output. */

@@ -5,3 +5,4 @@ export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
 export { handleUpgrades, type Upgrades } from './handleUpgrades.ts';
 export { nodeHandler, type NodeHandler, type NodeHandlerOptions } from './nodeHandler.ts';
 export { serve } from './serve.ts';
+export { temporaryFiles, temporaryPath } from './temporaryFiles.ts';

@@ -12,7 +12,7 @@ import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import { parseExactJson } from './exactJson.ts';
 import { convertFields, formFields, type FormFields } from './formFields.ts';
 import { receiveError } from './receiveError.ts';
-import { receiveUpload, Upload } from './upload.ts';
+import { Upload } from './upload.ts';
 
 export type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
@@ -33,7 +33,6 @@ export function receiveBody(
   maxBytes: number,
 ): MaybePromise<RawBody | undefined> {
   const type = bodyType(request, body);
-  if (body.upload) return type === undefined ? undefined : receiveUpload(request, body.upload, maxBytes);
   const bytes = request.bodyNow?.(maxBytes);
   if (bytes) return rawBody(request, body, type, bytes);
   return request.body(maxBytes).then(
@@ -45,7 +44,7 @@ export function receiveBody(
 }
 
 /** The media type of a body; `undefined` where the request has none and the body may be left out. */
-function bodyType(request: HttpRequest, body: OperationBody): string | undefined {
+export function bodyType(request: HttpRequest, body: OperationBody): string | undefined {
   const header = request.header('content-type');
   if (header === undefined && !body.required) return undefined;
   if ((request.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
@@ -111,7 +110,7 @@ export function readBody(
   { maxJsonDepth, maxQueryParameters }: InputLimits,
 ): Record<string, unknown> {
   const { dates, elsewhere, fields, shape } = body;
-  if (raw instanceof Upload) return { [body.upload?.field ?? '']: raw.content };
+  if (raw instanceof Upload) return readUpload(body, raw, issues);
   if (raw instanceof FormData) return readMultipart(fields, raw, issues);
   const text = decode(raw.bytes);
   if (raw.isForm) {
@@ -149,6 +148,17 @@ export function readWholeBody(
   const value = parseExactJson(text, () => true);
   if (isDeeper(value, maxJsonDepth)) throw tooDeep(maxJsonDepth);
   return whole && readDates(whole, value);
+}
+
+function readUpload(
+  { fields, upload }: OperationBody,
+  raw: Upload,
+  issues: InputIssue[],
+): Record<string, unknown> {
+  if (raw.content instanceof FormData) return readMultipart(fields, raw.content, issues);
+  const input = { [upload?.field ?? '']: raw.content };
+  if (raw.fields) convertFields(fields, raw.fields, input, issues, Infinity);
+  return input;
 }
 
 function readMultipart(

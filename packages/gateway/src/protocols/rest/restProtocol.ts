@@ -4,7 +4,9 @@ import { isThenable, type MaybePromise } from '../../http/after.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { discardStream, isBodyStream, type Header } from '../../http/response.ts';
+import { reportedStream } from '../../http/reportedStream.ts';
 import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
+import type { Spool } from '../../http/upload.ts';
 import type { LinkBase } from '../../openapi/deprecation.ts';
 import type { Operation } from '../../openapi/operation.ts';
 import type { MediaTypes, StatusResponses } from '../../openapi/operationOutput.ts';
@@ -26,10 +28,12 @@ import { formFields, type FormFields } from './formFields.ts';
 import { createPathMatcher, type PathMatch } from './matchPath.ts';
 import { receiveBody, type RawBody } from './readBody.ts';
 import { clientClosed } from './receiveError.ts';
+import { receiveUpload } from './receiveUpload.ts';
 import { readInput, type RawInput } from './readInput.ts';
 import type { RestResponseMeta } from './responseMeta.ts';
 import { eventContent } from './restEvents.ts';
 import { statusHasBody, statusOf, successResponse, type Content } from './successResponse.ts';
+import { Upload } from './upload.ts';
 
 export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   readonly operations: readonly Operation[];
@@ -37,6 +41,8 @@ export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   /** The length of the base path, which `request.path` starts with. */
   readonly basePathLength: number;
   readonly limits: Limits;
+  /** Keeps files outside of memory. */
+  readonly spool: Spool | undefined;
   readonly calls: Calls;
   readonly watch: CredentialWatch;
   readonly createContext: (options: ContextOptions<Identity>) => unknown;
@@ -171,7 +177,9 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     if (body === undefined) return this.#createContext();
     let raw: MaybePromise<RawBody | undefined>;
     try {
-      raw = receiveBody(this.request, body, this.#options.limits.maxBodyBytes);
+      raw = body.upload
+        ? receiveUpload(this.request, body, body.upload, this.#options)
+        : receiveBody(this.request, body, this.#options.limits.maxBodyBytes);
     } catch (cause) {
       return this.#reject(cause);
     }
@@ -325,8 +333,15 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     this.#respond(this.#options.errorResponse(error, this.#scope, accepts));
   }
 
+  /** Closes an upload once its response has all that it needs of it. */
+  #closeWith(response: ResponseDraft, upload: Upload): void {
+    if (isBodyStream(response.body)) response.body = reportedStream(response.body, () => upload.close());
+    else upload.close();
+  }
+
   #respond(response: ResponseDraft): void {
     if (this.#operation.output.kind === 'media') response.headers.push(vary);
+    if (this.body instanceof Upload) this.#closeWith(response, this.body);
     this.#response = response;
     this.#resolve?.(response);
   }

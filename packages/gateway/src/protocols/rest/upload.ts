@@ -1,41 +1,27 @@
-import { byteStream } from '../../http/byteStream.ts';
-import type { MaybePromise } from '../../http/after.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
-import type { OperationUpload } from '../../openapi/uploadInput.ts';
-import { receiveError } from './receiveError.ts';
+import type { SpooledFile } from '../../http/upload.ts';
+import type { FormFields } from './formFields.ts';
 
-/** A body that is passed on as it is. */
+/** A body that is passed on as it arrives, or kept outside of memory. */
 export class Upload {
-  /** What the procedure takes. */
+  /** What the procedure takes: of a form with files that are streamed, these. */
   readonly content: unknown;
+  /** The texts of a form with files that are streamed. */
+  readonly fields: FormFields | undefined;
+  readonly #close: (() => Promise<unknown>) | undefined;
 
-  constructor(content: unknown) {
+  constructor(content: unknown, fields?: FormFields, close?: () => Promise<unknown>) {
     this.content = content;
+    this.fields = fields;
+    this.#close = close;
+  }
+
+  /** The call has ended. */
+  close(): void {
+    // What is left behind is the file system's to clear.
+    this.#close?.().catch(() => {});
   }
 }
 
-/**
- * Receives a body of bytes; of a stream nothing is read.
- * @param maxBodyBytes the largest body in memory
- * @throws {LimitError} `body-bytes`; of a stream, where its length says so. Otherwise the stream has the error
- * @throws {TRPCError} `CLIENT_CLOSED_REQUEST`
- */
-export function receiveUpload(
-  request: HttpRequest,
-  { kind, maxBytes: ownMaxBytes }: OperationUpload,
-  maxBodyBytes: number,
-): MaybePromise<Upload> {
-  const maxBytes = ownMaxBytes ?? maxBodyBytes;
-  if (Number(request.header('content-length')) > maxBytes)
-    throw receiveError(new BodyTooLargeError(maxBytes));
-  if (kind === 'stream') return new Upload(byteStream(request, maxBytes, receiveError));
-  return request.body(maxBytes).then(
-    (bytes) =>
-      new Upload(
-        kind === 'bytes' ? bytes : new Blob([bytes], { type: request.header('content-type') ?? '' }),
-      ),
-    (cause: unknown) => {
-      throw receiveError(cause);
-    },
-  );
-}
+/** Deletes files, whatever happens to any of them. */
+export const removeAll = (files: readonly SpooledFile[]): Promise<unknown> =>
+  Promise.allSettled(files.map((file) => file.remove()));

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { boundaryOf, parseMultipart } from './multipart.ts';
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+async function* inChunks(bytes: Uint8Array, cuts: readonly number[]) {
+  let start = 0;
+  for (const end of [...cuts, bytes.length]) {
+    yield bytes.slice(start, end);
+    start = end;
+  }
+}
+
+/** The parts of a body, each as its head and its text. */
+async function partsOf(bytes: Uint8Array, boundary: string, cuts: readonly number[] = []) {
+  const parts: { head: object; bytes: number[] }[] = [];
+  for await (const event of parseMultipart(inChunks(bytes, cuts), boundary)) {
+    if (event instanceof Uint8Array) parts.at(-1)?.bytes.push(...event);
+    else parts.push({ head: event, bytes: [] });
+  }
+  return parts.map(({ head, bytes: body }) =>
+    Object.assign(head, { text: new TextDecoder().decode(new Uint8Array(body)) }),
+  );
+}
+
+const body = [
+  'a preamble\r\n--b \r\nContent-Disposition: form-data; name="title"\r\n\r\nhello\r\n',
+  '--b\r\ncontent-disposition: form-data; name="f"; filename="a%22b.txt"\r\nContent-Type: text/csv\r\n\r\n',
+  'x\r\n--\r\n-\r--\r\n--B--\r\n--b\r\n',
+  "Content-Disposition: form-data; name=g; filename=x; filename*=UTF-8''%e2%82%ac\r\n\r\n\r\n--b--\r\nan epilogue",
+].join('');
+const parts = [
+  { name: 'title', filename: undefined, type: 'text/plain', text: 'hello' },
+  { name: 'f', filename: 'a"b.txt', type: 'text/csv', text: 'x\r\n--\r\n-\r--\r\n--B--' },
+  { name: 'g', filename: '€', type: 'application/octet-stream', text: '' },
+];
+
+it('the parts of a body are the same wherever its chunks are cut', async () => {
+  const bytes = encode(body);
+  expect(await partsOf(bytes, 'b')).toEqual(parts);
+  for (let cut = 1; cut < bytes.length; cut += 1) expect(await partsOf(bytes, 'b', [cut])).toEqual(parts);
+  expect(await partsOf(bytes, 'b', [...bytes.keys()])).toEqual(parts);
+});
+
+it('what FormData writes is read again, whatever it holds', async () => {
+  const text = fc.string({ unit: fc.constantFrom('\r', '\n', '-', 'a', '"', '\\', '%', 'é') });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(text, text, fc.boolean())),
+      fc.array(fc.nat(300)),
+      async (fields, cuts) => {
+        const form = new FormData();
+        for (const [name, value, isFile] of fields)
+          form.append(name, isFile ? new File([value], name) : value);
+        const response = new Response(form);
+        const bytes = new Uint8Array(await response.arrayBuffer());
+        const boundary = boundaryOf(response.headers.get('content-type') ?? '');
+        const own = await partsOf(
+          bytes,
+          boundary,
+          cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b),
+        );
+        const again = await new Response(bytes, { headers: response.headers }).formData();
+        const expected = await Promise.all(
+          Array.from(again, async ([name, value]) =>
+            typeof value === 'string'
+              ? { name, text: value }
+              : { name, filename: value.name, text: await value.text() },
+          ),
+        );
+        expect(own).toMatchObject(expected);
+      },
+    ),
+  );
+});
+
+it.each([
+  [
+    'that ends in a part',
+    '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nhello',
+    /ends before its last/,
+  ],
+  ['that is empty', '', /ends before its last/],
+  ['of text without boundaries', 'hello', /ends before its last/],
+  ['with a part without a name', '--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--', /with a name/],
+  ['with a part without headers', '--b\r\n\r\nx\r\n--b--', /with a name/],
+  [
+    'with an attachment',
+    '--b\r\nContent-Disposition: attachment; name="a"\r\n\r\nx\r\n--b--',
+    /form-data with a name/,
+  ],
+  [
+    'with text behind a boundary',
+    '--bc\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--b--',
+    /end of its line/,
+  ],
+  ['with 9,000 bytes of headers', `--b\r\nX: ${'x'.repeat(9000)}\r\n\r\n`, /more than 8192 bytes/],
+  ['with headers that never end', `--b\r\n${'x'.repeat(9000)}`, /more than 8192 bytes/],
+])('a body %s is invalid', async (_name, text, message) => {
+  await expect(partsOf(encode(text), 'b')).rejects.toThrow(message);
+});
+
+it.each([
+  'multipart/form-data',
+  'multipart/form-data; boundary=',
+  `multipart/form-data; boundary=${'x'.repeat(71)}`,
+])('%s has no boundary', (contentType) => {
+  expect(() => boundaryOf(contentType)).toThrow('must have a boundary of 1 to 70 characters');
+});
+
+it.each([
+  ['multipart/form-data; boundary=x', 'x'],
+  ['multipart/form-data; charset=utf-8; Boundary="a b"', 'a b'],
+])('%s has the boundary %s', (contentType, boundary) => {
+  expect(boundaryOf(contentType)).toBe(boundary);
+});

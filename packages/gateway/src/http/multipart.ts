@@ -1,0 +1,175 @@
+/** The head of a part of a `multipart/form-data` body (RFC 7578). */
+export interface PartHead {
+  readonly name: string;
+  /** `undefined` for a text field. */
+  readonly filename: string | undefined;
+  readonly type: string;
+}
+
+/** Thrown for a body that is not valid. Its message is a sentence. */
+export class MultipartError extends Error {
+  override readonly name = 'MultipartError';
+}
+
+const maxHeadBytes = 8192;
+const encoder = new TextEncoder();
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * The boundary of a `Content-Type`.
+ * @throws {MultipartError} where it has none, or one of more than 70 characters (RFC 2046 §5.1.1)
+ */
+export function boundaryOf(contentType: string): string {
+  const [, quoted, plain] =
+    /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70})(?=[\s;]|$))/i.exec(contentType) ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary === undefined) {
+    throw new MultipartError('Its Content-Type must have a boundary of 1 to 70 characters.');
+  }
+  return boundary;
+}
+
+/**
+ * Parses a body as it arrives: the head of each part, then its bytes in pieces. A piece shares memory with nothing else.
+ * No more is read than what was taken needs, and no more is kept than a chunk and a head.
+ * @throws {MultipartError}
+ */
+export async function* parseMultipart(
+  body: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  boundary: string,
+): AsyncGenerator<PartHead | Uint8Array<ArrayBuffer>, void> {
+  const source = body[Symbol.asyncIterator]();
+  const delimiter = new Sequence(`\r\n--${boundary}`);
+  // The first delimiter may stand at the start.
+  let bytes: Uint8Array<ArrayBuffer> = encoder.encode('\r\n');
+  const receive = async () => {
+    const chunk = await source.next();
+    if (chunk.done) throw new MultipartError('It ends before its last boundary.');
+    bytes = joined(bytes, chunk.value);
+  };
+  try {
+    for (let isPreamble = true; ; isPreamble = false) {
+      for (;;) {
+        const end = delimiter.indexIn(bytes);
+        // The last bytes may be the beginning of a delimiter. Where they are not, the chunk is passed on without a copy.
+        const next = end === -1 ? bytes.indexOf(carriageReturn, 1 - delimiter.length) : end;
+        const known = next === -1 ? bytes.length : next;
+        if (known > 0) {
+          const piece = bytes.subarray(0, known);
+          // Of the two, the one that is small as a rule is copied, so that they share no memory.
+          bytes = end === -1 ? bytes.slice(known) : bytes.subarray(known);
+          if (!isPreamble) yield end === -1 ? piece : piece.slice();
+        }
+        if (end !== -1) break;
+        await receive();
+      }
+      bytes = bytes.subarray(delimiter.length);
+      while (bytes.length < 2) await receive();
+      if (bytes[0] === hyphen && bytes[1] === hyphen) return;
+      let end: number;
+      while ((end = headEnd.indexIn(bytes)) === -1) {
+        if (bytes.length > maxHeadBytes) break;
+        await receive();
+      }
+      if (end === -1 || end > maxHeadBytes) {
+        throw new MultipartError(`The headers of a part have more than ${maxHeadBytes} bytes.`);
+      }
+      yield readHead(bytes.subarray(0, end));
+      bytes = bytes.subarray(end + headEnd.length);
+    }
+  } finally {
+    await source.return?.();
+  }
+}
+
+const hyphen = 0x2d;
+const carriageReturn = 0x0d;
+
+/** Bytes that are searched for (Horspool's algorithm: it looks at one byte in as many as the sequence has). */
+class Sequence {
+  readonly length: number;
+  readonly #bytes: Uint8Array;
+  /** How far a search may move on from each byte. */
+  readonly #skips: Uint8Array;
+
+  constructor(text: string) {
+    this.#bytes = encoder.encode(text);
+    this.length = this.#bytes.length;
+    this.#skips = new Uint8Array(256).fill(this.length);
+    for (let at = 0; at < this.length - 1; at += 1) this.#skips[this.#bytes[at] ?? 0] = this.length - 1 - at;
+  }
+
+  indexIn(bytes: Uint8Array): number {
+    const last = this.length - 1;
+    for (let end = last; end < bytes.length; end += this.#skips[bytes[end] ?? 0] ?? 1) {
+      let at = last;
+      while (at >= 0 && bytes[end - last + at] === this.#bytes[at]) at -= 1;
+      if (at < 0) return end - last;
+    }
+    return -1;
+  }
+}
+
+const headEnd = new Sequence('\r\n\r\n');
+
+/** @throws {MultipartError} */
+function readHead(bytes: Uint8Array): PartHead {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw new MultipartError('The headers of a part are not valid UTF-8.');
+  }
+  // What is behind a boundary on its line is padding (RFC 2046 §5.1.1).
+  const [padding = '', ...lines] = text.split('\r\n');
+  if (padding.trim() !== '') throw new MultipartError('A boundary is not at the end of its line.');
+  let disposition = '';
+  let type: string | undefined;
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    const value = line.slice(colon + 1).trim();
+    const name = line.slice(0, colon).toLowerCase();
+    if (name === 'content-disposition') disposition = value;
+    else if (name === 'content-type') type = value;
+  }
+  const parameters = new Map(
+    Array.from(disposition.matchAll(parameter), ([, key = '', quoted, plain]) => [
+      key.toLowerCase(),
+      quoted === undefined ? (plain ?? '') : unescaped(quoted),
+    ]),
+  );
+  const name = parameters.get('name');
+  if (!/^form-data(?:\s*;|$)/i.test(disposition) || name === undefined) {
+    throw new MultipartError('A part has no Content-Disposition: form-data with a name.');
+  }
+  const filename = extended(parameters.get('filename*')) ?? parameters.get('filename');
+  return {
+    name,
+    filename,
+    type: type ?? (filename === undefined ? 'text/plain' : 'application/octet-stream'),
+  };
+}
+
+const parameter = /;\s*([\w*-]+)=(?:"([^"]*)"|([^\s;"]*))/g;
+
+/** Browsers encode these three (HTML Standard §4.10.21.8), and leave a backslash as it is. */
+const unescaped = (value: string): string =>
+  value.replaceAll(/%(?:22|0D|0A)/gi, (code) => decodeURIComponent(code));
+
+/** The value of `filename*`, which some clients send for names that are not ASCII (RFC 5987 §3.2); `undefined` where it is invalid. */
+function extended(value: string | undefined): string | undefined {
+  const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? '')?.[1];
+  try {
+    return encoded && decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}
+
+function joined(first: Uint8Array, second: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  if (first.length === 0) return second;
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}

@@ -1,0 +1,130 @@
+import { TRPCError } from '@trpc/server';
+import { MultipartError, type PartHead } from '../../http/multipart.ts';
+import type { UploadedFile } from '../../http/upload.ts';
+import { LimitError } from '../../procedures/limitError.ts';
+import { receiveError } from './receiveError.ts';
+
+type PartEvent = PartHead | Uint8Array<ArrayBuffer>;
+
+export interface MultipartLimits {
+  readonly maxFiles: number;
+  readonly maxFileBytes: number;
+  readonly maxFields: number;
+  /** Of all text fields together, which are held in memory. */
+  readonly maxFieldBytes: number;
+}
+
+/** Reads the parts of a `multipart/form-data` body in the order in which they arrive. Its errors are those of the call. */
+export class MultipartReader {
+  readonly #events: AsyncGenerator<PartEvent, void>;
+  readonly #limits: MultipartLimits;
+  /** What comes next. It stays where it is an error, or the end. */
+  #next: Promise<PartEvent | undefined> | undefined;
+  /** A procedure that ignores it must not go on. */
+  #error: TRPCError | undefined;
+  /** The file that may be read. */
+  #current: UploadedFile | undefined;
+  #fileCount = 0;
+  #fieldCount = 0;
+  #fieldBytes = 0;
+
+  constructor(events: AsyncGenerator<PartEvent, void>, limits: MultipartLimits) {
+    this.#events = events;
+    this.#limits = limits;
+  }
+
+  /**
+   * Reads up to the next file, and drops what is left of the one before.
+   * @param onField takes the text fields on the way
+   * @returns `undefined` at the end of the body
+   */
+  async nextFile(onField: (name: string, value: string) => void): Promise<UploadedFile | undefined> {
+    this.#current = undefined;
+    for (;;) {
+      const event = await this.#peek();
+      if (event === undefined) return undefined;
+      this.#next = undefined;
+      if (event instanceof Uint8Array) continue;
+      if (event.filename === undefined) onField(event.name, await this.#text(event.name));
+      else return this.#file(event, event.filename);
+    }
+  }
+
+  /** Reads nothing any more. */
+  async close(): Promise<void> {
+    this.#current = undefined;
+    await this.#events.return();
+  }
+
+  #peek(): Promise<PartEvent | undefined> {
+    if (this.#error) throw this.#error;
+    return (this.#next ??= this.#events.next().then(({ value }) => value ?? undefined, rejectBody));
+  }
+
+  #file({ name: field, type }: PartHead, name: string): UploadedFile {
+    this.#fileCount += 1;
+    if (this.#fileCount > this.#limits.maxFiles) {
+      throw tooLarge(`The body has more than ${this.#limits.maxFiles} files.`);
+    }
+    let size = 0;
+    let stream: ReadableStream<Uint8Array<ArrayBuffer>> | undefined;
+    const pull = async (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>) => {
+      const event = this.#current === file ? await this.#peek() : undefined;
+      if (this.#current !== file) {
+        throw new Error(`Read the file "${name}" before you take the next one: its rest was dropped.`);
+      }
+      if (!(event instanceof Uint8Array)) return controller.close();
+      this.#next = undefined;
+      size += event.byteLength;
+      if (size > this.#limits.maxFileBytes) {
+        this.#error = tooLarge(`The file "${name}" is larger than ${this.#limits.maxFileBytes} bytes.`);
+        throw this.#error;
+      }
+      controller.enqueue(event);
+    };
+    const file: UploadedFile = {
+      field,
+      name,
+      type,
+      stream: () => (stream ??= new ReadableStream({ pull }, { highWaterMark: 0 })),
+    };
+    this.#current = file;
+    return file;
+  }
+
+  async #text(name: string): Promise<string> {
+    const { maxFieldBytes, maxFields } = this.#limits;
+    this.#fieldCount += 1;
+    if (this.#fieldCount > maxFields) {
+      const message = `The body has more than ${maxFields} fields.`;
+      throw new LimitError('query-parameters', { code: 'BAD_REQUEST', message });
+    }
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    try {
+      for (let text = ''; ;) {
+        const event = await this.#peek();
+        if (!(event instanceof Uint8Array)) return text + decoder.decode();
+        this.#next = undefined;
+        this.#fieldBytes += event.byteLength;
+        if (this.#fieldBytes > maxFieldBytes) {
+          throw tooLarge(`The fields of the body are larger than ${maxFieldBytes} bytes.`);
+        }
+        text += decoder.decode(event, { stream: true });
+      }
+    } catch (cause) {
+      if (cause instanceof TRPCError) throw cause;
+      throw new TRPCError({ code: 'BAD_REQUEST', message: `The field "${name}" is not valid UTF-8.`, cause });
+    }
+  }
+}
+
+const tooLarge = (message: string) => new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
+
+export function invalidMultipart(cause: MultipartError): TRPCError {
+  const message = `The body is not valid multipart/form-data. ${cause.message}`;
+  return new TRPCError({ code: 'BAD_REQUEST', message, cause });
+}
+
+function rejectBody(cause: unknown): never {
+  throw cause instanceof MultipartError ? invalidMultipart(cause) : receiveError(cause);
+}

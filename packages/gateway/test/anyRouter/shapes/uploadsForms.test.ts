@@ -1,0 +1,397 @@
+import { createGateway } from '@petstore/gateway';
+import {
+  fileStream,
+  type GatewayMeta,
+  type RestMeta,
+  type Spool,
+  type UploadedFile,
+} from '@petstore/gateway/meta';
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { startShape } from './startShape.ts';
+
+/** Forms whose files are not held in memory; each names the thread that it comes from. */
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const mebibyte = 1024 * 1024;
+
+const post = (more: Partial<RestMeta> = {}) =>
+  t.procedure.meta({ openapi: { method: 'POST', path: '/album', ...more } });
+
+async function sizeOf(stream: ReadableStream<Uint8Array>): Promise<number> {
+  let size = 0;
+  for await (const chunk of stream) size += chunk.byteLength;
+  return size;
+}
+
+function form(...fields: readonly (readonly [name: string, value: string | File])[]): RequestInit {
+  const body = new FormData();
+  for (const [name, value] of fields) body.append(name, value);
+  return { method: 'POST', body };
+}
+
+/** A body of chunks that are sent one by one. */
+const chunked = (chunks: AsyncIterable<string>): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'multipart/form-data; boundary=b' },
+  body: ReadableStream.from(chunks).pipeThrough(new TextEncoderStream()),
+  duplex: 'half',
+});
+
+const part = (name: string, value: string, filename?: string) =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"${
+    filename === undefined ? '' : `; filename="${filename}"`
+  }\r\n\r\n${value}\r\n`;
+
+const Album = z.object({ title: z.string(), year: z.int().optional(), photos: fileStream() });
+const seen = (upload: RestMeta['upload'] = {}) =>
+  t.router({
+    add: post({ upload })
+      .input(Album)
+      .output(z.record(z.string(), z.unknown()))
+      .mutation(async ({ input: { photos, ...texts } }) => {
+        const files: [string, string, number][] = [];
+        for await (const { name, stream, type } of photos) files.push([name, type, await sizeOf(stream())]);
+        return { ...texts, files };
+      }),
+  });
+
+describe('a form with fileStream()', () => {
+  it('has its texts validated first, and its files one by one in their order (trpc/trpc-openapi #229)', async () => {
+    const { document, restJson } = await startShape(seen());
+    const sent = form(
+      ['title', 'Summer'],
+      ['year', '2026'],
+      ['other', 'unknown'],
+      ['photos', new File(['hello'], 'a.png', { type: 'image/png' })],
+      ['unknown', new File(['x'], 'x')],
+      ['photos', new File([new Uint8Array(200_000)], 'b.bin')],
+    );
+    expect(await restJson('/album', sent)).toEqual([
+      200,
+      {
+        title: 'Summer',
+        year: 2026,
+        files: [
+          ['a.png', 'image/png', 5],
+          ['b.bin', 'application/octet-stream', 200_000],
+        ],
+      },
+    ]);
+    expect(await restJson('/album', form(['title', 'None']))).toEqual([200, { title: 'None', files: [] }]);
+    const [status, body] = await restJson('/album', form(['year', 'x'], ['photos', new File(['x'], 'a')]));
+    expect([status, body]).toEqual([
+      400,
+      expect.objectContaining({ message: expect.stringMatching(/^year: must be an integer.*title: /) }),
+    ]);
+    expect(document.paths['/album']?.['post']?.requestBody).toEqual({
+      required: true,
+      content: {
+        'multipart/form-data': {
+          schema: {
+            type: 'object',
+            required: ['title', 'photos'],
+            properties: {
+              title: { type: 'string' },
+              year: expect.objectContaining({ type: 'integer' }),
+              photos: {
+                type: 'array',
+                items: { type: 'string', format: 'binary', contentEncoding: 'binary' },
+              },
+            },
+          },
+        },
+      },
+    });
+  });
+
+  it('gives a file to its procedure before the rest has arrived (no thread)', async () => {
+    const began = Promise.withResolvers<void>();
+    const { restJson } = await startShape(
+      t.router({
+        add: post()
+          .input(Album)
+          .output(z.json())
+          .mutation(async ({ input }) => {
+            const names: string[] = [];
+            for await (const { name } of input.photos) {
+              names.push(name);
+              began.resolve();
+            }
+            return names;
+          }),
+      }),
+    );
+    async function* chunks() {
+      yield part('title', 'x') + part('photos', 'one', 'a');
+      await began.promise;
+      yield `${part('photos', 'two', 'b')}--b--`;
+    }
+    expect(await restJson('/album', chunked(chunks()))).toEqual([200, ['a', 'b']]);
+  });
+
+  it('rejects a text behind a file with 400', async () => {
+    const { restJson } = await startShape(seen());
+    const sent = form(['title', 'x'], ['photos', new File(['x'], 'a')], ['year', '2026']);
+    expect(await restJson('/album', sent)).toEqual([
+      400,
+      {
+        code: 'BAD_REQUEST',
+        status: 400,
+        message: 'The field "year" comes after a file. Send the fields before the files.',
+      },
+    ]);
+  });
+
+  it.each([
+    ['a file over maxFileBytes', { maxFileBytes: 4 }, 413, 'The file "a" is larger than 4 bytes.'],
+    ['more files than maxFiles', { maxFiles: 1 }, 413, 'The body has more than 1 files.'],
+    ['a body over maxBytes', { maxBytes: 100 }, 413, 'The body is larger than 100 bytes.'],
+  ])('rejects %s', async (_name, upload, status, message) => {
+    const { records, restJson } = await startShape(seen(upload));
+    const sent = form(['title', 'x'], ['photos', new File(['hello'], 'a')], ['photos', new File(['x'], 'b')]);
+    expect(await restJson('/album', sent)).toEqual([status, expect.objectContaining({ message })]);
+    expect(records.at(-1)?.limit).toBe('body-bytes');
+  });
+
+  it('rejects texts over maxBodyBytes, and more than maxQueryParameters', async () => {
+    const { restJson } = await startShape(seen({ maxBytes: mebibyte }), {
+      maxBodyBytes: 1000,
+      maxQueryParameters: 3,
+    });
+    expect((await restJson('/album', form(['title', 'x'.repeat(1001)])))[0]).toBe(413);
+    expect((await restJson('/album', form(['a', ''], ['b', ''], ['c', ''], ['d', ''])))[0]).toBe(400);
+    const large = form(['title', 'x'], ['photos', new File([new Uint8Array(100_000)], 'a')]);
+    expect((await restJson('/album', large))[0]).toBe(200);
+  });
+
+  it.each([
+    ['that ends in a file', part('title', 'x') + part('photos', 'x', 'a'), /ends before its last boundary/],
+    ['that ends in a text', part('title', 'x'), /ends before its last boundary/],
+    ['with a part without a name', '--b\r\n\r\n\r\n--b--', /with a name/],
+    ['with a text that is not UTF-8', undefined, /"title" is not valid UTF-8/],
+  ])('rejects a body %s with 400', async (_name, text, message) => {
+    const { restJson } = await startShape(seen());
+    const body = text ?? Buffer.from(`${part('title', '\xff')}--b--`, 'latin1');
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    expect(await restJson('/album', { method: 'POST', headers, body })).toEqual([
+      400,
+      expect.objectContaining({ message: expect.stringMatching(message) }),
+    ]);
+  });
+
+  it('drops the rest of a file that is not read, and of a body', async () => {
+    const { restJson } = await startShape(
+      t.router({
+        add: post({ upload: { maxBytes: 4 * mebibyte } })
+          .input(Album)
+          .output(z.json())
+          .mutation(async ({ input }) => {
+            const taken: string[] = [];
+            for await (const { name, stream } of input.photos) {
+              taken.push(name);
+              if (name === 'b') {
+                await stream().getReader().read();
+                if (input.title === 'break') break;
+              }
+            }
+            return taken;
+          }),
+      }),
+    );
+    const large = (name: string) => ['photos', new File([new Uint8Array(mebibyte)], name)] as const;
+    expect(await restJson('/album', form(['title', 'x'], large('a'), large('b'), large('c')))).toEqual([
+      200,
+      ['a', 'b', 'c'],
+    ]);
+    expect(await restJson('/album', form(['title', 'break'], large('a'), large('b'), large('c')))).toEqual([
+      200,
+      ['a', 'b'],
+    ]);
+  });
+
+  it('fails a file that is read after the next was taken', async () => {
+    const { restJson } = await startShape(
+      t.router({
+        add: post()
+          .input(Album)
+          .output(z.json())
+          .mutation(async ({ input }) => {
+            const files: UploadedFile[] = [];
+            for await (const file of input.photos) files.push(file);
+            return Promise.all(
+              files.map(({ stream }) => sizeOf(stream()).catch((error: Error) => error.message)),
+            );
+          }),
+      }),
+    );
+    const sent = form(['title', 'x'], ['photos', new File(['x'], 'a')], ['photos', new File(['x'], 'b')]);
+    const dropped = (name: string) =>
+      `Read the file "${name}" before you take the next one: its rest was dropped.`;
+    expect(await restJson('/album', sent)).toEqual([200, [dropped('a'), dropped('b')]]);
+  });
+
+  it('ends with an error, and the signal aborts, where the client disconnects in the middle', async () => {
+    const began = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<readonly unknown[]>();
+    const { rest } = await startShape(
+      t.router({
+        add: post()
+          .input(Album)
+          .output(z.json())
+          .mutation(async ({ input, signal }) => {
+            try {
+              for await (const { stream } of input.photos) {
+                began.resolve();
+                await sizeOf(stream());
+              }
+            } catch (error) {
+              ended.resolve([error instanceof Error, signal?.aborted]);
+            }
+            return null;
+          }),
+      }),
+    );
+    async function* chunks() {
+      yield part('title', 'x') + part('photos', 'one', 'a').slice(0, -4);
+      await new Promise(() => {});
+    }
+    const abort = new AbortController();
+    const response = rest('/album', { ...chunked(chunks()), signal: abort.signal });
+    response.catch(() => {});
+    await began.promise;
+    abort.abort();
+    await expect(response).rejects.toMatchObject({ name: 'AbortError' });
+    expect(await ended.promise).toEqual([true, true]);
+  });
+});
+
+/** Keeps files in memory, and remembers which were removed. */
+function memorySpool() {
+  const state = { kept: 0, failed: 0 };
+  const spool: Spool = async ({ name, stream, type }) => {
+    try {
+      const file = new File([await new Response(stream()).blob()], name, { type });
+      state.kept += 1;
+      return { file, remove: async () => void (state.kept -= 1) };
+    } catch (error) {
+      state.failed += 1;
+      throw error;
+    }
+  };
+  return { spool, state };
+}
+
+describe('a form with z.file() and upload: { spool: true }', () => {
+  const Files = z.object({
+    title: z.string(),
+    photo: z.file().max(mebibyte),
+    more: z.array(z.file()).optional(),
+  });
+  const router = (run: (state: string) => Promise<void> | void = () => {}) =>
+    t.router({
+      add: post({ contentTypes: ['multipart/form-data'], upload: { spool: true, maxBytes: 3 * mebibyte } })
+        .input(Files)
+        .output(z.json())
+        .mutation(async ({ input: { title, photo, more = [] } }) => {
+          await run(title);
+          return {
+            title,
+            photo: await photo.text(),
+            more: more.map(({ name, size, type }) => [name, size, type]),
+          };
+        }),
+    });
+
+  it('has Files that the spool keeps until the call has ended, texts before or behind them (honojs/middleware #755)', async () => {
+    const { spool, state } = memorySpool();
+    let during = 0;
+    const { restJson } = await startShape(
+      router(() => {
+        during = state.kept;
+      }),
+      { spool, maxBodyBytes: 100 },
+    );
+    const sent = form(
+      ['photo', new File(['hello'], 'a.png', { type: 'image/png' })],
+      ['more', new File([new Uint8Array(mebibyte)], 'b.txt', { type: 'text/plain' })],
+      ['unknown', new File(['x'], 'x')],
+      ['title', 'Summer'],
+    );
+    expect(await restJson('/album', sent)).toEqual([
+      200,
+      { title: 'Summer', photo: 'hello', more: [['b.txt', mebibyte, 'text/plain']] },
+    ]);
+    expect(during).toBe(2);
+    await vi.waitFor(() => expect(state.kept).toBe(0));
+  });
+
+  it.each([
+    ['an input that is not valid', form(['photo', new File(['x'], 'a')]), 400],
+    ['a call that fails', form(['title', 'fail'], ['photo', new File(['x'], 'a')]), 500],
+    [
+      'a body that is too large',
+      form(['photo', new File(['x'], 'a')], ['more', new File([new Uint8Array(4 * mebibyte)], 'b')]),
+      413,
+    ],
+  ])('removes them after %s', async (_name, sent, status) => {
+    const { spool, state } = memorySpool();
+    const { restJson } = await startShape(
+      router((title) => {
+        if (title === 'fail') throw new Error('failed');
+      }),
+      { spool },
+    );
+    expect((await restJson('/album', sent))[0]).toBe(status);
+    await vi.waitFor(() => expect(state.kept).toBe(0));
+  });
+
+  it('removes them where the client disconnects in the middle', async () => {
+    const { spool, state } = memorySpool();
+    const { rest } = await startShape(router(), { spool });
+    async function* chunks() {
+      yield part('photo', 'one', 'a') + part('more', 'two', 'b').slice(0, -4);
+      await new Promise(() => {});
+    }
+    const abort = new AbortController();
+    const response = rest('/album', { ...chunked(chunks()), signal: abort.signal });
+    response.catch(() => {});
+    await vi.waitFor(() => expect(state.kept).toBe(1));
+    abort.abort();
+    await vi.waitFor(() => expect(state).toEqual({ kept: 0, failed: 1 }));
+  });
+});
+
+it.each([
+  [
+    'fileStream() beside z.file()',
+    post().input(z.object({ photos: fileStream(), photo: z.file() })),
+    /"photo" is a file beside the fileStream\(\) "photos"; use one of them/,
+  ],
+  [
+    'two of fileStream()',
+    post().input(z.object({ photos: fileStream(), more: fileStream() })),
+    /"photos" and "more" are both fileStream\(\); use one/,
+  ],
+  [
+    'fileStream() in JSON',
+    post({ contentTypes: ['application/json'] }).input(Album),
+    /"photos" is a fileStream\(\), which multipart\/form-data alone can carry/,
+  ],
+  [
+    'a spool that there is not',
+    post({ contentTypes: ['multipart/form-data'], upload: { spool: true } }).input(
+      z.object({ photo: z.file() }),
+    ),
+    /its upload\.spool needs the option spool, such as temporaryFiles\(\) of @petstore\/gateway\/node/,
+  ],
+])('%s is rejected at start', async (_name, procedure, message) => {
+  const router = t.router({ upload: procedure.output(z.void()).mutation(() => {}) });
+  const gateway = createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Shape', version: '1.0.0' },
+  });
+  await expect(gateway).rejects.toThrow(message);
+});
