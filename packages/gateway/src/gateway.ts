@@ -46,6 +46,7 @@ import { eventTimes } from './protocols/trpc/eventsResponse.ts';
 import { withSocketLimits, type RpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
+import { requireOptions } from './requireOptions.ts';
 
 /** What `serve` takes, and what a service needs of its gateway. */
 export interface Gateway extends Service {
@@ -80,6 +81,7 @@ export interface Gateway extends Service {
 export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   options: GatewayOptions<Router, Identity>,
 ): Promise<Gateway> {
+  requireOptions(options);
   const { errorFormat = apiErrors, router } = options;
   const schemes = schemesOf(options.authentication);
   const { documentPath, restBasePath, rpcBasePath } = pathsOf(options);

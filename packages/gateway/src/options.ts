@@ -87,3 +87,85 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    */
   readonly onExchange?: (exchange: Exchange) => void;
 }
+
+type AnyOptions = GatewayOptions<AnyTRPCRouter, unknown>;
+
+/** What the value of an option must be, where it is set. `checked` is left to the code that reads the option. */
+export type Expected = 'checked' | 'function' | 'object' | 'string';
+
+/** The options of `createGateway`, and what `requireOptions` expects of them. */
+export const gatewayOptions = {
+  router: 'checked',
+  authentication: 'checked',
+  createContext: 'function',
+  restBasePath: 'string',
+  rpcBasePath: 'string',
+  rpc: 'object',
+  sockets: 'object',
+  documentPath: 'string',
+  document: 'object',
+  publicUrl: 'string',
+  rateLimit: 'object',
+  failedAttempts: 'object',
+  trustProxy: 'checked',
+  cors: 'object',
+  errorFormat: 'object',
+  jsonSchema: 'object',
+  routes: 'object',
+  spool: 'function',
+  onRequest: 'function',
+  onCall: 'function',
+  onResponse: 'function',
+  onError: 'function',
+  onExchange: 'function',
+  maxBodyBytes: 'checked',
+  maxResponseBytes: 'checked',
+  maxQueryParameters: 'checked',
+  maxJsonDepth: 'checked',
+  maxInFlight: 'checked',
+  maxQueueMs: 'checked',
+  callTimeoutMs: 'checked',
+} satisfies Record<keyof AnyOptions, Expected>;
+
+const names = <Options>(options: Record<keyof Options, true>): readonly string[] => Object.keys(options);
+
+/** The members of options that are objects. */
+export const nestedOptions: Readonly<Partial<Record<keyof AnyOptions, readonly string[]>>> = {
+  rpc: names<RpcOptions<AnyTRPCRouter>>({
+    allowBatching: true,
+    allowMethodOverride: true,
+    maxBatchSize: true,
+    responseMeta: true,
+    onError: true,
+  }),
+  sockets: names<SocketOptions>({
+    keepAlive: true,
+    dangerouslyDisablePong: true,
+    experimental_encoder: true,
+    maxMessageBytes: true,
+    maxUnauthenticatedBytes: true,
+    maxBufferedBytes: true,
+    maxCallsPerSocket: true,
+    credentialDeadlineMs: true,
+    maxWaiting: true,
+    maxWaitingPerAddress: true,
+  }),
+  document: names<DocumentOptions>({
+    title: true,
+    version: true,
+    description: true,
+    license: true,
+    openapi: true,
+    tags: true,
+    transform: true,
+  }),
+  rateLimit: names<RateLimitOptions<unknown>>({ requests: true, windowSeconds: true, key: true }),
+  failedAttempts: names<FailedAttemptsOptions>({ attempts: true, windowSeconds: true }),
+  cors: names<CorsOptions>({
+    origins: true,
+    credentials: true,
+    allowHeaders: true,
+    exposeHeaders: true,
+    maxAgeSeconds: true,
+  }),
+};

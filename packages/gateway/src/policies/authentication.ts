@@ -1,7 +1,9 @@
 // Hot path: every request of a gateway with `authentication` runs through it.
 import { TRPCError } from '@trpc/server';
 import { isThenable } from '../http/after.ts';
+import { isObject } from '../http/isObject.ts';
 import type { HttpRequest } from '../http/request.ts';
+import { shown } from '../http/unknownNames.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
@@ -27,7 +29,7 @@ interface AuthFailure {
   readonly challenges?: readonly string[];
 }
 
-/** @throws {GatewayError} for an empty list, and for names that are invalid or not unique */
+/** @throws {GatewayError} for what is not a scheme, for an empty list, and for names that are invalid or not unique */
 export function schemesOf<Identity>(
   authentication: Scheme<Identity> | readonly Scheme<Identity>[] | undefined,
 ): readonly Scheme<Identity>[] {
@@ -36,6 +38,13 @@ export function schemesOf<Identity>(
   if (schemes.length === 0) {
     throw new GatewayError(
       'authentication is an empty list: name a scheme, or leave the option out where no credential is required.',
+    );
+  }
+  for (const scheme of schemes as readonly unknown[]) {
+    if (isScheme(scheme)) continue;
+    const found = Array.isArray(authentication) ? `has ${shown(scheme)} in its list` : `is ${shown(scheme)}`;
+    throw new GatewayError(
+      `authentication ${found}; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).`,
     );
   }
   const names = new Set<string>();
@@ -55,6 +64,9 @@ export function schemesOf<Identity>(
   }
   return schemes;
 }
+
+const isScheme = (value: unknown) =>
+  isObject(value) && typeof value['read'] === 'function' && typeof value['verify'] === 'function';
 
 /** The scheme whose credential decides on a request: the first in the list that is there, be it malformed. */
 export function schemeIn(

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { defaultRejection, internalError } from '../server/rejections.ts';
+import { requireService } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { prefixRemover } from './prefix.ts';
 import type { NodeRequest } from './request.ts';
@@ -31,6 +32,7 @@ export const noLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };
  * `createServer(nodeHandler(gateway))`. Connections, TLS, limits of heads and the order of a stop are the server's.
  */
 export function nodeHandler(service: Service, options: NodeHandlerOptions = {}): NodeHandler {
+  requireService('nodeHandler', service);
   const {
     handle,
     shed,

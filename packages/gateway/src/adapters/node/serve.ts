@@ -8,7 +8,13 @@ import { ListenError } from '../server/listenError.ts';
 import { OpenSockets } from '../server/openSockets.ts';
 import { busy, defaultRejection } from '../server/rejections.ts';
 import { byteLength, headOf, wholeBody } from '../server/responseHead.ts';
-import { checkLimits, type CloseOptions, type Listening, type ServeOptions } from '../server/serveOptions.ts';
+import {
+  checkOptions,
+  requireService,
+  type CloseOptions,
+  type Listening,
+  type ServeOptions,
+} from '../server/serveOptions.ts';
 import { http } from './builtins.ts';
 import { Connection } from './connection.ts';
 import { httpDate } from './httpDate.ts';
@@ -44,10 +50,12 @@ const timeLimits = {
  * Serves a gateway, or anything else that answers requests, on node:http.
  * @throws {ListenError} where it cannot listen
  * @throws {CertificateError} where the certificate cannot be served
- * @throws {RangeError} for a limit that is not a positive integer
+ * @throws {RangeError} for an unknown option, an invalid port, and a limit that is not a positive integer
+ * @throws {TypeError} for what is not a gateway, such as the promise of one
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
-  checkLimits(options);
+  requireService('serve', service);
+  checkOptions(options);
   const {
     handle,
     shed,

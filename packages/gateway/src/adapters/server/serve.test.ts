@@ -450,6 +450,26 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       );
     });
 
+    it.each([70_000, -1, 1.5, Number.NaN, '80'])('port: %s is rejected by its name', async (port) => {
+      await expect(serve({ handle: () => ok() }, { port: port as number })).rejects.toThrow(
+        `port is ${typeof port === 'string' ? '"80"' : port}; it must be a whole number from 0 to 65535.`,
+      );
+    });
+
+    it('that is unknown is rejected with the nearest name', async () => {
+      const options: object = { hostname: '0.0.0.0', maxConnection: 1 };
+      await expect(serve({ handle: () => ok() }, options)).rejects.toThrow(
+        '"hostname" is not an option of serve; leave it out.\n"maxConnection" is not an option of serve; did you mean "maxConnections"?',
+      );
+    });
+
+    it('is not looked at where the gateway is still a promise', async () => {
+      const gateway = Promise.resolve({ handle: () => ok() }) as never;
+      await expect(serve(gateway)).rejects.toThrow(
+        'serve takes a gateway, not a promise: serve(await createGateway({ … })).',
+      );
+    });
+
     it('may lift the limits of the whole server', async () => {
       const lifted = { maxConnections: Infinity, maxUnsentBytes: Infinity, maxUnsentSocketBytes: Infinity };
       expect((await listen(() => ok(), lifted)).port).toBeGreaterThan(0);

@@ -1,3 +1,5 @@
+import type { Service } from '../../http/service.ts';
+import { shown, unknownNames } from '../../http/unknownNames.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
 export interface ServeOptions {
@@ -41,8 +43,37 @@ export interface ServeOptions {
 const limitsPerRequest = ['maxUrlBytes', 'maxHeaderBytes'] as const;
 const limitsPerServer = ['maxConnections', 'maxUnsentBytes', 'maxUnsentSocketBytes'] as const;
 
-/** @throws {RangeError} for a limit that is not a positive integer; `Infinity` lifts those of the whole server */
-export function checkLimits(options: ServeOptions): void {
+const names = {
+  host: true,
+  port: true,
+  reusePort: true,
+  tls: true,
+  maxConnections: true,
+  maxUrlBytes: true,
+  maxHeaderBytes: true,
+  maxUnsentBytes: true,
+  maxUnsentSocketBytes: true,
+} satisfies Record<keyof ServeOptions, true>;
+
+/** @throws {TypeError} for what is not a gateway, such as the promise of one */
+export function requireService(caller: string, service: Service): void {
+  if (typeof (service as Service | undefined)?.handle === 'function') return;
+  throw new TypeError(
+    `${caller} takes a gateway, not ${shown(service)}: ${caller}(await createGateway({ … })).`,
+  );
+}
+
+/**
+ * @throws {RangeError} for an unknown option, a port that is none, and a limit that is not a positive integer; `Infinity`
+ * lifts those of the whole server
+ */
+export function checkOptions(options: ServeOptions): void {
+  const unknown = unknownNames('serve', options, Object.keys(names));
+  if (unknown.length > 0) throw new RangeError(unknown.join('\n'));
+  const { port = 0 } = options;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new RangeError(`port is ${shown(port)}; it must be a whole number from 0 to 65535.`);
+  }
   for (const name of [...limitsPerRequest, ...limitsPerServer]) {
     const limit = options[name];
     const isLifted = limit === Infinity && limitsPerServer.some((other) => other === name);

@@ -6,7 +6,13 @@ import { OpenSockets } from '../server/openSockets.ts';
 import { busy, defaultRejection } from '../server/rejections.ts';
 import { reservePort } from '../server/reservePort.ts';
 import { headOf } from '../server/responseHead.ts';
-import { checkLimits, type CloseOptions, type Listening, type ServeOptions } from '../server/serveOptions.ts';
+import {
+  checkOptions,
+  requireService,
+  type CloseOptions,
+  type Listening,
+  type ServeOptions,
+} from '../server/serveOptions.ts';
 import { uws } from './addon.ts';
 import { UwsRequest } from './request.ts';
 import { Responder } from './responder.ts';
@@ -23,10 +29,12 @@ export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
  * Serves a gateway, or anything else that answers requests, on uWebSockets.js.
  * @throws {ListenError} where it cannot listen
  * @throws {CertificateError} where the certificate cannot be served
- * @throws {RangeError} for a limit that is not a positive integer
+ * @throws {RangeError} for an unknown option, an invalid port, and a limit that is not a positive integer
+ * @throws {TypeError} for what is not a gateway, such as the promise of one
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
-  checkLimits(options);
+  requireService('serve', service);
+  checkOptions(options);
   const {
     handle,
     shed,

@@ -2,7 +2,7 @@ import { token } from '../../http/headers.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireVerify, type SchemeOptions } from './options.ts';
 
 export interface ApiKeyOptions<Identity> extends SchemeOptions<Identity> {
   /** The header that carries the key. Default: `X-API-Key`. */
@@ -22,6 +22,7 @@ export function apiKey<Identity>({
   name = 'apiKey',
   document = { type: 'apiKey', in: 'header', name: header, description: 'The API key.' },
 }: ApiKeyOptions<Identity>): Scheme<Identity> {
+  requireVerify('apiKey', verify);
   if (!token.test(header)) {
     throw new GatewayError(
       `apiKey: header is "${header}", which is not a header name: write it as X-API-Key, without spaces.`,

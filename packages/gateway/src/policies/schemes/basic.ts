@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/request.ts';
 import type { HeaderSource, Nobody, Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireVerify, type SchemeOptions } from './options.ts';
 
 export interface BasicOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
   /** As for every scheme, with the two parts of the credential. Compare a password with `isSameSecret`. */
@@ -23,6 +23,7 @@ export function basic<Identity>({
   name = 'basic',
   document = { type: 'http', scheme: 'basic', description: 'User name and password.' },
 }: BasicOptions<Identity>): Scheme<Identity> {
+  requireVerify('basic', verify);
   const challenge = challengeOf('Basic', { realm, charset: 'UTF-8' });
   return {
     name,

@@ -1,6 +1,6 @@
 import type { HeaderSource, Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireVerify, type SchemeOptions } from './options.ts';
 import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
 
 export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
@@ -23,6 +23,7 @@ export function bearer<Identity>({
   document = { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token.' },
   protectedResource: metadata,
 }: BearerOptions<Identity>): Scheme<Identity> {
+  requireVerify('bearer', verify);
   const resource = metadata && protectedResource(metadata);
   return {
     name,

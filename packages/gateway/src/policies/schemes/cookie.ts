@@ -2,7 +2,7 @@ import { token } from '../../http/headers.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireVerify, type SchemeOptions } from './options.ts';
 
 export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
   /**
@@ -28,6 +28,7 @@ export function cookie<Identity>({
   name = 'cookie',
   document = { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The session.' },
 }: CookieOptions<Identity>): Scheme<Identity> {
+  requireVerify('cookie', verify);
   if (!token.test(cookieName)) {
     throw new GatewayError(
       `cookie: the cookie's name is "${cookieName}", which is not valid: write it as __Host-session, without spaces.`,

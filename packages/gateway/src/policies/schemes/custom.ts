@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/request.ts';
 import type { HeaderSource, Scheme, SecurityScheme } from '../scheme.ts';
 import { requireChallenge } from './challenge.ts';
-import type { SchemeOptions } from './options.ts';
+import { requireVerify, type SchemeOptions } from './options.ts';
 
 export interface CustomOptions<Identity> extends Omit<SchemeOptions<Identity>, 'realm'> {
   readonly name: string;
@@ -33,6 +33,7 @@ export function custom<Identity>({
   usage = `the credential "${name}"`,
   isAmbient = false,
 }: CustomOptions<Identity>): Scheme<Identity> {
+  requireVerify('custom', verify);
   requireChallenge(challenge);
   return {
     name,

@@ -1,3 +1,5 @@
+import { shown } from '../../http/unknownNames.ts';
+import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { SecurityScheme, Verify } from '../scheme.ts';
 
 /** What every scheme takes. */
@@ -19,3 +21,9 @@ export interface SchemeOptions<Identity> {
 }
 
 export const defaultRealm = 'api';
+
+/** @throws {GatewayError} where `verify` is not a function, which the types do not say of plain JavaScript */
+export function requireVerify(scheme: string, verify: unknown): void {
+  if (typeof verify === 'function') return;
+  throw new GatewayError(`${scheme}: verify is ${shown(verify)}; it must be a function.`);
+}

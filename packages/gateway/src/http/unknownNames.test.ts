@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { unknownNames } from './unknownNames.ts';
+
+const known = ['authentication', 'cors', 'createContext', 'rpc'];
+
+it.each([
+  ['authenticate', '"authenticate" is not an option of serve; did you mean "authentication"?'],
+  ['CORS', '"CORS" is not an option of serve; did you mean "cors"?'],
+  ['createContex', '"createContex" is not an option of serve; did you mean "createContext"?'],
+  ['realm', '"realm" is not an option of serve; leave it out.'],
+])('the unknown option %s is reported with the nearest name, if one is near', (name, sentence) => {
+  expect(unknownNames('serve', { cors: 1, [name]: undefined }, known)).toEqual([sentence]);
+});

@@ -1,0 +1,108 @@
+import { initTRPC } from '@trpc/server';
+import { expect, it } from 'vitest';
+import { createGateway } from './gateway.ts';
+import { bearer } from './policies/schemes/bearer.ts';
+import { apiKey } from './policies/schemes/apiKey.ts';
+import { basic } from './policies/schemes/basic.ts';
+import { cookie } from './policies/schemes/cookie.ts';
+import { custom } from './policies/schemes/custom.ts';
+import { GatewayError } from './procedures/gatewayError.ts';
+
+const right = {
+  router: initTRPC.create().router({}),
+  createContext: () => ({}),
+  document: { title: 'Test', version: '0.0.0' },
+};
+
+it.each<[options: object, sentence: string]>([
+  [
+    { authenticate: bearer({ verify: () => undefined }) },
+    '"authenticate" is not an option of createGateway; did you mean "authentication"?',
+  ],
+  [
+    { realm: 'pets', rateLimits: {} },
+    '"realm" is not an option of createGateway; leave it out.\n"rateLimits" is not an option of createGateway; did you mean "rateLimit"?',
+  ],
+  [{ rpc: { batching: false } }, '"batching" is not an option of rpc; leave it out.'],
+  [
+    { sockets: { maxMessageByte: 1 } },
+    '"maxMessageByte" is not an option of sockets; did you mean "maxMessageBytes"?',
+  ],
+  [
+    { cors: { origins: ['https://a.example'], credential: true } },
+    '"credential" is not an option of cors; did you mean "credentials"?',
+  ],
+  [
+    { document: { title: 'a', version: '1', licence: { name: 'MIT' } } },
+    '"licence" is not an option of document; did you mean "license"?',
+  ],
+  [
+    { rateLimit: { requests: 1, windowSecond: 1 } },
+    '"windowSecond" is not an option of rateLimit; did you mean "windowSeconds"?',
+  ],
+  [
+    { failedAttempts: { attempts: 1, windowSeconds: 1, windowMs: 1 } },
+    '"windowMs" is not an option of failedAttempts; leave it out.',
+  ],
+])('createGateway rejects unknown options: %j', async (options, sentence) => {
+  await expect(createGateway({ ...right, ...options })).rejects.toThrow(new GatewayError(sentence));
+});
+
+it.each<[options: object, sentence: string]>([
+  [{ createContext: undefined }, 'createContext is missing: add createContext: () => ({}).'],
+  [
+    { createContext: {} },
+    'createContext is an object; it must be a function, such as createContext: () => ({}).',
+  ],
+  [{ document: undefined }, "document is missing: add document: { title: 'Pets', version: '1.0.0' }."],
+  [
+    { document: { title: 'Pets' } },
+    "document.version is undefined; it must be a string: document: { title: 'Pets', version: '1.0.0' }.",
+  ],
+  [{ router: undefined }, 'router is missing: add router: t.router({ … }).'],
+  [{ router: {} }, 'router is an object; it must be a router of tRPC: router: t.router({ … }).'],
+  [
+    { authentication: () => 'x' },
+    'authentication is a function; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
+  ],
+  [
+    { authentication: [bearer({ verify: () => undefined }), undefined] },
+    'authentication has undefined in its list; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
+  ],
+  [
+    { cors: true },
+    "cors is true; it must be an object, such as cors: { origins: ['https://pets.example'] }.",
+  ],
+  [
+    { cors: { origin: 'https://a.example' } },
+    '"origin" is not an option of cors; did you mean "origins"?\n' +
+      "cors.origins is undefined; it must be an array of origins or a function, such as cors: { origins: ['https://pets.example'] }.",
+  ],
+  [
+    { trustProxy: true },
+    "trustProxy is true; it must be an array of the addresses of your proxies, such as trustProxy: ['10.0.0.0/8'].",
+  ],
+  [{ restBasePath: 1 }, 'restBasePath is 1; it must be a string.'],
+  [{ onError: 'log' }, 'onError is "log"; it must be a function.'],
+])('createGateway rejects missing and wrong options at start: %j', async (options, sentence) => {
+  await expect(createGateway({ ...right, ...options })).rejects.toThrow(new GatewayError(sentence));
+});
+
+it('createGateway rejects a call without options', async () => {
+  await expect(createGateway(undefined as never)).rejects.toThrow(
+    'createGateway takes an object of options, not undefined: createGateway({ router, createContext, document }).',
+  );
+});
+
+it.each([
+  ['bearer', () => bearer({} as never)],
+  ['apiKey', () => apiKey({} as never)],
+  ['basic', () => basic({} as never)],
+  ['cookie', () => cookie({ name: 'session' } as never)],
+  [
+    'custom',
+    () => custom({ name: 'a', read: () => null, challenge: 'A', document: { type: 'http' } } as never),
+  ],
+])('%s rejects a missing verify', (name, create) => {
+  expect(create).toThrow(new GatewayError(`${name}: verify is undefined; it must be a function.`));
+});
