@@ -12,7 +12,8 @@ import { endless, type Sample, samples } from './samples.ts';
 /**
  * `generatedClients.ts FOLDER`: generates clients of the composed router by openapi-typescript, hey-api and orval, which
  * are installed in FOLDER, compiles each under `strict`, and calls every operation of a gateway that runs. It prints a
- * line for each operation and exits with 1 where a call fails, or succeeds though `limits` says that it cannot.
+ * line for each operation, and exits with 1 where a response has another status than `samples.ts` expects. Operations in
+ * `limits` are not called by that client; the table has the reason.
  */
 
 interface Call {
