@@ -25,7 +25,7 @@ import { admit, type Policy, type Target } from './policies/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './policies/requestRecord.ts';
 import { RequestScope, type ProtocolName } from './policies/requestScope.ts';
-import { allowOf, routeError, RouteTable, type Route } from './policies/routes.ts';
+import { allowOf, requireResponse, routeError, RouteTable, type Route } from './policies/routes.ts';
 import { createSameSite } from './policies/sameSite.ts';
 import type { ProtectedResource, Scheme } from './policies/scheme.ts';
 import { allScopes, scopesPolicy } from './policies/scopes.ts';
@@ -299,7 +299,9 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     };
     try {
       const response = route.handler(request, { identity, requestId: id });
-      return response instanceof Promise ? response.catch(failed) : response;
+      return response instanceof Promise
+        ? response.then((settled) => requireResponse(settled, request)).catch(failed)
+        : requireResponse(response, request);
     } catch (cause) {
       return failed(cause);
     }

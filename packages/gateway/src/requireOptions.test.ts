@@ -106,3 +106,20 @@ it.each([
 ])('%s rejects a missing verify', (name, create) => {
   expect(create).toThrow(new GatewayError(`${name}: verify is undefined; it must be a function.`));
 });
+
+it('a route that returns no response is answered 500, and the log names the route and what it returned', async () => {
+  const failures: unknown[] = [];
+  const gateway = await createGateway({
+    ...right,
+    routes: { '/h': (() => 'ok') as never, '/later': (async () => undefined) as never },
+    onExchange: ({ error }) => failures.push((error as Error | undefined)?.message),
+  });
+  for (const path of ['/h', '/later']) {
+    expect((await gateway.fetch(`http://localhost${path}`)).status).toBe(500);
+  }
+  const example = "{ status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }";
+  expect(failures).toEqual([
+    `The route GET /h returned "ok"; it must return a response, such as ${example}.`,
+    `The route GET /later returned undefined; it must return a response, such as ${example}.`,
+  ]);
+});

@@ -144,6 +144,21 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /its contentTypes is an empty list/,
     ],
     [
+      'a path in the syntax of Express',
+      { a: echo(get('/x/:p/y/:q'), z.object({ p: z.string(), q: z.string() })) },
+      /its path is \/x\/:p\/y\/:q; write it as \/x\/\{p\}\/y\/\{q\}\./,
+    ],
+    [
+      'a path that has the base path',
+      { a: echo(get('/v1/x')) },
+      /its path is \/v1\/x, which is served below \/v1; leave \/v1 out: \/x\./,
+    ],
+    [
+      'metadata that is misspelt',
+      { a: echo({ ...get('/x'), ...({ sucessStatus: 201 } as object) }) },
+      /^The procedure a cannot be served over REST: "sucessStatus" is not an option of REST metadata; did you mean "successStatus"\?$/,
+    ],
+    [
       'an optional parameter in a path',
       { a: echo(get('/x/{p}'), z.object({ p: z.string().optional() })) },
       /"p" is optional, and a path always has it; make it required/,
@@ -221,7 +236,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     [
       'a path in the style of Express',
       { a: echo(get('/books/:id'), z.object({ id: z.string() })) },
-      /write it as \/name\/\{parameter\}/,
+      /its path is \/books\/:id; write it as \/books\/\{id\}\./,
     ],
     [
       'nothing answered with 200',

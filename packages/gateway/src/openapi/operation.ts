@@ -1,7 +1,9 @@
 import type { Header } from '../http/response.ts';
+import { unknownNames } from '../http/unknownNames.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
+import { restMetaNames } from '../procedures/restMetaNames.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { JsonSchemaConverters } from '../procedures/standardSchema.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
@@ -70,7 +72,7 @@ export function createOperations(
       const read = createReadSchema(jsonSchema, (sentence) => {
         warnings.push(`@petstore/gateway: of the procedure ${name}, ${sentence}`);
       });
-      const operation = createOperation(procedure, rest, links, read);
+      const operation = createOperation(procedure, rest, { basePath, links, read });
       if (operation.input.body?.upload?.kind === 'spool' && !canSpool) {
         reject('its upload.spool needs the option spool, such as temporaryFiles() of @petstore/gateway/node');
       }
@@ -90,7 +92,8 @@ export function createOperations(
       }
     } catch (error) {
       if (!(error instanceof Unservable)) throw error;
-      problems.push(`The procedure ${name} cannot be served over REST: ${error.message}.`);
+      const end = error.message.endsWith('?') ? '' : '.';
+      problems.push(`The procedure ${name} cannot be served over REST: ${error.message}${end}`);
     }
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
@@ -121,7 +124,13 @@ const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHead
 const pathAddress = ({ path }: RestMeta) => path.replaceAll(/\{.*?\}/g, '{}');
 
 /** @throws {Unservable} why the metadata or the schemas cannot be served, and the fix */
-function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase, read: ReadSchema): Operation {
+function createOperation(
+  procedure: Procedure,
+  rest: RestMeta,
+  { basePath, links, read }: Pick<OperationsOptions, 'basePath' | 'links'> & { readonly read: ReadSchema },
+): Operation {
+  const unknown = unknownNames('REST metadata', rest, restMetaNames);
+  if (unknown.length > 0) reject(unknown.join(' ').replace(/\.$/, ''));
   const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
   if (!methods.includes(rest.method)) {
     reject(`its method is ${rest.method}; it must be one of ${methods.join(', ')}`);
@@ -129,6 +138,13 @@ function createOperation(procedure: Procedure, rest: RestMeta, links: LinkBase, 
   // A cache, a crawler or a HEAD would write.
   if (procedure.type === 'mutation' && (rest.method === 'GET' || rest.method === 'QUERY')) {
     reject(`it is a mutation, and ${rest.method} must change nothing; use POST, PUT, PATCH or DELETE`);
+  }
+  const colons = rest.path.replaceAll(/\/:([^/:{}]+)/g, '/{$1}');
+  if (colons !== rest.path) reject(`its path is ${rest.path}; write it as ${colons}`);
+  if (basePath !== '' && rest.path.startsWith(`${basePath}/`)) {
+    reject(
+      `its path is ${rest.path}, which is served below ${basePath}; leave ${basePath} out: ${rest.path.slice(basePath.length)}`,
+    );
   }
   const template =
     parsePathTemplate(rest.path) ??

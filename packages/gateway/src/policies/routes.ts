@@ -1,7 +1,9 @@
 import { TRPCError } from '@trpc/server';
 import { token } from '../http/headers.ts';
+import { isObject } from '../http/isObject.ts';
 import { BodyTooLargeError, type HttpRequest } from '../http/request.ts';
 import type { HttpResponse } from '../http/response.ts';
+import { shown } from '../http/unknownNames.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import { LimitError } from '../procedures/limitError.ts';
 
@@ -130,3 +132,16 @@ export function routeError(cause: unknown, request: HttpRequest): TRPCError | un
   }
   return cause instanceof TRPCError ? cause : undefined;
 }
+
+/** @throws {TypeError} where the handler of a route returned what is not a response */
+export function requireResponse(response: unknown, { method, path }: HttpRequest): HttpResponse {
+  if (isObject(response) && typeof response['status'] === 'number' && isIterable(response['headers'])) {
+    return response as unknown as HttpResponse;
+  }
+  throw new TypeError(
+    `The route ${method} ${path} returned ${shown(response)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }.`,
+  );
+}
+
+const isIterable = (value: unknown) =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value;
