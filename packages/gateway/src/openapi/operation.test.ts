@@ -164,6 +164,11 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /"p" is optional, and a path always has it; make it required/,
     ],
     [
+      'a path parameter that a member of a union lacks',
+      { a: echo(get('/x/{p}'), z.union([z.object({ p: z.string() }), z.object({ q: z.string() })])) },
+      /"p" is missing or optional in a member of the union, and a path always has it; make it required in each\./,
+    ],
+    [
       'a parameter with a default in a path',
       { a: echo(get('/x/{p}'), z.object({ p: z.int().default(1) })) },
       /"p" is optional, and a path always has it/,

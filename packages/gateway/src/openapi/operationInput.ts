@@ -67,7 +67,7 @@ export function operationInput(
 
   const path = at('path').map(({ field, place, schema }) => {
     const isRest = template.some((segment) => isRestNamed(segment, place.name));
-    return pathParameter(field, schema, place, isRest);
+    return pathParameter(field, schema, place, { isRest, isUnion: properties.isUnion });
   });
   // A path parameter is a part of the input, and always sent.
   const optional = path.length === 0 && schemas.every((schema) => isOptional(schema, 'input'));

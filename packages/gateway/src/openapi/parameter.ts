@@ -59,11 +59,17 @@ export function pathParameter(
   field: string,
   schema: z.core.$ZodType,
   place: Place,
-  isRest: boolean,
+  { isRest, isUnion }: { readonly isRest: boolean; readonly isUnion: boolean },
 ): TextParameter {
   return named(field, () => {
     const converter = parameterConverter(schema);
-    if (isOptional(schema, 'input')) reject('is optional, and a path always has it; make it required');
+    if (isOptional(schema, 'input')) {
+      reject(
+        isUnion
+          ? 'is missing or optional in a member of the union, and a path always has it; make it required in each'
+          : 'is optional, and a path always has it; make it required',
+      );
+    }
     if (converter.repeated && !isRest) {
       reject(
         `is an array, which a path cannot carry; move it into the query, or write {+${place.name}} at the end`,
