@@ -31,8 +31,8 @@ export const briefAttack: AttackOptions = {
   sockets: 250,
   seconds: 2,
   isTimed: false,
-  // Node's own buffers and streams are garbage for a while.
-  mostGrowth: adapterOfRun() === 'node' ? 250_000_000 : 150_000_000,
+  // Node's own buffers and streams are garbage for a while: 110 to 260 MB were seen.
+  mostGrowth: adapterOfRun() === 'node' ? 400_000_000 : 150_000_000,
 };
 
 const kinds: readonly AttackKind[] = [

@@ -73,8 +73,14 @@ export abstract class NodeRequest extends ServerRequest {
     );
     this.message = message;
     this.res = res;
-    // A client of HTTP/1.0 would have to be told that it may send another one.
-    this.isLast = this.rejection !== undefined || head.isLast || head.mayLackHost;
+    this.isLast =
+      this.rejection !== undefined ||
+      head.isLast ||
+      // A client of HTTP/1.0 would have to be told that it may send another one.
+      head.mayLackHost ||
+      // Node's parser drops what came behind it in one packet, and what comes next may be the end of another request (Node 22
+      // to 26). `attachWebSockets` takes those without a body from it.
+      head.upgrades;
     // A client of HTTP/1.0 does not wait, whatever it says.
     this.isWaiting = head.expects && !head.mayLackHost;
   }

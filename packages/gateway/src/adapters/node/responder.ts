@@ -22,8 +22,8 @@ export class Responder {
   inFlight = 0;
   /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
-  /** Connections that end with the response to a rejected request. */
-  readonly #rejected = new WeakSet<Socket>();
+  /** Connections that end with the response to a request that has come. */
+  readonly #ending = new WeakSet<Socket>();
   readonly #answer: Answer;
   readonly #maxUnsentBytes: number;
   readonly #onEnd: () => void;
@@ -45,9 +45,9 @@ export class Responder {
 
   /** Handles a request, after its body has been received where that is small. */
   receive(request: NodeRequest): void {
-    // Where what follows a rejected request begins is not certain.
-    if (this.#rejected.has(request.connection)) return;
-    if (request.rejection) this.#rejected.add(request.connection);
+    // What follows is not to be processed (RFC 9112 §9.6), and where it begins may not be certain.
+    if (this.#ending.has(request.connection)) return;
+    if (request.isLast) this.#ending.add(request.connection);
     if (!request.hasSmallBody) return this.#handle(request);
     this.inFlight += 1;
     request.whenBodyReceived(() => {

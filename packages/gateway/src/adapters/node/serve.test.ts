@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
@@ -11,6 +12,22 @@ import { serve } from './serve.ts';
 const listen = listenOn(serve);
 
 describe('a request', () => {
+  it('that asks for another protocol loses nothing of what comes behind it', async () => {
+    const handled: string[] = [];
+    const listening = await listen(({ path }) => {
+      handled.push(path);
+      return ok('x');
+    });
+    const { socket } = await dial(listening);
+    const start = 'OPTIONS /second HTTP/1.1\r\nHost: a.test\r\nX: ';
+    socket.write(
+      `GET /first HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n${start}`,
+    );
+    await sleep(20);
+    socket.write(`a\r\n\r\n${get('/third')}`);
+    await until(() => expect(handled).toEqual(['/first', '/second', '/third']));
+  });
+
   it.each<[what: string, wire: string, path: string, query: string]>([
     [
       'a target in absolute form',

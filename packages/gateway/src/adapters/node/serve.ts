@@ -141,16 +141,14 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     reject(stream as Socket, connectRejection);
   });
 
-  const endWebSockets =
-    service.upgrade &&
-    attachWebSockets(server, {
-      service,
-      sockets,
-      responder,
-      receive: (message, res) => new ServedRequest(message, res, limits, connections),
-      // It has other times.
-      onUpgrade: (socket) => connections.delete(socket),
-    });
+  const endWebSockets = attachWebSockets(server, {
+    service,
+    sockets,
+    responder,
+    receive: (message, res) => new ServedRequest(message, res, limits, connections),
+    // It has other times.
+    onUpgrade: (socket) => connections.delete(socket),
+  });
 
   const address = await listen(server, { host, port, reusePort });
   server.on('error', () => {});
@@ -169,7 +167,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     );
     const cutOff = responder.inFlight + sockets.inFlight;
     sockets.closeAll();
-    endWebSockets?.();
+    endWebSockets();
     clearInterval(timer);
     server.closeAllConnections();
     server.close();

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closeCodeOf, frame, headOfFrame } from '../server/testing/frames.ts';
-import { dial, listenOn, ok, until, type Dialled } from '../server/testing/dial.ts';
+import { dial, get, listenOn, ok, until, type Dialled } from '../server/testing/dial.ts';
 import { handshake, owner, type Owner } from '../server/testing/sockets.ts';
 import { certificateFiles, dialTls } from '../server/testing/tls.ts';
 import type { Service } from '../../http/service.ts';
@@ -44,12 +44,14 @@ describe('a request for an upgrade that is not to a WebSocket', () => {
   it.each<[string, string]>([
     ['with a length', 'Content-Length: 6\r\n\r\nABCDEF'],
     ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n6\r\nABCDEF\r\n0\r\n\r\n'],
-  ])('is handled with its body %s, and its connection goes on', async (_how, body) => {
-    const { socket, text } = await dial(await listen({ handle: echo, upgrade: () => owner }));
-    for (let count = 1; count <= 3; count += 1) {
-      socket.write(`${h2c}${body}`, 'latin1');
-      await until(() => expect(text().split('\r\n\r\nPOST ABCDEF')).toHaveLength(count + 1));
-    }
+  ])('is handled with its body %s, and its connection is closed', async (_how, body) => {
+    const { socket, text, closed } = await dial(await listen({ handle: echo, upgrade: () => owner }));
+    // Node's parser drops what comes in the packet of its end.
+    socket.write(`${h2c}${body}GET /lost HTTP/1.1\r\nX: `, 'latin1');
+    await until(() => expect(text()).toContain('\r\n\r\nPOST ABCDEF'));
+    socket.write(`a\r\n\r\n${get('/smuggled')}`);
+    await closed;
+    expect(text()).not.toContain('smuggled');
   });
 });
 

@@ -78,7 +78,7 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
     else if (decided instanceof Promise) responder.count(finish(upgrading, request, decided));
     else responder.respond(request, decided);
   });
-  handleOthersAsRequests(server, serves);
+  handleBodiesAsRequests(server, serves);
 
   /** What the service decides on a request: 500 where it throws, which it must not. */
   function decisionOn(request: NodeRequest): HttpResponse | ReturnType<NonNullable<Service['upgrade']>> {
@@ -170,7 +170,8 @@ function openerOf(maxBytes: number) {
 }
 
 /** Whether a request asks for a WebSocket (RFC 6455 §4.2.1) and nothing else: Node takes any that names an upgrade. */
-function isWebSocketRequest({ headers, httpVersion, method }: Http.IncomingMessage): boolean {
+function isWebSocketRequest(message: Http.IncomingMessage): boolean {
+  const { headers, httpVersion, method } = message;
   const options = new Set(optionsOf(headers.connection).map((option) => option.toLowerCase()));
   return (
     method === 'GET' &&
@@ -178,24 +179,26 @@ function isWebSocketRequest({ headers, httpVersion, method }: Http.IncomingMessa
     headers.upgrade?.toLowerCase() === 'websocket' &&
     options.has('upgrade') &&
     !options.has('close') &&
-    headers['transfer-encoding'] === undefined &&
-    (headers['content-length'] ?? '0') === '0'
+    !hasBody(message)
   );
 }
+
+const hasBody = ({ headers }: Http.IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /** The options of a `Connection` header (RFC 9110 §7.6.1). */
 const optionsOf = (value = '') => value.split(',').map((option) => option.trim());
 
 /**
- * Makes Node handle requests for other upgrades as it does without a listener: Java's HttpClient names HTTP/2 in each first
- * request, with its body. Node 22.21 and 24.9 have this method, and document it as an option of `createServer`.
+ * Makes Node handle requests for upgrades that have a body as it does without a listener: Java's HttpClient names HTTP/2 in
+ * each first request. Node 22.21 and 24.9 have this method, and document it as an option of `createServer`.
  */
-function handleOthersAsRequests(server: Server, serves: (url: string) => boolean): void {
+function handleBodiesAsRequests(server: Server, serves: (url: string) => boolean): void {
   const hooked: Server & { shouldUpgradeCallback?: (message: Http.IncomingMessage) => boolean } = server;
   const { shouldUpgradeCallback } = hooked;
   if (!shouldUpgradeCallback) return;
   hooked.shouldUpgradeCallback = (message) => {
-    if (serves(message.url ?? '')) return isWebSocketRequest(message);
+    if (serves(message.url ?? '')) return !hasBody(message);
     return server.listenerCount('upgrade') > 1 && shouldUpgradeCallback.call(server, message);
   };
 }

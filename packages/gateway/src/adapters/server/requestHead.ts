@@ -47,6 +47,7 @@ const unusual = /[^\t -~]/;
 // oxlint-disable-next-line no-control-regex -- these are the bytes that a value must not have
 const control = /[\0-\x08\x0a-\x1f\x7f]/;
 const closing = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
+const upgrading = /(?:^|,)[\t ]*upgrade[\t ]*(?:,|$)/i;
 
 /**
  * The head of the request that is being read. One object for all requests of an adapter, since one request is read at a
@@ -74,6 +75,8 @@ export class RequestHead {
   expects = false;
   /** Whether the client asks to close the connection after this request (RFC 9112 §9.6). */
   isLast = false;
+  /** Whether the client asks for another protocol (RFC 9110 §7.8). */
+  upgrades = false;
   hasControl = false;
   /** Whether the request may come without a `Host`, as one of HTTP/1.0. */
   mayLackHost = false;
@@ -93,6 +96,7 @@ export class RequestHead {
     this.expectation = '';
     this.expects = false;
     this.isLast = false;
+    this.upgrades = false;
     this.hasControl = false;
     this.fromAdapter = undefined;
   }
@@ -154,7 +158,10 @@ export class RequestHead {
         }
         break;
       case 10:
-        if (name === 'connection' && given !== 'keep-alive' && closing.test(given)) this.isLast = true;
+        if (name === 'connection' && given !== 'keep-alive') {
+          if (closing.test(given)) this.isLast = true;
+          if (upgrading.test(given)) this.upgrades = true;
+        }
         break;
       case 14:
         if (name === 'content-length') {
