@@ -31,7 +31,9 @@ describe.each(published)('@petstore/%s as it is published', (name) => {
     const built = [...files].filter((path) => /^dist\/.*\.js$/.test(path));
     expect(built.length).toBeGreaterThan(0);
     const sourceOf = (path: string) => path.replace(/^dist/, 'src').replace(/js$/, 'ts');
-    expect(built.filter((path) => !files.has(sourceOf(path)))).toEqual([]);
+    // Bundled of trpc-to-openapi: scripts/bundleGenerator.mjs.
+    const bundled = name === 'gateway' ? ['dist/openapi/generator.js'] : [];
+    expect(built.filter((path) => !files.has(sourceOf(path)))).toEqual(bundled);
   });
 });
 

@@ -35,7 +35,11 @@ const books = `
   const t = initTRPC.meta().create({ isDev: false });
   const openapi = { method: 'GET', path: '/books/{id}' };
   const book = t.procedure.meta({ openapi }).input(z.object({ id: z.int() })).output(z.string()).query(({ input }) => \`book \${input.id}\`);
-  export const gateway = await createGateway({ router: t.router({ book }), createContext: () => ({}) });
+  export const gateway = await createGateway({
+    router: t.router({ book }),
+    createContext: () => ({}),
+    document: { title: 'Books', version: '1.0.0' },
+  });
 `;
 const serving = (adapter: string) => `
   import { serve } from '@petstore/gateway/${adapter}';
