@@ -100,6 +100,21 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await until(() => expect(text()).toContain('\r\n\r\n/next'));
     });
 
+    it.each([1100, 1500, 1900, 2047, 2300, 3000])(
+      'and is refused, of %d KiB: either the response closes the connection, or it serves the next request',
+      async (kibibytes) => {
+        const { socket, text } = await upload(async (request) => {
+          // Long enough for all that the server takes of it.
+          if (request.path === '/p') await request.body(1024).catch(() => sleep(50));
+          return ok(request.path);
+        }, kibibytes * 1024);
+        await until(() => expect(text()).toContain('\r\n\r\n/p'));
+        if (/^connection: close\r$/im.test(text())) return;
+        socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+        await until(() => expect(text()).toContain('\r\n\r\n/next'));
+      },
+    );
+
     it('fails where its client goes away', async () => {
       let taken = 0;
       let failure: unknown;

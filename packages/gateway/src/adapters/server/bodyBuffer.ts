@@ -74,7 +74,7 @@ export class BodyBuffer {
 
   /** Whether more is left than is received after a response, or an unknown number of bytes. */
   get isEndless(): boolean {
-    return !this.#isComplete && !(this.#declared - this.size <= maxDiscardedBytes);
+    return this.#isTooMuch || (!this.#isComplete && !(this.#declared - this.size <= maxDiscardedBytes));
   }
 
   /** @param chunk is copied: its memory is the parser's */
@@ -84,9 +84,10 @@ export class BodyBuffer {
     if (this.size > this.#limit) this.#drop(new BodyTooLargeError(this.#limit));
     else if (this.#error === undefined) this.#append(chunk, isLast);
     this.#isComplete = isLast;
-    const isTooMuch = this.size > this.#droppedAt + maxDiscardedBytes;
-    if (isLast || isTooMuch) this.#isOver = true;
-    if (!isLast && (isTooMuch || this.#length > this.#maxBuffered)) {
+    if (isLast || this.#isTooMuch) this.#isOver = true;
+    // The rest may come all the same: what has been read from the connection is parsed. The next request needs it resumed.
+    if (isLast) this.#resume();
+    else if (this.#isTooMuch || this.#length > this.#maxBuffered) {
       this.#isPaused = true;
       this.#source.controlBody('pause');
     }
@@ -204,8 +205,13 @@ export class BodyBuffer {
     this.#resume();
   }
 
+  /** Whether more has been dropped than is received for a response to be seen. Nothing more is read. */
+  get #isTooMuch(): boolean {
+    return !this.#isComplete && this.size > this.#droppedAt + maxDiscardedBytes;
+  }
+
   #resume(): void {
-    if (!this.#isPaused || this.size > this.#droppedAt + maxDiscardedBytes) return;
+    if (!this.#isPaused || this.#isTooMuch) return;
     this.#isPaused = false;
     this.#source.controlBody('resume');
   }
