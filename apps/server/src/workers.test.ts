@@ -31,7 +31,9 @@ async function ask(origin: string): Promise<number> {
   try {
     await once(socket, 'connect');
     socket.write(`GET /healthz HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
-    const [answer] = (await once(socket, 'data')) as [string];
+    // Where its worker is killed it ends without an error, and without data.
+    const ended = once(socket, 'close').then(() => Promise.reject(new Error('It closed without an answer.')));
+    const [answer] = (await Promise.race([once(socket, 'data'), ended])) as [string];
     return Number(answer.split(' ', 2)[1]);
   } finally {
     socket.destroy();
