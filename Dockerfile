@@ -20,6 +20,7 @@ COPY packages/contract/package.json packages/contract/
 COPY packages/core/package.json packages/core/
 COPY packages/gateway/package.json packages/gateway/
 COPY packages/gateway/test/package.json packages/gateway/test/
+COPY packages/runtime/package.json packages/runtime/
 COPY packages/testing/package.json packages/testing/
 COPY packages/typegen/package.json packages/typegen/
 COPY packages/types/package.json packages/types/

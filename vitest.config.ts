@@ -77,7 +77,7 @@ export default defineConfig({
       project('server', ['apps/server/src/**/*.test.ts'], [mongodb, bundle]),
       project('examples', ['apps/examples/src/**/*.test.ts']),
       project('shelter', ['apps/examples/shelter/*.test.ts'], [mongodb]),
-      ...['bench', 'conformance', 'contract', 'testing', 'typegen', 'types'].map((name) =>
+      ...['bench', 'conformance', 'contract', 'runtime', 'testing', 'typegen', 'types'].map((name) =>
         project(name, [`packages/${name}/src/**/*.test.ts`]),
       ),
       project('repository', repository, [], []),

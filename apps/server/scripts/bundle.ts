@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { writePage } from '@petstore/runtime/docs';
 import { build, type Plugin } from 'esbuild';
-import { writePage } from './writePage.ts';
 
 // What `npm start` runs, and what tests start: `bundle.ts [folder] [further entry points]`. Unbundled, the imports alone cost more memory and time
 // than the whole start may take.

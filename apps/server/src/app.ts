@@ -2,24 +2,27 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Awaitable, createKeyVerifier, type KeyIdentity, type StoreError } from '@petstore/core';
 import { bearer, createGateway } from '@petstore/gateway';
+import { docsPage } from '@petstore/runtime/docs';
+import { healthRoutes } from '@petstore/runtime/health';
+import { openLog, requestLog } from '@petstore/runtime/log';
 import { type Adapter, loadAdapter } from './adapter.ts';
 import { openAdmin } from './admin.ts';
 import { authenticateWith } from './authenticate.ts';
 import type { Configuration } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { reloadCertificates } from './certificateReload.ts';
-import { docsRoutes } from './docs/docsRoutes.ts';
 import { UnclosedStoreError } from './endProcess.ts';
 import { edgeOptions, listenOptions, tlsFiles } from './edgeOptions.ts';
 import { faultText } from './faultText.ts';
 import { type FirstKeyOptions, firstKeyNotice, makeFirstKey } from './firstKey.ts';
-import { healthRoutes } from './health.ts';
 import { listenFault } from './listenFault.ts';
 import type { MetricsSnapshot } from './metrics/index.ts';
-import { openLog, requestLog, warnIfRoot } from './log.ts';
 import { originOf } from './originOf.ts';
 import { countByExecution } from './countByExecution.ts';
 import { realm, service } from './service.ts';
+import { storeChecks } from './storeChecks.ts';
+import { storeFailure } from './storeFailure.ts';
+import { warnIfRoot } from './warnIfRoot.ts';
 import { drainDeadlineMs, stopDeadlineMs, type StopOptions } from './stopOnSignals.ts';
 
 export interface Server {
@@ -63,7 +66,7 @@ export async function startServer(
 ): Promise<Server> {
   const { ADMIN_HOST, API_KEY, DATA_DIR, HOST, MONGODB_DB, MONGODB_URI, PORT } = configuration;
   const { server, serve } = adapter ?? (await loadAdapter(configuration));
-  const log = openLog(configuration);
+  const log = openLog({ level: configuration.LOG_LEVEL, isShared: configuration.WORKERS > 1 });
   const admin = await openAdmin(configuration);
   const { promise: failed, resolve: fail } = Promise.withResolvers<StoreError>();
   const onFatal = (error: StoreError) => {
@@ -82,10 +85,10 @@ export async function startServer(
   try {
     const stopping = new AbortController();
     const verify = createKeyVerifier({ keys: store.keys, apiKey: API_KEY });
-    const requests = requestLog(log, configuration);
+    const requests = requestLog(log, { requests: configuration.LOG_REQUESTS, kindOf: storeFailure });
     const onExchange =
       admin === undefined ? requests?.onExchange : bothOf(admin.onExchange, requests?.onExchange);
-    const health = healthRoutes({ store, isDraining: () => stopping.signal.aborted });
+    const health = healthRoutes({ checks: storeChecks(store), isDraining: () => stopping.signal.aborted });
     const gateway = await createGateway<typeof service.router, KeyIdentity>({
       ...service,
       ...edgeOptions(configuration),
@@ -97,7 +100,7 @@ export async function startServer(
         idempotencyKey,
       }),
       authentication: bearer({ realm, verify: authenticateWith(verify) }),
-      routes: { ...health, ...docsRoutes() },
+      routes: { ...health, ...docsPage() },
     });
     const host = await serve(gateway, { ...listenOptions(configuration), reusePort: isWorker }).catch(
       (error: unknown) => {

@@ -1,6 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import type { Listening, TlsFiles } from '@petstore/gateway/listen';
-import type { Logger } from 'pino';
+import type { Log } from '@petstore/runtime/log';
 
 /** How often the files are looked at, in milliseconds: certificates are renewed days before they expire. */
 const pollMs = 60_000;
@@ -8,7 +8,7 @@ const pollMs = 60_000;
 export interface CertificateReloadOptions {
   readonly files: TlsFiles;
   readonly reload: Listening['reloadCertificate'];
-  readonly log: Pick<Logger, 'info' | 'error'>;
+  readonly log: Pick<Log, 'info' | 'error'>;
   readonly everyMs?: number;
 }
 

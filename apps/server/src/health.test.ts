@@ -1,6 +1,7 @@
 import { StoreError } from '@petstore/core';
 import { describe, expect, test } from 'vitest';
-import { healthRoutes } from './health.ts';
+import { healthRoutes } from '@petstore/runtime/health';
+import { storeChecks } from './storeChecks.ts';
 import { sharedServer } from './testing/newFolder.ts';
 
 const json = async (response: Response) => ({
@@ -32,7 +33,7 @@ describe('/readyz is 503 and says why in one word', () => {
     const ready = () => {
       if (fault !== undefined) throw fault;
     };
-    const routes = healthRoutes({ store: { ready }, isDraining: () => draining });
+    const routes = healthRoutes({ checks: storeChecks({ ready }), isDraining: () => draining });
     expect(await routes['/readyz']()).toEqual({
       status: 503,
       headers: [

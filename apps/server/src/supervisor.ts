@@ -1,15 +1,17 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { reservePort } from '@petstore/gateway/listen';
+import { healthRoutes } from '@petstore/runtime/health';
+import { openLog } from '@petstore/runtime/log';
 import { openGatheringAdmin } from './admin.ts';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from './configuration.ts';
 import { tlsFiles } from './edgeOptions.ts';
 import { listenFault } from './listenFault.ts';
-import { healthRoutes } from './health.ts';
-import { openLog, warnIfRoot } from './log.ts';
 import { originOf } from './originOf.ts';
 import { type Stoppable, stopDeadlineMs } from './stopOnSignals.ts';
+import { storeChecks } from './storeChecks.ts';
+import { warnIfRoot } from './warnIfRoot.ts';
 import { createWorkers } from './workers.ts';
 
 /**
@@ -29,7 +31,7 @@ export async function startWorkers(configuration: Configuration): Promise<Stoppa
   const reserved = await reservePort(HOST, PORT).catch((error: unknown) => {
     throw listenFault(error, HOST, PORT);
   });
-  const log = openLog(configuration);
+  const log = openLog({ level: configuration.LOG_LEVEL, isShared: true });
   const env = { ...process.env, PORT: String(reserved.port) };
   const admin = await openGatheringAdmin(configuration);
   const workers = createWorkers({
@@ -40,7 +42,7 @@ export async function startWorkers(configuration: Configuration): Promise<Stoppa
     missing: () => missingStore(configuration),
   });
   let isDraining = false;
-  const health = healthRoutes({ store: workers, isDraining: () => isDraining });
+  const health = healthRoutes({ checks: storeChecks(workers), isDraining: () => isDraining });
   // Before a worker makes the first key: a start that fails must not have used up its one showing.
   const adminListener = await admin?.listen(health, () => workers.metrics());
   // Without TLS a SIGHUP does here what it does to any process, as it does without workers.

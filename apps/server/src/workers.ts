@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreError } from '@petstore/core';
-import type { Logger } from 'pino';
+import type { Log } from '@petstore/runtime/log';
 import { CommandError } from './commandError.ts';
 import type { MetricsSnapshot } from './metrics/index.ts';
 import type { Answer, FromWorker, ToWorker } from './workerMessages.ts';
@@ -20,7 +20,7 @@ export interface WorkersOptions {
   readonly count: number;
   /** The environment of each. */
   readonly env: NodeJS.ProcessEnv;
-  readonly log: Pick<Logger, 'info' | 'error' | 'fatal'>;
+  readonly log: Pick<Log, 'info' | 'error' | 'fatal'>;
   /** Told the number of each that has ended. */
   readonly onEnded?: (process: number) => void;
   /** What a worker would need that is not there: a sentence; `undefined` where one can be started. */

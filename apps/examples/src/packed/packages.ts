@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** The packages that are published. */
-export const published = ['gateway', 'typegen', 'core', 'types'] as const;
+export const published = ['gateway', 'runtime', 'typegen', 'core', 'types'] as const;
 type Published = (typeof published)[number];
 
 /** What `npm publish` would send, one file each, and the folder that they are in. */

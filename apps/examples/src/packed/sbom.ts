@@ -11,7 +11,9 @@ await mkdir(folder, { recursive: true });
 const packed = await pack();
 try {
   for (const name of published) {
-    const own = published.filter((each) => each === name || (name === 'core' && each === 'gateway'));
+    const own = published.filter(
+      (each) => each === name || ((name === 'core' || name === 'runtime') && each === 'gateway'),
+    );
     const project = await newProject(
       packed,
       own.map((each) => `@petstore/${each}`),

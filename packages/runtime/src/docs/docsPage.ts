@@ -2,10 +2,10 @@ import type { HttpRequest, HttpResponse } from '@petstore/gateway';
 import type { PageFile } from './pageFiles.ts';
 
 /**
- * `/docs`: what the service offers, to read and to try out. `/` leads there. What it takes is loaded when it is asked
- * for. Every address in it is relative: a proxy may serve it below a path.
+ * The docs page: `/docs` shows the OpenAPI document, and sends the requests that a visitor tries out; `/` redirects to it.
+ * Its files are loaded at the first request. Every address in it is relative: a proxy may serve it below a path.
  */
-export function docsRoutes() {
+export function docsPage() {
   let loading: Promise<PageFile> | undefined;
   const file = (name: string, type: string) => async (request: HttpRequest) => {
     loading ??= import('./pageFiles.ts').then(({ createPageFiles }) => createPageFiles());

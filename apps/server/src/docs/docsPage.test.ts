@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { apiKey, newFolder } from '../testing/newFolder.ts';
+
+const headers = { authorization: `Bearer ${apiKey}` };
+
+describe('the docs page', () => {
+  test('is where links of deprecated operations lead, and /, without a credential', async () => {
+    const { serve: start } = await newFolder();
+    const { origin } = await start({ env: { API_KEY: apiKey } });
+    const { headers: linking } = await fetch(`${origin}/v1/pets/1`, { headers });
+    const [, target] = /<([^>]*)>; rel="deprecation"/.exec(linking.get('link') ?? '') ?? [];
+    const page = await fetch(new URL(target ?? '', origin));
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const root = await fetch(`${origin}/`, { redirect: 'manual' });
+    expect(root.status).toBe(302);
+    expect(root.headers.get('location')).toBe('docs');
+    expect(await (await fetch(`${origin}/`)).text()).toBe(await page.text());
+  });
+
+  test('may run no script but those of its host, load nothing from another, and be framed by none', async () => {
+    const { serve: start } = await newFolder();
+    const { origin } = await start({ env: { API_KEY: apiKey } });
+    const page = await fetch(`${origin}/docs`);
+    const policy = (page.headers.get('content-security-policy') ?? '').split('; ');
+    expect(policy).toEqual(
+      expect.arrayContaining([
+        "default-src 'none'",
+        "script-src 'self'",
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
+      ]),
+    );
+    expect(policy.join()).not.toMatch(/unsafe-eval|https?:|\*/);
+    expect(await page.text()).not.toMatch(/(?:src|href)="(?:\w+:)?\/\//);
+  });
+
+  test('has the scripts that it names, from the sources too', async () => {
+    const { serve: start } = await newFolder();
+    const { origin } = await start({ env: { API_KEY: apiKey } });
+    const page = await (await fetch(`${origin}/docs`)).text();
+    const scripts = [...page.matchAll(/<script src="([^"]*)"/g)].map(([, source = '']) => source);
+    expect(scripts).toHaveLength(2);
+    for (const source of scripts) {
+      const answer = await fetch(new URL(source, `${origin}/docs`));
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+      expect(await answer.text()).toContain('createApiReference');
+    }
+  });
+});

@@ -1,0 +1,13 @@
+import { type Store, StoreError } from '@petstore/core';
+import { type Checks, NotReadyError } from '@petstore/runtime/health';
+
+/** The store's check of readiness: its reason is the code of the store's error. */
+export const storeChecks = (store: Pick<Store, 'ready'>): Checks => ({
+  async store() {
+    try {
+      await store.ready();
+    } catch (cause) {
+      throw new NotReadyError(cause instanceof StoreError ? cause.code : 'unknown', { cause });
+    }
+  },
+});

@@ -1,0 +1,2 @@
+export { docsPage } from './docsPage.ts';
+export { writePage } from './writePage.ts';

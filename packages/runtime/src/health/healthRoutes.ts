@@ -1,0 +1,60 @@
+import type { HttpResponse } from '@petstore/gateway';
+
+/** What must hold for a service to be ready, by name. A check that throws or rejects makes `/readyz` answer 503. */
+export type Checks = Readonly<Record<string, () => unknown>>;
+
+/** A check throws it to choose the `reason` in the body of `/readyz`; for other errors that is the check's name. */
+export class NotReadyError extends Error {
+  override readonly name = 'NotReadyError';
+  readonly reason: string;
+
+  /** @param reason one word, shown to anyone who reaches the port */
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`The service is not ready: ${reason}.`, options);
+    this.reason = reason;
+  }
+}
+
+export interface HealthOptions {
+  readonly checks: Checks;
+  /** Whether the process is stopping. */
+  readonly isDraining: () => boolean;
+}
+
+/** `/healthz`: the process is alive. `/readyz`: every check passes, or 503 and the reason of the first one that fails. */
+export function healthRoutes({ checks, isDraining }: HealthOptions) {
+  return {
+    '/healthz': (): HttpResponse => answer(200, { status: 'ok' }),
+    '/readyz': async (): Promise<HttpResponse> => {
+      const reason = isDraining() ? 'draining' : await failedCheck(checks);
+      return reason === undefined
+        ? answer(200, { status: 'ok' })
+        : answer(503, { status: 'unavailable', reason }, ['retry-after', '1']);
+    },
+  };
+}
+
+/** @returns the reason of the first check, in their order, that fails; `undefined` where all pass */
+async function failedCheck(checks: Checks): Promise<string | undefined> {
+  const reasons = Object.entries(checks).map(async ([name, check]) => {
+    try {
+      await check();
+      return undefined;
+    } catch (error) {
+      return error instanceof NotReadyError ? error.reason : name;
+    }
+  });
+  return (await Promise.all(reasons)).find((reason) => reason !== undefined);
+}
+
+function answer(
+  status: number,
+  body: object,
+  ...headers: (readonly [name: string, value: string])[]
+): HttpResponse {
+  return {
+    status,
+    headers: [['content-type', 'application/json'], ['cache-control', 'no-store'], ...headers],
+    body: JSON.stringify(body),
+  };
+}

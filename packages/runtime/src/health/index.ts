@@ -1,0 +1,1 @@
+export { type Checks, healthRoutes, type HealthOptions, NotReadyError } from './healthRoutes.ts';

@@ -1,0 +1,3 @@
+// Loads pino.
+export { type Log, openLog, type OpenLogOptions } from './openLog.ts';
+export { requestLog, type RequestLog, type RequestLogOptions } from './requestLog.ts';
