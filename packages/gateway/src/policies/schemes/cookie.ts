@@ -50,7 +50,9 @@ export function cookie<Identity>({
 }
 
 /**
- * The value of a cookie (RFC 6265 §4.2.1), without the quotes around it and otherwise as sent: not percent-decoded.
+ * The value of a cookie (RFC 6265 §4.2.1), without the quotes around it and otherwise as sent: not percent-decoded. Spaces
+ * and tabs alone are taken off: browsers let a subdomain set a cookie whose name begins with other white space in front of
+ * `__Host-`.
  * @returns `undefined` where it is absent or empty; `null` where it comes twice, as one of a sibling subdomain or of
  *   another path does, which nothing tells from the host's own
  */
@@ -60,15 +62,16 @@ export function cookieValue(header: string | undefined, name: string): string | 
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
     // Names are case-sensitive.
-    if (equals === -1 || pair.slice(0, equals).trim() !== name) continue;
+    if (equals === -1 || cookieName.exec(pair.slice(0, equals))?.[1] !== name) continue;
     if (found !== undefined) return null;
-    found = pair.slice(equals + 1).trim();
+    found = pair.slice(equals + 1);
   }
   if (found === undefined) return undefined;
-  const value = /^"(.*)"$/.exec(found)?.[1] ?? found;
-  if (value === '') return undefined;
-  return octets.test(value) ? value : null;
+  const value = octets.exec(found)?.[2];
+  return value === undefined ? null : value || undefined;
 }
 
-/** RFC 6265 §4.1.1: no spaces, quotes, commas, semicolons or backslashes. */
-const octets = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/;
+const cookieName = /^[ \t]*([^ \t]*)[ \t]*$/;
+
+/** RFC 6265 §4.1.1: no spaces, quotes, commas, semicolons or backslashes, perhaps in quotes. */
+const octets = /^[ \t]*("?)([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\1[ \t]*$/;

@@ -79,6 +79,13 @@ it.each<[header: string, value: string | null | undefined]>([
   ['s=a,b', null],
   [String.raw`s=a\b`, null],
   ['s=\u00E9', null],
+  // Browsers keep `__Host-` names from subdomains, and take these for other names
+  ['\u2000s=abc', undefined],
+  ['\u00A0s=abc', undefined],
+  ['\uFEFFs=abc', undefined],
+  ['\u2000s=def; s=abc', 'abc'],
+  ['\ts\t=\tabc\t', 'abc'],
+  ['s=\u2000abc', null],
 ])('of the cookies %j, s is %j', (header, value) => {
   expect(cookieValue(header, 's')).toBe(value);
 });
