@@ -4,6 +4,8 @@ import { createSameSite } from './sameSite.ts';
 
 const isSameSite = createSameSite(['https://shop.example'], 'https://api.example');
 
+const isAllowed = createSameSite((origin) => origin !== 'https://evil.example', undefined);
+
 const request = (headers: Readonly<Record<string, string>>): HttpRequest =>
   ({ header: (name: string) => ({ host: 'api.internal', ...headers })[name] }) as HttpRequest;
 
@@ -34,4 +36,9 @@ it.each<[headers: Readonly<Record<string, string>>, expected: boolean]>([
   [{ origin: 'null' }, false],
 ])('a request with %j may use ambient credentials: %s', (headers, expected) => {
   expect(isSameSite(request(headers))).toBe(expected);
+});
+
+it('a function of origins does not decide on a request of another site without an Origin', () => {
+  expect(isAllowed(request({ 'sec-fetch-site': 'cross-site', origin: 'https://shop.example' }))).toBe(true);
+  expect(isAllowed(request({ 'sec-fetch-site': 'cross-site' }))).toBe(false);
 });

@@ -20,7 +20,9 @@ export function createSameSite(origins: Origins, publicOrigin: string | undefine
   return (request) => {
     const site = request.header('sec-fetch-site');
     if (site === undefined) return hasOwnOrigin(request);
-    return site === 'same-origin' || site === 'none' || trusts(request.header('origin') ?? '', request);
+    if (site === 'same-origin' || site === 'none') return true;
+    const origin = request.header('origin');
+    return origin !== undefined && trusts(origin, request);
   };
 }
 
