@@ -1,6 +1,7 @@
 // The import `@petstore/gateway/jwt`, apart so that a service without JWTs needs no jose.
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
 import type { HttpRequest } from '../../http/request.ts';
+import { shown } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import { RecentMap } from '../recentMap.ts';
 import type { HeaderSource, Nobody, Scheme } from '../scheme.ts';
@@ -145,7 +146,17 @@ function checksOf<Identity>(
   { algorithms = publicKeyAlgorithms, audience, issuer, jwksUri, type }: JwtOptions<Identity>,
   clockTolerance: number,
 ): JWTVerifyOptions {
-  if (issuer === '' || audience.length === 0 || audience === '') {
+  // A variable of the environment that is not set would have every issuer's tokens accepted.
+  if (typeof (issuer as unknown) !== 'string') {
+    throw new GatewayError(`jwt: issuer is ${shown(issuer)}; it must be a string.`);
+  }
+  const audiences: readonly unknown[] = [audience].flat();
+  if (!audiences.every((each) => typeof each === 'string')) {
+    throw new GatewayError(
+      `jwt: audience is ${shown(audience)}; it must be a string or an array of strings.`,
+    );
+  }
+  if (issuer === '' || audiences.length === 0 || audiences.includes('')) {
     throw new GatewayError('jwt: issuer and audience must not be empty: tokens of others would be accepted.');
   }
   const unknown = algorithms.find((each) => !publicKeyAlgorithms.includes(each));

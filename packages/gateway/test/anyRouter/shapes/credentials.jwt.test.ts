@@ -293,6 +293,11 @@ it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
   [{ issuer: '' }, /issuer and audience must not be empty/],
   [{ audience: '' }, /issuer and audience must not be empty/],
   [{ audience: [] }, /issuer and audience must not be empty/],
+  // Of plain JavaScript, such as a variable of the environment that is not set
+  [{ issuer: undefined as never }, /issuer is undefined; it must be a string/],
+  [{ audience: undefined as never }, /audience is undefined; it must be a string or an array of strings/],
+  [{ audience: [undefined as never] }, /audience is an array; it must be a string or an array of strings/],
+  [{ audience: ['a', ''] }, /issuer and audience must not be empty/],
   [{ jwksUri: 'file:///etc/passwd' }, /jwksUri is "file:\/\/\/etc\/passwd": it must be an https URL/],
   [{ jwksUri: '/jwks' }, /must be an https URL/],
 ])('jwt rejects %o', (options, message) => {
