@@ -5,6 +5,7 @@ import type { ResponseDraft } from '../../http/responseDraft.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import { utf8Length } from '../../http/utf8.ts';
+import { CallScope } from '../../policies/callScope.ts';
 import { batchTooLarge, boundedJson, largestResponse } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
@@ -19,8 +20,15 @@ export class JsonResponse extends RequestCalls {
   #status = 0;
   readonly #errors: TRPCError[] = [];
   readonly #items: Item[] = [];
+  readonly #hasDeadlines =
+    this.request.isBatchCall && this.request.procedures.some((each) => each?.deadlineMs !== undefined);
   /** The bytes of a batch; `undefined` as long as they are known to be few, `Infinity` once they are too many. */
   #bytes: number | undefined = undefined;
+
+  /** One for each where one has a deadline of its own: it goes on where another passes its deadline. */
+  protected override callScope(): CallScope {
+    return this.#hasDeadlines ? new CallScope(this.request.http) : this.scope;
+  }
 
   settle(index: number, outcome: unknown): void {
     this.#outcomes[index] = outcome;

@@ -54,6 +54,18 @@ it('a call of a batch ends at its own deadline, and the others go on unaborted',
   expect(aborted).toEqual(['short']);
 });
 
+it('a call whose deadlineMs is longer goes on unaborted where another of its batch passes callTimeoutMs', async () => {
+  aborted.length = 0;
+  const { server } = await startShape(slow, { callTimeoutMs: 100 });
+  const client = createTRPCClient<typeof slow>({
+    links: [httpBatchLink({ url: `${server.origin}/trpc`, fetch: server.fetch as never })],
+  });
+  const [usual, long] = await Promise.allSettled([client.usual.query(), client.long.query()]);
+  expect(usual).toMatchObject({ reason: { message: tooLong(100) } });
+  expect(long).toEqual({ status: 'fulfilled', value: 'long' });
+  expect(aborted).toEqual(['usual']);
+});
+
 /** tRPC's own client, on a WebSocket. */
 function onSocket<Router extends typeof slow | typeof costly>(origin: string) {
   const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
