@@ -42,6 +42,9 @@ const form = 'application/x-www-form-urlencoded';
 const multipart = 'multipart/form-data';
 const supported = [json, form, multipart, mergePatch];
 
+/** A type and a subtype (RFC 9110 §8.3.1), as those of requests are compared: their case has no meaning. */
+const mediaType = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
+
 /** Whether a body of a media type is JSON. */
 export const isJson = (type: string): boolean => type === json || type === mergePatch;
 
@@ -199,6 +202,12 @@ export function bytesBody(
   if (fielded !== undefined) {
     reject(
       `its body is bytes, which ${fielded} cannot carry; leave contentTypes out, or name media types of bytes`,
+    );
+  }
+  const invalid = contentTypes.find((type) => !mediaType.test(type));
+  if (invalid !== undefined) {
+    reject(
+      `its content type ${JSON.stringify(invalid)} is not a media type that a request is compared with; write it in lower case and without parameters, such as image/png`,
     );
   }
   return {

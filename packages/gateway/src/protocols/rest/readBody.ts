@@ -59,7 +59,10 @@ export function bodyType(request: HttpRequest, body: OperationBody): string | un
     throw new TRPCError({ code: 'BAD_REQUEST', message });
   }
   if (!body.contentTypes.includes(essence)) throw unsupportedType(body);
-  if (charset !== undefined && charset !== 'utf-8') throw unsupported('The body must be in UTF-8.');
+  // Bytes are not decoded here.
+  if (charset !== undefined && charset !== 'utf-8' && !body.upload) {
+    throw unsupported('The body must be in UTF-8.');
+  }
   return essence;
 }
 

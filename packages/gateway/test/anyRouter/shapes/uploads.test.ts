@@ -1,6 +1,6 @@
 import { createGateway } from '@petstore/gateway';
 import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
-import { initTRPC } from '@trpc/server';
+import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -134,6 +134,11 @@ describe('application/octet-stream', () => {
       'image/jpeg',
     ]);
     expect((await restJson('/photo', send('x')))[0]).toBe(415);
+    // The procedure decodes the bytes
+    expect(await restJson('/photo', send('x', { 'content-type': 'image/png; charset=latin1' }))).toEqual([
+      200,
+      'image/png; charset=latin1',
+    ]);
     expect(document.paths['/photo']?.['put']?.requestBody).toEqual({
       required: true,
       content: { 'image/png': {}, 'image/jpeg': {} },
@@ -259,10 +264,20 @@ it.each([
   ],
 ])('%s is rejected at start', async (_name, procedure, message) => {
   const router = t.router({ upload: procedure.output(z.void()).mutation(() => {}) });
-  const gateway = createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Shape', version: '1.0.0' },
-  });
-  await expect(gateway).rejects.toThrow(message);
+  await expect(started(router)).rejects.toThrow(message);
 });
+
+it.each(['Image/PNG', 'image/png; q=1', 'image/*', 'png'])(
+  'bytes of %j, which no request would match, are rejected at start',
+  async (type) => {
+    const upload = put('/x', { contentTypes: [type] })
+      .input(stream)
+      .output(z.void());
+    await expect(started(t.router({ upload: upload.mutation(() => {}) }))).rejects.toThrow(
+      `its content type "${type}" is not a media type that a request is compared with; write it in lower case and without parameters, such as image/png`,
+    );
+  },
+);
+
+const started = (router: AnyTRPCRouter) =>
+  createGateway({ router, createContext: () => ({}), document: { title: 'Shape', version: '1.0.0' } });
