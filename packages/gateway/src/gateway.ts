@@ -20,6 +20,7 @@ import { ErrorReporter, hookedCalls, hookResponse, withoutBody } from './policie
 import { createCredentialWatch } from './policies/credentialWatch.ts';
 import { createFailedAttempts } from './policies/failedAttempts.ts';
 import { defaultBatchSize, limitsOf } from './policies/limits.ts';
+import { Idempotency } from './policies/idempotency.ts';
 import { loadSheddingPolicy } from './policies/loadShedding.ts';
 import { admit, type Policy, type Target } from './policies/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
@@ -135,6 +136,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
   if (options.rateLimit) requireCosts(definitions, options.rateLimit.requests);
+  const isIdempotent = definitions.some((definition) => definition.idempotencyKey);
+  const idempotency = isIdempotent ? new Idempotency(options.idempotency ?? {}, limits) : undefined;
   const watch = createCredentialWatch();
   const ownOrigin = URL.canParse(origin) ? new URL(origin).origin : undefined;
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
@@ -167,6 +170,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     limits,
     calls,
     watch,
+    idempotency,
     createContext: options.createContext,
     spool: options.spool,
     errorResponse,
@@ -182,7 +186,12 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
     watch,
     publicProcedures: procedurePaths(operations.filter(({ isPublic }) => isPublic)),
-    idempotentProcedures: procedurePaths(operations.filter((operation) => operation.rest.idempotencyKey)),
+    idempotentProcedures: new Set(
+      definitions
+        .filter(({ idempotencyKey, rest: meta }) => idempotencyKey ?? meta?.idempotencyKey)
+        .map(({ path }) => path),
+    ),
+    idempotency,
     errorResponse: trpcErrorResponse,
     createContext: options.createContext,
   };

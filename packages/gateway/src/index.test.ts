@@ -18,6 +18,7 @@ it('has just these public names: one more is a decision', () => {
     'custom',
     'headersOf',
     'isSameSecret',
+    'memoryState',
     'problemDetails',
     'trpcToOpenApiErrors',
   ]);

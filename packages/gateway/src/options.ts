@@ -6,6 +6,7 @@ import type { CorsOptions } from './policies/cors.ts';
 import type { Exchange } from './policies/exchange.ts';
 import type { FailedAttemptsOptions } from './policies/failedAttempts.ts';
 import type { Hooks } from './policies/hooks.ts';
+import type { IdempotencyOptions } from './policies/idempotency.ts';
 import type { Limits } from './policies/limits.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
 import type { Routes } from './policies/routes.ts';
@@ -55,6 +56,11 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * limit.
    */
   readonly failedAttempts?: FailedAttemptsOptions;
+  /**
+   * Where and how long the responses of procedures are stored whose metadata has `idempotencyKey` beside `openapi`. Default:
+   * in the memory of this process, for 24 hours.
+   */
+  readonly idempotency?: IdempotencyOptions<Identity>;
   /**
    * Addresses and CIDR ranges of the proxies in front, whose `X-Forwarded-For` tells the client's address. Default:
    * none, the peer is the client.
@@ -107,6 +113,7 @@ export const gatewayOptions = {
   publicUrl: 'string',
   rateLimit: 'object',
   failedAttempts: 'object',
+  idempotency: 'object',
   trustProxy: 'checked',
   cors: 'object',
   errorFormat: 'object',
@@ -161,6 +168,12 @@ export const nestedOptions: Readonly<Partial<Record<keyof AnyOptions, readonly s
   }),
   rateLimit: names<RateLimitOptions<unknown>>({ requests: true, windowSeconds: true, key: true }),
   failedAttempts: names<FailedAttemptsOptions>({ attempts: true, windowSeconds: true }),
+  idempotency: names<IdempotencyOptions<unknown>>({
+    state: true,
+    ttlMs: true,
+    maxBytes: true,
+    caller: true,
+  }),
   cors: names<CorsOptions>({
     origins: true,
     credentials: true,

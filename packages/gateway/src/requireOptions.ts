@@ -81,6 +81,7 @@ const examples: Readonly<Record<string, string>> = {
   ...required,
   cors: "cors: { origins: ['https://pets.example'] }",
   rateLimit: 'rateLimit: { requests: 100, windowSeconds: 60 }',
+  idempotency: 'idempotency: { ttlMs: 3_600_000 }',
   failedAttempts: 'failedAttempts: { attempts: 10, windowSeconds: 60 }',
 };
 

@@ -42,6 +42,7 @@ test('names each of its programs', () => {
     'tenants.ts',
     'hooks.ts',
     'webhooks.ts',
+    'payments.ts',
     'fromTrpcToOpenapi.ts',
     'fromStandalone.ts',
   ]);

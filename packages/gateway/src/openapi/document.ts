@@ -188,19 +188,22 @@ const isBytes = ({ upload }: OperationBody): boolean =>
   upload !== undefined && upload.kind !== 'files' && upload.kind !== 'spool';
 
 /** The headers that the metadata describes, those that the input is read from, `Idempotency-Key`, and the `Last-Event-ID` of a subscription that can resume. */
-function requestHeaders({ rest, output, input }: Operation): z.ZodObject | undefined {
+function requestHeaders({ rest, output, input, procedure }: Operation): z.ZodObject | undefined {
   const own = input.headers.filter(({ place }) => place.in === 'header');
   let headers = rest.requestHeaders;
   if (own.length > 0) {
     headers = z.object({ ...headers?.shape, ...parameters(own, input.isOptional).shape });
   }
-  const add = (name: string, schema: z.ZodString, description: string) => {
-    headers = (headers ?? z.object({})).extend({ [name]: schema.optional().meta({ description }) });
+  const add = (name: string, schema: z.ZodString, description: string, isRequired = false) => {
+    const described = (isRequired ? schema : schema.optional()).meta({ description });
+    headers = (headers ?? z.object({})).extend({ [name]: described });
   };
-  if (rest.idempotencyKey) {
-    const description =
-      'Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07).';
-    add('Idempotency-Key', z.string().regex(idempotencyKeyPattern), description);
+  if (rest.idempotencyKey || procedure.idempotencyKey) {
+    const description = procedure.idempotencyKey
+      ? 'Repeats of a request under one key are answered with its response (IETF httpapi draft -07).'
+      : 'Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07).';
+    const isRequired = procedure.idempotencyKey === 'required';
+    add('Idempotency-Key', z.string().regex(idempotencyKeyPattern), description, isRequired);
   }
   if (output.kind === 'events' && input.query.get('lastEventId')) {
     add('Last-Event-ID', z.string(), 'The id of the last event that came: the stream goes on after it.');

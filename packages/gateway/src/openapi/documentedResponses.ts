@@ -63,7 +63,7 @@ export function documentedResponses(
 }
 
 function documentedHeaders(
-  { computedHeaders, output, rest, successHeaders }: Operation,
+  { computedHeaders, output, procedure, rest, successHeaders }: Operation,
   service: DocumentedService,
 ): Headers {
   const described = isZod(rest.responseHeaders) ? Object.entries(rest.responseHeaders.shape) : [];
@@ -77,7 +77,7 @@ function documentedHeaders(
     ...(successHeaders.some(([name]) => name === 'accept-query') && {
       'Accept-Query': header('The media types that QUERY takes at this path (RFC 10008).'),
     }),
-    ...(rest.idempotencyKey && {
+    ...((rest.idempotencyKey || procedure.idempotencyKey) && {
       'Idempotent-Replayed': header('`true` where an earlier request did it.'),
     }),
   };
@@ -110,7 +110,13 @@ const eventsDescription =
 
 /** The statuses of errors, each with what it means. */
 function errorDescriptions(
-  { input, isPublic, output, procedure: { deadlineMs, rateLimitCost, scopes }, rest }: Operation,
+  {
+    input,
+    isPublic,
+    output,
+    procedure: { deadlineMs, idempotencyKey, rateLimitCost, scopes },
+    rest,
+  }: Operation,
   { isRateLimited, limits, limitsAttempts, schemes }: DocumentedService,
 ): Readonly<Record<string, string | undefined>> {
   const { body, headers, path, query } = input;
@@ -141,7 +147,13 @@ function errorDescriptions(
       413: 'The body is too large.',
       415: `The body is not ${body.contentTypes.join(' or ')}.`,
     }),
-    ...(rest.idempotencyKey && { 422: 'The Idempotency-Key was used with another input.' }),
+    ...(idempotencyKey && {
+      400: 'The input or the Idempotency-Key is not valid; the message names each field.',
+      409: 'The first request with this Idempotency-Key is still running, or its response cannot be replayed.',
+    }),
+    ...((rest.idempotencyKey || idempotencyKey) && {
+      422: 'The Idempotency-Key was used with another input.',
+    }),
     ...(tooMany.length > 0 && { 429: tooMany.join(' ') }),
     500: 'The service failed.',
     ...(limits.maxInFlight !== Infinity && { 503: 'The service runs as many calls as it may.' }),

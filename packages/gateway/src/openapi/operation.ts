@@ -76,6 +76,11 @@ export function createOperations(
       if (operation.input.body?.upload?.kind === 'spool' && !canSpool) {
         reject('its upload.spool needs the option spool, such as temporaryFiles() of @petstore/gateway/node');
       }
+      if (procedure.idempotencyKey && operation.input.body?.upload) {
+        reject(
+          'it has idempotencyKey, and its body is a stream, which cannot be compared with that of a repeat; remove one of both',
+        );
+      }
       const address = `${rest.method} ${pathAddress(rest)}`;
       const other = operations.get(address);
       operations.set(address, operation);

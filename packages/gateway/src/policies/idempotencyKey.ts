@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { someHeader, type HttpRequest } from '../http/request.ts';
+import type { IdempotencyKeyUse } from '../procedures/readIdempotencyKey.ts';
 
 // A structured-field string (RFC 8941 §3.3.3), as IETF httpapi-idempotency-key-header-07 has it, or the bare text that
 // most clients send. Visible ASCII: U+0021 to U+007E.
@@ -11,10 +12,14 @@ export const idempotencyKeyPattern = new RegExp(`${bare.source}|${quoted.source}
 
 /**
  * The `Idempotency-Key` of a request; `undefined` where it has none. Quoted and bare, a key is the same.
- * @throws {TRPCError} `BAD_REQUEST` for one that is not 1 to 255 visible ASCII characters, and for several
+ * @throws {TRPCError} `BAD_REQUEST` for one that is not 1 to 255 visible ASCII characters, for several, and where the
+ *   procedure requires one and there is none
  */
-export function idempotencyKey(request: HttpRequest): string | undefined {
-  if (!someHeader(request, isKey)) return undefined;
+export function idempotencyKey(request: HttpRequest, use?: IdempotencyKeyUse): string | undefined {
+  if (!someHeader(request, isKey)) {
+    if (use === 'required') throw keyRequired();
+    return undefined;
+  }
   const values: string[] = [];
   for (const [name, value] of request.headers()) if (isKey(name)) values.push(value);
   const [value = ''] = values;
@@ -26,5 +31,12 @@ export function idempotencyKey(request: HttpRequest): string | undefined {
       'Idempotency-Key: must be one value of 1 to 255 visible ASCII characters, bare or in double quotes.',
   });
 }
+
+/** Why a call without a key cannot be made. */
+export const keyRequired = () =>
+  new TRPCError({
+    code: 'BAD_REQUEST',
+    message: 'Idempotency-Key: is required. Send a new UUID for each call.',
+  });
 
 const isKey = (name: string) => name === 'idempotency-key';

@@ -1,15 +1,6 @@
 import { TokenBucket } from 'limiter';
 import { RecentMap } from './recentMap.ts';
-
-interface Taken {
-  readonly isTaken: boolean;
-  /** How many tokens are left. */
-  readonly left: number;
-  /** How long until as many are there as were asked for; of more than a bucket holds, until it is full. 0 where taken. */
-  readonly waitMs: number;
-  /** How long until the bucket is full again. */
-  readonly fullMs: number;
-}
+import type { Taken } from './state.ts';
 
 /** Takes so many tokens of the bucket of this key: all of them or none. */
 export type TokenBuckets = (key: string, count: number) => Taken;

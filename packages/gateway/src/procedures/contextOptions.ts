@@ -15,8 +15,8 @@ export interface ContextOptions<Identity> {
   /** The `X-Request-Id` of the response. */
   readonly requestId: string;
   /**
-   * The `Idempotency-Key` of a REST call or a single tRPC call, if the procedure's metadata has `idempotencyKey`: 1 to
-   * 255 visible ASCII characters.
+   * The `Idempotency-Key` of a REST call or a single tRPC call, if the procedure's metadata has `idempotencyKey`,
+   * beside `openapi` or in it: 1 to 255 visible ASCII characters.
    */
   readonly idempotencyKey: string | undefined;
   /** What tRPC knows about the request; `undefined` for a REST call. */

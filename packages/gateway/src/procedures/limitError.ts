@@ -26,7 +26,8 @@ export class LimitError extends TRPCError {
 const defaultRetryAfterSeconds = 1;
 
 /**
- * The value of `Retry-After`. Every 429 and 503 has one, on all protocols. A procedure sets it with a number
+ * The value of `Retry-After`. Every 429 and 503 has one, on all protocols, and so has an error of the gateway with
+ * `retryAfterSeconds`. A procedure sets it with a number
  * `retryAfterSeconds` on its error's cause, which is rounded up to whole seconds.
  * @param status of the response, where it is not that of the error's code
  */
@@ -34,8 +35,9 @@ export function retryAfterOf(
   error: TRPCError,
   status = getHTTPStatusCodeFromError(error),
 ): number | undefined {
-  if (status !== 503 && status !== 429) return undefined;
-  return secondsOf(error) ?? secondsOf(error.cause) ?? defaultRetryAfterSeconds;
+  const own = secondsOf(error);
+  if (own !== undefined || (status !== 503 && status !== 429)) return own;
+  return secondsOf(error.cause) ?? defaultRetryAfterSeconds;
 }
 
 function secondsOf(error: unknown): number | undefined {

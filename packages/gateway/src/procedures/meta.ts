@@ -148,8 +148,9 @@ export interface RestMeta {
    */
   readonly responseHeaders?: Readonly<Record<string, ResponseHeader>> | z.ZodObject;
   /**
-   * Whether clients may send an `Idempotency-Key` (IETF httpapi draft -07): `createContext` is given it, and the
-   * procedure sees to it that a repeat changes nothing.
+   * Whether clients may send an `Idempotency-Key` (IETF httpapi draft -07) that the procedure handles: `createContext` is
+   * given it, and the procedure stores it in the same transaction as what it writes. `idempotencyKey` beside `openapi` needs
+   * nothing of the procedure.
    */
   readonly idempotencyKey?: boolean;
   readonly deprecation?: Deprecation;
@@ -176,6 +177,12 @@ export interface GatewayMeta {
    * `Infinity`: as long as it likes.
    */
   readonly deadlineMs?: number;
+  /**
+   * Whether clients may send an `Idempotency-Key` (IETF httpapi draft -07) with a mutation, over REST or as a single call
+   * over tRPC: the gateway stores the first response and replays it (option `idempotency`). `'required'`: a call without one
+   * is 400. `createContext` is given the key too.
+   */
+  readonly idempotencyKey?: boolean | 'required';
   /** How many calls a call counts as for `rateLimit`, over REST, tRPC and WebSockets. Default: 1; 0 is never limited. */
   readonly rateLimitCost?: number;
   /**

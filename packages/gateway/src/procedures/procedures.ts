@@ -6,6 +6,7 @@ import { GatewayError } from './gatewayError.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
 import type { RestMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
+import { readIdempotencyKey, type IdempotencyKeyUse } from './readIdempotencyKey.ts';
 import { readScopes } from './scopes.ts';
 import { createSample, selfTest } from './selfTest.ts';
 import { definitionOf } from './trpcProcedure.ts';
@@ -31,6 +32,8 @@ export interface Procedure extends ServedProcedure, Executable, CallLimits {
   readonly errors: ErrorDefinitions | undefined;
   /** The scopes that its callers need; `undefined` where they need none. */
   readonly scopes: readonly string[] | undefined;
+  /** Whether the gateway replays its responses. */
+  readonly idempotencyKey: IdempotencyKeyUse;
 }
 
 /**
@@ -101,6 +104,7 @@ async function readProcedure(
     output,
     errors: rest && (await readErrors(path, definition)),
     scopes: readScopes(path, meta),
+    idempotencyKey: readIdempotencyKey(path, type, meta),
     ...readCallLimits(path, meta),
   };
 }

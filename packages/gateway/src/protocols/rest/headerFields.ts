@@ -36,6 +36,15 @@ export function convertHeaders(
   }
 }
 
+/** The texts of the headers and cookies that an input is read from, as received. */
+export function headerTexts(parameters: readonly TextParameter[], request: HttpRequest): readonly unknown[] {
+  if (parameters.length === 0) return [];
+  const cookies = cookiesOf(request);
+  return parameters.map(({ place: { in: where, name } }) =>
+    where === 'cookie' ? cookies[name] : headerValues(request, name.toLowerCase()),
+  );
+}
+
 /** The values of a header in order. Names have no case (RFC 9110 §5.1). */
 function headerValues(request: HttpRequest, name: string): readonly string[] {
   const values: string[] = [];

@@ -17,7 +17,10 @@ import { Upload } from './upload.ts';
 export type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
 /** A body before its operation's schemas are applied: bytes, the fields of a `multipart/form-data` body, or what is passed on. */
-export type RawBody = { readonly isForm: boolean; readonly bytes: Uint8Array } | FormData | Upload;
+export type RawBody =
+  | { readonly isForm: boolean; readonly bytes: Uint8Array<ArrayBuffer> }
+  | FormData
+  | Upload;
 
 const json = 'application/json';
 const multipart = 'multipart/form-data';

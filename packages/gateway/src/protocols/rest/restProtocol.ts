@@ -12,6 +12,7 @@ import type { Operation } from '../../openapi/operation.ts';
 import type { MediaTypes, StatusResponses } from '../../openapi/operationOutput.ts';
 import type { Calls, OutcomeReceiver } from '../../policies/calls.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
+import type { Idempotency, Reservation } from '../../policies/idempotency.ts';
 import { idempotencyKey } from '../../policies/idempotencyKey.ts';
 import type { Limits } from '../../policies/limits.ts';
 import type { Target } from '../../policies/policy.ts';
@@ -25,6 +26,7 @@ import type { ErrorResponse } from './errorResponse.ts';
 import { mediaContent } from './mediaContent.ts';
 import { negotiate } from './negotiate.ts';
 import { formFields, type FormFields } from './formFields.ts';
+import { headerTexts } from './headerFields.ts';
 import { createPathMatcher, type PathMatch } from './matchPath.ts';
 import { receiveBody, type RawBody } from './readBody.ts';
 import { clientClosed } from './receiveError.ts';
@@ -45,6 +47,8 @@ export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   readonly spool: Spool | undefined;
   readonly calls: Calls;
   readonly watch: CredentialWatch;
+  /** `undefined` where no procedure needs it. */
+  readonly idempotency: Idempotency<Identity> | undefined;
   readonly createContext: (options: ContextOptions<Identity>) => unknown;
   readonly errorResponse: ErrorResponse;
   readonly responseMeta: RestResponseMeta | undefined;
@@ -127,6 +131,9 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   #queryFields: FormFields | undefined = undefined;
   /** The one that the request accepts, of several. */
   #mediaType: string | undefined = undefined;
+  /** Its `Idempotency-Key`, where the procedure takes one. */
+  #key: string | undefined = undefined;
+  #reservation: Reservation | undefined = undefined;
   #response: ResponseDraft | undefined = undefined;
   /** Resolves the promise of the response, where the caller waits for it. */
   #resolve: ((response: ResponseDraft) => void) | undefined = undefined;
@@ -206,12 +213,15 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     if (output.kind !== 'json') this.#scope.follow();
     let context: unknown;
     try {
+      if (rest.idempotencyKey || procedure.idempotencyKey) {
+        this.#key = idempotencyKey(request, procedure.idempotencyKey);
+      }
       context = createContext({
         request,
         identity,
         reply,
         requestId,
-        idempotencyKey: rest.idempotencyKey ? idempotencyKey(request) : undefined,
+        idempotencyKey: this.#key,
         info: undefined,
       });
     } catch (cause) {
@@ -226,7 +236,33 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   #call(ctx: unknown): void {
     this.#scope.context = ctx;
-    this.#options.calls.start(this.#operation.procedure, ctx, this, 0, this.#scope, this);
+    const { idempotency } = this.#options;
+    if (idempotency && this.#key !== undefined && this.#operation.procedure.idempotencyKey) {
+      this.#reserve(idempotency, this.#key);
+    } else this.#start();
+  }
+
+  #start(): void {
+    const { context } = this.#scope;
+    this.#options.calls.start(this.#operation.procedure, context, this, 0, this.#scope, this);
+  }
+
+  /** Starts the call, unless it is a repeat. */
+  #reserve(idempotency: Idempotency<Identity>, key: string): void {
+    const { input, procedure } = this.#operation;
+    const { body, parameters, queryFields, request } = this;
+    const head = [parameters, [...queryFields], headerTexts(input.headers, request)];
+    // An upload has no idempotencyKey.
+    const content = body instanceof FormData ? body : body && 'bytes' in body ? body.bytes : undefined;
+    const call = { procedure, key, head, body: content };
+    idempotency.begin(this.#scope, call, this.#options.calls, (begun) => {
+      if (begun instanceof Failure) this.#fail(begun.error);
+      else if (begun instanceof ResponseDraft) this.#end(begun);
+      else {
+        this.#reservation = begun;
+        this.#start();
+      }
+    });
   }
 
   /** Reads the input, once the procedure asks for it: middlewares run before. */
@@ -342,6 +378,11 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   #respond(response: ResponseDraft): void {
     if (this.#operation.output.kind === 'media') response.headers.push(vary);
     if (this.body instanceof Upload) this.#closeWith(response, this.body);
+    if (this.#reservation === undefined) this.#end(response);
+    else void this.#reservation.complete(response, this.#scope).then(() => this.#end(response));
+  }
+
+  #end(response: ResponseDraft): void {
     this.#response = response;
     this.#resolve?.(response);
   }

@@ -41,6 +41,10 @@ export class JsonResponse extends RequestCalls {
     if (this.#pending === 0) this.end();
   }
 
+  protected override get hasFailed(): boolean {
+    return this.#outcomes.some((outcome) => outcome instanceof Failure);
+  }
+
   protected write(): ResponseDraft {
     const { isBatchCall } = this.request;
     this.format = jsonHeaders;

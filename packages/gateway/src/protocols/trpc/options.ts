@@ -8,6 +8,7 @@ import type { ClientAddress } from '../../policies/clientAddress.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
 import type { Exchange } from '../../policies/exchange.ts';
 import type { FailedAttempts } from '../../policies/failedAttempts.ts';
+import type { Idempotency } from '../../policies/idempotency.ts';
 import { requirePositiveIntegers, type Limits } from '../../policies/limits.ts';
 import type { Target } from '../../policies/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
@@ -40,6 +41,8 @@ export interface TrpcSettings {
   readonly publicProcedures: ReadonlySet<string>;
   /** The procedures that take an `Idempotency-Key`. */
   readonly idempotentProcedures: ReadonlySet<string>;
+  /** `undefined` where no procedure needs it. */
+  readonly idempotency: Pick<Idempotency<unknown>, 'begin'> | undefined;
   readonly errorResponse: TrpcErrorResponse;
   // A method, so that any type of identity fits.
   createContext(options: ContextOptions<unknown>): unknown;

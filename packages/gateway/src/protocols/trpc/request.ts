@@ -50,7 +50,7 @@ export class TrpcRequest implements Target, RawInputs {
   /** The parameters of any other query. */
   #parameters: URLSearchParams | undefined = undefined;
   #url: URL | undefined = undefined;
-  #body: Uint8Array | undefined = undefined;
+  #body: Uint8Array<ArrayBuffer> | undefined = undefined;
   #inputError: TRPCError | undefined = undefined;
   /** The inputs that were read. */
   #inputs: Record<number, unknown> | undefined = undefined;
@@ -158,6 +158,14 @@ export class TrpcRequest implements Target, RawInputs {
     const input = this.#inputs[index];
     if (!lastEventId || procedures[index]?.type !== 'subscription') return input;
     return isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });
+  }
+
+  /** The body that holds the input of a single mutation, as received. @throws {TRPCError} where it cannot be read twice */
+  content(): Uint8Array<ArrayBuffer> | Promise<FormData> | undefined {
+    if (this.#inputError) throw this.#inputError;
+    if (this.media === 'form') return (this.#form ??= this.#readForm());
+    if (this.media === 'json') return this.#body;
+    throw badRequest('Idempotency-Key: an input of bytes cannot have one.');
   }
 
   /** The input of a call, if it was read. */

@@ -6,11 +6,13 @@ import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
 import type { CallScope } from '../../policies/callScope.ts';
-import { idempotencyKey } from '../../policies/idempotencyKey.ts';
+import type { KeyedCall, Reservation } from '../../policies/idempotency.ts';
+import { idempotencyKey, keyRequired } from '../../policies/idempotencyKey.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { scopeRejection } from '../../policies/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
 import type { Reply } from '../../procedures/reply.ts';
 import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
 import { jsonType, retryAfter } from './errorResponse.ts';
@@ -51,6 +53,9 @@ export abstract class RequestCalls implements OutcomeReceiver {
   protected thrown: { readonly cause: unknown } | undefined = undefined;
   #context: unknown = undefined;
   #contextError: TRPCError | undefined = undefined;
+  /** The `Idempotency-Key` of a single call, where the procedure takes one. */
+  #key: string | undefined = undefined;
+  #reservation: Reservation | undefined = undefined;
   #answer: ResponseDraft | undefined = undefined;
   #resolve: ((answer: ResponseDraft) => void) | undefined = undefined;
   /** `Allow`, after a wrong method. */
@@ -83,6 +88,11 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** Writes the response. What it throws is the error of the request. */
   protected abstract write(): ResponseDraft;
 
+  /** Whether a call of the request has failed. */
+  protected get hasFailed(): boolean {
+    return true;
+  }
+
   /** Drops what was made of a response: its client disconnected, or `write` failed. */
   protected discard(): void {}
 
@@ -98,14 +108,16 @@ export abstract class RequestCalls implements OutcomeReceiver {
       const procedure = procedures[index];
       const error = this.#rejection(index) ?? this.#contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
-      else this.settings.calls.start(procedure, this.#context, this.request, index, this.callScope(), this);
+      else if (this.#key !== undefined && procedure.idempotencyKey) this.#reserve(procedure, this.#key);
+      else this.#start(procedure, index);
     }
   }
 
   /** Ends the request with what `write` returns or throws. */
   protected end(): void {
-    this.#answer = this.#written();
-    this.#resolve?.(this.#answer);
+    const answer = this.#written();
+    if (this.#reservation === undefined) this.#end(answer);
+    else void this.#reservation.complete(answer, this.scope).then(() => this.#end(answer));
   }
 
   /**
@@ -178,12 +190,13 @@ export abstract class RequestCalls implements OutcomeReceiver {
     scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
     let context: unknown;
     try {
+      this.#key = keyOf(request, settings.idempotentProcedures);
       context = settings.createContext({
         request: http,
         identity: scope.identity,
         reply: scope.reply,
         requestId: scope.requestId,
-        idempotencyKey: keyOf(request, settings.idempotentProcedures),
+        idempotencyKey: this.#key,
         info: request.info,
       });
     } catch (cause) {
@@ -191,6 +204,34 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
     if (isThenable(context)) settings.calls.wait(context, scope, (outcome) => this.#runWith(outcome));
     else this.#runWith(context);
+  }
+
+  #end(answer: ResponseDraft): void {
+    this.#answer = answer;
+    this.#resolve?.(answer);
+  }
+
+  #start(procedure: Procedure, index: number): void {
+    this.settings.calls.start(procedure, this.#context, this.request, index, this.callScope(), this);
+  }
+
+  /** Starts a single call, unless it is a repeat. */
+  #reserve(procedure: Procedure, key: string): void {
+    const { calls, idempotency } = this.settings;
+    let body: KeyedCall['body'];
+    try {
+      body = this.request.content();
+    } catch (cause) {
+      return this.settle(0, failureOf(cause));
+    }
+    idempotency?.begin(this.scope, { procedure, key, head: [], body }, calls, (begun) => {
+      if (begun instanceof Failure) this.settle(0, begun);
+      else if (begun instanceof ResponseDraft) this.#end(begun);
+      else {
+        this.#reservation = begun;
+        this.#start(procedure, 0);
+      }
+    });
   }
 
   #runWith(context: unknown): void {
@@ -217,12 +258,15 @@ export abstract class RequestCalls implements OutcomeReceiver {
     if (type === 'subscription' && isBatchCall) {
       return clientMistake('BAD_REQUEST', 'Cannot batch subscription calls');
     }
-    return scopeRejection(this.scope, procedure);
+    const rejection = scopeRejection(this.scope, procedure);
+    if (rejection) return rejection;
+    return procedure.idempotencyKey === 'required' && this.#key === undefined ? keyRequired() : undefined;
   }
 
   #written(): ResponseDraft {
     const { error, http, phase } = this.request;
-    if (http.isAborted) {
+    // The client of a call with a key may ask again.
+    if (http.isAborted && (this.#reservation === undefined || this.hasFailed)) {
       // Nothing failed but the connection.
       this.scope.error = undefined;
       this.scope.failedCalls = none;

@@ -7,6 +7,7 @@ import { isObject } from '../../http/isObject.ts';
 import { performance } from '../../http/performance.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
 import { CallScope } from '../../policies/callScope.ts';
+import { keyRequired } from '../../policies/idempotencyKey.ts';
 import { scopeRejection } from '../../policies/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
@@ -82,7 +83,10 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       return this.#fail(new TRPCError({ code: 'NOT_FOUND', message }));
     }
     const error =
-      this.#rejection ?? scopeRejection(this.#socket.scope, procedure) ?? this.#socket.rejection();
+      this.#rejection ??
+      scopeRejection(this.#socket.scope, procedure) ??
+      // A message has no headers.
+      (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection());
     if (error) return this.#fail(error);
     settings.calls.start(procedure, context, this, this.#index, this, this);
     if (!this.#hasEnded) this.#socket.started(this);

@@ -67,7 +67,7 @@ it('a call whose deadlineMs is longer goes on unaborted where another of its bat
 });
 
 /** tRPC's own client, on a WebSocket. */
-function onSocket<Router extends typeof slow | typeof costly>(origin: string) {
+function onSocket<Router extends typeof slow | typeof costly | typeof keyed>(origin: string) {
   const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
   onTestFinished(() => ws.close());
   return createTRPCClient<Router>({ links: [wsLink({ client: ws } as never)] });
@@ -117,6 +117,19 @@ it('rateLimitCost counts on a WebSocket', async () => {
   expect(await client.read.query()).toBe('read');
   await expect(client.read.query()).rejects.toThrow('The rate limit is 7 calls');
   expect(await client.ping.query()).toBe('pong');
+});
+
+const keyed = t.router({
+  pay: t.procedure.meta({ idempotencyKey: 'required' }).mutation(() => 'paid'),
+  note: t.procedure.meta({ idempotencyKey: true }).mutation(() => 'noted'),
+});
+
+it('a call on a WebSocket of a procedure that requires an Idempotency-Key is 400: a message has no headers', async () => {
+  needs('a port');
+  const { origin } = await startShape(keyed);
+  const client = onSocket<typeof keyed>(origin);
+  await expect(client.pay.mutate()).rejects.toThrow('Idempotency-Key: is required.');
+  expect(await client.note.mutate()).toBe('noted');
 });
 
 it('the document names the deadline and the cost', async () => {

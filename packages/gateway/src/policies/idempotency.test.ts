@@ -1,0 +1,549 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { oas31 } from 'zod-openapi';
+import {
+  createGateway,
+  type GatewayOptions,
+  type MemoryStateOptions,
+  memoryState,
+  Reply,
+  type State,
+} from '../index.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+import { bearer } from './schemes/bearer.ts';
+
+interface Context {
+  readonly reply: Reply;
+  readonly key: string | undefined;
+}
+
+const t = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
+
+/** Orders, of which each is a run. */
+function createOrders() {
+  const runs: string[] = [];
+  /** What an order waits for, by item. */
+  const gates = new Map<string, Promise<unknown>>();
+  const router = t.router({
+    order: t.procedure
+      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/orders', successStatus: 201 } })
+      .input(z.object({ item: z.string().min(1) }))
+      .output(z.object({ run: z.int(), key: z.string().optional() }))
+      .mutation(async ({ ctx, input: { item } }) => {
+        const run = runs.push(item);
+        ctx.reply.header('x-run', String(run));
+        await gates.get(item);
+        if (item === 'unknown') throw new TRPCError({ code: 'NOT_FOUND', message: `Run ${run} found none.` });
+        if (item === 'denied') throw new TRPCError({ code: 'FORBIDDEN', message: `Run ${run} is denied.` });
+        if (item === 'broken') throw new Error(`Run ${run} failed.`);
+        return { run, key: ctx.key };
+      }),
+    pay: t.procedure
+      .meta({
+        idempotencyKey: 'required',
+        openapi: {
+          method: 'PUT',
+          path: '/orders/{id}/payment',
+          in: { tenant: 'header', session: 'cookie', currency: 'query' },
+        },
+      })
+      .input(
+        z.object({
+          id: z.string(),
+          tenant: z.string().optional(),
+          session: z.string().optional(),
+          currency: z.string().optional(),
+          amount: z.int().optional(),
+        }),
+      )
+      .output(z.object({ run: z.int() }))
+      .mutation(() => ({ run: runs.push('pay') })),
+    scan: t.procedure
+      .meta({
+        idempotencyKey: true,
+        openapi: { method: 'POST', path: '/scans', contentTypes: ['multipart/form-data'] },
+      })
+      .input(z.object({ title: z.string(), page: z.file() }))
+      .output(z.object({ run: z.int() }))
+      .mutation(() => ({ run: runs.push('scan') })),
+    render: t.procedure
+      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/images', produces: 'image/png' } })
+      .input(z.object({ bytes: z.array(z.int()) }))
+      .mutation(({ input: { bytes } }) => {
+        runs.push('render');
+        return Uint8Array.from(bytes);
+      }),
+    stream: t.procedure
+      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/exports', produces: 'text/csv' } })
+      .mutation(() => {
+        runs.push('stream');
+        return (async function* () {
+          yield new TextEncoder().encode('a,b');
+        })();
+      }),
+    // Over tRPC alone.
+    note: t.procedure
+      .meta({ idempotencyKey: true })
+      .input(z.object({ text: z.string() }))
+      .mutation(() => ({ run: runs.push('note') })),
+    fax: t.procedure
+      .meta({ idempotencyKey: true })
+      .input(z.instanceof(FormData))
+      .mutation(() => ({ run: runs.push('fax') })),
+    log: t.procedure.input(z.object({ text: z.string() })).mutation(() => ({ run: runs.push('log') })),
+  });
+  return { router, runs, gates };
+}
+
+type Router = ReturnType<typeof createOrders>['router'];
+type Options = Partial<GatewayOptions<Router, { readonly name: string }>>;
+
+async function start(options: Options = {}) {
+  const { router, runs, gates } = createOrders();
+  const errors: unknown[] = [];
+  const gateway = await createGateway<Router, { readonly name: string }>({
+    router,
+    authentication: bearer({ verify: (token) => ({ name: token.split('-')[0] ?? '' }) }),
+    createContext: ({ idempotencyKey, reply }) => ({ reply, key: idempotencyKey }),
+    document: { title: 'Orders', version: '0.0.0' },
+    onExchange: ({ error }) => error !== undefined && errors.push(error),
+    ...options,
+  });
+  const send = async (
+    target: string,
+    body: unknown,
+    key?: string,
+    {
+      method = 'POST',
+      signal,
+      ...headers
+    }: { readonly method?: string; readonly signal?: AbortSignal; [name: string]: unknown } = {},
+  ) => {
+    const isForm = body instanceof FormData;
+    const response = await gateway.fetch(`http://localhost${target}`, {
+      method,
+      headers: {
+        authorization: 'Bearer ada',
+        ...(!isForm && { 'content-type': 'application/json' }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+        ...(headers as Record<string, string>),
+      },
+      ...(signal && { signal }),
+      body: isForm ? body : JSON.stringify(body),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      body: response.headers.get('content-type')?.includes('json') ? (JSON.parse(text) as unknown) : text,
+      isReplayed: response.headers.get('idempotent-replayed') === 'true',
+      headers: response.headers,
+    };
+  };
+  const order = (item: string, key?: string, headers?: Record<string, string>) =>
+    send('/v1/orders', { item }, key, headers);
+  const document = () => gateway.document();
+  return { send, order, runs, gates, errors, gateway, document };
+}
+
+describe('a mutation with idempotencyKey', () => {
+  it('runs once over REST: its response is replayed with its status, its headers and its body', async () => {
+    const { order, runs } = await start();
+    const first = await order('book', 'key-1');
+    expect([first.status, first.body, first.isReplayed]).toEqual([201, { run: 1, key: 'key-1' }, false]);
+    const repeat = await order('book', '"key-1"');
+    expect([repeat.status, repeat.body, repeat.isReplayed]).toEqual([201, { run: 1, key: 'key-1' }, true]);
+    const withoutOwn = ({ headers }: typeof first) =>
+      [...headers].filter(([name]) => name !== 'x-request-id' && name !== 'idempotent-replayed');
+    expect(withoutOwn(repeat)).toEqual(withoutOwn(first));
+    expect(repeat.headers.get('x-run')).toBe('1');
+    expect(repeat.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+    expect(runs).toEqual(['book']);
+  });
+
+  it('runs each time without a key, and once for each key', async () => {
+    const { order, runs } = await start();
+    await order('book');
+    await order('book');
+    await order('book', 'key-1');
+    await order('book', 'key-2');
+    expect(runs).toHaveLength(4);
+  });
+
+  it('runs once over tRPC, with REST metadata and without', async () => {
+    const { send, runs } = await start();
+    for (const target of ['/trpc/order', '/trpc/note']) {
+      const input = { item: 'book', text: 'a' };
+      const first = await send(target, input, 'key-1');
+      const repeat = await send(target, input, 'key-1');
+      expect([repeat.status, repeat.body, repeat.isReplayed]).toEqual([200, first.body, true]);
+    }
+    expect(runs).toEqual(['book', 'note']);
+  });
+
+  it('answers 422 for another input over REST, wherever it travels', async () => {
+    const { order, send, runs } = await start();
+    await order('book', 'key-1');
+    expect(await order('pen', 'key-1')).toMatchObject({
+      status: 422,
+      body: {
+        code: 'UNPROCESSABLE_CONTENT',
+        message: 'Idempotency-Key: was used with another input. Use a new key.',
+      },
+    });
+    const pay = (target: string, body: object, headers: Record<string, string>) =>
+      send(target, body, 'key-2', { method: 'PUT', ...headers });
+    const right = { 'x-other': '1', tenant: 'a', cookie: 'session=s; theme=dark' };
+    const target = '/v1/orders/1/payment?currency=EUR';
+    expect((await pay(target, { amount: 5 }, right)).status).toBe(200);
+    for (const [other, body, headers] of [
+      ['/v1/orders/2/payment?currency=EUR', { amount: 5 }, right],
+      ['/v1/orders/1/payment?currency=USD', { amount: 5 }, right],
+      [target, { amount: 6 }, right],
+      [target, { amount: 5 }, { ...right, tenant: 'b' }],
+      [target, { amount: 5 }, { ...right, cookie: 'session=t' }],
+    ] as const) {
+      expect((await pay(other, body, headers)).status).toBe(422);
+    }
+    // Not a part of the input.
+    const same = { ...right, 'x-other': '2', cookie: 'theme=light; session=s' };
+    expect(await pay(`${target}&utm=1`, { amount: 5 }, same)).toMatchObject({
+      status: 200,
+      isReplayed: true,
+    });
+    expect(runs).toEqual(['book', 'pay']);
+  });
+
+  it('answers 422 for another input over tRPC, and for the same one over the other protocol', async () => {
+    const { order, send, runs } = await start();
+    await send('/trpc/order', { item: 'book' }, 'key-1');
+    expect((await send('/trpc/order', { item: 'pen' }, 'key-1')).status).toBe(422);
+    expect((await order('book', 'key-1')).status).toBe(422);
+    expect(runs).toEqual(['book']);
+  });
+
+  it('takes a form whose boundary is another one each time as the same input', async () => {
+    const { send, runs } = await start();
+    const form = (text: string) => {
+      const data = new FormData();
+      data.set('title', 'a');
+      data.set('page', new File([text], 'page.txt'));
+      return data;
+    };
+    for (const target of ['/v1/scans', '/trpc/fax']) {
+      const key = `key of ${target}`.replaceAll(' ', '-');
+      expect((await send(target, form('one'), key)).status).toBe(200);
+      expect(await send(target, form('one'), key)).toMatchObject({ status: 200, isReplayed: true });
+      expect((await send(target, form('two'), key)).status).toBe(422);
+    }
+    expect(runs).toEqual(['scan', 'fax']);
+  });
+
+  it.each(['/v1/orders', '/trpc/order'])(
+    'answers 409 with Retry-After at %s while the first request runs',
+    async (target) => {
+      const { send, runs, gates } = await start();
+      const gate = Promise.withResolvers<void>();
+      gates.set('book', gate.promise);
+      const first = send(target, { item: 'book' }, 'key-1');
+      await expect.poll(() => runs).toHaveLength(1);
+      const second = await send(target, { item: 'book' }, 'key-1');
+      expect([second.status, second.headers.get('retry-after')]).toEqual([409, '1']);
+      expect((await send(target, { item: 'pen' }, 'key-1')).status).toBe(422);
+      gate.resolve();
+      expect((await first).isReplayed).toBe(false);
+      expect((await send(target, { item: 'book' }, 'key-1')).isReplayed).toBe(true);
+      expect(runs).toHaveLength(1);
+    },
+  );
+
+  it.each(['/v1/orders', '/trpc/order'])(
+    'of many requests at once at %s exactly one runs',
+    async (target) => {
+      const { send, runs } = await start();
+      const all = await Promise.all(
+        Array.from({ length: 20 }, () => send(target, { item: 'book' }, 'key-1')),
+      );
+      expect(all.filter(({ status, isReplayed }) => status < 300 && !isReplayed)).toHaveLength(1);
+      expect(
+        all.every(({ status, isReplayed }) => status === 409 || (status < 300 && isReplayed) || status < 300),
+      ).toBe(true);
+      expect(runs).toHaveLength(1);
+    },
+  );
+
+  it('keeps the keys of callers and procedures apart', async () => {
+    const { order, send, runs } = await start();
+    await order('book', 'key-1');
+    await order('pen', 'key-1', { authorization: 'Bearer bob' });
+    await send('/trpc/note', { text: 'a' }, 'key-1');
+    expect(runs).toEqual(['book', 'pen', 'note']);
+  });
+
+  it('idempotency.caller names the caller, whatever the credential is', async () => {
+    const { order, runs } = await start({ idempotency: { caller: ({ identity }) => identity?.name ?? '' } });
+    await order('book', 'key-1', { authorization: 'Bearer ada-old' });
+    const repeat = await order('book', 'key-1', { authorization: 'Bearer ada-new' });
+    expect([repeat.isReplayed, runs]).toEqual([true, ['book']]);
+  });
+
+  it('answers 500 where idempotency.caller throws, and does not run', async () => {
+    const fail = () => {
+      throw new Error('no caller');
+    };
+    const { order, runs } = await start({ idempotency: { caller: fail } });
+    expect([(await order('book', 'key-1')).status, runs]).toEqual([500, []]);
+  });
+
+  it.each(['', 'ü', 'a b', 'a'.repeat(256)])('answers 400 for the key %j', async (key) => {
+    const { order, send, runs } = await start();
+    expect((await order('book', key)).status).toBe(400);
+    expect((await send('/trpc/order', { item: 'book' }, key)).status).toBe(400);
+    expect(runs).toEqual([]);
+  });
+
+  it('answers 400 without a key where it is required, over REST, tRPC and in a batch', async () => {
+    const { send, runs } = await start();
+    const missing = 'Idempotency-Key: is required. Send a new UUID for each call.';
+    expect(await send('/v1/orders/1/payment', {}, undefined, { method: 'PUT' })).toMatchObject({
+      status: 400,
+      body: { code: 'BAD_REQUEST', message: missing },
+    });
+    expect(await send('/trpc/pay', { id: '1' })).toMatchObject({
+      status: 400,
+      body: { error: { message: missing } },
+    });
+    const batch = await send('/trpc/pay,log?batch=1', { 0: { id: '1' }, 1: { text: 'a' } });
+    expect(batch).toMatchObject({ status: 207, body: [{ error: { message: missing } }, { result: {} }] });
+    expect(runs).toEqual(['log']);
+  });
+
+  it('answers 400 for a batch with a key', async () => {
+    const { send, runs } = await start();
+    const batch = await send('/trpc/note,log?batch=1', { 0: { text: 'a' }, 1: { text: 'b' } }, 'key-1');
+    expect([batch.status, runs]).toEqual([400, []]);
+  });
+
+  it('answers 401, and reserves nothing, before the key is looked at', async () => {
+    const { order } = await start();
+    expect((await order('book', 'key-1', { authorization: '' })).status).toBe(401);
+  });
+});
+
+describe('what is stored', () => {
+  it.each(['/v1/orders', '/trpc/order'])('an error that the procedure threw is, at %s', async (target) => {
+    const { send, runs } = await start();
+    const first = await send(target, { item: 'unknown' }, 'key-1');
+    const repeat = await send(target, { item: 'unknown' }, 'key-1');
+    expect([repeat.status, repeat.body, repeat.isReplayed]).toEqual([404, first.body, true]);
+    expect(runs).toHaveLength(1);
+  });
+
+  it.each([
+    ['broken', 500],
+    ['denied', 403],
+    ['', 400],
+  ])('the response to %j with %i is not: a repeat runs again', async (item, status) => {
+    for (const target of ['/v1/orders', '/trpc/order']) {
+      const { send, runs } = await start();
+      expect((await send(target, { item }, 'key-1')).status).toBe(status);
+      expect(await send(target, { item: 'book' }, 'key-1')).toMatchObject({ isReplayed: false });
+      expect(runs.at(-1)).toBe('book');
+    }
+  });
+
+  it('a response larger than maxBytes is not, and its repeats are 409 without Retry-After', async () => {
+    const { send, runs } = await start({ idempotency: { maxBytes: 500 } });
+    const bytes = Array.from({ length: 600 }, () => 1);
+    expect((await send('/v1/images', { bytes }, 'key-1')).status).toBe(200);
+    const repeat = await send('/v1/images', { bytes }, 'key-1');
+    expect([repeat.status, repeat.headers.get('retry-after')]).toEqual([409, null]);
+    expect(repeat.body).toMatchObject({ message: expect.stringContaining('answered with 200') });
+    expect(runs).toEqual(['render']);
+  });
+
+  it('bytes are, as they were', async () => {
+    const { send, gateway } = await start();
+    const bytes = Array.from({ length: 256 }, (_, byte) => byte);
+    await send('/v1/images', { bytes }, 'key-1');
+    const repeat = await gateway.fetch('http://localhost/v1/images', {
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer ada',
+        'content-type': 'application/json',
+        'idempotency-key': 'key-1',
+      },
+      body: JSON.stringify({ bytes }),
+    });
+    expect(repeat.headers.get('idempotent-replayed')).toBe('true');
+    expect([...new Uint8Array(await repeat.arrayBuffer())]).toEqual(bytes);
+  });
+
+  it('a stream is not, and its repeats are 409', async () => {
+    const { send, runs } = await start();
+    expect((await send('/v1/exports', undefined, 'key-1')).body).toBe('a,b');
+    expect((await send('/v1/exports', undefined, 'key-1')).status).toBe(409);
+    expect(runs).toEqual(['stream']);
+  });
+
+  it.each(['/v1/orders', '/trpc/order'])(
+    'the response of a call at %s whose client disconnected is',
+    async (target) => {
+      const { send, runs, gates } = await start();
+      const gate = Promise.withResolvers<void>();
+      gates.set('book', gate.promise);
+      const client = new AbortController();
+      const first = send(target, { item: 'book' }, 'key-1', { signal: client.signal });
+      await expect.poll(() => runs).toHaveLength(1);
+      client.abort();
+      await expect(first).rejects.toThrow('aborted');
+      gate.resolve();
+      await expect.poll(async () => (await send(target, { item: 'book' }, 'key-1')).isReplayed).toBe(true);
+      expect(runs).toHaveLength(1);
+    },
+  );
+
+  it('a response is replayed for ttlMs', async () => {
+    const { order, runs } = await start({ idempotency: { ttlMs: 50 } });
+    await order('book', 'key-1');
+    await sleep(60);
+    expect((await order('book', 'key-1')).isReplayed).toBe(false);
+    expect(runs).toHaveLength(2);
+  });
+});
+
+describe('a call that does not end', () => {
+  it.each(['/v1/orders', '/trpc/order'])(
+    'is 409 at %s after its deadline: whether it had an effect is unknown',
+    async (target) => {
+      const state = memoryState();
+      const { send, runs, gates } = await start({ callTimeoutMs: 20, idempotency: { state } });
+      gates.set('book', new Promise(() => {}));
+      expect((await send(target, { item: 'book' }, 'key-1')).status).toBe(504);
+      const repeat = await send(target, { item: 'book' }, 'key-1');
+      expect([repeat.status, repeat.headers.get('retry-after')]).toEqual([409, '1']);
+      expect(runs).toHaveLength(1);
+    },
+  );
+
+  it('is 409 without Retry-After once its lease has ended, as after a crash of its process', async () => {
+    const state = memoryState();
+    /** The state as the process left it, an hour later. */
+    const later: State = {
+      ...state,
+      add: async (...entry) => (await state.add(...entry))?.replace(/"runsUntil":\d+/, '"runsUntil":0'),
+    };
+    const crashed = await start({ callTimeoutMs: 20, idempotency: { state } });
+    crashed.gates.set('book', new Promise(() => {}));
+    await crashed.order('book', 'key-1');
+    const { order, runs } = await start({ idempotency: { state: later } });
+    const repeat = await order('book', 'key-1');
+    expect([repeat.status, repeat.headers.get('retry-after'), runs]).toEqual([409, null, []]);
+    expect(repeat.body).toMatchObject({ message: expect.stringContaining('interrupted') });
+  });
+});
+
+describe('while the state cannot be reached', () => {
+  const away = (): never => {
+    throw new Error('The database is away.');
+  };
+
+  it('a call with a key is 503 and does not run; one without is served', async () => {
+    const { order, runs, errors } = await start({ idempotency: { state: { ...memoryState(), add: away } } });
+    const answer = await order('book', 'key-1');
+    expect([answer.status, answer.headers.get('retry-after'), runs]).toEqual([503, '1', []]);
+    expect(JSON.stringify(answer.body)).not.toContain('database');
+    expect(errors).toHaveLength(1);
+    expect((await order('book')).status).toBe(201);
+  });
+
+  it('a response that cannot be stored is sent, its error is reported, and repeats do not run', async () => {
+    const { order, runs, errors } = await start({ idempotency: { state: { ...memoryState(), set: away } } });
+    expect((await order('book', 'key-1')).status).toBe(201);
+    expect(errors).toEqual([new Error('The database is away.')]);
+    expect((await order('book', 'key-1')).status).toBe(409);
+    expect(runs).toEqual(['book']);
+  });
+});
+
+it('processes with one state replay the responses of each other', async () => {
+  const state = memoryState();
+  const [one, other] = [await start({ idempotency: { state } }), await start({ idempotency: { state } })];
+  await one.order('book', 'key-1');
+  expect(await other.order('book', 'key-1')).toMatchObject({ isReplayed: true, body: { run: 1 } });
+  expect(other.runs).toEqual([]);
+});
+
+describe('memoryState', () => {
+  const full = (options: MemoryStateOptions) => memoryState(options);
+
+  it('forgets the oldest values beyond maxBytes', () => {
+    const state = full({ maxBytes: 1000 });
+    for (const key of ['a', 'b', 'c', 'd', 'e']) expect(state.add(key, key, 1000)).toBeUndefined();
+    expect([state.add('e', '', 1000), state.add('a', 'again', 1000)]).toEqual(['e', undefined]);
+  });
+
+  it('rejects an invalid maxBytes', () => {
+    expect(() => full({ maxBytes: 0 })).toThrow('maxBytes is 0; it must be a positive number of bytes.');
+  });
+});
+
+describe('the document', () => {
+  it('has the header, whether it is required, the statuses and Idempotent-Replayed', async () => {
+    const { document } = await start();
+    const { paths } = (await document()) as object as oas31.OpenAPIObject;
+    const order = paths?.['/orders']?.post;
+    expect(order?.parameters).toEqual([expect.objectContaining({ name: 'Idempotency-Key', in: 'header' })]);
+    expect(Object.keys(order?.responses ?? {})).toEqual(expect.arrayContaining(['400', '409', '422']));
+    expect(order?.responses?.['201']).toHaveProperty('headers.Idempotent-Replayed');
+    expect(paths?.['/orders/{id}/payment']?.put?.parameters).toContainEqual(
+      expect.objectContaining({ name: 'Idempotency-Key', required: true }),
+    );
+  });
+});
+
+describe('createGateway', () => {
+  const procedure = t.procedure.output(z.string());
+  it.each([
+    [{ idempotencyKey: 'yes' }, `The procedure a has idempotencyKey: "yes"; it must be true or 'required'.`],
+    [
+      { idempotencyKey: true, openapi: { idempotencyKey: true, method: 'POST', path: '/a' } },
+      'The procedure a has idempotencyKey twice',
+    ],
+  ])('rejects the metadata %j', async (meta, message) => {
+    const router = t.router({ a: procedure.meta(meta as GatewayMeta).mutation(() => 'a') });
+    await expect(
+      createGateway({
+        router,
+        createContext: () => ({ reply: new Reply(), key: '' }),
+        document: { title: 'A', version: '0' },
+      }),
+    ).rejects.toThrow(message);
+  });
+
+  it('rejects idempotencyKey of a query, and of a body that is a stream', async () => {
+    const router = t.router({
+      a: procedure.meta({ idempotencyKey: true }).query(() => 'a'),
+      b: procedure
+        .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/b' } })
+        .input(z.instanceof(ReadableStream))
+        .mutation(() => 'b'),
+    });
+    const create = (options: object) =>
+      createGateway({
+        createContext: () => ({ reply: new Reply(), key: '' }),
+        document: { title: 'A', version: '0' },
+        router,
+        ...options,
+      });
+    await expect(create({})).rejects.toThrow('The procedure a has idempotencyKey, and is a query');
+    await expect(create({ router: t.router({ b: router.b }) })).rejects.toThrow('its body is a stream');
+  });
+
+  it('rejects an idempotency option that is not a positive integer', async () => {
+    await expect(start({ idempotency: { ttlMs: 0 } })).rejects.toThrow(
+      'idempotency.ttlMs is 0; it must be a positive integer.',
+    );
+  });
+});

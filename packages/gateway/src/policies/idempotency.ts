@@ -1,0 +1,258 @@
+import { TRPCError } from '@trpc/server';
+import type { MaybePromise } from '../http/after.ts';
+import { headersOf, isBodyStream, type Header } from '../http/response.ts';
+import { ResponseDraft } from '../http/responseDraft.ts';
+import { utf8Length } from '../http/utf8.ts';
+import { clientError } from '../procedures/clientError.ts';
+import { Failure, failureOf } from '../procedures/execute.ts';
+import type { Procedure } from '../procedures/procedures.ts';
+import type { Calls } from './calls.ts';
+import { requirePositiveIntegers, type Limits } from './limits.ts';
+import { memoryState } from './memoryState.ts';
+import type { Caller } from './rateLimit.ts';
+import type { RequestScope } from './requestScope.ts';
+import type { State } from './state.ts';
+
+/** How the responses of procedures whose metadata has `idempotencyKey` are stored and replayed. */
+export interface IdempotencyOptions<Identity> {
+  /** Where they are stored. Default: `memoryState()`, which is this process alone. */
+  readonly state?: State;
+  /** How long a response is replayed, in milliseconds. Default: 86400000, a day. */
+  readonly ttlMs?: number;
+  /**
+   * The largest response to store, in bytes, with its headers. A repeat of a request that had a larger one, or a stream, is
+   * 409 and does not run again. Default: 65536.
+   */
+  readonly maxBytes?: number;
+  /**
+   * The caller that a key belongs to: two callers may use the same key. Default: the credential; all callers without one
+   * share their keys.
+   */
+  readonly caller?: (caller: Caller<Identity>) => string;
+}
+
+/** A call that may be a repeat. */
+export interface KeyedCall {
+  readonly procedure: Procedure;
+  readonly key: string;
+  /** What makes its input another one, beside its body. It can be written as JSON. */
+  readonly head: readonly unknown[];
+  readonly body: MaybePromise<Uint8Array<ArrayBuffer> | FormData | undefined>;
+}
+
+/** What is stored under a key. */
+type Entry = { readonly fingerprint: string } & (
+  | { readonly runsUntil: number }
+  | { readonly response: StoredResponse }
+  /** The status of a response that is too large to store. */
+  | { readonly status: number }
+);
+
+interface StoredResponse {
+  readonly status: number;
+  readonly headers: readonly Header[];
+  readonly text?: string;
+  /** A body of bytes, one in each code unit. */
+  readonly bytes?: string;
+}
+
+/** How long beyond its deadline a call may take to respond, in milliseconds. */
+const marginMs = 10_000;
+
+/** Responses that are not stored: nothing was done, or the client is to try again. And every 5xx. */
+const unstored: ReadonlySet<number> = new Set([400, 401, 403, 408, 425, 429, 499]);
+
+/** Stores the first response to an `Idempotency-Key`, and replays it (IETF httpapi-idempotency-key-header-07). */
+export class Idempotency<Identity> {
+  readonly #state: State;
+  readonly #ttlMs: number;
+  readonly #maxBytes: number;
+  readonly #callTimeoutMs: number;
+  readonly #caller: ((caller: Caller<Identity>) => string) | undefined;
+
+  /** @throws {GatewayError} for an invalid number of milliseconds or bytes */
+  constructor(
+    { state = memoryState(), ttlMs = 86_400_000, maxBytes = 65_536, caller }: IdempotencyOptions<Identity>,
+    { callTimeoutMs }: Limits,
+  ) {
+    requirePositiveIntegers('idempotency', { ttlMs, maxBytes });
+    this.#state = state;
+    this.#ttlMs = ttlMs;
+    this.#maxBytes = maxBytes;
+    this.#callTimeoutMs = callTimeoutMs;
+    this.#caller = caller;
+  }
+
+  /**
+   * Reserves the key of a call. `onBegun` receives a `Reservation` if the call is to run, a response that is replayed, or a
+   * `Failure`. It never throws.
+   */
+  begin(
+    scope: RequestScope<Identity>,
+    call: KeyedCall,
+    calls: Calls,
+    onBegun: (begun: Reservation | ResponseDraft | Failure) => void,
+  ): void {
+    const reserving = this.#reserve(scope, call);
+    calls.wait(reserving, scope, (begun) => {
+      onBegun(begun as Reservation | ResponseDraft | Failure);
+      // The deadline passed before the state answered: nothing has run.
+      if (begun instanceof Failure) void reserving.then(release, () => undefined);
+    });
+  }
+
+  async #reserve(
+    scope: RequestScope<Identity>,
+    { body, head, key, procedure }: KeyedCall,
+  ): Promise<Reservation | ResponseDraft> {
+    const caller = this.#nameOf(scope);
+    // Started before anything is waited for: the bytes of the body may be those of another request by then.
+    const digests = Promise.all([
+      digestOf(JSON.stringify([caller, procedure.path, key])),
+      bodyDigest(body).then((digest) => digestOf(JSON.stringify([scope.protocol, head, digest]))),
+    ]);
+    const [stateKey, fingerprint] = await digests;
+    const leaseMs = Math.min((procedure.deadlineMs ?? this.#callTimeoutMs) + marginMs, this.#ttlMs);
+    const entry: Entry = { fingerprint, runsUntil: Date.now() + leaseMs };
+    let existing: string | undefined;
+    try {
+      existing = await this.#state.add(stateKey, JSON.stringify(entry), this.#ttlMs);
+    } catch (cause) {
+      throw unavailable(cause);
+    }
+    if (existing !== undefined) return replayOf(JSON.parse(existing) as Entry, fingerprint);
+    return new Reservation(this.#state, stateKey, fingerprint, this.#ttlMs, this.#maxBytes);
+  }
+
+  #nameOf({ credential, identity, request, scheme }: RequestScope<Identity>): string {
+    try {
+      if (this.#caller) return this.#caller({ identity, request });
+    } catch (cause) {
+      throw clientError(failureOf(cause).error);
+    }
+    return credential === undefined ? '' : `${scheme?.name} ${credential}`;
+  }
+}
+
+/** The key of a call that runs. */
+export class Reservation {
+  readonly #state: State;
+  readonly #key: string;
+  readonly #fingerprint: string;
+  readonly #ttlMs: number;
+  readonly #maxBytes: number;
+
+  constructor(state: State, key: string, fingerprint: string, ttlMs: number, maxBytes: number) {
+    this.#state = state;
+    this.#key = key;
+    this.#fingerprint = fingerprint;
+    this.#ttlMs = ttlMs;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Stores the response of the call before it is sent. It never rejects: an error of the state is the request's `error`. */
+  async complete(response: ResponseDraft, scope: RequestScope): Promise<void> {
+    // The call may still run: whether it takes effect is unknown, as of a process that ended.
+    if (scope.limit === 'call-timeout') return;
+    try {
+      if (response.status >= 500 || unstored.has(response.status)) return await this.release();
+      await this.#state.set(this.#key, this.#entryOf(response), this.#ttlMs);
+    } catch (cause) {
+      scope.error ??= cause;
+    }
+  }
+
+  /** Lets a repeat run. */
+  async release(): Promise<void> {
+    await this.#state.delete(this.#key);
+  }
+
+  #entryOf(response: ResponseDraft): string {
+    const { body, status } = response;
+    const fingerprint = this.#fingerprint;
+    const unstorable: Entry = { fingerprint, status };
+    if (isBodyStream(body) || (body?.length ?? 0) > this.#maxBytes) return JSON.stringify(unstorable);
+    const stored: StoredResponse = {
+      status,
+      headers: headersOf(response),
+      ...(typeof body === 'string' ? { text: body } : body && { bytes: textOfBytes(body) }),
+    };
+    const entry = JSON.stringify({ fingerprint, response: stored } satisfies Entry);
+    return utf8Length(entry) > this.#maxBytes ? JSON.stringify(unstorable) : entry;
+  }
+}
+
+const release = async (begun: Reservation | ResponseDraft) => {
+  if (begun instanceof Reservation) await begun.release();
+};
+
+/** @throws {TRPCError} why a repeat is not replayed */
+function replayOf(entry: Entry, fingerprint: string): ResponseDraft {
+  if (entry.fingerprint !== fingerprint) {
+    const message = 'Idempotency-Key: was used with another input. Use a new key.';
+    throw new TRPCError({ code: 'UNPROCESSABLE_CONTENT', message });
+  }
+  if ('response' in entry) {
+    const { bytes, headers, status, text } = entry.response;
+    const body = bytes === undefined ? text : bytesOfText(bytes);
+    return new ResponseDraft(status, [...headers, ['idempotent-replayed', 'true']], body);
+  }
+  if ('status' in entry) {
+    throw new TRPCError({
+      code: 'CONFLICT',
+      message: `Idempotency-Key: the first request with this key was answered with ${entry.status}, and that response is too large to be replayed.`,
+    });
+  }
+  if (entry.runsUntil > Date.now()) throw new RunningError();
+  throw new TRPCError({
+    code: 'CONFLICT',
+    message:
+      'Idempotency-Key: the first request with this key was interrupted, and whether it had an effect is unknown. Check, and use a new key.',
+  });
+}
+
+/** The first request with a key still runs. */
+class RunningError extends TRPCError {
+  readonly retryAfterSeconds = 1;
+
+  constructor() {
+    super({
+      code: 'CONFLICT',
+      message: 'Idempotency-Key: the first request with this key is still running. Try again later.',
+    });
+  }
+}
+
+const unavailable = (cause: unknown) =>
+  new TRPCError({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'Idempotency-Key: earlier requests cannot be looked up now. Try again later.',
+    cause,
+  });
+
+const utf8 = new TextEncoder();
+
+async function digestOf(content: string | Uint8Array<ArrayBuffer>): Promise<string> {
+  const bytes = typeof content === 'string' ? utf8.encode(content) : content;
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** The entries of a form, whose boundary is another one in each request; the bytes of any other body. */
+async function bodyDigest(received: KeyedCall['body']): Promise<unknown> {
+  const body = received instanceof Promise ? await received : received;
+  if (body === undefined) return null;
+  if (!(body instanceof FormData)) return digestOf(body);
+  return Promise.all(
+    Array.from(body, async ([name, value]) =>
+      typeof value === 'string'
+        ? [name, value]
+        : [name, value.name, value.type, await digestOf(new Uint8Array(await value.arrayBuffer()))],
+    ),
+  );
+}
+
+const textOfBytes = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
+
+const bytesOfText = (text: string): Uint8Array => Uint8Array.from(text, (unit) => unit.charCodeAt(0));

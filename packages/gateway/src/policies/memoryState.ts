@@ -1,0 +1,76 @@
+import { GatewayError } from '../procedures/gatewayError.ts';
+import type { State } from './state.ts';
+import { createTokenBuckets, type TokenBuckets } from './tokenBuckets.ts';
+
+export interface MemoryStateOptions {
+  /**
+   * How much memory the values take, in bytes, about. Beyond it the oldest are forgotten, as if they had expired. Default:
+   * 67108864.
+   */
+  readonly maxBytes?: number;
+}
+
+interface Entry {
+  readonly value: string;
+  readonly expiresAt: number;
+}
+
+/** What an entry takes beside its texts, in bytes (Node 22). */
+const entryBytes = 200;
+
+/**
+ * State in the memory of this process: no other process sees it, and it is gone when the process ends.
+ * @throws {GatewayError} for an invalid number of bytes
+ */
+export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}): State {
+  if (!(maxBytes > 0)) {
+    throw new GatewayError(`memoryState: maxBytes is ${maxBytes}; it must be a positive number of bytes.`);
+  }
+  // In the order in which they were stored, which is that in which they expire where all live equally long.
+  const entries = new Map<string, Entry>();
+  const buckets = new Map<string, TokenBuckets>();
+  let bytes = 0;
+  const sizeOf = (key: string, { value }: Entry) => entryBytes + 2 * (key.length + value.length);
+
+  function remove(key: string): void {
+    const entry = entries.get(key);
+    if (entry === undefined) return;
+    entries.delete(key);
+    bytes -= sizeOf(key, entry);
+  }
+
+  function store(key: string, entry: Entry): void {
+    remove(key);
+    const now = Date.now();
+    const size = sizeOf(key, entry);
+    for (const [oldest, { expiresAt }] of entries) {
+      if (expiresAt > now && bytes + size <= maxBytes) break;
+      remove(oldest);
+    }
+    entries.set(key, entry);
+    bytes += size;
+  }
+
+  return {
+    add(key, value, ttlMs) {
+      const now = Date.now();
+      const existing = entries.get(key);
+      if (existing !== undefined && existing.expiresAt > now) return existing.value;
+      store(key, { value, expiresAt: now + ttlMs });
+      return undefined;
+    },
+    set(key, value, ttlMs) {
+      store(key, { value, expiresAt: Date.now() + ttlMs });
+    },
+    delete: remove,
+    take(key, count, { size, windowMs }) {
+      const kind = `${size} ${windowMs}`;
+      let take = buckets.get(kind);
+      if (take === undefined) {
+        take = createTokenBuckets(size, windowMs);
+        buckets.set(kind, take);
+      }
+      return take(key, count);
+    },
+  };
+}
