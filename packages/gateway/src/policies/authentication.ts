@@ -10,6 +10,7 @@ import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Calls } from './calls.ts';
 import { CallScope } from './callScope.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
+import { passes } from './origins.ts';
 import type { Policy, Target } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
 import { safeMethods, type SameSite } from './sameSite.ts';
@@ -143,9 +144,8 @@ export function authenticationPolicy<Identity>({
   ): TRPCError | undefined | Promise<TRPCError | undefined> {
     const { request } = scope;
     const { prefix, scheme } = check;
-    if (scheme.isAmbient && (target.isSocket || !safeMethods.has(request.method)) && !isSameSite(request)) {
-      return reject(scope, target, foreign);
-    }
+    const canChange = target.isSocket || !safeMethods.has(request.method);
+    if (scheme.isAmbient && canChange && !passes(isSameSite, scope)) return reject(scope, target, foreign);
     // A look-up that cannot be waited for does not begin.
     const overload = calls.rejection(1);
     if (overload) return reject(scope, target, { error: overload });

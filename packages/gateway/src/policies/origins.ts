@@ -20,6 +20,19 @@ export function originMatcher(origins: Origins): AllowsOrigin {
   return (origin) => exact.has(origin) || patterns.some((pattern) => pattern.test(origin));
 }
 
+/** Whether a check of a request's origin passes. What a function of the service throws is for the log: the page may not call. */
+export function passes(
+  check: (request: HttpRequest) => boolean,
+  scope: { readonly request: HttpRequest; error: unknown },
+): boolean {
+  try {
+    return check(scope.request);
+  } catch (cause) {
+    scope.error ??= cause;
+    return false;
+  }
+}
+
 /** `*` in the first label of the host, with two labels behind it at least: `https://pets-*.vercel.app`. */
 const wildcard = /^(https?:\/\/)([a-z0-9-]*)\*([a-z0-9-]*)((?:\.[a-z0-9-]+){2,}(?::\d+)?)$/;
 

@@ -78,7 +78,7 @@ interface Verified {
  * and remembered; `iss`, `aud`, `exp` and `nbf` are always checked. A key that is not known is looked up before its token
  * is rejected, and while the issuer is away such a token is 503, not 401; tokens of known keys are served for a day.
  *
- * Clients get a new token now and then: with `rateLimit`, name its caller by `key: ({ identity }) => identity.sub`.
+ * Clients get a new token now and then: with `rateLimit`, name its caller by `key: ({ identity }) => identity?.sub ?? ''`.
  *
  * It needs the package jose: `npm install jose`.
  * @throws {GatewayError} for options that cannot be right

@@ -2,6 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { after, type MaybePromise } from '../../http/after.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
+import { passes } from '../../policies/origins.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { SocketSettings } from './options.ts';
@@ -33,7 +34,7 @@ export class WebSockets {
       ] as const;
       return { status: 426, headers };
     }
-    if (!allowsOrigin(request)) {
+    if (!passes(allowsOrigin, scope)) {
       const message = 'Pages of this origin may not connect.';
       return errorResponse(new TRPCError({ code: 'FORBIDDEN', message }), scope);
     }

@@ -1,4 +1,4 @@
-import { apiKey, bearer, createGateway, type CorsOptions } from '@petstore/gateway';
+import { apiKey, bearer, cookie, createGateway, type CorsOptions } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
@@ -15,6 +15,7 @@ const router = t.router({
     .meta({ openapi: { method: 'GET', path: '/read', in: { tenant: { in: 'header', name: 'X-Tenant' } } } })
     .input(z.object({ tenant: z.string().optional() }))
     .query(() => 'read'),
+  write: t.procedure.meta({ openapi: { method: 'POST', path: '/write' } }).mutation(() => 'written'),
 });
 
 async function start(origins: CorsOptions['origins'], credentials = false) {
@@ -27,6 +28,19 @@ async function start(origins: CorsOptions['origins'], credentials = false) {
   };
   return { ...shape, allowed };
 }
+
+/** The status of the response to a page that opens a WebSocket. */
+const statusOfSocket = (server: string, origin: string) =>
+  new Promise<number | undefined>((resolve, reject) => {
+    const socket = new WebSocket(`${server.replace('http', 'ws')}/trpc`, { origin });
+    socket.once('upgrade', () => resolve(101));
+    socket.once('open', () => socket.close());
+    socket.once('unexpected-response', (request, { statusCode }) => {
+      resolve(statusCode);
+      request.destroy();
+    });
+    socket.once('error', reject);
+  });
 
 describe('a pattern with *', () => {
   it.each([
@@ -76,17 +90,35 @@ describe('a function', () => {
   it('decides whose pages open WebSockets', async () => {
     needs('a port');
     const { origin } = await start((page) => page === 'https://shop.example');
-    const opened = (page: string) =>
-      new Promise<boolean>((resolve) => {
-        const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc`, { origin: page });
-        socket.once('open', () => {
-          resolve(true);
-          socket.close();
-        });
-        socket.once('error', () => resolve(false));
-      });
-    expect(await opened('https://shop.example')).toBe(true);
-    expect(await opened('https://evil.example')).toBe(false);
+    expect(await statusOfSocket(origin, 'https://shop.example')).toBe(101);
+    expect(await statusOfSocket(origin, 'https://evil.example')).toBe(403);
+  });
+
+  const throwing = () => {
+    throw new Error('The list is away.');
+  };
+
+  it('that throws lets no page use the cookies of its visitors, over REST and tRPC, and is reported', async () => {
+    const { records, server } = await startShape(router, {
+      cors: { origins: throwing, credentials: true },
+      authentication: cookie({ cookie: 'session', verify: () => ({}) }) as never,
+    });
+    const headers = { cookie: 'session=a', origin: 'https://a.example', 'content-type': 'application/json' };
+    for (const path of ['/v1/write', '/trpc/write']) {
+      const response = await server.fetch(`${server.origin}${path}`, { method: 'POST', headers });
+      expect(response.status).toBe(403);
+      expect(await response.text()).toContain('Pages of other sites may not use the credentials');
+    }
+    expect(records.map(({ error }) => String(error))).toEqual(
+      Array.from({ length: 2 }, () => 'Error: The list is away.'),
+    );
+  });
+
+  it('that throws lets no page open a WebSocket, and is reported', async () => {
+    needs('a port');
+    const { origin, records } = await start(throwing);
+    expect(await statusOfSocket(origin, 'https://a.example')).toBe(403);
+    expect(records.map(({ error }) => String(error))).toEqual(['Error: The list is away.']);
   });
 });
 
