@@ -14,6 +14,7 @@ import type { GatewayOptions } from './options.ts';
 import { authenticationPolicy, schemeIn, schemesOf } from './policies/authentication.ts';
 import { Calls } from './policies/calls.ts';
 import { createClientAddress } from './policies/clientAddress.ts';
+import { clientTimeoutPolicy } from './policies/clientTimeout.ts';
 import { concurrencyPolicy } from './policies/concurrency.ts';
 import { corsPolicy, type DescribedHeaders } from './policies/cors.ts';
 import { ErrorReporter, hookedCalls, hookResponse, withoutBody } from './policies/hooks.ts';
@@ -149,6 +150,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     concurrencyPolicy(calls),
     ...(scopes.length > 0 ? [scopesPolicy] : []),
     ...(rateLimit ? [rateLimit] : []),
+    clientTimeoutPolicy,
     securityHeadersPolicy(isProtected),
     ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes, routeMethods))] : []),
   ];

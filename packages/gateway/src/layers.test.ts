@@ -26,6 +26,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   protocols: ['http', 'procedures', 'policies', 'openapi'],
   'protocols/rest': ['http', 'procedures', 'policies', 'openapi', 'protocols'],
   'protocols/trpc': ['http', 'procedures', 'policies', 'openapi', 'protocols'],
+  client: ['http'],
   adapters: ['http'],
   'adapters/server': ['http', 'adapters'],
   'adapters/fetch': ['http', 'adapters', 'adapters/server'],

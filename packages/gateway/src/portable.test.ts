@@ -35,10 +35,13 @@ beforeAll(() => {
 });
 
 describe('the package on a runtime without Node’s built-ins', () => {
-  it.each(['index.ts', 'meta.ts', 'adapters/fetch/fetch.ts'])('%s imports none of them', async (entry) => {
-    const { metafile, warnings } = await bundle(entry);
-    expect([importedBy(metafile), warnings]).toEqual([[], []]);
-  });
+  it.each(['index.ts', 'meta.ts', 'client/index.ts', 'adapters/fetch/fetch.ts'])(
+    '%s imports none of them',
+    async (entry) => {
+      const { metafile, warnings } = await bundle(entry);
+      expect([importedBy(metafile), warnings]).toEqual([[], []]);
+    },
+  );
 
   it('bundles without OpenTelemetry, which is an optional peer', async () => {
     const { metafile } = await bundle('index.ts', {

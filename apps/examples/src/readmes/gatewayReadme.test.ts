@@ -43,6 +43,7 @@ test('names each of its programs', () => {
     'hooks.ts',
     'webhooks.ts',
     'payments.ts',
+    'retries.ts',
     'fromTrpcToOpenapi.ts',
     'fromStandalone.ts',
   ]);
@@ -56,7 +57,9 @@ test('the programs in the readme of @petstore/gateway compile', async () => {
 test('its server and client run, and its curl lines answer what stands below them', async () => {
   const { start, run, shell, port } = await written();
   await start('server.ts', port);
-  expect(await run('client.ts')).toBe(`${printedBy(programs(port)['client.ts'] ?? '')}\n`);
+  for (const client of ['client.ts', 'retries.ts']) {
+    expect(await run(client)).toBe(`${printedBy(programs(port)[client] ?? '')}\n`);
+  }
   const lines = curlLines(readme);
   expect(lines.length).toBeGreaterThan(3);
   for (const [line, printed] of noCurl ? [] : lines) {

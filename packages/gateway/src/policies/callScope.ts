@@ -1,10 +1,20 @@
+import { performance } from '../http/performance.ts';
 import type { HttpRequest } from '../http/request.ts';
+
+/** How long the client of a request waits for the response. */
+export interface ClientTimeout {
+  readonly ms: number;
+  /** When it ends, by `performance.now()`. */
+  readonly endsAt: number;
+}
 
 /** What calls that begin together share: the signal that they are given, and the time that they have. */
 export class CallScope {
   readonly request: HttpRequest;
   /** When its calls must have ended, by `performance.now()`; `undefined` as long as none was waited for. */
   deadline: number | undefined = undefined;
+  /** `undefined` where the client does not say. */
+  clientTimeout: ClientTimeout | undefined = undefined;
   readonly #parent: AbortSignal | undefined;
   #abort: AbortController | undefined = undefined;
   #isFollowing = false;
@@ -18,6 +28,20 @@ export class CallScope {
   /** How long its calls may take, in milliseconds; `undefined`: `callTimeoutMs`. */
   get timeoutMs(): number | undefined {
     return undefined;
+  }
+
+  /** Sets the deadline, unless it is set: the sooner one of the calls' own and the client's. */
+  begin(defaultTimeoutMs: number): void {
+    if (this.deadline !== undefined) return;
+    const ownDeadline = performance.now() + (this.timeoutMs ?? defaultTimeoutMs);
+    this.deadline = Math.min(ownDeadline, this.clientTimeout?.endsAt ?? Infinity);
+  }
+
+  /** A scope for one of the calls of its request, which goes on where the others pass their deadline. */
+  forOneCall(): CallScope {
+    const scope = new CallScope(this.request);
+    scope.clientTimeout = this.clientTimeout;
+    return scope;
   }
 
   /** Aborts with its parent, and at the deadline. Made when it is first read: it costs as much as a small call. */
@@ -59,6 +83,7 @@ export class OwnCallScope extends CallScope {
     // Its parent must hear of a client that disconnects, which it otherwise does once something waits in it.
     shared.follow();
     super(shared.request, shared.signal);
+    this.clientTimeout = shared.clientTimeout;
     this.#timeoutMs = timeoutMs;
     this.follow();
   }

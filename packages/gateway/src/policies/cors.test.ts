@@ -67,6 +67,7 @@ describe('the request headers that a preflight allows', () => {
         'Authorization',
         'Content-Type',
         'Idempotency-Key',
+        'Grpc-Timeout',
         'trpc-accept',
         'Last-Event-ID',
         'traceparent',

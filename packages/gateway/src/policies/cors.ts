@@ -39,7 +39,8 @@ export interface DescribedHeaders {
 
 const alwaysExposed =
   'Link, Location, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, X-Request-Id, Idempotent-Replayed';
-const alwaysAllowed = 'Authorization, Content-Type, Idempotency-Key, trpc-accept, Last-Event-ID, traceparent';
+const alwaysAllowed =
+  'Authorization, Content-Type, Idempotency-Key, Grpc-Timeout, trpc-accept, Last-Event-ID, traceparent';
 
 const vary = ['vary', 'Origin'] as const;
 

@@ -47,13 +47,14 @@ export class Deadlines {
   add(waiting: Waiting): void {
     waiting.scope.follow();
     const { scope } = waiting;
-    scope.deadline ??= performance.now() + (scope.timeoutMs ?? this.#timeoutMs);
+    scope.begin(this.#timeoutMs);
     waiting.previous = this.#last;
     if (this.#last) this.#last.next = waiting;
     else this.#first = waiting;
     this.#last = waiting;
     this.#size += 1;
-    if (scope.deadline < this.#sweepsAt) this.#sweepIn(scope.deadline);
+    const { deadline = Infinity } = scope;
+    if (deadline < this.#sweepsAt) this.#sweepIn(deadline);
   }
 
   /** @returns whether it still waited */
@@ -94,9 +95,10 @@ export class Deadlines {
     for (const waiting of expired) {
       // Another's expiry may have ended it.
       if (!this.delete(waiting)) continue;
-      const error = timedOut(waiting.scope.timeoutMs ?? this.#timeoutMs);
+      const { scope } = waiting;
+      const error = timedOut(scope, this.#timeoutMs);
       waiting.expire(error);
-      waiting.scope.abort(error);
+      scope.abort(error);
     }
     if (next < this.#sweepsAt) this.#sweepIn(next);
   }
@@ -105,8 +107,13 @@ export class Deadlines {
 /** A longer timer would fire at once. */
 const longestTimer = 2 ** 31 - 1;
 
-const timedOut = (ms: number) =>
-  new LimitError('call-timeout', {
+function timedOut({ clientTimeout, deadline, timeoutMs }: CallScope, defaultTimeoutMs: number): LimitError {
+  const limit =
+    clientTimeout !== undefined && clientTimeout.endsAt === deadline
+      ? `${clientTimeout.ms} ms, the client’s timeout`
+      : `${timeoutMs ?? defaultTimeoutMs} ms`;
+  return new LimitError('call-timeout', {
     code: 'GATEWAY_TIMEOUT',
-    message: `The call took longer than ${ms} ms; whether it had an effect is unknown.`,
+    message: `The call took longer than ${limit}; whether it had an effect is unknown.`,
   });
+}

@@ -33,7 +33,7 @@ describe('a page of another origin', () => {
       'access-control-allow-origin': page,
       'access-control-allow-methods': methods,
       'access-control-allow-headers':
-        'Authorization, Content-Type, Idempotency-Key, trpc-accept, Last-Event-ID, traceparent',
+        'Authorization, Content-Type, Idempotency-Key, Grpc-Timeout, trpc-accept, Last-Event-ID, traceparent',
       'access-control-max-age': '7200',
       vary: 'Origin',
     });

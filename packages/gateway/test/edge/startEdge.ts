@@ -74,6 +74,12 @@ function createRouter(seen: Seen) {
       .input(Ms)
       .output(z.int())
       .query(({ input, signal }) => work(input.ms, signal)),
+    /** Has a deadline of its own. */
+    hurried: t.procedure
+      .meta({ deadlineMs: 300, openapi: { method: 'GET', path: '/hurried' } })
+      .input(Ms)
+      .output(z.int())
+      .query(({ input, signal }) => work(input.ms, signal)),
     /** Does not look at its signal. */
     stubborn: t.procedure
       .meta({ openapi: { method: 'GET', path: '/stubborn' } })

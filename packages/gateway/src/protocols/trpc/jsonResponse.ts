@@ -5,7 +5,7 @@ import type { ResponseDraft } from '../../http/responseDraft.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import { utf8Length } from '../../http/utf8.ts';
-import { CallScope } from '../../policies/callScope.ts';
+import type { CallScope } from '../../policies/callScope.ts';
 import { batchTooLarge, boundedJson, largestResponse } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
@@ -27,7 +27,7 @@ export class JsonResponse extends RequestCalls {
 
   /** One for each where one has a deadline of its own: it goes on where another passes its deadline. */
   protected override callScope(): CallScope {
-    return this.#hasDeadlines ? new CallScope(this.request.http) : this.scope;
+    return this.#hasDeadlines ? this.scope.forOneCall() : this.scope;
   }
 
   settle(index: number, outcome: unknown): void {

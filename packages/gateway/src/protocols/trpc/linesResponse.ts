@@ -2,7 +2,7 @@ import { getTRPCErrorFromUnknown, initTRPC } from '@trpc/server';
 import { after } from '../../http/after.ts';
 import type { ResponseDraft } from '../../http/responseDraft.ts';
 import type { BodyStream } from '../../http/response.ts';
-import { CallScope } from '../../policies/callScope.ts';
+import type { CallScope } from '../../policies/callScope.ts';
 import { JsonLines } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, vary } from './requestCalls.ts';
 
@@ -18,7 +18,7 @@ export class LinesResponse extends RequestCalls {
 
   /** One for each: the stream of a call goes on where another passes its deadline. */
   protected override callScope(): CallScope {
-    const scope = new CallScope(this.request.http);
+    const scope = this.scope.forOneCall();
     this.#scopes.push(scope);
     return scope;
   }

@@ -1,0 +1,271 @@
+import { startFaultyFront, type Fault } from '@petstore/testing/faultyFront';
+import { createTRPCClient, httpBatchLink, httpLink, splitLink, TRPCClientError } from '@trpc/client';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../gateway.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+import { callHeaders, hasIdempotencyKey, safeRetryLink, type SafeRetryOptions } from './index.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+/** Names in memory. `names.add` takes an `Idempotency-Key`, and ends when `gate` has. */
+function createNames(gate: Promise<void>) {
+  const names: string[] = [];
+  const router = t.router({
+    list: t.procedure.query(() => names),
+    fail: t.procedure.input(z.enum(['CONFLICT', 'NOT_FOUND'])).query(({ input: code }) => {
+      names.push(code);
+      throw new TRPCError({ code });
+    }),
+    names: t.router({
+      add: t.procedure
+        .meta({ idempotencyKey: true })
+        .input(z.string())
+        .mutation(async ({ input }) => {
+          if (names.includes(input)) throw new TRPCError({ code: 'CONFLICT' });
+          names.push(input);
+          await gate;
+          return input;
+        }),
+    }),
+    addAgain: t.procedure.input(z.string()).mutation(({ input }) => void names.push(input)),
+  });
+  return { names, router };
+}
+type Router = ReturnType<typeof createNames>['router'];
+
+/** A client of a gateway behind a front with these faults. Each random wait is a twentieth of what it may be. */
+async function start(
+  faults: readonly Fault[],
+  { gate = Promise.resolve(), ...options }: SafeRetryOptions<Router> & { readonly gate?: Promise<void> } = {},
+) {
+  vi.spyOn(Math, 'random').mockReturnValue(0.05);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const { names, router } = createNames(gate);
+  const gateway = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Names', version: '0.0.0' },
+  });
+  const front = await startFaultyFront((path, init) => gateway.fetch(`http://localhost${path}`, init));
+  onTestFinished(() => front.close());
+  front.faults.push(...faults);
+  const url = `${front.origin}/trpc`;
+  const client = createTRPCClient<Router>({
+    links: [
+      safeRetryLink({ idempotent: ['names.add'], ...options }),
+      splitLink({
+        condition: hasIdempotencyKey,
+        true: httpLink({ url, headers: callHeaders }),
+        false: httpBatchLink({ url, headers: callHeaders }),
+      }),
+    ],
+  });
+  return { client, names, url, ...front };
+}
+
+const keysOf = ({ requests }: Awaited<ReturnType<typeof start>>) =>
+  requests.map(({ headers }) => headers['idempotency-key']);
+
+const timeoutsOf = ({ requests }: Awaited<ReturnType<typeof start>>) =>
+  requests.map(({ headers }) => Number(/^(\d+)m$/.exec(String(headers['grpc-timeout']))?.[1]));
+
+const failed = (status: number, headers: Record<string, string> = {}, body = '<h1>Bad gateway</h1>') =>
+  new Response(body, { status, headers });
+const errorOf = async (call: Promise<unknown>) => {
+  const error = await call.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  expect(error).toBeInstanceOf(TRPCClientError);
+  return error as TRPCClientError<Router>;
+};
+const tooMany = (retryAfter?: string) =>
+  failed(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter }, '{"message":"Slow down."}');
+
+describe('safeRetryLink retries a query', () => {
+  it.each<[what: string, fault: () => Fault]>([
+    ['429', () => tooMany()],
+    ['502 with a page of a proxy', () => failed(502)],
+    ['503 with JSON of a proxy', () => failed(503, {}, '{"message":"Unavailable"}')],
+    ['504', () => failed(504, {}, '{"error":{"message":"Late","code":-32603,"data":{"httpStatus":504}}}')],
+    ['a connection that ends without a response', () => 'drop'],
+    ['a connection that is reset amid the response', () => 'cut'],
+  ])('after %s', async (_what, fault) => {
+    const { client, requests } = await start([fault()]);
+    expect(await client.list.query()).toEqual([]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('as often as `attempts` says, and rejects with the last error', async () => {
+    const last = failed(503, {}, '{"error":{"message":"Full.","code":-32603,"data":{"httpStatus":503}}}');
+    const { client, requests } = await start(['drop', 'cut', last], { attempts: 3 });
+    expect((await errorOf(client.list.query())).message).toBe('Full.');
+    expect(requests).toHaveLength(3);
+  });
+
+  it('never after another error of its procedure', async () => {
+    const { client, names } = await start([]);
+    await errorOf(client.fail.query('NOT_FOUND'));
+    await errorOf(client.fail.query('CONFLICT'));
+    expect(names).toEqual(['NOT_FOUND', 'CONFLICT']);
+  });
+
+  it('never where its headers cannot be made', async () => {
+    const { url } = await start([]);
+    const headers = vi.fn(() => Promise.reject(new Error('No token.')));
+    const client = createTRPCClient<Router>({ links: [safeRetryLink(), httpLink({ url, headers })] });
+    expect((await errorOf(client.list.query())).message).toBe('No token.');
+    expect(headers).toHaveBeenCalledOnce();
+  });
+});
+
+describe('safeRetryLink waits', () => {
+  const gapOf = ({ requests: [first, second] }: Awaited<ReturnType<typeof start>>) =>
+    (second?.at ?? 0) - (first?.at ?? 0);
+
+  it('as many seconds as Retry-After says, and tells the server how many are left of `timeoutMs`', async () => {
+    const started = await start([failed(503, { 'retry-after': '1' }, '{}')], { timeoutMs: 20_000 });
+    await started.client.list.query();
+    expect(gapOf(started)).toBeGreaterThan(990);
+    const [first = 0, second = 0] = timeoutsOf(started);
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBeLessThanOrEqual(20_000);
+    expect(first - second).toBeGreaterThan(950);
+  });
+
+  it('not longer than `maxDelayMs`: it rejects where Retry-After says more', async () => {
+    const { client, requests } = await start([tooMany('60')], { maxDelayMs: 5000 });
+    await errorOf(client.list.query());
+    expect(requests).toHaveLength(1);
+  });
+
+  it('not beyond `timeoutMs`: it rejects with the error at once', async () => {
+    const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+    const { client, requests } = await start([tooMany(inAMinute)], { maxDelayMs: 90_000, timeoutMs: 20_000 });
+    await errorOf(client.list.query());
+    expect(requests).toHaveLength(1);
+  });
+
+  it('for a random time up to 200 ms, which doubles with each attempt, without Retry-After', async () => {
+    const timer = vi.spyOn(globalThis, 'setTimeout');
+    const { client } = await start(['drop', 'drop', 'drop', 'drop'], { attempts: 5, timeoutMs: Infinity });
+    await client.list.query();
+    const waits = timer.mock.calls.map(([, ms]) => ms).filter((ms) => [10, 20, 40, 80].includes(ms ?? 0));
+    expect(waits).toEqual([10, 20, 40, 80]);
+  });
+});
+
+describe('safeRetryLink sends a mutation', () => {
+  it('again with the same key, so that it takes effect once', async () => {
+    const started = await start(['drop', 'cut', failed(502)]);
+    expect(await started.client.names.add.mutate('Ada')).toBe('Ada');
+    expect(started.names).toEqual(['Ada']);
+    const keys = keysOf(started);
+    expect(keys).toEqual(Array(4).fill(expect.stringMatching(/^[\da-f]{32}$/)));
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  it('with a key of its own', async () => {
+    const started = await start([]);
+    await Promise.all([started.client.names.add.mutate('Ada'), started.client.names.add.mutate('Bob')]);
+    expect(new Set(keysOf(started)).size).toBe(2);
+  });
+
+  it('with the key of its context', async () => {
+    const started = await start(['drop']);
+    await started.client.addAgain.mutate('Ada', { context: { idempotencyKey: 'order-1' } });
+    expect(keysOf(started)).toEqual(['order-1', 'order-1']);
+  });
+
+  it('once where it takes no key', async () => {
+    const { client, names, requests } = await start(['drop']);
+    await errorOf(client.addAgain.mutate('Ada'));
+    expect([names, requests.length]).toEqual([['Ada'], 1]);
+  });
+
+  it('once where the link that sends it has no callHeaders', async () => {
+    const { names, url, faults } = await start(['drop']);
+    const client = createTRPCClient<Router>({
+      links: [safeRetryLink({ idempotent: ['names.add'] }), httpLink({ url })],
+    });
+    await errorOf(client.names.add.mutate('Ada'));
+    expect([names, faults]).toEqual([['Ada'], []]);
+  });
+
+  it('again where an earlier request with its key still runs (409), and resolves with the first response', async () => {
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const { client, names, requests } = await start([], { gate });
+    const options = { context: { idempotencyKey: 'key-1' } };
+    const first = client.names.add.mutate('Ada', options);
+    await vi.waitFor(() => expect(names).toEqual(['Ada']));
+    const second = client.names.add.mutate('Ada', options);
+    await vi.waitFor(() => expect(requests).toHaveLength(2));
+    setTimeout(open, 300);
+    expect(await Promise.all([first, second])).toEqual(['Ada', 'Ada']);
+    expect([names, requests.length]).toEqual([['Ada'], 3]);
+  });
+
+  it('once where its procedure answers with 409', async () => {
+    const { client, requests } = await start([]);
+    await client.names.add.mutate('Ada');
+    await errorOf(client.names.add.mutate('Ada'));
+    expect(requests).toHaveLength(2);
+  });
+
+  it('by no batch: callHeaders rejects it, and says which link takes it', async () => {
+    const { url, requests } = await start([]);
+    const client = createTRPCClient<Router>({
+      links: [safeRetryLink({ idempotent: ['names.add'] }), httpBatchLink({ url, headers: callHeaders })],
+    });
+    const { message } = await errorOf(client.names.add.mutate('Ada'));
+    expect(message).toBe(
+      'The call of "names.add" has an idempotency key, which a batch cannot have: send it by httpLink. See hasIdempotencyKey.',
+    );
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('safeRetryLink ends a call', () => {
+  it('at once where its signal aborts during a wait', async () => {
+    const { client, requests } = await start([tooMany('5')]);
+    const abort = new AbortController();
+    const rejected = errorOf(client.list.query(undefined, { signal: abort.signal }));
+    await vi.waitFor(() => expect(requests).toHaveLength(1));
+    abort.abort();
+    expect((await rejected).cause?.name).toBe('AbortError');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('at once where its signal aborts during a request, and aborts the request', async () => {
+    const { client, requests } = await start(['hold']);
+    const abort = new AbortController();
+    const rejected = errorOf(client.list.query(undefined, { signal: abort.signal }));
+    await vi.waitFor(() => expect(requests).toHaveLength(1));
+    abort.abort(new Error('No longer needed.'));
+    expect((await rejected).message).toBe('No longer needed.');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('without a request where its signal has aborted before', async () => {
+    const { client, requests } = await start([]);
+    await errorOf(client.list.query(undefined, { signal: AbortSignal.abort() }));
+    expect(requests).toEqual([]);
+  });
+
+  it('after `timeoutMs`, while a request goes on', async () => {
+    const { client } = await start(['hold'], { timeoutMs: 50 });
+    const error = await errorOf(client.list.query());
+    expect([error.cause?.name, error.message]).toEqual([
+      'TimeoutError',
+      'The call took longer than 50 ms; whether it had an effect is unknown.',
+    ]);
+  });
+});
+
+it('callHeaders sends no Grpc-Timeout where a call has no limit', async () => {
+  const started = await start([], { timeoutMs: Infinity });
+  await started.client.list.query();
+  expect(timeoutsOf(started)).toEqual([NaN]);
+});

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/**
+ * What happens to a request: a response in place of the server's; `drop`, the server's response never arrives; `cut`, half
+ * of it does; `hold`, the request never arrives.
+ */
+export type Fault = Response | 'drop' | 'cut' | 'hold';
+
+/** A front as of a proxy or a network that fails. */
+export interface FaultyFront {
+  readonly origin: string;
+  /** The faults of the next requests, in their order. Those that come after are passed on. */
+  readonly faults: Fault[];
+  /** The requests that came, with what was made of them. */
+  readonly requests: {
+    readonly method: string;
+    readonly headers: IncomingMessage['headers'];
+    readonly at: number;
+  }[];
+  close(): Promise<void>;
+}
+
+/** Listens on a free port of 127.0.0.1, and passes requests on, to `fetch` of a gateway or of the platform. */
+export async function startFaultyFront(
+  pass: (path: string, init: RequestInit) => Promise<Response>,
+): Promise<FaultyFront> {
+  const faults: Fault[] = [];
+  const requests: FaultyFront['requests'] = [];
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { headers, method = '', socket, url = '' } = request;
+    requests.push({ method, headers, at: performance.now() });
+    const body = await buffer(request);
+    const fault = faults.shift();
+    if (fault === 'hold') return;
+    const init = { method, headers: headers as Record<string, string>, ...(body.length > 0 && { body }) };
+    const received = fault instanceof Response ? fault : await pass(url, init);
+    const text = Buffer.from(await received.arrayBuffer());
+    if (fault === 'drop') return void socket.destroy();
+    response.writeHead(received.status, [...received.headers].flat());
+    if (fault === 'cut') response.write(text.subarray(0, text.length / 2), () => socket.destroy());
+    else response.end(text);
+  }
+
+  const server = createServer((request, response) => void answer(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    faults,
+    requests,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
