@@ -12,6 +12,7 @@ import { basic } from './schemes/basic.ts';
 import { bearer } from './schemes/bearer.ts';
 import { cookie } from './schemes/cookie.ts';
 import { custom } from './schemes/custom.ts';
+import { jwt } from './schemes/jwt.ts';
 
 const t = initTRPC.context<{ who: string | undefined }>().meta<GatewayMeta>().create({ isDev: false });
 
@@ -228,8 +229,31 @@ it('pages of cors.origins may send the header of an API key', async () => {
 it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
   [[], /^authentication is an empty list/],
   [
-    [bearer({ verify: verify('a') }), bearer({ verify: verify('b') })],
-    /two schemes named "bearer".*name: "bearer2"/,
+    [apiKey({ verify: verify('a'), header: 'X-A' }), apiKey({ verify: verify('b'), header: 'X-B' })],
+    /two schemes named "apiKey".*name: "apiKey2"/,
+  ],
+  [
+    [bearer({ verify: verify('a') }), bearer({ verify: verify('b'), name: 'b' })],
+    /"bearer" and "b" both read "Authorization: Bearer", so that the second is never looked at.*verify/,
+  ],
+  [
+    [
+      jwt<string>({ issuer: 'a', audience: 'b', jwksUri: 'https://a/jwks', verify: () => 'c' }),
+      bearer({ verify: verify('a') }),
+    ],
+    /"jwt" and "bearer" both read "Authorization: Bearer"/,
+  ],
+  [
+    [basic({ verify: () => 'a' }), basic({ verify: () => 'b', name: 'b' })],
+    /"basic" and "b" both read "Authorization: Basic"/,
+  ],
+  [
+    [apiKey({ verify: verify('a') }), apiKey({ verify: verify('b'), name: 'b', header: 'x-api-key' })],
+    /"apiKey" and "b" both read "x-api-key"/,
+  ],
+  [
+    [cookie({ verify: verify('a'), cookie: 's' }), cookie({ verify: verify('b'), cookie: 's', name: 'b' })],
+    /"cookie" and "b" both read the cookie "s"/,
   ],
   [[bearer({ verify: verify('a'), name: 'my key' })], /a scheme named "my key": use letters/],
 ])('createGateway rejects the schemes %#', async (authentication, message) => {

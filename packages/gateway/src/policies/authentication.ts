@@ -30,7 +30,7 @@ interface AuthFailure {
   readonly challenges?: readonly string[];
 }
 
-/** @throws {GatewayError} for what is not a scheme, for an empty list, and for names that are invalid or not unique */
+/** @throws {GatewayError} for what is not a scheme, for an empty list, for two that read the same, and for names that are invalid or not unique */
 export function schemesOf<Identity>(
   authentication: Scheme<Identity> | readonly Scheme<Identity>[] | undefined,
 ): readonly Scheme<Identity>[] {
@@ -49,7 +49,15 @@ export function schemesOf<Identity>(
     );
   }
   const names = new Set<string>();
-  for (const { name } of schemes) {
+  const readers = new Map<string, string>();
+  for (const { name, reads } of schemes) {
+    const first = reads === undefined ? undefined : readers.get(reads);
+    if (first !== undefined) {
+      throw new GatewayError(
+        `The schemes "${first}" and "${name}" both read ${reads}, so that the second is never looked at: use one, whose verify takes the credentials of both.`,
+      );
+    }
+    if (reads !== undefined) readers.set(reads, name);
     // OpenAPI 3.1 §4.8.7.1
     if (!/^[\w.-]+$/.test(name)) {
       throw new GatewayError(

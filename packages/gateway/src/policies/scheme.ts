@@ -45,6 +45,11 @@ export interface Scheme<Identity = unknown> {
   /** What to send, as the message of a 401 says it: `"Authorization: Bearer <API key>"`. */
   readonly usage: string;
   /**
+   * What it reads all credentials of, such as a cookie: of two schemes that read the same, the second is never looked at.
+   * `undefined` where it leaves some to another scheme.
+   */
+  readonly reads?: string | undefined;
+  /**
    * Whether browsers add the credential on their own, also to what a page of another site sends. Such requests are
    * rejected (403) where they can change something.
    */

@@ -168,7 +168,7 @@ export interface GatewayMeta {
   /**
    * The scopes that a caller needs, all of them, over REST and tRPC: without one the call is 403. `scopes` of a scheme says
    * which an identity has. Beside `openapi`, so that a procedure can be built upon that has them:
-   * `const writer = t.procedure.meta({ scopes: ['pets:write'] })`.
+   * `const writer = t.procedure.meta({ scopes: ['pets:write'] })`. Those of a later `.meta()` replace them: list all.
    */
   readonly scopes?: readonly string[];
   /**

@@ -34,6 +34,7 @@ export function apiKey<Identity>({
     name,
     noun: 'API key',
     usage: `"${header}: <API key>"`,
+    reads: `"${lowerCase}"`,
     isAmbient: false,
     document,
     read(source) {

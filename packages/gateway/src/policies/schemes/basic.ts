@@ -29,6 +29,7 @@ export function basic<Identity>({
     name,
     noun: 'credential',
     usage: '"Authorization: Basic <user name and password>"',
+    reads: '"Authorization: Basic"',
     isAmbient: true,
     document,
     read: basicCredential,

@@ -29,6 +29,7 @@ export function bearer<Identity>({
     name,
     noun: 'API key',
     usage: '"Authorization: Bearer <API key>"',
+    reads: bearerReads,
     isAmbient: false,
     document,
     ...(resource && { protectedResource: resource.served }),
@@ -38,6 +39,9 @@ export function bearer<Identity>({
     challenge: bearerChallenge(realm, resource?.url),
   };
 }
+
+/** What schemes of bearer tokens read. */
+export const bearerReads = '"Authorization: Bearer"';
 
 // RFC 6750 §2.1: b64token. The scheme's name is case-insensitive (RFC 9110 §11.1).
 const scheme = /^bearer(?: |$)/i;

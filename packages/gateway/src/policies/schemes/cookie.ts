@@ -39,6 +39,7 @@ export function cookie<Identity>({
     name,
     noun: 'session',
     usage: `the cookie "${cookieName}"`,
+    reads: `the cookie "${cookieName}"`,
     isAmbient: true,
     document,
     // Connection parameters cannot stand in for a cookie: a page cannot read one that is HttpOnly.

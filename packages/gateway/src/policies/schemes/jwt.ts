@@ -5,7 +5,7 @@ import { shown } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import { RecentMap } from '../recentMap.ts';
 import type { HeaderSource, Nobody, Scheme } from '../scheme.ts';
-import { bearerChallenge, bearerToken } from './bearer.ts';
+import { bearerChallenge, bearerReads, bearerToken } from './bearer.ts';
 import { KeySet, unavailable, type Keys } from './keySet.ts';
 import { defaultRealm, type SchemeOptions } from './options.ts';
 import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
@@ -123,6 +123,7 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
     name,
     noun: 'access token',
     usage: '"Authorization: Bearer <access token>"',
+    reads: bearerReads,
     isAmbient: false,
     document,
     ...(resource && { protectedResource: resource.served }),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpRequest } from '@petstore/gateway';
+import { bearer, type HttpRequest } from '@petstore/gateway';
 import { jwt, type JwtOptions } from '@petstore/gateway/jwt';
 import { exportSPKI, generateKeyPair, importJWK, type JWTPayload } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -198,6 +198,19 @@ describe('a forged token', () => {
     const { scheme } = await start();
     expect(scheme.read({ header: () => `Bearer ${token}` }, request)).toBeNull();
   });
+});
+
+it('one bearer scheme takes API keys beside access tokens, by the verify of a jwt scheme', async () => {
+  const { issuer, scheme } = await start();
+  const keys = new Map([['psk_1', { sub: 'key' }]]);
+  const both = bearer<JWTPayload>({
+    verify: (token) => keys.get(token) ?? scheme.verify(token, request),
+  });
+  expect(await both.verify('psk_1', request)).toEqual({ sub: 'key' });
+  expect(await both.verify(await issuer.sign(), request)).toMatchObject({ sub: 'ada' });
+  for (const token of ['psk_2', 'a.b.c', 'x'.repeat(16_000)]) {
+    expect(await both.verify(token, request)).toBeUndefined();
+  }
 });
 
 describe('the issuer', () => {
