@@ -8,7 +8,8 @@ export { memoryState, type MemoryStateOptions } from './policies/memoryState.ts'
 export type { Bucket, State, Taken } from './policies/state.ts';
 export type { Limit } from './http/limit.ts';
 export type { Caller, RateLimitOptions } from './policies/rateLimit.ts';
-export type { CallResult, HookedCall, HookedResponse, Hooks, ReportedError } from './policies/hooks.ts';
+export type { HookedResponse } from './policies/hookedResponse.ts';
+export type { CallResult, HookedCall, Hooks, ReportedError } from './policies/hooks.ts';
 export type { Limits } from './policies/limits.ts';
 export type {
   ChallengeError,

@@ -1,11 +1,11 @@
 import type { TRPCError } from '@trpc/server';
 import { isThenable, type MaybePromise } from '../http/after.ts';
-import { isWritableHeader } from '../http/headers.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { discardStream, headersOf, isBodyStream, type Header, type HttpResponse } from '../http/response.ts';
-import type { ResponseDraft } from '../http/responseDraft.ts';
+import type { HttpResponse } from '../http/response.ts';
+import { clientError } from '../procedures/clientError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
+import type { HookedResponse } from './hookedResponse.ts';
 
 /** What `onCall` receives of a call. */
 export interface HookedCall<Context> {
@@ -72,6 +72,33 @@ export interface Hooks<Context> {
   readonly onError?: (error: ReportedError<Context>) => MaybePromise<void>;
 }
 
+/**
+ * Calls `onRequest` first, where there is one. It returns the response of `onRequest`, of `reject` where it throws, or of
+ * `next`.
+ */
+export function behindOnRequest<Scope extends { readonly request: HttpRequest }, Answer>(
+  onRequest: Hooks<never>['onRequest'],
+  reject: (error: TRPCError, scope: Scope) => HttpResponse,
+  next: (scope: Scope) => MaybePromise<Answer>,
+): (scope: Scope) => MaybePromise<Answer | HttpResponse> {
+  if (onRequest === undefined) return next;
+  const rejected = (scope: Scope, cause: unknown) => reject(clientError(failureOf(cause).error), scope);
+  return (scope) => {
+    if (scope.request.method === 'OPTIONS') return next(scope);
+    let response: ReturnType<typeof onRequest>;
+    try {
+      response = onRequest(scope.request);
+    } catch (cause) {
+      return rejected(scope, cause);
+    }
+    if (!isThenable(response)) return response ?? next(scope);
+    return Promise.resolve(response).then(
+      (settled) => settled ?? next(scope),
+      (cause: unknown) => rejected(scope, cause),
+    );
+  };
+}
+
 /** Runs a call. */
 export type RunCall = (
   procedure: Procedure,
@@ -136,96 +163,6 @@ class InputOnce implements RawInputs {
       return { cause };
     }
   }
-}
-
-/** A response that `onResponse` may change before it is written. */
-export class HookedResponse {
-  readonly headers: ResponseHeaders;
-  readonly #draft: ResponseDraft;
-
-  constructor(draft: ResponseDraft) {
-    this.#draft = draft;
-    this.headers = new ResponseHeaders(draft);
-  }
-
-  get status(): number {
-    return this.#draft.status;
-  }
-
-  /** @throws {RangeError} for what is not an integer from 200 to 599. 204, 205 and 304 leave out the body. */
-  set status(status: number) {
-    if (!Number.isInteger(status) || status < 200 || status > 599) {
-      throw new RangeError(`The status ${status} is not an integer from 200 to 599.`);
-    }
-    this.#draft.status = status;
-    if (status === 204 || status === 205 || status === 304) withoutBody(this.#draft);
-  }
-}
-
-/** The headers of a response, whose names have no case. */
-class ResponseHeaders implements Iterable<Header> {
-  readonly #draft: ResponseDraft;
-
-  constructor(draft: ResponseDraft) {
-    this.#draft = draft;
-  }
-
-  /** The value of the first header of this name. */
-  get(name: string): string | undefined {
-    return this.#draft.header(name.toLowerCase());
-  }
-
-  /**
-   * Replaces all headers of this name.
-   * @throws {TypeError} for an invalid name or value, and for what frames the message (`Content-Length`)
-   */
-  set(name: string, value: string): void {
-    requireWritable(name, value);
-    this.delete(name);
-    this.#draft.headers.push([name, value]);
-  }
-
-  /** Adds a header beside others of its name, such as `Set-Cookie`. @throws {TypeError} as `set` does */
-  append(name: string, value: string): void {
-    requireWritable(name, value);
-    this.#draft.headers.push([name, value]);
-  }
-
-  delete(name: string): void {
-    const all = headersOf(this.#draft);
-    const lower = name.toLowerCase();
-    const kept = all.filter(([other]) => other.toLowerCase() !== lower);
-    if (kept.length === all.length) return;
-    this.#draft.sharedHeaders = [];
-    this.#draft.headers = kept;
-  }
-
-  [Symbol.iterator](): Iterator<Header> {
-    return headersOf(this.#draft)[Symbol.iterator]();
-  }
-}
-
-function requireWritable(name: string, value: string): void {
-  if (isWritableHeader([name, value])) return;
-  throw new TypeError(`The response header ${JSON.stringify(name)} cannot be written as it is.`);
-}
-
-/** Removes the body of a response; one that is a stream is ended. */
-export function withoutBody(draft: ResponseDraft): void {
-  if (isBodyStream(draft.body)) void discardStream(draft.body);
-  draft.body = undefined;
-}
-
-/** Calls `onResponse`. @throws what it throws, and where it returns a promise */
-export function hookResponse(
-  onResponse: NonNullable<Hooks<never>['onResponse']>,
-  request: HttpRequest,
-  draft: ResponseDraft,
-): void {
-  const returned: unknown = onResponse(request, new HookedResponse(draft));
-  if (!isThenable(returned)) return;
-  void Promise.allSettled([returned]);
-  throw new TypeError('onResponse returned a promise: it must be synchronous.');
 }
 
 /** Reports errors to `onError`, whose own failure, at once or later, is dropped. */

@@ -33,6 +33,17 @@ export interface Policy<Identity> {
   readonly complete?: (scope: RequestScope<Identity>, response: ResponseDraft) => void;
 }
 
+/** Why a request is rejected before its body has come; `OPTIONS` never is. */
+export function arrive<Identity>(
+  policies: readonly Policy<Identity>[],
+  request: HttpRequest,
+): LimitError | undefined {
+  let rejection: LimitError | undefined;
+  for (const policy of policies) rejection ??= policy.arrive?.(request);
+  // A preflight costs what its rejection would, and a page whose preflight fails does not see why.
+  return request.method === 'OPTIONS' ? undefined : rejection;
+}
+
 /** Asks the policies in their order, up to the first that rejects the request. */
 export function admit<Identity>(
   policies: readonly Policy<Identity>[],

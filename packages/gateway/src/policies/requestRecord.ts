@@ -8,15 +8,22 @@ import { logUnexpected } from './errorLog.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProtocolName, RequestScope } from './requestScope.ts';
 
+/** The options of a gateway that receive errors. */
+interface Listeners {
+  readonly onExchange?: ((record: Exchange) => void) | undefined;
+  readonly onError?: unknown;
+  readonly rpc?: { readonly onError?: unknown } | undefined;
+}
+
 /** Reports requests when their responses are complete, to `onExchange` or, unexpected errors alone, to stderr. */
 export class Recorder {
   readonly #listener: ((record: Exchange) => void) | undefined;
+  /** The protocols whose errors are written to stderr where there is no listener. */
   readonly #logged: readonly ProtocolName[];
 
-  /** @param logged whose errors are written to stderr where there is no listener */
-  constructor(listener: ((record: Exchange) => void) | undefined, logged: readonly ProtocolName[]) {
-    this.#listener = listener;
-    this.#logged = logged;
+  constructor({ onExchange, onError, rpc }: Listeners) {
+    this.#listener = onExchange;
+    this.#logged = onError ? [] : rpc?.onError ? ['rest', 'other'] : ['rest', 'rpc', 'other'];
   }
 
   /** Whether every request is reported, and not only those that failed unexpectedly. */

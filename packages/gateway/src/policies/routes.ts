@@ -1,11 +1,8 @@
-import { TRPCError } from '@trpc/server';
 import { token } from '../http/headers.ts';
-import { isObject } from '../http/isObject.ts';
-import { BodyTooLargeError, type HttpRequest } from '../http/request.ts';
-import type { HttpResponse } from '../http/response.ts';
-import { shown } from '../http/unknownNames.ts';
+import type { HttpRequest } from '../http/request.ts';
+import type { Header, HttpResponse } from '../http/response.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
-import { LimitError } from '../procedures/limitError.ts';
+import type { ProtectedResource } from './scheme.ts';
 
 /** What the handler of a route is told besides the request. */
 export interface RouteContext<Identity> {
@@ -115,33 +112,25 @@ function parseKey(key: string): { readonly method: string; readonly path: string
   return { method, path };
 }
 
-/** The value of `Allow`. */
-export const allowOf = (methods: ReadonlyMap<string, unknown>): string =>
-  [
-    ...[...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
-    'OPTIONS',
-  ].join(', ');
-
-/** The error that answers what a handler threw; `undefined` for an unexpected one. */
-export function routeError(cause: unknown, request: HttpRequest): TRPCError | undefined {
-  if (cause instanceof BodyTooLargeError) {
-    return new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message });
+/**
+ * Serves the metadata of a protected resource, to pages of any origin: it is public, and clients in browsers read it.
+ * @throws {GatewayError} where something else is served at its path
+ */
+export function addMetadata<Identity>(
+  routes: RouteTable<Identity>,
+  resource: ProtectedResource,
+  scopes: readonly string[],
+): void {
+  const { path } = resource;
+  if (routes.has(path)) {
+    throw new GatewayError(
+      `The metadata of a protected resource and something else are served at "${path}": give each scheme a resource of its own, and routes another path.`,
+    );
   }
-  if (request.isAborted) {
-    return new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });
-  }
-  return cause instanceof TRPCError ? cause : undefined;
+  const headers: readonly Header[] = [
+    ['content-type', 'application/json'],
+    ['access-control-allow-origin', '*'],
+  ];
+  const body = JSON.stringify(resource.document(scopes));
+  routes.add(path, { handler: () => ({ status: 200, headers, body }) });
 }
-
-/** @throws {TypeError} where the handler of a route returned what is not a response */
-export function requireResponse(response: unknown, { method, path }: HttpRequest): HttpResponse {
-  if (isObject(response) && typeof response['status'] === 'number' && isIterable(response['headers'])) {
-    return response as unknown as HttpResponse;
-  }
-  throw new TypeError(
-    `The route ${method} ${path} returned ${shown(response)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }.`,
-  );
-}
-
-const isIterable = (value: unknown) =>
-  typeof value === 'object' && value !== null && Symbol.iterator in value;

@@ -2,24 +2,45 @@ import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
+import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../openapi/errorFormat.ts';
 import type { Place } from '../../openapi/places.ts';
+import type { ErrorReporter } from '../../policies/hooks.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { clientMessage, codeMessage } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
 import { shownError } from '../../procedures/shownError.ts';
 
 type Places = ReadonlyMap<PropertyKey, Place>;
 
-export type ErrorResponse = ReturnType<typeof createErrorResponse>;
+export type ErrorResponse = ReturnType<typeof errorResponseOf>;
+
+/** @param reporter receives each error before it is answered, with the type of the one of `procedures` that was called */
+export function createErrorResponse(
+  format: ErrorFormat,
+  reporter: ErrorReporter | undefined,
+  procedures: readonly Procedure[],
+): ErrorResponse {
+  const errorResponse = errorResponseOf(format);
+  if (reporter === undefined) return errorResponse;
+  const types = new Map(procedures.map(({ path, type }) => [path, type]));
+  return (error, scope, ...others) => {
+    const { context: ctx, operation: path, request } = scope;
+    const type = types.get(path ?? '') ?? 'unknown';
+    // The error of a call whose client disconnected is not answered.
+    if (!request.isAborted) reporter.report({ error, path, type, input: undefined, ctx, request });
+    return errorResponse(error, scope, ...others);
+  };
+}
 
 /**
  * Makes the REST response of an error: the status follows from tRPC's code, or from what the procedure declares, and the
  * body from the format. Unexpected errors (5xx) and limits are recorded in the scope.
  */
-export function createErrorResponse(format: ErrorFormat) {
+function errorResponseOf(format: ErrorFormat) {
   const shared: readonly Header[] = [['content-type', format.contentType]];
   /**
    * @param declared the errors that the procedure declares
@@ -49,6 +70,22 @@ export function createErrorResponse(format: ErrorFormat) {
     else if (shown.status >= 500) scope.error = error;
     return response;
   };
+}
+
+/** Makes the response to malformed HTTP, which an adapter rejects, in the format of REST errors. */
+export function rejectionResponse(
+  format: ErrorFormat,
+  scope: RequestScope,
+  { status, code, message }: HttpRejection,
+): ResponseDraft {
+  const shown = { code, message, status, isDeclared: false, data: undefined, issues: [], error: undefined };
+  if (status === 414) scope.limit = 'url-bytes';
+  if (status === 431) scope.limit = 'header-bytes';
+  return new ResponseDraft(
+    status,
+    [['content-type', format.contentType]],
+    JSON.stringify(format.body(shown)),
+  );
 }
 
 /** An error of a REST request whose status has no code of tRPC's. */

@@ -2,6 +2,7 @@ import { getErrorShape, transformTRPCResponse, type AnyTRPCRouter, type TRPCErro
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
+import type { ErrorReporter } from '../../policies/hooks.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
 
@@ -14,11 +15,26 @@ export type TrpcErrorResponse = (
   headers?: readonly Header[],
 ) => ResponseDraft;
 
+/** @param reporter receives each error before it is answered, unless its call has: those of policies */
+export function createTrpcErrorResponse(
+  router: AnyTRPCRouter,
+  reporter: ErrorReporter | undefined,
+): TrpcErrorResponse {
+  const errorResponse = errorResponseOf(router);
+  if (reporter === undefined) return errorResponse;
+  return (error, scope, headers) => {
+    reporter.reportOnce({ error, request: scope.request, ...unknown });
+    return errorResponse(error, scope, headers);
+  };
+}
+
+/** What is known of an error that belongs to no call. */
+const unknown = { type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
+
 /** One error, unbatched: every link of the client reads it, whatever was called. */
-export function createTrpcErrorResponse(router: AnyTRPCRouter): TrpcErrorResponse {
+function errorResponseOf(router: AnyTRPCRouter): TrpcErrorResponse {
   // Whatever the router says: these errors are the gateway's own, and their stacks too.
   const config = { ...router._def._config, isDev: false };
-  const unknown = { type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
   const bodyOf = (shape: object) => JSON.stringify(transformTRPCResponse(config, { error: shape } as never));
   return (error, scope, headers = [jsonType]) => {
     let status = 500;

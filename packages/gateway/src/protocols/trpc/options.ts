@@ -8,8 +8,9 @@ import type { ClientAddress } from '../../policies/clientAddress.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
 import type { Exchange } from '../../policies/exchange.ts';
 import type { FailedAttempts } from '../../policies/failedAttempts.ts';
+import type { ErrorReporter } from '../../policies/hooks.ts';
 import type { Idempotency } from '../../policies/idempotency.ts';
-import { requirePositiveIntegers, type Limits } from '../../policies/limits.ts';
+import { defaultBatchSize, requirePositiveIntegers, type Limits } from '../../policies/limits.ts';
 import type { Target } from '../../policies/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
@@ -26,6 +27,32 @@ export type RpcOptions<Router extends AnyTRPCRouter> = Pick<
   HTTPBaseHandlerOptions<Router, HttpRequest>,
   'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
 >;
+
+/** The options with what else decides: `maxInFlight`, and `onError` of the gateway, which is called before theirs. */
+export function rpcSettings<Router extends AnyTRPCRouter>(
+  options: RpcOptions<Router> = {},
+  { maxInFlight }: Limits,
+  reporter: ErrorReporter | undefined,
+): TrpcSettings['rpc'] {
+  const rpc = options as RpcOptions<AnyTRPCRouter>;
+  return {
+    ...rpc,
+    ...(reporter && { onError: reportedToBoth(reporter, rpc.onError) }),
+    maxBatchSize: Math.min(rpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
+  };
+}
+
+/** `onError`, and behind it that of `rpc`, whose own failure tRPC answers. */
+function reportedToBoth(
+  reporter: ErrorReporter,
+  onError: RpcOptions<AnyTRPCRouter>['onError'],
+): NonNullable<RpcOptions<AnyTRPCRouter>['onError']> {
+  return (reported) => {
+    const { ctx, error, input, path, req, type } = reported;
+    reporter.report({ error, path, type, input, ctx, request: req });
+    return onError?.(reported);
+  };
+}
 
 /** What all requests over HTTP share. */
 export interface TrpcSettings {

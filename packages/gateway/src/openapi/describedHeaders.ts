@@ -1,0 +1,33 @@
+import type { z } from 'zod';
+import type { DescribedHeaders } from '../policies/cors.ts';
+import type { Scheme } from '../policies/scheme.ts';
+import { isZod } from '../procedures/isZod.ts';
+import type { Operation } from './operation.ts';
+
+/** The headers that metadata and schemes describe, of requests and of responses, and all methods: what CORS allows by itself. */
+export function describedHeaders(
+  operations: readonly Operation[],
+  schemes: readonly Scheme[],
+  routeMethods: readonly string[],
+): DescribedHeaders {
+  return {
+    request: [
+      ...operations.flatMap(({ input, rest }) => [
+        ...namesOf(rest.requestHeaders),
+        ...input.headers.flatMap(({ place }) => (place.in === 'header' ? [place.name] : [])),
+      ]),
+      // A page must be allowed to send an API key's header.
+      ...schemes.flatMap(({ document }) => (document['in'] === 'header' ? [String(document['name'])] : [])),
+    ],
+    response: operations
+      .flatMap(({ input, rest }) => [
+        ...namesOf(rest.responseHeaders),
+        ...(rest.method === 'QUERY' && input.body ? ['Accept-Query'] : []),
+      ])
+      .concat(schemes.some(({ protectedResource }) => protectedResource) ? ['WWW-Authenticate'] : []),
+    methods: [...operations.map(({ rest }) => rest.method), ...routeMethods],
+  };
+}
+
+const namesOf = (headers: object = {}) =>
+  Object.keys(isZod(headers) ? (headers as z.ZodObject).shape : headers);

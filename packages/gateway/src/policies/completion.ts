@@ -1,0 +1,58 @@
+// Hot path: every response runs through it.
+import { TRPCError } from '@trpc/server';
+import type { HttpResponse } from '../http/response.ts';
+import { ResponseDraft } from '../http/responseDraft.ts';
+import { responseHook } from './hookedResponse.ts';
+import type { Hooks } from './hooks.ts';
+import type { Policy } from './policy.ts';
+import type { Recorder } from './requestRecord.ts';
+import type { RequestScope } from './requestScope.ts';
+
+export interface CompletionOptions<Identity> {
+  /** In the order in which they complete a response. */
+  readonly policies: readonly Policy<Identity>[];
+  readonly onResponse: Hooks<never>['onResponse'];
+  readonly recorder: Recorder;
+  readonly errorResponse: (error: TRPCError, scope: RequestScope<Identity>) => ResponseDraft;
+}
+
+/** What happens to every response: the policies complete it, `onResponse` last, and it is reported. */
+export interface Completion<Identity> {
+  readonly complete: (scope: RequestScope<Identity>, response: HttpResponse) => HttpResponse;
+  /** The response to an error that is the gateway's own, or of a page: 500, completed. */
+  readonly rescue: (scope: RequestScope<Identity>, cause: unknown) => HttpResponse;
+}
+
+export function createCompletion<Identity>({
+  policies,
+  onResponse,
+  recorder,
+  errorResponse,
+}: CompletionOptions<Identity>): Completion<Identity> {
+  const completing = policies.filter((policy) => policy.complete);
+  if (onResponse) completing.push(responseHook(onResponse, errorResponse, [...completing]));
+
+  function finish(scope: RequestScope<Identity>, response: ResponseDraft): ResponseDraft {
+    if (scope.headers) for (const header of scope.headers) response.headers.push(header);
+    for (const policy of completing) policy.complete?.(scope, response);
+    response.headers.push(['x-request-id', scope.requestId]);
+    recorder.response(scope, response);
+    return response;
+  }
+
+  function rescue(scope: RequestScope<Identity>, cause: unknown): HttpResponse {
+    const response = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }), scope);
+    scope.error = cause;
+    return finish(scope, response);
+  }
+
+  function complete(scope: RequestScope<Identity>, response: HttpResponse): HttpResponse {
+    try {
+      return finish(scope, response instanceof ResponseDraft ? response : ResponseDraft.of(response));
+    } catch (error) {
+      return rescue(scope, error);
+    }
+  }
+
+  return { complete, rescue };
+}

@@ -1,0 +1,94 @@
+import { TRPCError } from '@trpc/server';
+import { after, type MaybePromise } from '../../http/after.ts';
+import { isObject } from '../../http/isObject.ts';
+import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import type { HttpResponse } from '../../http/response.ts';
+import { ResponseDraft } from '../../http/responseDraft.ts';
+import { shown } from '../../http/unknownNames.ts';
+import { admit, type Policy, type Target } from '../../policies/policy.ts';
+import type { RequestScope } from '../../policies/requestScope.ts';
+import type { Route, RouteTable } from '../../policies/routes.ts';
+import { LimitError } from '../../procedures/limitError.ts';
+import type { ErrorResponse } from './errorResponse.ts';
+
+export interface RoutesOptions<Identity> {
+  readonly routes: RouteTable<Identity>;
+  /** What a route with `protect` passes. */
+  readonly policies: readonly Policy<Identity>[];
+  readonly errorResponse: ErrorResponse;
+}
+
+/** Serves what is beside the router, the document among it. Errors are written as those of REST, 404 too. */
+export function createRouteServer<Identity>({ routes, policies, errorResponse }: RoutesOptions<Identity>) {
+  function serveRoute(scope: RequestScope<Identity>): MaybePromise<HttpResponse> {
+    const { request } = scope;
+    const methods = routes.at(request.path);
+    if (methods === undefined) {
+      const error = new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' });
+      return errorResponse(error, scope);
+    }
+    const route = methods.get(request.method === 'HEAD' ? 'GET' : request.method);
+    if (route === undefined) {
+      const allow = allowOf(methods);
+      if (request.method === 'OPTIONS') return new ResponseDraft(204, [['allow', allow]]);
+      const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
+      return errorResponse(error, scope, [['allow', allow]]);
+    }
+    if (!route.protect) return runRoute(route, scope);
+    return after(admit(policies, scope, protectedRoute), (error) =>
+      error ? errorResponse(error, scope) : runRoute(route, scope),
+    );
+  }
+
+  function runRoute(route: Route<Identity>, scope: RequestScope<Identity>): MaybePromise<HttpResponse> {
+    const { identity, request, requestId: id } = scope;
+    const failed = (cause: unknown) => {
+      const error = routeError(cause, request);
+      if (error === undefined) throw cause;
+      return errorResponse(error, scope);
+    };
+    try {
+      const response = route.handler(request, { identity, requestId: id });
+      return response instanceof Promise
+        ? response.then((settled) => requireResponse(settled, request)).catch(failed)
+        : requireResponse(response, request);
+    } catch (cause) {
+      return failed(cause);
+    }
+  }
+
+  return serveRoute;
+}
+
+const protectedRoute: Target = { callCount: 1, isPublic: false };
+
+/** The value of `Allow`. */
+const allowOf = (methods: ReadonlyMap<string, unknown>): string =>
+  [
+    ...[...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
+    'OPTIONS',
+  ].join(', ');
+
+/** The error that answers what a handler threw; `undefined` for an unexpected one. */
+function routeError(cause: unknown, request: HttpRequest): TRPCError | undefined {
+  if (cause instanceof BodyTooLargeError) {
+    return new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message });
+  }
+  if (request.isAborted) {
+    return new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });
+  }
+  return cause instanceof TRPCError ? cause : undefined;
+}
+
+/** @throws {TypeError} where the handler of a route returned what is not a response */
+function requireResponse(response: unknown, { method, path }: HttpRequest): HttpResponse {
+  if (isObject(response) && typeof response['status'] === 'number' && isIterable(response['headers'])) {
+    return response as unknown as HttpResponse;
+  }
+  throw new TypeError(
+    `The route ${method} ${path} returned ${shown(response)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }.`,
+  );
+}
+
+const isIterable = (value: unknown) =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value;
