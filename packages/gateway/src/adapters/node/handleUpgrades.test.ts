@@ -97,6 +97,27 @@ describe('handleUpgrades', () => {
     },
   );
 
+  it('rejects the promise of a gateway', async () => {
+    const server = await serverOf(() => {});
+    expect(() => handleUpgrades(server, Promise.resolve(service) as never)).toThrow(
+      'handleUpgrades takes a gateway, not a promise: handleUpgrades(server, await createGateway({ … })).',
+    );
+    expect(server.listenerCount('upgrade')).toBe(0);
+  });
+
+  it('leaves a path of neither of two gateways of one server to its request listener, and opens those of each', async () => {
+    const server = await serverOf((request, response) => response.end(`server ${request.url}`));
+    const first = handleUpgrades(server, service);
+    const second = handleUpgrades(server, { ...service, serves: (path) => path.startsWith('/other') });
+    const text = sends(server, `${handshake.replace('/socket', '/elsewhere')}\r\n`);
+    await until(() => expect(text()).toMatch(/server \/elsewhere$/));
+    const body = sends(server, h2c('/elsewhere/write'));
+    await until(() => expect(body()).toMatch(/server \/elsewhere\/write$/));
+    await openAt(server, '/trpc');
+    await openAt(server, '/other');
+    expect([first.connections(), second.connections()]).toEqual([1, 1]);
+  });
+
   it.each(['/trpc/write', '/elsewhere'])(
     'leaves %s to the server’s request listener where another protocol is named, with the body',
     async (path) => {

@@ -2,7 +2,7 @@ import type { Server } from 'node:net';
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { Drain } from '../server/drain.ts';
 import { OpenSockets } from '../server/openSockets.ts';
-import type { Listening } from '../server/serveOptions.ts';
+import { requireService, type Listening } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { noLimits, type NodeHandlerOptions } from './nodeHandler.ts';
 import { prefixRemover } from './prefix.ts';
@@ -26,9 +26,11 @@ export interface Upgrades extends Pick<Listening, 'inFlight'> {
  * Opens the WebSockets of a gateway on a server of yours, `node:http` or `node:https`, beside `nodeHandler`:
  * `handleUpgrades(server, gateway)`. Paths that are not the gateway's are left to the server's other `upgrade` listeners,
  * such as Vite's or socket.io's.
+ * Of several gateways on one server, each opens those of its own paths.
  * @param server what `createServer` or `app.listen` returns
  */
 export function handleUpgrades(server: Server, service: Service, options: NodeHandlerOptions = {}): Upgrades {
+  requireService('handleUpgrades', service, 'server, ');
   const { maxBodyBytes = defaultBodyBytes, maxStreamBytes = maxBodyBytes } = service;
   const limits = { ...noLimits, maxBodyBytes, maxStreamBytes };
   const withoutPrefix = prefixRemover(options.prefix);

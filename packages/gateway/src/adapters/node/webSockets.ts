@@ -11,15 +11,26 @@ import type { NodeRequest } from './request.ts';
 import type { Responder } from './responder.ts';
 import { NativeSocket, NodeSocket } from './socket.ts';
 
+type Serves = (url: string) => boolean;
+
 export interface WebSocketsOptions {
   readonly service: Service;
   readonly sockets: OpenSockets;
   readonly responder: Responder;
   readonly receive: (message: Http.IncomingMessage, res: Http.ServerResponse) => NodeRequest;
   /** Whether a target is the service's. Upgrades of others are left to the other listeners of the server. Default: all are. */
-  readonly serves?: ((url: string) => boolean) | undefined;
+  readonly serves?: Serves | undefined;
   /** A connection has become a WebSocket. */
   readonly onUpgrade?: (connection: Socket) => void;
+}
+
+/** What each service of a server serves. */
+const attached = new WeakMap<Server, Serves[]>();
+
+function attachedTo(server: Server): Serves[] {
+  const all = attached.get(server) ?? [];
+  attached.set(server, all);
+  return all;
 }
 
 /** How long a client may take to read what is unsent when a server has stopped. */
@@ -43,6 +54,8 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
   const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } = service;
   const admitted = openerOf(maxMessageBytes);
   const unauthenticated = openerOf(Math.min(maxMessageBytes, maxUnauthenticatedBytes));
+  const all = attachedTo(server);
+  all.push(serves);
   /** Those of WebSockets, until they end. */
   const connections = new Set<Socket>();
 
@@ -50,7 +63,9 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
     const upgrading = { message, connection, head };
     if (!serves(message.url ?? '')) {
       // Without a listener Node would handle it as a request.
-      if (server.listenerCount('upgrade') === 1) handleAsRequest(server, upgrading);
+      const isTaken = all.some((each) => each(message.url ?? ''));
+      const hasOthers = server.listenerCount('upgrade') > all.length;
+      if (!isTaken && !hasOthers && serves === all[0]) handleAsRequest(server, upgrading);
       return;
     }
     // The same listener each time: one connection may get here often.
@@ -78,7 +93,7 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
     else if (decided instanceof Promise) responder.count(finish(upgrading, request, decided));
     else responder.respond(request, decided);
   });
-  handleBodiesAsRequests(server, serves);
+  if (all.length === 1) handleBodiesAsRequests(server, all);
 
   /** What the service decides on a request: 500 where it throws, which it must not. */
   function decisionOn(request: NodeRequest): HttpResponse | ReturnType<NonNullable<Service['upgrade']>> {
@@ -193,13 +208,13 @@ const optionsOf = (value = '') => value.split(',').map((option) => option.trim()
  * Makes Node handle requests for upgrades that have a body as it does without a listener: Java's HttpClient names HTTP/2 in
  * each first request. Node 22.21 and 24.9 have this method, and document it as an option of `createServer`.
  */
-function handleBodiesAsRequests(server: Server, serves: (url: string) => boolean): void {
+function handleBodiesAsRequests(server: Server, all: readonly Serves[]): void {
   const hooked: Server & { shouldUpgradeCallback?: (message: Http.IncomingMessage) => boolean } = server;
   const { shouldUpgradeCallback } = hooked;
   if (!shouldUpgradeCallback) return;
   hooked.shouldUpgradeCallback = (message) => {
-    if (serves(message.url ?? '')) return !hasBody(message);
-    return server.listenerCount('upgrade') > 1 && shouldUpgradeCallback.call(server, message);
+    if (all.some((serves) => serves(message.url ?? ''))) return !hasBody(message);
+    return server.listenerCount('upgrade') > all.length && shouldUpgradeCallback.call(server, message);
   };
 }
 

@@ -55,11 +55,14 @@ const names = {
   maxUnsentSocketBytes: true,
 } satisfies Record<keyof ServeOptions, true>;
 
-/** @throws {TypeError} for what is not a gateway, such as the promise of one */
-export function requireService(caller: string, service: Service): void {
+/**
+ * @param before the arguments of the caller in front of the gateway
+ * @throws {TypeError} for what is not a gateway, such as the promise of one
+ */
+export function requireService(caller: string, service: Service, before = ''): void {
   if (typeof (service as Service | undefined)?.handle === 'function') return;
   throw new TypeError(
-    `${caller} takes a gateway, not ${shown(service)}: ${caller}(await createGateway({ … })).`,
+    `${caller} takes a gateway, not ${shown(service)}: ${caller}(${before}await createGateway({ … })).`,
   );
 }
 
