@@ -33,7 +33,7 @@ export async function startShelter(options: ShelterOptions): Promise<Shelter> {
     const gateway = await createGateway({
       router: shelterRouter,
       document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
-      authentication: bearer({ verify: createKeyVerifier({ keys: store.keys, apiKey }) }),
+      authentication: bearer({ noun: 'API key', verify: createKeyVerifier({ keys: store.keys, apiKey }) }),
       createContext: ({ reply, identity, idempotencyKey }) => ({
         store,
         reply,

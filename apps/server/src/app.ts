@@ -19,7 +19,7 @@ import { listenFault } from './listenFault.ts';
 import type { MetricsSnapshot } from './metrics/index.ts';
 import { originOf } from './originOf.ts';
 import { countByExecution } from './countByExecution.ts';
-import { realm, service } from './service.ts';
+import { apiKey, service } from './service.ts';
 import { storeChecks } from './storeChecks.ts';
 import { storeFailure } from './storeFailure.ts';
 import { warnIfRoot } from './warnIfRoot.ts';
@@ -99,7 +99,7 @@ export async function startServer(
         caller: identity?.hash,
         idempotencyKey,
       }),
-      authentication: bearer({ realm, verify: authenticateWith(verify) }),
+      authentication: bearer({ ...apiKey, verify: authenticateWith(verify) }),
       routes: { ...health, ...docsPage() },
     });
     const host = await serve(gateway, { ...listenOptions(configuration), reusePort: isWorker }).catch(

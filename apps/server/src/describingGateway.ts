@@ -2,14 +2,14 @@ import type { KeyIdentity } from '@petstore/core';
 import { bearer, createGateway, type Gateway } from '@petstore/gateway';
 import type { Configuration } from './configuration.ts';
 import { edgeOptions } from './edgeOptions.ts';
-import { realm, service } from './service.ts';
+import { apiKey, service } from './service.ts';
 
 /** A gateway as the service's, which describes it and is never called: it needs no store. */
 export const describingGateway = (configuration: Configuration): Promise<Gateway> =>
   createGateway<typeof service.router, KeyIdentity>({
     ...service,
     ...edgeOptions(configuration),
-    authentication: bearer({ realm, verify: neverCalled }),
+    authentication: bearer({ ...apiKey, verify: neverCalled }),
     createContext: neverCalled,
   });
 

@@ -1,7 +1,7 @@
 import { appRouter } from '@petstore/core';
 
-/** The realm of `WWW-Authenticate`. */
-export const realm = 'petstore';
+/** What `bearer` says of the credential: the realm of `WWW-Authenticate`, and its name in messages. */
+export const apiKey = { realm: 'petstore', noun: 'API key' } as const;
 
 /** What the gateway is told about the pet store, whether it serves it or only describes it. */
 export const service = {

@@ -1,4 +1,5 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
+import { namesOf } from './http/unknownNames.ts';
 import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './openapi/errorFormat.ts';
@@ -134,18 +135,16 @@ export const gatewayOptions = {
   callTimeoutMs: 'checked',
 } satisfies Record<keyof AnyOptions, Expected>;
 
-const names = <Options>(options: Record<keyof Options, true>): readonly string[] => Object.keys(options);
-
-/** The members of options that are objects. */
-export const nestedOptions: Readonly<Partial<Record<keyof AnyOptions, readonly string[]>>> = {
-  rpc: names<RpcOptions<AnyTRPCRouter>>({
+/** The members of options that are objects, by the path of the option. */
+export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
+  rpc: namesOf<RpcOptions<AnyTRPCRouter>>({
     allowBatching: true,
     allowMethodOverride: true,
     maxBatchSize: true,
     responseMeta: true,
     onError: true,
   }),
-  sockets: names<SocketOptions>({
+  sockets: namesOf<SocketOptions>({
     keepAlive: true,
     dangerouslyDisablePong: true,
     experimental_encoder: true,
@@ -157,7 +156,12 @@ export const nestedOptions: Readonly<Partial<Record<keyof AnyOptions, readonly s
     maxWaiting: true,
     maxWaitingPerAddress: true,
   }),
-  document: names<DocumentOptions>({
+  'sockets.keepAlive': namesOf<NonNullable<SocketOptions['keepAlive']>>({
+    enabled: true,
+    pingMs: true,
+    pongWaitMs: true,
+  }),
+  document: namesOf<DocumentOptions>({
     title: true,
     version: true,
     description: true,
@@ -166,15 +170,16 @@ export const nestedOptions: Readonly<Partial<Record<keyof AnyOptions, readonly s
     tags: true,
     transform: true,
   }),
-  rateLimit: names<RateLimitOptions<unknown>>({ requests: true, windowSeconds: true, key: true }),
-  failedAttempts: names<FailedAttemptsOptions>({ attempts: true, windowSeconds: true }),
-  idempotency: names<IdempotencyOptions<unknown>>({
+  'document.license': namesOf<NonNullable<DocumentOptions['license']>>({ name: true, identifier: true }),
+  rateLimit: namesOf<RateLimitOptions<unknown>>({ requests: true, windowSeconds: true, key: true }),
+  failedAttempts: namesOf<FailedAttemptsOptions>({ attempts: true, windowSeconds: true }),
+  idempotency: namesOf<IdempotencyOptions<unknown>>({
     state: true,
     ttlMs: true,
     maxBytes: true,
     caller: true,
   }),
-  cors: names<CorsOptions>({
+  cors: namesOf<CorsOptions>({
     origins: true,
     credentials: true,
     allowHeaders: true,

@@ -6,6 +6,7 @@ import { apiKey } from './policies/schemes/apiKey.ts';
 import { basic } from './policies/schemes/basic.ts';
 import { cookie } from './policies/schemes/cookie.ts';
 import { custom } from './policies/schemes/custom.ts';
+import { jwt } from './policies/schemes/jwt.ts';
 import { GatewayError } from './procedures/gatewayError.ts';
 
 const right = {
@@ -43,6 +44,23 @@ it.each<[options: object, sentence: string]>([
   [
     { failedAttempts: { attempts: 1, windowSeconds: 1, windowMs: 1 } },
     '"windowMs" is not an option of failedAttempts; leave it out.',
+  ],
+  [
+    { document: { title: 'a', version: '1', license: { name: 'MIT', identifer: 'MIT' } } },
+    '"identifer" is not an option of document.license; did you mean "identifier"?',
+  ],
+  [
+    { sockets: { keepAlive: { enabled: true, pingMS: 1, pongWait: 1 } } },
+    '"pingMS" is not an option of sockets.keepAlive; did you mean "pingMs"?\n' +
+      '"pongWait" is not an option of sockets.keepAlive; did you mean "pongWaitMs"?',
+  ],
+  [
+    { routes: { '/healthz': { handler: () => ({ status: 200, headers: [] }), protected: true } } },
+    '"protected" is not an option of the route "/healthz"; did you mean "protect"?',
+  ],
+  [
+    { routes: { 'POST /a': { handle: () => ({ status: 200, headers: [] }) } } },
+    '"handle" is not an option of the route "POST /a"; did you mean "handler"?',
   ],
 ])('createGateway rejects unknown options: %j', async (options, sentence) => {
   await expect(createGateway({ ...right, ...options })).rejects.toThrow(new GatewayError(sentence));
@@ -105,6 +123,52 @@ it.each([
   ],
 ])('%s rejects a missing verify', (name, create) => {
   expect(create).toThrow(new GatewayError(`${name}: verify is undefined; it must be a function.`));
+});
+
+const verify = () => undefined;
+
+it.each<[sentence: string, create: () => unknown]>([
+  ['"relm" is not an option of bearer; did you mean "realm"?', () => bearer({ verify, relm: 'a' } as never)],
+  ['"header" is not an option of bearer; leave it out.', () => bearer({ verify, header: 'X-Key' } as never)],
+  [
+    '"verfy" is not an option of bearer; did you mean "verify"?\nbearer: verify is undefined; it must be a function.',
+    () => bearer({ verfy: verify } as never),
+  ],
+  [
+    '"headers" is not an option of apiKey; did you mean "header"?',
+    () => apiKey({ verify, headers: 'X-Key' } as never),
+  ],
+  ['"noun" is not an option of basic; leave it out.', () => basic({ verify, noun: 'password' } as never)],
+  [
+    '"scope" is not an option of cookie; did you mean "scopes"?',
+    () => cookie({ cookie: 'a', verify, scope: () => [] } as never),
+  ],
+  [
+    '"header" is not an option of custom; leave it out.',
+    () =>
+      custom({
+        name: 'a',
+        read: verify,
+        verify,
+        challenge: 'A',
+        document: { type: 'http' },
+        header: 'a',
+      } as never),
+  ],
+  [
+    '"algorithm" is not an option of jwt; did you mean "algorithms"?',
+    () => jwt({ issuer: 'a', audience: 'a', jwksUri: 'https://a.example/jwks', algorithm: 'RS256' } as never),
+  ],
+  [
+    '"authorizationServer" is not an option of protectedResource; did you mean "authorizationServers"?',
+    () =>
+      bearer({
+        verify,
+        protectedResource: { resource: 'https://a.example', authorizationServer: ['https://b.example'] },
+      } as never),
+  ],
+])('a scheme rejects its unknown options: %s', (sentence, create) => {
+  expect(create).toThrow(new GatewayError(sentence));
 });
 
 it('a route that returns no response is answered 500, and the log names the route and what it returned', async () => {

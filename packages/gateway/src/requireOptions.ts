@@ -39,7 +39,7 @@ export function requireOptions(given: unknown): void {
     }
   }
   for (const [name, known] of Object.entries(nestedOptions)) {
-    const value = options[name];
+    const value = name.split('.').reduce<unknown>((of, key) => isObject(of) && of[key], options);
     if (isObject(value)) problems.push(...unknownNames(name, value, known));
   }
   problems.push(...problemsOfMembers(options));

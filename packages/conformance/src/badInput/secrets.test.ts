@@ -84,6 +84,7 @@ describe('an error that holds a connection string, a path and a stack', () => {
     gateway = await createGateway({
       router: appRouter,
       authentication: bearer({
+        noun: 'API key',
         verify: async (token) => {
           failAt('authenticate');
           return token === apiKey ? { name: 'secrets' } : undefined;

@@ -26,6 +26,7 @@ export async function serveStore(): Promise<ServedStore> {
     router: appRouter,
     authentication: bearer({
       realm: 'petstore',
+      noun: 'API key',
       verify: (token) => (token === apiKey ? { name: 'bad input' } : undefined),
     }),
     createContext: ({ reply, identity, idempotencyKey }) => ({

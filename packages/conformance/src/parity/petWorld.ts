@@ -19,7 +19,10 @@ async function petGateway() {
   const { store, clear } = memoryStore();
   const gateway = await createGateway({
     router: appRouter,
-    authentication: bearer({ verify: (token) => (token === apiKey ? { name: 'parity' } : undefined) }),
+    authentication: bearer({
+      noun: 'API key',
+      verify: (token) => (token === apiKey ? { name: 'parity' } : undefined),
+    }),
     createContext: ({ reply, identity, idempotencyKey }) => ({
       store,
       reply,

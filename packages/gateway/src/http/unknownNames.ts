@@ -1,3 +1,6 @@
+/** The names of a type's members, so that none can be forgotten. */
+export const namesOf = <Options>(names: Record<keyof Options, true>): readonly string[] => Object.keys(names);
+
 /**
  * A sentence for each property of an object that is not one of the known names, with the known name that is nearest.
  * @param owner what the names belong to, such as `createGateway`

@@ -97,15 +97,15 @@ describe('of a list of schemes', () => {
   });
 
   it.each<[headers: Record<string, string>, message: string, invalid: boolean]>([
-    [{ authorization: 'Bearer bad', 'x-api-key': 'good' }, 'The API key is not valid.', true],
-    [{ authorization: 'Bearer', 'x-api-key': 'good' }, 'The API key is not valid.', true],
+    [{ authorization: 'Bearer bad', 'x-api-key': 'good' }, 'The token is not valid.', true],
+    [{ authorization: 'Bearer', 'x-api-key': 'good' }, 'The token is not valid.', true],
     [{ 'x-api-key': 'bad' }, 'The API key is not valid.', false],
     [{ cookie: '__Host-s=bad', authorization: password }, 'The session is not valid.', false],
     [{ cookie: '__Host-s=good; __Host-s=bad' }, 'The session is not valid.', false],
     [{ authorization: 'Basic bad' }, 'The credential is not valid.', false],
     [
       {},
-      'A credential is required: send "Authorization: Bearer <API key>" or "X-API-Key: <API key>" or the cookie ' +
+      'A credential is required: send "Authorization: Bearer <token>" or "X-API-Key: <API key>" or the cookie ' +
         '"__Host-s" or "Authorization: Basic <user name and password>" or the credential "signature".',
       false,
     ],

@@ -1,6 +1,8 @@
 import { token } from '../http/headers.ts';
+import { isObject } from '../http/isObject.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Header, HttpResponse } from '../http/response.ts';
+import { namesOf, unknownNames } from '../http/unknownNames.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { ProtectedResource } from './scheme.ts';
 
@@ -27,6 +29,8 @@ export interface Route<Identity> {
   readonly protect?: boolean;
 }
 
+const routeOptions = namesOf<Route<unknown>>({ handler: true, protect: true });
+
 /** Routes by path, for `GET` and `HEAD`, or by method and path: `'POST /webhooks/stripe'`. */
 export type Routes<Identity> = Readonly<
   Record<`/${string}` | `${Uppercase<string>} /${string}`, RouteHandler<Identity> | Route<Identity>>
@@ -39,11 +43,13 @@ const reserved: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'CONNECT', 'TR
 export class RouteTable<Identity> {
   readonly #paths = new Map<string, Map<string, Route<Identity>>>();
 
-  /** @throws {GatewayError} for an invalid key, and for two routes of one method and path */
+  /** @throws {GatewayError} for an invalid key, for what is not a route, and for two routes of one method and path */
   constructor(routes: Routes<Identity>) {
     for (const [key, route] of Object.entries(routes)) {
       const { method, path } = parseKey(key);
       const added = typeof route === 'function' ? { handler: route } : route;
+      const unknown = isObject(added) ? unknownNames(`the route "${key}"`, added, routeOptions) : [];
+      if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
       if (typeof (added as Partial<Route<Identity>> | undefined)?.handler !== 'function') {
         throw new GatewayError(`The route "${key}" has no handler: give it a function, or { handler }.`);
       }

@@ -42,7 +42,7 @@ export interface Scheme<Identity = unknown> {
   readonly name: string;
   /** What a message calls the credential: `API key`. */
   readonly noun: string;
-  /** What to send, as the message of a 401 says it: `"Authorization: Bearer <API key>"`. */
+  /** What to send, as the message of a 401 says it: `"Authorization: Bearer <token>"`. */
   readonly usage: string;
   /**
    * What it reads all credentials of, such as a cookie: of two schemes that read the same, the second is never looked at.

@@ -65,12 +65,12 @@ describe('a call whose credential lacks a scope', () => {
   it('is 403 over REST, with the scopes that it needs', async () => {
     expect(await ask('POST', '/v1/pets', none)).toEqual({
       status: 403,
-      body: { code: 'FORBIDDEN', message: 'The API key lacks the scope pets:write.', status: 403 },
+      body: { code: 'FORBIDDEN', message: 'The token lacks the scope pets:write.', status: 403 },
       challenge: challenge('pets:write'),
     });
     expect(await ask('GET', '/v1/audit', { authorization: 'Bearer audit' })).toMatchObject({
       status: 403,
-      body: { message: 'The API key lacks the scope pets:read.' },
+      body: { message: 'The token lacks the scope pets:read.' },
       challenge: challenge('pets:read audit'),
     });
   });
@@ -78,7 +78,7 @@ describe('a call whose credential lacks a scope', () => {
   it('is 403 over tRPC, with the scopes that it needs', async () => {
     expect(await ask('POST', '/trpc/add', none)).toMatchObject({
       status: 403,
-      body: shape('The API key lacks the scope pets:write.'),
+      body: shape('The token lacks the scope pets:write.'),
       challenge: challenge('pets:write'),
     });
     expect((await ask('GET', '/trpc/count', none)).challenge).toBe(challenge('pets:read'));
@@ -89,8 +89,8 @@ describe('a call whose credential lacks a scope', () => {
       status: 207,
       body: [
         { result: { data: 'list' } },
-        shape('The API key lacks the scope pets:read.'),
-        shape('The API key lacks the scope pets:read audit.'),
+        shape('The token lacks the scope pets:read.'),
+        shape('The token lacks the scope pets:read audit.'),
       ],
       challenge: challenge('pets:read audit'),
     });

@@ -19,7 +19,7 @@ describe('failed attempts to authenticate', () => {
     const edge = await limited(2);
     expect((await attempt(edge, 'bad-1')).status).toBe(401);
     expect((await attempt(edge, 'bad-2', '203.0.113.1', '/trpc/list')).status).toBe(401);
-    const message = 'Too many API keys that are not valid came from this address: 2 may in 60 s.';
+    const message = 'Too many tokens that are not valid came from this address: 2 may in 60 s.';
     const rest = await attempt(edge, 'bad-3');
     expect([rest.status, rest.headers.get('retry-after'), await rest.json()]).toEqual([
       429,

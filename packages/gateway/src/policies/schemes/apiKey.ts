@@ -1,28 +1,39 @@
 import { token } from '../../http/headers.ts';
+import { namesOf } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireVerify, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireSchemeOptions, type SchemeOptions } from './options.ts';
 
 export interface ApiKeyOptions<Identity> extends SchemeOptions<Identity> {
   /** The header that carries the key. Default: `X-API-Key`. */
   readonly header?: string;
 }
 
+const optionNames = namesOf<ApiKeyOptions<unknown>>({
+  verify: true,
+  scopes: true,
+  realm: true,
+  name: true,
+  document: true,
+  header: true,
+});
+
 /**
  * An API key in a header of its own. Pages of other origins may send the header where `cors` lets them call. HTTP has no
  * challenge for it: a 401 names the header in one of our own.
  * @throws {GatewayError} for an invalid header name
  */
-export function apiKey<Identity>({
-  verify,
-  scopes,
-  header = 'X-API-Key',
-  realm = defaultRealm,
-  name = 'apiKey',
-  document = { type: 'apiKey', in: 'header', name: header, description: 'The API key.' },
-}: ApiKeyOptions<Identity>): Scheme<Identity> {
-  requireVerify('apiKey', verify);
+export function apiKey<Identity>(options: ApiKeyOptions<Identity>): Scheme<Identity> {
+  requireSchemeOptions('apiKey', options, optionNames);
+  const {
+    verify,
+    scopes,
+    header = 'X-API-Key',
+    realm = defaultRealm,
+    name = 'apiKey',
+    document = { type: 'apiKey', in: 'header', name: header, description: 'The API key.' },
+  } = options;
   if (!token.test(header)) {
     throw new GatewayError(
       `apiKey: header is "${header}", which is not a header name: write it as X-API-Key, without spaces.`,

@@ -1,7 +1,8 @@
 import type { HttpRequest } from '../../http/request.ts';
+import { namesOf } from '../../http/unknownNames.ts';
 import type { HeaderSource, Nobody, Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireVerify, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireSchemeOptions, type SchemeOptions } from './options.ts';
 
 export interface BasicOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
   /** As for every scheme, with the two parts of the credential. Compare a password with `isSameSecret`. */
@@ -12,18 +13,27 @@ export interface BasicOptions<Identity> extends Omit<SchemeOptions<Identity>, 'v
   ) => Identity | Nobody | PromiseLike<Identity | Nobody>;
 }
 
+const optionNames = namesOf<BasicOptions<unknown>>({
+  verify: true,
+  scopes: true,
+  realm: true,
+  name: true,
+  document: true,
+});
+
 /**
  * User name and password in the `Authorization` header (RFC 7617), in UTF-8. Browsers ask their user for them after a
  * 401, and then send them on their own: pages of other sites are kept out as `cookie` says.
  */
-export function basic<Identity>({
-  verify,
-  scopes,
-  realm = defaultRealm,
-  name = 'basic',
-  document = { type: 'http', scheme: 'basic', description: 'User name and password.' },
-}: BasicOptions<Identity>): Scheme<Identity> {
-  requireVerify('basic', verify);
+export function basic<Identity>(options: BasicOptions<Identity>): Scheme<Identity> {
+  requireSchemeOptions('basic', options, optionNames);
+  const {
+    verify,
+    scopes,
+    realm = defaultRealm,
+    name = 'basic',
+    document = { type: 'http', scheme: 'basic', description: 'User name and password.' },
+  } = options;
   const challenge = challengeOf('Basic', { realm, charset: 'UTF-8' });
   return {
     name,

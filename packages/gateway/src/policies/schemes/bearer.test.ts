@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bearerChallenge, bearerToken } from './bearer.ts';
+import { bearer, bearerChallenge, bearerToken } from './bearer.ts';
 
 const read = (authorization: string | undefined) => bearerToken({ header: () => authorization });
 
@@ -26,6 +26,20 @@ it.each([undefined, '', 'Basic YTpi', 'Bearers abc', 'a Bearer abc', 'Bearer\tab
     expect(read(authorization)).toBeUndefined();
   },
 );
+
+it('messages and the document name the credential by its noun, and as a token without one', () => {
+  const verify = () => undefined;
+  expect(bearer({ verify })).toMatchObject({
+    noun: 'token',
+    usage: '"Authorization: Bearer <token>"',
+    document: { description: 'A bearer token.' },
+  });
+  expect(bearer({ verify, noun: 'API key' })).toMatchObject({
+    noun: 'API key',
+    usage: '"Authorization: Bearer <API key>"',
+    document: { description: 'The API key, as a bearer token.' },
+  });
+});
 
 it('a challenge names the realm, and an error where a token was sent (RFC 6750 §3)', () => {
   const challenge = bearerChallenge('petstore');

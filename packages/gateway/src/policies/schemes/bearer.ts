@@ -1,12 +1,25 @@
+import { namesOf } from '../../http/unknownNames.ts';
 import type { HeaderSource, Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireVerify, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireSchemeOptions, type SchemeOptions } from './options.ts';
 import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
 
 export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
+  /** What messages call the token, such as `API key`. Default: `token`. */
+  readonly noun?: string;
   /** Serves metadata by which clients find the issuer of tokens (RFC 9728). */
   readonly protectedResource?: ProtectedResourceOptions;
 }
+
+const optionNames = namesOf<BearerOptions<unknown>>({
+  verify: true,
+  scopes: true,
+  realm: true,
+  name: true,
+  document: true,
+  noun: true,
+  protectedResource: true,
+});
 
 /**
  * A bearer token in the `Authorization` header (RFC 6750).
@@ -15,20 +28,26 @@ export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
  * authentication: bearer({ verify: (token) => users.get(token) })
  * ```
  */
-export function bearer<Identity>({
-  verify,
-  scopes,
-  realm = defaultRealm,
-  name = 'bearer',
-  document = { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token.' },
-  protectedResource: metadata,
-}: BearerOptions<Identity>): Scheme<Identity> {
-  requireVerify('bearer', verify);
+export function bearer<Identity>(options: BearerOptions<Identity>): Scheme<Identity> {
+  requireSchemeOptions('bearer', options, optionNames);
+  const {
+    verify,
+    scopes,
+    realm = defaultRealm,
+    name = 'bearer',
+    noun = 'token',
+    document = {
+      type: 'http',
+      scheme: 'bearer',
+      description: options.noun === undefined ? 'A bearer token.' : `The ${noun}, as a bearer token.`,
+    },
+    protectedResource: metadata,
+  } = options;
   const resource = metadata && protectedResource(metadata);
   return {
     name,
-    noun: 'API key',
-    usage: '"Authorization: Bearer <API key>"',
+    noun,
+    usage: `"Authorization: Bearer <${noun}>"`,
     reads: bearerReads,
     isAmbient: false,
     document,

@@ -1,8 +1,9 @@
 import { token } from '../../http/headers.ts';
+import { namesOf } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireVerify, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireSchemeOptions, type SchemeOptions } from './options.ts';
 
 export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
   /**
@@ -12,6 +13,15 @@ export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
   readonly cookie: string;
 }
 
+const optionNames = namesOf<CookieOptions<unknown>>({
+  verify: true,
+  scopes: true,
+  realm: true,
+  name: true,
+  document: true,
+  cookie: true,
+});
+
 /**
  * A session in a cookie, such as `__Host-session`. Set it with `HttpOnly`, `Secure`, `Path=/` and `SameSite=Lax`.
  *
@@ -20,15 +30,16 @@ export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
  * by `Origin`. Pages of `cors.origins` may call where `cors.credentials` is set.
  * @throws {GatewayError} for an invalid cookie name
  */
-export function cookie<Identity>({
-  verify,
-  scopes,
-  cookie: cookieName,
-  realm = defaultRealm,
-  name = 'cookie',
-  document = { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The session.' },
-}: CookieOptions<Identity>): Scheme<Identity> {
-  requireVerify('cookie', verify);
+export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Identity> {
+  requireSchemeOptions('cookie', options, optionNames);
+  const {
+    verify,
+    scopes,
+    cookie: cookieName,
+    realm = defaultRealm,
+    name = 'cookie',
+    document = { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The session.' },
+  } = options;
   if (!token.test(cookieName)) {
     throw new GatewayError(
       `cookie: the cookie's name is "${cookieName}", which is not valid: write it as __Host-session, without spaces.`,

@@ -1,7 +1,8 @@
 import type { HttpRequest } from '../../http/request.ts';
+import { namesOf } from '../../http/unknownNames.ts';
 import type { HeaderSource, Scheme, SecurityScheme } from '../scheme.ts';
 import { requireChallenge } from './challenge.ts';
-import { requireVerify, type SchemeOptions } from './options.ts';
+import { requireSchemeOptions, type SchemeOptions } from './options.ts';
 
 export interface CustomOptions<Identity> extends Omit<SchemeOptions<Identity>, 'realm'> {
   readonly name: string;
@@ -19,21 +20,33 @@ export interface CustomOptions<Identity> extends Omit<SchemeOptions<Identity>, '
   readonly isAmbient?: boolean;
 }
 
+const optionNames = namesOf<CustomOptions<unknown>>({
+  name: true,
+  read: true,
+  verify: true,
+  scopes: true,
+  challenge: true,
+  document: true,
+  usage: true,
+  isAmbient: true,
+});
+
 /**
  * A scheme of your own: a signature, a client certificate that a proxy names in a header.
  * @throws {GatewayError} for a challenge that no header can carry
  */
-export function custom<Identity>({
-  name,
-  read,
-  verify,
-  scopes,
-  challenge,
-  document,
-  usage = `the credential "${name}"`,
-  isAmbient = false,
-}: CustomOptions<Identity>): Scheme<Identity> {
-  requireVerify('custom', verify);
+export function custom<Identity>(options: CustomOptions<Identity>): Scheme<Identity> {
+  requireSchemeOptions('custom', options, optionNames);
+  const {
+    name,
+    read,
+    verify,
+    scopes,
+    challenge,
+    document,
+    usage = `the credential "${name}"`,
+    isAmbient = false,
+  } = options;
   requireChallenge(challenge);
   return {
     name,

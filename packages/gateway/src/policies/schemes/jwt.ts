@@ -1,7 +1,7 @@
 // The import `@petstore/gateway/jwt`, apart so that a service without JWTs needs no jose.
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
 import type { HttpRequest } from '../../http/request.ts';
-import { shown } from '../../http/unknownNames.ts';
+import { namesOf, shown, unknownNames } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import { RecentMap } from '../recentMap.ts';
 import type { HeaderSource, Nobody, Scheme } from '../scheme.ts';
@@ -42,6 +42,22 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
   readonly protectedResource?: Omit<ProtectedResourceOptions, 'authorizationServers'> &
     Partial<Pick<ProtectedResourceOptions, 'authorizationServers'>>;
 }
+
+const optionNames = namesOf<JwtOptions<unknown>>({
+  issuer: true,
+  audience: true,
+  jwksUri: true,
+  algorithms: true,
+  type: true,
+  clockToleranceSeconds: true,
+  maxAgeSeconds: true,
+  verify: true,
+  scopes: true,
+  realm: true,
+  name: true,
+  document: true,
+  protectedResource: true,
+});
 
 const publicKeyAlgorithms = [
   'RS256',
@@ -84,6 +100,8 @@ interface Verified {
  * @throws {GatewayError} for options that cannot be right
  */
 export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Scheme<Identity> {
+  const unknown = unknownNames('jwt', options, optionNames);
+  if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
   const {
     verify: identify = (claims: JWTPayload) => claims as Identity,
     scopes = options.verify === undefined ? scopesOfClaims : undefined,

@@ -1,4 +1,4 @@
-import { shown } from '../../http/unknownNames.ts';
+import { shown, unknownNames } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { SecurityScheme, Verify } from '../scheme.ts';
 
@@ -22,8 +22,19 @@ export interface SchemeOptions<Identity> {
 
 export const defaultRealm = 'api';
 
-/** @throws {GatewayError} where `verify` is not a function, which the types do not say of plain JavaScript */
-export function requireVerify(scheme: string, verify: unknown): void {
-  if (typeof verify === 'function') return;
-  throw new GatewayError(`${scheme}: verify is ${shown(verify)}; it must be a function.`);
+/**
+ * Checks what plain JavaScript, a cast or a spread can pass in spite of the types.
+ * @throws {GatewayError} a line for each option that is unknown, and for a `verify` that is not a function
+ */
+export function requireSchemeOptions(
+  scheme: string,
+  options: { readonly verify: unknown },
+  known: readonly string[],
+): void {
+  const problems = [...unknownNames(scheme, options, known)];
+  const { verify } = options;
+  if (typeof verify !== 'function') {
+    problems.push(`${scheme}: verify is ${shown(verify)}; it must be a function.`);
+  }
+  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
 }

@@ -1,3 +1,4 @@
+import { namesOf, unknownNames } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { ProtectedResource } from '../scheme.ts';
 
@@ -15,19 +16,27 @@ export interface ProtectedResourceOptions {
   readonly documentation?: string;
 }
 
+const optionNames = namesOf<ProtectedResourceOptions>({
+  resource: true,
+  authorizationServers: true,
+  scopes: true,
+  name: true,
+  documentation: true,
+});
+
 const wellKnown = '/.well-known/oauth-protected-resource';
 
 /**
  * @returns what is served, and the URL of it, which challenges name (§5.1)
- * @throws {GatewayError} where the identifier is not an http or https URL, or has a query or a fragment
+ * @throws {GatewayError} for an unknown option, and where the identifier is not an http or https URL, or has a query or a fragment
  */
-export function protectedResource({
-  resource,
-  authorizationServers,
-  scopes,
-  name,
-  documentation,
-}: ProtectedResourceOptions): { readonly url: string; readonly served: ProtectedResource } {
+export function protectedResource(options: ProtectedResourceOptions): {
+  readonly url: string;
+  readonly served: ProtectedResource;
+} {
+  const unknown = unknownNames('protectedResource', options, optionNames);
+  if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
+  const { resource, authorizationServers, scopes, name, documentation } = options;
   const url = URL.parse(resource);
   if (!url || !/^https?:$/.test(url.protocol) || /[?#]/.test(resource)) {
     throw new GatewayError(
