@@ -148,11 +148,11 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
     read: readJwt,
     verify(token, request) {
       const begun = performance.now();
-      const keys = keySet.current();
       const known = verified.get(token);
-      if (known && known.keys === keys && Date.now() < known.expiresAt) {
-        return identify(known.claims, request);
-      }
+      // Whatever its issuer's keys are, and also while they cannot be read: what goes on with it must end.
+      if (known && Date.now() >= known.expiresAt) return undefined;
+      const keys = keySet.current();
+      if (known?.keys === keys) return identify(known.claims, request);
       return claimsOf(token, begun, keys).then((claims) => claims && identify(claims, request));
     },
     ...(scopes && { scopes }),

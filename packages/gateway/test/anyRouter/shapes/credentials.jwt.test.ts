@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bearer, type HttpRequest } from '@petstore/gateway';
 import { jwt, type JwtOptions } from '@petstore/gateway/jwt';
 import { exportSPKI, generateKeyPair, importJWK, type JWTPayload } from 'jose';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { audience, type Issuer, type Signing, startIssuer } from './issuer.ts';
 import { openCredentials, schemeCases } from './startCredentials.ts';
 
@@ -82,6 +82,18 @@ describe('a token', () => {
     expect(await subject(token)).toBe('ada');
     await sleep(2100);
     expect(await subject(token)).toBeUndefined();
+  });
+
+  it('that was verified is rejected once it has expired, although its issuer is away for longer than a day', async () => {
+    const { issuer, subject } = await start();
+    const token = await issuer.sign();
+    expect(await subject(token)).toBe('ada');
+    await issuer.close();
+    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: Date.now() + 2 * 86_400_000 });
+    vi.advanceTimersByTime(2 * 86_400_000);
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await subject(token)).toBeUndefined();
+    expect(await subject(`${token}x`)).toBe(503);
   });
 
   it('is rejected of another typ than type', async () => {
