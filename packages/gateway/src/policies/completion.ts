@@ -29,13 +29,12 @@ export function createCompletion<Identity>({
   recorder,
   errorResponse,
 }: CompletionOptions<Identity>): Completion<Identity> {
-  const completing = policies.filter((policy) => policy.complete);
+  const completing = [...policies.filter((policy) => policy.complete), requestIdPolicy];
   if (onResponse) completing.push(responseHook(onResponse, errorResponse, [...completing]));
 
   function finish(scope: RequestScope<Identity>, response: ResponseDraft): ResponseDraft {
     if (scope.headers) for (const header of scope.headers) response.headers.push(header);
     for (const policy of completing) policy.complete?.(scope, response);
-    response.headers.push(['x-request-id', scope.requestId]);
     recorder.response(scope, response);
     return response;
   }
@@ -56,3 +55,9 @@ export function createCompletion<Identity>({
 
   return { complete, rescue };
 }
+
+const requestIdPolicy: Policy<unknown> = {
+  complete({ requestId }, { headers }) {
+    headers.push(['x-request-id', requestId]);
+  },
+};

@@ -230,6 +230,15 @@ describe('onCall', () => {
 });
 
 describe('onResponse', () => {
+  it('sees and replaces each header that the gateway writes, X-Request-Id included', async () => {
+    const { rest } = await startShape(router, {
+      onResponse: (_request, { headers }) =>
+        headers.set('X-Request-Id', `edge-${headers.get('x-request-id')}`),
+    });
+    const { headers } = await rest('/read', { headers: { 'x-request-id': 'a' } });
+    expect(headers.get('x-request-id')).toBe('edge-a');
+  });
+
   it('changes the status and the headers of REST, tRPC and routes', async () => {
     const { origin, server } = await startShape(router, {
       routes: {
