@@ -9,7 +9,7 @@ export interface SchemeOptions<Identity> {
    * WebSocket or a stream of events goes on that began with it. A falsy value rejects it (401), and ends those (1008). A
    * `TRPCError` thrown here is the response: `SERVICE_UNAVAILABLE` while keys cannot be read. Let the credential alone
    * decide: streams that share it share a check, and `failedAttempts` remembers a rejection for half a second. What
-   * depends on the rest of the request belongs into `createContext`.
+   * depends on the rest of the request belongs in `createContext`.
    */
   readonly verify: Verify<Identity>;
   /** The scopes that an identity has, for procedures with `scopes` in their metadata. */

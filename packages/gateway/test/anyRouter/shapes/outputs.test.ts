@@ -79,6 +79,15 @@ describe('a procedure that produces several media types', () => {
     expect(await response.text()).toBe(body);
   });
 
+  it('an Accept of more than 1,024 characters is not read: the preferred type is the answer', async () => {
+    const ofLength = async (length: number) => {
+      const response = await shape.rest('/pets', { headers: { accept: 'text/csv'.padEnd(length, ',') } });
+      return response.headers.get('content-type');
+    };
+    expect(await ofLength(1024)).toBe('text/csv; charset=utf-8');
+    expect(await ofLength(1025)).toBe('application/json');
+  });
+
   it('HEAD /pets has the headers of the accepted media type, and no body', async () => {
     const response = await shape.rest('/pets', { method: 'HEAD', headers: { accept: 'text/csv' } });
     const { headers, status } = response;
