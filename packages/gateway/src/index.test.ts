@@ -20,6 +20,7 @@ it('has just these public names: one more is a decision', () => {
     'isSameSecret',
     'memoryState',
     'problemDetails',
+    'takeTokens',
     'trpcToOpenApiErrors',
   ]);
   expect(Object.keys(meta)).toEqual(['ApiError', 'clientMessage', 'declareErrors', 'fileStream']);

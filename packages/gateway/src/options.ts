@@ -47,7 +47,7 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
   readonly publicUrl?: string;
   /**
    * How many calls each credential may make, over REST, tRPC and WebSocket together; further ones are answered 429. It
-   * counts in this process alone. Default: no such limit.
+   * counts in this process alone, or with others that have its `state`. Default: no such limit.
    */
   readonly rateLimit?: RateLimitOptions<Identity>;
   /**
@@ -171,8 +171,13 @@ export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
     transform: true,
   }),
   'document.license': namesOf<NonNullable<DocumentOptions['license']>>({ name: true, identifier: true }),
-  rateLimit: namesOf<RateLimitOptions<unknown>>({ requests: true, windowSeconds: true, key: true }),
-  failedAttempts: namesOf<FailedAttemptsOptions>({ attempts: true, windowSeconds: true }),
+  rateLimit: namesOf<RateLimitOptions<unknown>>({
+    requests: true,
+    windowSeconds: true,
+    key: true,
+    state: true,
+  }),
+  failedAttempts: namesOf<FailedAttemptsOptions>({ attempts: true, windowSeconds: true, state: true }),
   idempotency: namesOf<IdempotencyOptions<unknown>>({
     state: true,
     ttlMs: true,

@@ -43,6 +43,7 @@ test('names each of its programs', () => {
     'hooks.ts',
     'webhooks.ts',
     'payments.ts',
+    'sharedLimits.ts',
     'retries.ts',
     'fromTrpcToOpenapi.ts',
     'fromStandalone.ts',

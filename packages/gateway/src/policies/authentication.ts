@@ -1,6 +1,6 @@
 // Hot path: every request of a gateway with `authentication` runs through it.
 import { TRPCError } from '@trpc/server';
-import { isThenable } from '../http/after.ts';
+import { after, isThenable, type MaybePromise } from '../http/after.ts';
 import { isObject } from '../http/isObject.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { shown } from '../http/unknownNames.ts';
@@ -139,9 +139,11 @@ export function authenticationPolicy<Identity>({
     { invalid, prefix, scheme }: Check,
     credential: string,
     lookedUpAt?: number,
-  ): TRPCError | undefined {
-    const tooMany = failedAttempts?.count(scope.request, prefix + credential, lookedUpAt, scheme.noun);
-    return reject(scope, target, tooMany === undefined ? invalid : { error: tooMany });
+  ): MaybePromise<TRPCError | undefined> {
+    const counted = failedAttempts?.count(scope.request, prefix + credential, lookedUpAt, scheme.noun);
+    return after(counted, (tooMany) =>
+      reject(scope, target, tooMany === undefined ? invalid : { error: tooMany }),
+    );
   }
 
   function verify(
@@ -149,7 +151,7 @@ export function authenticationPolicy<Identity>({
     target: Target,
     check: Check,
     credential: string,
-  ): TRPCError | undefined | Promise<TRPCError | undefined> {
+  ): MaybePromise<TRPCError | undefined> {
     const { request } = scope;
     const { prefix, scheme } = check;
     const canChange = target.isSocket || !safeMethods.has(request.method);
@@ -178,7 +180,7 @@ export function authenticationPolicy<Identity>({
       return reject(scope, target, { error: clientError(failureOf(cause).error) });
     }
 
-    function decide(identity: Identity | Nobody, lookedUpAt?: number): TRPCError | undefined {
+    function decide(identity: Identity | Nobody, lookedUpAt?: number): MaybePromise<TRPCError | undefined> {
       // '' and 0 reject a credential too.
       if (!identity) return rejectCredential(scope, target, check, credential, lookedUpAt);
       scope.identity = identity;

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { HttpRequest } from '../http/request.ts';
 import { createFailedAttempts } from './failedAttempts.ts';
+import { memoryState } from './memoryState.ts';
+import type { State } from './state.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -27,7 +29,7 @@ it('an address may try as many invalid tokens as the limit says; one more is a 4
 
 it('a wait of less than a second is rounded up to one', () => {
   const failedAttempts = create(10, 1);
-  for (let count = 0; count < 10; count += 1) failedAttempts.count(here, 'a', undefined, 'API key');
+  for (let count = 0; count < 10; count += 1) void failedAttempts.count(here, 'a', undefined, 'API key');
   expect(failedAttempts.count(here, 'a', undefined, 'API key')).toMatchObject({ retryAfterSeconds: 1 });
 });
 
@@ -35,7 +37,7 @@ it('a token that was looked up is known to be invalid for half a second, from wh
   const failedAttempts = create(2, 60);
   expect(failedAttempts.isKnown('a')).toBe(false);
   vi.advanceTimersByTime(100);
-  failedAttempts.count(here, 'a', performance.now() - 100, 'API key');
+  void failedAttempts.count(here, 'a', performance.now() - 100, 'API key');
   vi.advanceTimersByTime(399);
   expect([failedAttempts.isKnown('a'), failedAttempts.isKnown('b')]).toEqual([true, false]);
   vi.advanceTimersByTime(1);
@@ -45,7 +47,7 @@ it('a token that was looked up is known to be invalid for half a second, from wh
 it.each([127, 128, 129, 10_000])('a token of %i characters is told from others of its length', (length) => {
   const failedAttempts = create(2, 60);
   const long = 'a'.repeat(length - 1);
-  failedAttempts.count(here, `${long}a`, performance.now(), 'API key');
+  void failedAttempts.count(here, `${long}a`, performance.now(), 'API key');
   expect([failedAttempts.isKnown(`${long}a`), failedAttempts.isKnown(`${long}b`)]).toEqual([true, false]);
 });
 
@@ -53,8 +55,8 @@ it('of long tokens the latest few hundred are remembered, and of short ones thou
   const failedAttempts = create(5000, 60);
   const long = (count: number) => `${'a'.repeat(200)}${count}`;
   for (let count = 0; count < 2000; count += 1) {
-    failedAttempts.count(here, long(count), performance.now(), 'API key');
-    failedAttempts.count(here, `${count}`, performance.now(), 'API key');
+    void failedAttempts.count(here, long(count), performance.now(), 'API key');
+    void failedAttempts.count(here, `${count}`, performance.now(), 'API key');
   }
   expect(failedAttempts.known()).toBeLessThanOrEqual(2500);
   expect([failedAttempts.isKnown(long(1999)), failedAttempts.isKnown(long(0))]).toEqual([true, false]);
@@ -73,13 +75,13 @@ it('a silent WebSocket no longer counts once its part of the window has passed',
 
 it('a token whose look-up is not worth saving is not remembered', () => {
   const failedAttempts = create(2, 60);
-  failedAttempts.count(here, 'a', undefined, 'API key');
+  void failedAttempts.count(here, 'a', undefined, 'API key');
   expect([failedAttempts.isKnown('a'), failedAttempts.known()]).toEqual([false, 0]);
 });
 
 it('past the limit of its address a token is remembered only if it was before', () => {
   const failedAttempts = create(1, 60);
-  failedAttempts.count(here, 'a', performance.now(), 'API key');
+  void failedAttempts.count(here, 'a', performance.now(), 'API key');
   vi.advanceTimersByTime(1000);
   expect(failedAttempts.count(here, 'b', performance.now(), 'API key')).toBeDefined();
   expect([failedAttempts.isKnown('b'), failedAttempts.known()]).toEqual([false, 1]);
@@ -107,8 +109,24 @@ it('silent WebSockets count as invalid tokens, and invalid tokens not as silent 
   silent.countSilent(here);
   expect(silent.count(here, 'a', undefined, 'API key')).toBeDefined();
   const invalid = create(1, 60);
-  invalid.count(here, 'a', undefined, 'API key');
+  void invalid.count(here, 'a', undefined, 'API key');
   expect(invalid.silentRefusal(here)).toBeUndefined();
+});
+
+it('processes with one state count the attempts of an address together', async () => {
+  const memory = memoryState();
+  // As a database answers.
+  const state: State = { ...memory, take: async (...args) => memory.take(...args) };
+  const one = createFailedAttempts({ attempts: 2, windowSeconds: 60, state }, (request) =>
+    request.remoteAddress(),
+  );
+  const other = createFailedAttempts({ attempts: 2, windowSeconds: 60, state }, (request) =>
+    request.remoteAddress(),
+  );
+  expect(await one.count(here, 'a', performance.now(), 'API key')).toBeUndefined();
+  expect(one.isKnown('a')).toBe(true);
+  expect(await other.count(here, 'b', undefined, 'API key')).toBeUndefined();
+  expect(await one.count(here, 'c', undefined, 'API key')).toMatchObject({ limit: 'failed-attempts' });
 });
 
 it.each([

@@ -1,14 +1,21 @@
+import { after, type MaybePromise } from '../http/after.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { requirePositiveIntegers } from './limits.ts';
 import type { ClientAddress } from './clientAddress.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import { RecentMap } from './recentMap.ts';
-import { createTokenBuckets } from './tokenBuckets.ts';
+import type { State } from './state.ts';
+import { createSharedTokenBuckets, createTokenBuckets } from './tokenBuckets.ts';
 
 /** How many bad tokens one client address may try: further ones are answered 429 in place of 401. */
 export interface FailedAttemptsOptions {
   readonly attempts: number;
   readonly windowSeconds: number;
+  /**
+   * Where attempts are counted that processes count together. While it cannot be reached, each process counts for itself.
+   * WebSockets that send no credential in time are also limited by each process. Default: in this process alone.
+   */
+  readonly state?: State;
 }
 
 /** What is known of tokens that were not good, and of who sent them. */
@@ -28,7 +35,7 @@ export interface FailedAttempts {
     token: string,
     lookedUpAt: number | undefined,
     noun: string,
-  ): LimitError | undefined;
+  ): MaybePromise<LimitError | undefined>;
   /** Counts a WebSocket that sent no credential in time. */
   countSilent(request: HttpRequest): void;
   /** Why an address that had too many of those may open no further one without a credential. */
@@ -52,11 +59,13 @@ const mostLongKnown = 500;
  * @throws {GatewayError} for what is no number of attempts or seconds
  */
 export function createFailedAttempts(
-  { attempts, windowSeconds }: FailedAttemptsOptions,
+  { attempts, windowSeconds, state }: FailedAttemptsOptions,
   clientAddress: ClientAddress,
 ): FailedAttempts {
   requirePositiveIntegers('failedAttempts', { attempts, windowSeconds });
-  const take = createTokenBuckets(attempts, windowSeconds * 1000);
+  const take = state
+    ? createSharedTokenBuckets('failedAttempts', state, { size: attempts, windowMs: windowSeconds * 1000 })
+    : createTokenBuckets(attempts, windowSeconds * 1000);
   // Apart: a bad token, which a script of the same office may go on sending, keeps no browser's socket out.
   const takeSilent = createTokenBuckets(attempts, windowSeconds * 1000);
   const shortBadUntil = new RecentMap<number>(mostKnown);
@@ -74,17 +83,18 @@ export function createFailedAttempts(
     known: () => shortBadUntil.size + longBadUntil.size,
     isKnown: (token) => (badUntil(token).get(token) ?? 0) > performance.now(),
     count(request, token, lookedUpAt, noun) {
-      const { isTaken, waitMs } = take(clientAddress(request), 1);
-      const verdicts = badUntil(token);
-      // Past the limit only what was remembered before: whoever goes on with one bad token is not looked up each time.
-      if (lookedUpAt !== undefined && (isTaken || verdicts.get(token) !== undefined)) {
-        verdicts.set(token, lookedUpAt + badMs);
-      }
-      return isTaken ? undefined : tooMany(`${noun}s that are not valid`, waitMs);
+      return after(take(clientAddress(request), 1), ({ isTaken, waitMs }) => {
+        const verdicts = badUntil(token);
+        // Past the limit only what was remembered before: whoever goes on with one bad token is not looked up each time.
+        if (lookedUpAt !== undefined && (isTaken || verdicts.get(token) !== undefined)) {
+          verdicts.set(token, lookedUpAt + badMs);
+        }
+        return isTaken ? undefined : tooMany(`${noun}s that are not valid`, waitMs);
+      });
     },
     countSilent(request) {
       const address = clientAddress(request);
-      take(address, 1);
+      void take(address, 1);
       takeSilent(address, 1);
     },
     silentRefusal(request) {

@@ -1,4 +1,5 @@
 import type { TRPCError } from '@trpc/server';
+import { after, type MaybePromise } from '../http/after.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { requirePositiveIntegers } from './limits.ts';
 import type { ClientAddress } from './clientAddress.ts';
@@ -9,7 +10,8 @@ import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { Policy } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
-import { createTokenBuckets } from './tokenBuckets.ts';
+import type { State, Taken } from './state.ts';
+import { createSharedTokenBuckets, createTokenBuckets } from './tokenBuckets.ts';
 
 /** The caller that `RateLimitOptions.key` names. */
 export interface Caller<Identity> {
@@ -26,15 +28,20 @@ export interface RateLimitOptions<Identity> {
    * The key of the caller's bucket. Default: the credential; without one, the client's address (`trustProxy`).
    */
   readonly key?: (caller: Caller<Identity>) => string;
+  /**
+   * Where calls are counted that processes count together. While it cannot be reached, each process counts for itself.
+   * Default: in this process alone.
+   */
+  readonly state?: State;
 }
 
 /** Counts calls of a caller. */
 export interface RateLimit<Identity> extends Policy<Identity> {
   /**
    * Counts calls by what they cost; returns an error where the caller has made too many, or cannot be named. Adds the `RateLimit` headers to
-   * the scope. It never throws.
+   * the scope. It never throws and never rejects.
    */
-  count(scope: RequestScope<Identity>, cost: number, calls?: number): TRPCError | undefined;
+  count(scope: RequestScope<Identity>, cost: number, calls?: number): MaybePromise<TRPCError | undefined>;
 }
 
 /** @throws {GatewayError} a line for each procedure that costs more than a full bucket holds */
@@ -53,18 +60,25 @@ export function requireCosts(procedures: readonly Procedure[], requests: number)
  * @throws {GatewayError} for an invalid number of requests or seconds
  */
 export function createRateLimit<Identity>(
-  { requests, windowSeconds, key }: RateLimitOptions<Identity>,
+  { requests, windowSeconds, key, state }: RateLimitOptions<Identity>,
   clientAddress: ClientAddress,
 ): RateLimit<Identity> {
   requirePositiveIntegers('rateLimit', { requests, windowSeconds });
-  const take = createTokenBuckets(requests, windowSeconds * 1000);
+  const windowMs = windowSeconds * 1000;
+  const take = state
+    ? createSharedTokenBuckets('rateLimit', state, { size: requests, windowMs })
+    : createTokenBuckets(requests, windowMs);
   const policy = `"default";q=${requests};w=${windowSeconds}`;
   const ownKey = ({ credential, request, scheme }: RequestScope<Identity>) =>
     credential === undefined
       ? `address ${clientAddress(request)}`
       : `credential ${scheme?.name} ${credential}`;
 
-  function count(scope: RequestScope<Identity>, cost: number, calls = cost): TRPCError | undefined {
+  function count(
+    scope: RequestScope<Identity>,
+    cost: number,
+    calls = cost,
+  ): MaybePromise<TRPCError | undefined> {
     const { identity, request } = scope;
     let caller: string;
     try {
@@ -72,7 +86,15 @@ export function createRateLimit<Identity>(
     } catch (cause) {
       return clientError(failureOf(cause).error);
     }
-    const { isTaken, left, waitMs, fullMs } = take(caller, cost);
+    return after(take(caller, cost), (taken) => answer(scope, taken, cost, calls));
+  }
+
+  function answer(
+    scope: RequestScope<Identity>,
+    { isTaken, left, waitMs, fullMs }: Taken,
+    cost: number,
+    calls: number,
+  ): TRPCError | undefined {
     scope.headers = [
       ['ratelimit-policy', policy],
       ['ratelimit', `"default";r=${left};t=${Math.ceil(fullMs / 1000)}`],

@@ -18,19 +18,20 @@ export interface Taken {
 }
 
 /**
- * What idempotency keys and limits remember. Processes that use the same state share both. Keys are texts of at most 512
- * bytes. Each method may return a value or a promise of it, and throws or rejects while the state cannot be reached.
+ * What idempotency keys and limits remember. Processes that use the same state share both. Each function may return a
+ * value or a promise of it, and throws or rejects while the state cannot be reached. Keys may hold credentials and be long:
+ * a state that is stored has a digest in their place.
  */
 export interface State {
   /**
    * Stores a value under a key that has none, until `ttlMs` have passed. Of several processes exactly one stores it.
    * @returns the value that the key has already; `undefined` where it was stored
    */
-  add(key: string, value: string, ttlMs: number): MaybePromise<string | undefined>;
+  readonly add: (key: string, value: string, ttlMs: number) => MaybePromise<string | undefined>;
   /** Stores a value under a key, in place of any other. */
-  set(key: string, value: string, ttlMs: number): MaybePromise<void>;
+  readonly set: (key: string, value: string, ttlMs: number) => MaybePromise<void>;
   /** Removes a key. */
-  delete(key: string): MaybePromise<void>;
+  readonly delete: (key: string) => MaybePromise<void>;
   /** Takes `count` tokens of the bucket of a key: all of them or none. 0 tokens reads the bucket. */
-  take(key: string, count: number, bucket: Bucket): MaybePromise<Taken>;
+  readonly take: (key: string, count: number, bucket: Bucket) => MaybePromise<Taken>;
 }

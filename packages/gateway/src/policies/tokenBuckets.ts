@@ -1,39 +1,100 @@
-import { TokenBucket } from 'limiter';
+import { isThenable, type MaybePromise } from '../http/after.ts';
+import { unref } from '../http/eventLoop.ts';
 import { RecentMap } from './recentMap.ts';
-import type { Taken } from './state.ts';
+import type { Bucket, State, Taken } from './state.ts';
+import { takeTokens } from './takeTokens.ts';
 
 /** Takes so many tokens of the bucket of this key: all of them or none. */
 export type TokenBuckets = (key: string, count: number) => Taken;
 
+/** The same, of buckets that processes share. */
+export type SharedTokenBuckets = (key: string, count: number) => MaybePromise<Taken>;
+
 /**
- * How many buckets are kept. 50,000 full ones take 21 MB. A key that is forgotten starts with a full bucket: whoever has
- * more keys than this, addresses that is, is not held by a limit of each.
+ * How many buckets are kept. A key that is forgotten starts with a full bucket: a client that has more keys than this,
+ * addresses that is, is not held by a limit of each.
  */
 const mostBuckets = 50_000;
 
-/** A token bucket for each key: it holds `size` tokens, begins full, and is full again after `windowMs` without use. */
+/** A token bucket for each key, in the memory of this process. */
 export function createTokenBuckets(size: number, windowMs: number): TokenBuckets {
-  const buckets = new RecentMap<TokenBucket>(mostBuckets);
+  const buckets = new RecentMap<number>(mostBuckets);
+  const bucket: Bucket = { size, windowMs };
+  return (key, count) => {
+    const { fullAt, taken } = takeTokens(buckets.get(key), count, bucket, performance.now());
+    buckets.set(key, fullAt);
+    return taken;
+  };
+}
 
-  function fullBucket(): TokenBucket {
-    const bucket = new TokenBucket({ bucketSize: size, tokensPerInterval: size, interval: windowMs });
-    // It would begin empty (limiter 4.1).
-    bucket.content = size;
-    return bucket;
+/** How long a state may take to answer, and how long none is asked that did not, in milliseconds. */
+const awayMs = 1000;
+
+/**
+ * A token bucket for each key, in a state. While that cannot be reached, each process counts for itself, and says so once
+ * on stderr. It never throws and never rejects.
+ * @param name of the option, and of its keys in the state
+ */
+export function createSharedTokenBuckets(
+  name: 'failedAttempts' | 'rateLimit',
+  state: State,
+  bucket: Bucket,
+): SharedTokenBuckets {
+  const takeOwn = createTokenBuckets(bucket.size, bucket.windowMs);
+  let isAway = false;
+  let asksAt = 0;
+
+  function takeAway(key: string, count: number, cause: unknown): Taken {
+    if (!isAway) {
+      // oxlint-disable-next-line no-console -- the service runs, but its limit is higher than it should be
+      console.error(
+        `@petstore/gateway: the state of ${name} cannot be reached; each process counts for itself until it can.`,
+        cause,
+      );
+    }
+    isAway = true;
+    asksAt = performance.now() + awayMs;
+    return takeOwn(key, count);
+  }
+
+  function answered(taken: Taken): Taken {
+    isAway = false;
+    return taken;
   }
 
   return (key, count) => {
-    let bucket = buckets.get(key);
-    if (bucket === undefined) {
-      bucket = fullBucket();
-      buckets.set(key, bucket);
+    if (isAway) {
+      const now = performance.now();
+      if (now < asksAt) return takeOwn(key, count);
+      // One call asks again.
+      asksAt = now + awayMs;
     }
-    const isTaken = bucket.tryRemoveTokens(count);
-    return {
-      isTaken,
-      left: Math.floor(bucket.content),
-      waitMs: isTaken ? 0 : bucket.getWaitTime(Math.min(count, size)),
-      fullMs: bucket.getWaitTime(size),
-    };
+    try {
+      const taken = state.take(`${name} ${key}`, count, bucket);
+      return isThenable(taken)
+        ? soon(taken).then(answered, (cause: unknown) => takeAway(key, count, cause))
+        : answered(taken);
+    } catch (cause) {
+      return takeAway(key, count, cause);
+    }
   };
+}
+
+/** Rejects where a state does not answer in time. */
+function soon(taken: PromiseLike<Taken>): Promise<Taken> {
+  return new Promise((resolve, reject) => {
+    const timer = unref(
+      setTimeout(() => reject(new Error(`The state did not answer within ${awayMs} ms.`)), awayMs),
+    );
+    taken.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (cause: unknown) => {
+        clearTimeout(timer);
+        reject(cause);
+      },
+    );
+  });
 }

@@ -2,6 +2,7 @@
 import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable, type Observable } from '@trpc/server/observable';
 import type { TRPCRequestMessage } from '@trpc/server/rpc';
+import type { MaybePromise } from '../../http/after.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import { performance } from '../../http/performance.ts';
@@ -28,7 +29,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   readonly #socket: Socket;
   /** Its place in its message. */
   readonly #index: number;
-  readonly #rejection: TRPCError | undefined;
+  readonly #rejection: MaybePromise<TRPCError | undefined>;
   #ended: PromiseWithResolvers<void> | undefined = undefined;
   #hasEnded = false;
   /** Ends a subscription's wait for its next event. */
@@ -40,7 +41,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     id: string | number,
     { jsonrpc, method, params }: TRPCRequestMessage,
     index: number,
-    rejection: TRPCError | undefined,
+    rejection: MaybePromise<TRPCError | undefined>,
   ) {
     super(socket.scope.request);
     const { input, lastEventId, path } = params;
@@ -70,6 +71,17 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 
   /** Runs the call, which is answered at once where nothing in it waits. It never throws. */
   start(): void {
+    const rejection = this.#rejection;
+    if (!(rejection instanceof Promise)) return this.#start(rejection);
+    this.#socket.settings.calls.wait(rejection, this, (outcome) => {
+      if (outcome instanceof Failure) this.#fail(outcome.error);
+      else if (this.signal.aborted) this.#stopped();
+      else this.#start(outcome as TRPCError | undefined);
+    });
+    this.#socket.started(this);
+  }
+
+  #start(rejection: TRPCError | undefined): void {
     const { context, contextError, isOpen, settings } = this.#socket;
     if (contextError) return this.#fail(contextError);
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
@@ -83,13 +95,13 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       return this.#fail(new TRPCError({ code: 'NOT_FOUND', message }));
     }
     const error =
-      this.#rejection ??
+      rejection ??
       scopeRejection(this.#socket.scope, procedure) ??
       // A message has no headers.
       (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection());
     if (error) return this.#fail(error);
     settings.calls.start(procedure, context, this, this.#index, this, this);
-    if (!this.#hasEnded) this.#socket.started(this);
+    if (!this.#hasEnded && this.place === undefined) this.#socket.started(this);
   }
 
   /** @throws {LimitError} `json-depth` */

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromUnknown, type TRPCRequestInfo } from '@trpc/server/http';
 import type { TRPCClientOutgoingMessage } from '@trpc/server/rpc';
-import { isThenable } from '../../http/after.ts';
+import { after, isThenable, type MaybePromise } from '../../http/after.ts';
 import { nextTurn, unref, type Timer } from '../../http/eventLoop.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
@@ -126,7 +126,7 @@ export class SocketConnection extends Socket implements SocketHandler {
 
   #readParameters(message: string | Buffer): void {
     clearTimeout(this.#credentialTimer);
-    if (!this.#onChecked) this.#charge();
+    if (!this.#onChecked) void this.#charge();
     try {
       const decoded = this.decode(message);
       if (!isObject(decoded)) throw new Error('Message was not an object');
@@ -220,12 +220,14 @@ export class SocketConnection extends Socket implements SocketHandler {
       }
     }
     // A call is answered; anything else would cost nothing.
-    if (exceeded && !isAllCalls) this.close(1013, 'Try again later.');
+    if (exceeded && !isAllCalls) {
+      void after(exceeded, (error) => error && this.close(1013, 'Try again later.'));
+    }
     return calls;
   }
 
   /** Counts a call, or a message that is none, to the rate limit. */
-  #charge(part?: TRPCClientOutgoingMessage): TRPCError | undefined {
+  #charge(part?: TRPCClientOutgoingMessage): MaybePromise<TRPCError | undefined> {
     const { procedures, rateLimit } = this.settings;
     if (rateLimit === undefined) return undefined;
     const path = part && 'params' in part ? part.params.path : '';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createGateway } from '@petstore/gateway';
+import { createGateway, memoryState, type State } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';
 import { initTRPC } from '@trpc/server';
@@ -117,6 +117,28 @@ it('rateLimitCost counts on a WebSocket', async () => {
   expect(await client.read.query()).toBe('read');
   await expect(client.read.query()).rejects.toThrow('The rate limit is 7 calls');
   expect(await client.ping.query()).toBe('pong');
+});
+
+it('two gateways with one state count together, over REST, tRPC and WebSockets', async () => {
+  needs('a port');
+  const memory = memoryState();
+  // As a database answers.
+  const state: State = { ...memory, take: async (...args) => memory.take(...args) };
+  const shared = { rateLimit: { ...rateLimit, requests: 5, state } };
+  const [one, other] = [await startShape(costly, shared), await startShape(costly, shared)];
+  const status = async (response: Promise<Response>) => {
+    await (await response).text();
+    return (await response).status;
+  };
+  expect(await status(one.rest('/read'))).toBe(200);
+  expect(await status(other.server.fetch(`${other.server.origin}/trpc/read`))).toBe(200);
+  const client = onSocket<typeof costly>(one.origin);
+  // The socket itself was the third.
+  expect(await client.read.query()).toBe('read');
+  expect(await client.read.query()).toBe('read');
+  await expect(client.read.query()).rejects.toThrow('The rate limit is 5 calls');
+  expect(await client.ping.query()).toBe('pong');
+  expect(await status(other.rest('/read'))).toBe(429);
 });
 
 const keyed = t.router({

@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { memoryState } from './memoryState.ts';
+import type { State } from './state.ts';
+import { createSharedTokenBuckets } from './tokenBuckets.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+const bucket = { size: 10, windowMs: 10_000 };
+const away = new Error('The database is away.');
+// oxlint-disable-next-line no-console -- where the gateway says that a state is away
+const printer = () => vi.mocked(console.error);
+const line =
+  '@petstore/gateway: the state of rateLimit cannot be reached; each process counts for itself until it can.';
+
+const quiet = () => printer().mockImplementation(() => {});
+
+/** The output that a test expects. */
+const expectPrinted = (lines: readonly string[]) => {
+  expect(printer().mock.calls.map(([text]) => String(text))).toEqual(lines);
+  printer().mockClear();
+};
+
+describe('token buckets that processes share', () => {
+  it('are counted together, each option for itself', () => {
+    const state = memoryState();
+    const one = createSharedTokenBuckets('rateLimit', state, bucket);
+    const other = createSharedTokenBuckets('rateLimit', state, bucket);
+    expect(one('a', 7)).toMatchObject({ isTaken: true, left: 3 });
+    expect(other('a', 4)).toEqual({ isTaken: false, left: 3, waitMs: 1000, fullMs: 7000 });
+    expect(other('b', 10)).toMatchObject({ isTaken: true });
+    expect(createSharedTokenBuckets('failedAttempts', state, bucket)('a', 10)).toMatchObject({
+      isTaken: true,
+    });
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw away;
+      },
+    ],
+    ['rejects', async () => Promise.reject(away)],
+  ])(
+    'are counted by each process while the state %s, which is printed once, until it answers again',
+    async (_how, take) => {
+      quiet();
+      const shared = memoryState();
+      const state: State = { ...shared, take: vi.fn(take) };
+      const one = createSharedTokenBuckets('rateLimit', state, bucket);
+      expect(await one('a', 10)).toMatchObject({ isTaken: true, left: 0 });
+      expect(await one('a', 1)).toMatchObject({ isTaken: false });
+      // Within a second no other call waits for it.
+      expect(state.take).toHaveBeenCalledTimes(1);
+      vi.advanceTimersByTime(1000);
+      await one('a', 0);
+      expect(state.take).toHaveBeenCalledTimes(2);
+      vi.advanceTimersByTime(1000);
+      vi.mocked(state.take).mockImplementation(shared.take);
+      expect(await one('a', 4)).toMatchObject({ isTaken: true, left: 6 });
+      expect(await one('a', 4)).toMatchObject({ isTaken: true, left: 2 });
+      expectPrinted([line]);
+    },
+  );
+
+  it('are counted by each process where the state does not answer within a second', async () => {
+    quiet();
+    const state: State = { ...memoryState(), take: async () => new Promise(() => {}) };
+    const one = createSharedTokenBuckets('rateLimit', state, bucket);
+    const taken = one('a', 1);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await taken).toMatchObject({ isTaken: true, left: 9 });
+    expectPrinted([line]);
+  });
+});

@@ -1,0 +1,52 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { memoryState } from '@petstore/gateway';
+import { expect, it, onTestFinished } from 'vitest';
+import { folderState } from './folder.ts';
+import { describeState } from './testing/stateContract.ts';
+
+async function newPath(): Promise<string> {
+  const parent = await mkdtemp(join(tmpdir(), 'state-'));
+  onTestFinished(() => rm(parent, { recursive: true }));
+  return join(parent, 'state');
+}
+
+function openFolder(path: string) {
+  const state = folderState({ path });
+  onTestFinished(() => state.close());
+  return state;
+}
+
+describeState('in memory', async () => {
+  const state = memoryState();
+  return { state, again: async () => state };
+});
+
+describeState('in a folder', async () => {
+  const path = await newPath();
+  return { state: openFolder(path), again: async () => openFolder(path) };
+});
+
+it('a folder is readable by its user alone, and keeps values and buckets after close', async () => {
+  const path = await newPath();
+  const bucket = { size: 10, windowMs: 3_600_000 };
+  const first = folderState({ path });
+  await first.add('key', 'value', 60_000);
+  await first.take('a', 10, bucket);
+  await first.close();
+  expect((await stat(path)).mode & 0o777).toBe(0o700);
+  expect((await stat(join(path, 'values.mdb'))).mode & 0o777).toBe(0o600);
+  const second = openFolder(path);
+  expect(await second.add('key', 'other', 60_000)).toBe('value');
+  expect(await second.take('a', 1, bucket)).toMatchObject({ isTaken: false });
+});
+
+it('buckets that are full again are cleared away as others are used', async () => {
+  const path = await newPath();
+  const state = openFolder(path);
+  for (let at = 0; at < 500; at += 1) await state.take(`short ${at}`, 1, { size: 1, windowMs: 1 });
+  const before = (await stat(join(path, 'buckets.mdb'))).size;
+  for (let at = 0; at < 5000; at += 1) await state.take(`later ${at}`, 1, { size: 1, windowMs: 1 });
+  expect((await stat(join(path, 'buckets.mdb'))).size).toBeLessThan(before * 3);
+});

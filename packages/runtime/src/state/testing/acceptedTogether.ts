@@ -1,0 +1,29 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { LimitedOptions } from './limitedProcess.ts';
+
+const file = fileURLToPath(new URL('limitedProcess.ts', import.meta.url));
+
+/** How many calls each of some processes could make that share a limit and call at the same time. */
+export async function acceptedTogether(
+  processes: number,
+  options: LimitedOptions,
+): Promise<readonly number[]> {
+  const started = Array.from({ length: processes }, () =>
+    fork(file, [JSON.stringify(options)], { execArgv: ['--conditions=@petstore/source'] }),
+  );
+  try {
+    await Promise.all(started.map((each) => once(each, 'message')));
+    return await Promise.all(
+      started.map(async (each) => {
+        const answered = once(each, 'message');
+        each.send('go');
+        const [{ accepted }] = (await answered) as [{ readonly accepted: number }];
+        return accepted;
+      }),
+    );
+  } finally {
+    for (const each of started) each.kill('SIGKILL');
+  }
+}
