@@ -1,6 +1,7 @@
 import { animals, type Store } from '@petstore/core';
 import type { Exchange } from '@petstore/gateway';
-import { openMetrics } from '../src/metrics/index.ts';
+import { openMetrics } from '@petstore/runtime/metrics';
+import { createStoreMetrics } from '../src/storeMetrics.ts';
 
 // What the metrics cost a request: of `onExchange`, and of the timing of a store operation that answers at once, and of
 // one that answers later. The goal of the first is 1 µs.
@@ -8,7 +9,7 @@ const rounds = 7;
 const times = 1_000_000;
 const goalNs = 1000;
 
-const { onExchange, wrapStore } = openMetrics();
+const { onExchange } = openMetrics();
 
 const exchange = (operation: string, status: number, durationMs: number): Exchange => ({
   requestId: 'an-id',
@@ -50,7 +51,7 @@ const plain: Store = {
   ready: unused,
   close: unused,
 };
-const timed = wrapStore(plain);
+const timed = createStoreMetrics().wrapStore(plain);
 
 /** The least of some rounds, in nanoseconds a time: what a machine does besides only adds. */
 async function measure(work: (times: number) => unknown): Promise<number> {

@@ -3,15 +3,18 @@ import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { StoreError } from '@petstore/core';
 import { reservePort } from '@petstore/gateway/listen';
-import { type Adapter, loadAdapter, serverNames } from './adapter.ts';
+import { type Adapter, type ListenerAddress, loadAdapter } from '@petstore/runtime';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from './configuration.ts';
 import { configurationText } from './configurationText.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { describingGateway } from './describingGateway.ts';
 import { tlsFiles } from './edgeOptions.ts';
+import { explain } from './explain.ts';
 import { faultText } from './faultText.ts';
-import { listenFault } from './listenFault.ts';
+
+/** What people call the adapters. */
+const serverNames: Readonly<Record<string, string>> = { uws: 'uWebSockets.js', node: 'node:http' };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,7 +26,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export async function runCheck(configuration: Configuration, environment: Environment): Promise<string> {
   const faults: string[] = [];
   let isOutdated = false;
-  const adapter = loadAdapter(configuration);
+  const adapter = loadAdapter(configuration.SERVER).catch((error: unknown) => {
+    throw explain(error);
+  });
   const checkAdapter = () => checkEdge(configuration, adapter);
   for (const check of [checkAdapter, checkStore, checkPort, checkAdminPort]) {
     await check(configuration).catch((error: unknown) => {
@@ -44,7 +49,7 @@ async function checkEdge(configuration: Configuration, adapter: Promise<Adapter>
   const gateway = await describingGateway(configuration);
   const tls = tlsFiles(configuration);
   const host = await serve(gateway, tls && { tls }).catch((error: unknown) => {
-    throw listenFault(error, '127.0.0.1', 0);
+    throw explain(error, { listener: 'service', host: '127.0.0.1', port: 0 });
   });
   await host.close();
 }
@@ -84,16 +89,16 @@ const isThere = (path: string, mode = constants.F_OK) =>
     () => false,
   );
 
-const checkPort = ({ HOST, PORT }: Configuration) => tryPort(HOST, PORT);
+const checkPort = ({ HOST: host, PORT: port }: Configuration) => tryPort({ listener: 'service', host, port });
 
-async function checkAdminPort({ ADMIN_HOST, ADMIN_PORT }: Configuration): Promise<void> {
-  if (ADMIN_PORT !== undefined) await tryPort(ADMIN_HOST, ADMIN_PORT, 'ADMIN_');
+async function checkAdminPort({ ADMIN_HOST: host, ADMIN_PORT: port }: Configuration): Promise<void> {
+  if (port !== undefined) await tryPort({ listener: 'admin', host, port });
 }
 
-async function tryPort(host: string, port: number, prefix?: 'ADMIN_'): Promise<void> {
+async function tryPort(at: ListenerAddress): Promise<void> {
   try {
-    (await reservePort(host, port)).release();
+    (await reservePort(at.host, at.port)).release();
   } catch (error) {
-    throw listenFault(error, host, port, prefix);
+    throw explain(error, at);
   }
 }

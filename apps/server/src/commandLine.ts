@@ -3,8 +3,8 @@ import { CommandError } from './commandError.ts';
 
 /** What was asked for on the command line. */
 export type Command =
-  | { readonly run: 'serve' | 'check' | 'openapi' | 'help' | 'version' }
-  | { readonly run: 'worker'; readonly createsStore: boolean }
+  | { readonly run: 'help' | 'version' }
+  | { readonly run: 'serve' | 'check' | 'openapi' }
   | { readonly run: 'keys list' }
   | { readonly run: 'keys add'; readonly name: string; readonly expires: string | undefined }
   | { readonly run: 'keys revoke'; readonly name: string }
@@ -63,10 +63,6 @@ export function parseCommandLine(args: readonly string[]): Command {
   }
   if (values.check && command === 'serve' && action === undefined) return { run: 'check' };
   if (values.check) throw new CommandError('--check is for serve: --help lists the commands.');
-  // What `serve` starts the others as, with WORKERS above 1: `worker`, and where there must be a store, `worker existing`.
-  if (command === 'worker' && name === undefined && (action === undefined || action === 'existing')) {
-    return { run: 'worker', createsStore: action === undefined };
-  }
   if ((command === 'serve' || command === 'openapi') && action === undefined) return { run: command };
   if (command === 'backup') {
     if (action === undefined || name !== undefined) throw new CommandError('backup takes one FOLDER.');

@@ -13,6 +13,12 @@ export const describingGateway = (configuration: Configuration): Promise<Gateway
     createContext: neverCalled,
   });
 
+/** The OpenAPI document as JSON text: what the running service answers at `/openapi.json`. */
+export async function openApiText(configuration: Configuration): Promise<string> {
+  const gateway = await describingGateway(configuration);
+  return JSON.stringify(await gateway.document(), null, 2);
+}
+
 function neverCalled(): never {
   throw new Error('Nobody calls this gateway.');
 }

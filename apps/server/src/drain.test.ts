@@ -1,10 +1,9 @@
-import { fileURLToPath } from 'node:url';
+import { drainCalls, faultsOf } from '@petstore/testing/drain';
 import { describe, expect, test } from 'vitest';
-import { drainPetStore, drainTicking, faultsOf } from './testing/drain/drainRound.ts';
+import { namesIn } from './testing/namesIn.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 
 const rounds = 3;
-const ticking = fileURLToPath(new URL('testing/drain/tickingProcess.ts', import.meta.url));
 
 // The long form: `npm run test:drain`.
 describe('SIGTERM under load loses no request on connections that are open, and resets none', () => {
@@ -16,19 +15,13 @@ describe('SIGTERM under load loses no request on connections that are open, and 
       for (let round = 0; round < rounds; round += 1) {
         const { dataDir, serve } = await newFolder();
         const server = await serve({ env: { API_KEY: apiKey, ...env } });
-        const drained = await drainPetStore(server, apiKey, dataDir);
+        const drained = await drainCalls(
+          { ...server, apiKey, path: '/v1/pets', procedure: 'createPet' },
+          () => namesIn(dataDir),
+        );
         await annotate(JSON.stringify(drained));
         expect(faultsOf(drained)).toEqual({});
       }
     },
   );
-
-  test('streams of events, and calls on WebSockets that take a while', async ({ annotate }) => {
-    for (let round = 0; round < rounds; round += 1) {
-      const { serve } = await newFolder();
-      const drained = await drainTicking(await serve({ entry: ticking }));
-      await annotate(JSON.stringify(drained));
-      expect(faultsOf(drained)).toEqual({});
-    }
-  }, 60_000);
 });

@@ -4,19 +4,7 @@ import type { ServeOptions, TlsFiles } from '@petstore/gateway/listen';
 import type { Configuration } from './configuration.ts';
 import type { service } from './service.ts';
 
-type EdgeOptions = Pick<
-  GatewayOptions<typeof service.router, KeyIdentity>,
-  | 'callTimeoutMs'
-  | 'cors'
-  | 'failedAttempts'
-  | 'maxBodyBytes'
-  | 'maxInFlight'
-  | 'maxQueueMs'
-  | 'publicUrl'
-  | 'rateLimit'
-  | 'rpc'
-  | 'trustProxy'
->;
+type EdgeOptions = Partial<GatewayOptions<typeof service.router, KeyIdentity>>;
 
 /** What the configuration has for the gateway: who may call, and how much. */
 export function edgeOptions(configuration: Configuration): EdgeOptions {

@@ -1,18 +1,19 @@
 import { readFile } from 'node:fs/promises';
+import { endWithFault } from '@petstore/runtime/signals';
 import { z } from 'zod';
 import { CommandError } from './commandError.ts';
 import { type Command, helpText, parseCommandLine } from './commandLine.ts';
-import { readConfiguration } from './configuration.ts';
-import { endWithFault } from './endProcess.ts';
+import { type Configuration, readConfiguration } from './configuration.ts';
+import { expectedErrors } from './faultText.ts';
 
 /** The oldest Node that this is tested on. */
 const oldestNode = 22;
 
 try {
   checkNode();
-  await run(parseCommandLine(process.argv.slice(2)));
+  await runCommand(parseCommandLine(process.argv.slice(2)));
 } catch (error) {
-  endWithFault(error);
+  endWithFault(error, expectedErrors);
 }
 
 function checkNode(): void {
@@ -24,7 +25,7 @@ function checkNode(): void {
 }
 
 /** Each command loads what it needs and no more. */
-async function run(command: Command): Promise<void> {
+async function runCommand(command: Command): Promise<void> {
   switch (command.run) {
     case 'help': {
       const { configurationHelp } = await import('./configurationText.ts');
@@ -32,56 +33,43 @@ async function run(command: Command): Promise<void> {
     }
     case 'version':
       return print(await version());
-    case 'serve': {
-      const configuration = readConfiguration(process.env);
-      const { stopOnSignals } = await import('./stopOnSignals.ts');
-      const starting =
-        configuration.WORKERS === 1
-          ? import('./app.ts').then(({ startServer }) => startServer(configuration))
-          : import('./supervisor.ts').then(({ startWorkers }) => startWorkers(configuration));
-      stopOnSignals(starting);
-      await starting;
-      return;
-    }
-    case 'worker': {
-      const configuration = readConfiguration(process.env);
-      const { runWorker } = await import('./worker.ts');
-      return runWorker(configuration, { createStore: command.createsStore });
-    }
-    case 'check': {
-      const configuration = readConfiguration(process.env);
-      const { runCheck } = await import('./check.ts');
-      return print(await runCheck(configuration, process.env));
-    }
-    case 'openapi': {
-      const configuration = readConfiguration(process.env);
-      const { openApiText } = await import('./openapi.ts');
-      return print(await openApiText(configuration));
-    }
-    case 'backup': {
-      const configuration = readConfiguration(process.env);
-      const { runBackup } = await import('./backup.ts');
-      return print(await runBackup(command.to, configuration));
-    }
-    case 'verify': {
-      const configuration = readConfiguration(process.env);
-      const { runVerify } = await import('./verify.ts');
-      return print(await runVerify(command.folder, configuration));
-    }
     case 'read-tables': {
       const { runReadTables } = await import('./verify.ts');
       return runReadTables(command.folder, command.tables);
     }
-    case 'copy': {
-      const configuration = readConfiguration(process.env);
-      const { runCopy } = await import('./copy.ts');
-      return print(await runCopy(command, configuration));
-    }
     default: {
-      const configuration = readConfiguration(process.env);
-      const { runKeys } = await import('./keys.ts');
-      return print(await runKeys(command, configuration));
+      const text = await runConfigured(command, readConfiguration(process.env));
+      if (text !== undefined) print(text);
     }
+  }
+}
+
+type ConfiguredCommand = Exclude<Command, { readonly run: 'help' | 'version' | 'read-tables' }>;
+
+/** @returns what is printed at the end; `undefined`: nothing */
+async function runConfigured(
+  command: ConfiguredCommand,
+  configuration: Configuration,
+): Promise<string | undefined> {
+  switch (command.run) {
+    case 'serve': {
+      const { run } = await import('@petstore/runtime');
+      const { serviceOptions } = await import('./app.ts');
+      await run(await serviceOptions(configuration));
+      return undefined;
+    }
+    case 'check':
+      return (await import('./check.ts')).runCheck(configuration, process.env);
+    case 'openapi':
+      return (await import('./describingGateway.ts')).openApiText(configuration);
+    case 'backup':
+      return (await import('./backup.ts')).runBackup(command.to, configuration);
+    case 'verify':
+      return (await import('./verify.ts')).runVerify(command.folder, configuration);
+    case 'copy':
+      return (await import('./copy.ts')).runCopy(command, configuration);
+    default:
+      return (await import('./keys.ts')).runKeys(command, configuration);
   }
 }
 

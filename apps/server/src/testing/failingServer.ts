@@ -1,8 +1,8 @@
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import { stopOnSignals } from '@petstore/runtime/signals';
 import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
 import { faultText } from '../faultText.ts';
-import { stopOnSignals } from '../stopOnSignals.ts';
 import { storeFault, storeFaults } from './storeFaults.ts';
 
 // A server one of whose store's methods, FAILING, fails before it does anything: with each fault twice, then no more.

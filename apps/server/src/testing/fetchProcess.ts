@@ -1,10 +1,10 @@
 import type { Gateway } from '@petstore/gateway';
+import type { Adapter } from '@petstore/runtime';
+import { endWithFault, stopOnSignals } from '@petstore/runtime/signals';
 import { listenWithFetch } from '@petstore/testing/fetchServer';
-import type { Adapter } from '../adapter.ts';
 import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
-import { endWithFault } from '../endProcess.ts';
-import { stopOnSignals } from '../stopOnSignals.ts';
+import { expectedErrors } from '../faultText.ts';
 
 // The pet store's process, served by `gateway.fetch` behind a server that has nothing else of the gateway: the same store,
 // configuration and pages.
@@ -31,5 +31,5 @@ try {
   stopOnSignals(starting);
   await starting;
 } catch (error) {
-  endWithFault(error);
+  endWithFault(error, expectedErrors);
 }

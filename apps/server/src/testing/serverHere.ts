@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Animal, animals, type Collection, type Store } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import type { RunningService } from '@petstore/runtime';
 import { onTestFinished } from 'vitest';
-import { type Server, startServer } from '../app.ts';
+import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
 import { apiKey } from './newFolder.ts';
 
@@ -29,7 +30,7 @@ function changed(store: Store, change: StoreChange): Store {
 export async function serverHere(
   env: Readonly<Record<string, string>> = {},
   change: StoreChange = () => ({}),
-): Promise<Server> {
+): Promise<RunningService> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
   // Registered first, so it runs last: the store is closed by then.
   onTestFinished(() => rm(folder, { recursive: true }));

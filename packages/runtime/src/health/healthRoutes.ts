@@ -16,7 +16,7 @@ export class NotReadyError extends Error {
 }
 
 export interface HealthOptions {
-  readonly checks: Checks;
+  readonly checks: Checks | (() => Checks);
   /** Whether the process is stopping. */
   readonly isDraining: () => boolean;
 }
@@ -26,7 +26,9 @@ export function healthRoutes({ checks, isDraining }: HealthOptions) {
   return {
     '/healthz': (): HttpResponse => answer(200, { status: 'ok' }),
     '/readyz': async (): Promise<HttpResponse> => {
-      const reason = isDraining() ? 'draining' : await failedCheck(checks);
+      const reason = isDraining()
+        ? 'draining'
+        : await failedCheck(typeof checks === 'function' ? checks() : checks);
       return reason === undefined
         ? answer(200, { status: 'ok' })
         : answer(503, { status: 'unavailable', reason }, ['retry-after', '1']);
@@ -35,7 +37,7 @@ export function healthRoutes({ checks, isDraining }: HealthOptions) {
 }
 
 /** @returns the reason of the first check, in their order, that fails; `undefined` where all pass */
-async function failedCheck(checks: Checks): Promise<string | undefined> {
+export async function failedCheck(checks: Checks): Promise<string | undefined> {
   const reasons = Object.entries(checks).map(async ([name, check]) => {
     try {
       await check();

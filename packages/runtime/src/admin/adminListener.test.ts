@@ -1,0 +1,83 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { adminListener } from './adminListener.ts';
+
+const page = () => ({
+  status: 200,
+  headers: [['content-type', 'text/plain']] as const,
+  body: 'a page',
+});
+
+async function listen() {
+  const listener = await adminListener({
+    host: '127.0.0.1',
+    port: 0,
+    pages: {
+      '/page': page,
+      '/broken': () => {
+        throw new Error('secret');
+      },
+    },
+  });
+  onTestFinished(() => listener.close());
+  return { ...listener, origin: `http://127.0.0.1:${listener.port}` };
+}
+
+describe('the admin listener', () => {
+  test.for(['/page', '/page?a=b'])('gives the page at %s', async (target) => {
+    const { origin } = await listen();
+    const response = await fetch(origin + target);
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      200,
+      'text/plain',
+      'a page',
+    ]);
+  });
+
+  test('gives a HEAD no body', async () => {
+    const { origin } = await listen();
+    const response = await fetch(`${origin}/page`, { method: 'HEAD' });
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+      200,
+      'text/plain',
+      '',
+    ]);
+  });
+
+  test.for(['/', '/pag', '/page/', '/v1/pets', '/constructor'])('has nothing at %s', async (path) => {
+    const { origin } = await listen();
+    const response = await fetch(origin + path);
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      { code: 'NOT_FOUND', message: 'There is nothing at this path.', status: 404 },
+    ]);
+  });
+
+  test.for(['POST', 'PUT', 'DELETE', 'OPTIONS'])('does not take %s', async (method) => {
+    const { origin } = await listen();
+    const response = await fetch(`${origin}/page`, { method });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  test('answers 500 where a page cannot be made, and does not say why', async () => {
+    const { origin } = await listen();
+    const response = await fetch(`${origin}/broken`);
+    expect([response.status, await response.text()]).toEqual([
+      500,
+      '{"code":"INTERNAL_SERVER_ERROR","message":"The page could not be made.","status":500}',
+    ]);
+  });
+
+  test('says which port is in use', async () => {
+    const { port } = await listen();
+    await expect(adminListener({ host: '127.0.0.1', port, pages: {} })).rejects.toThrow(
+      `Port ${port} on 127.0.0.1 is taken`,
+    );
+  });
+
+  test('says which address is not of this machine', async () => {
+    // TEST-NET-1 (RFC 5737): no machine has it.
+    await expect(adminListener({ host: '192.0.2.1', port: 0, pages: {} })).rejects.toThrow(
+      '192.0.2.1 is not an address of this machine',
+    );
+  });
+});

@@ -1,0 +1,1 @@
+export { type AdminListener, adminListener, type AdminListenerOptions } from './adminListener.ts';

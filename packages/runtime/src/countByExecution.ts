@@ -1,0 +1,10 @@
+import type { Gateway, ServedProcedure } from '@petstore/gateway';
+
+/** Counts procedures by how they are executed. */
+export function countByExecution({
+  procedures,
+}: Pick<Gateway, 'procedures'>): Readonly<Record<ServedProcedure['execution'], number>> {
+  const counts = { compiled: 0, trpc: 0 };
+  for (const { execution } of procedures) counts[execution] += 1;
+  return counts;
+}

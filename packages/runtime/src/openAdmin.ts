@@ -1,0 +1,30 @@
+import type { healthRoutes } from './health/healthRoutes.ts';
+import type { AdminOptions, RunOptions } from './options.ts';
+import { originOf } from './originOf.ts';
+import type { MetricsPage } from './parts.ts';
+
+export interface OpenedAdmin {
+  /** Where it is reached from this machine. */
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the admin listener: health, and metrics where there are any.
+ * @throws what `explain` makes of an error of the listener
+ */
+export async function openAdmin(
+  { host = '127.0.0.1', port }: AdminOptions,
+  health: ReturnType<typeof healthRoutes>,
+  metrics: MetricsPage | undefined,
+  explain: RunOptions['explain'],
+): Promise<OpenedAdmin> {
+  const { adminListener } = await import('./admin/adminListener.ts');
+  const pages = { ...health, ...(metrics && { '/metrics': metrics }) };
+  try {
+    const listener = await adminListener({ host, port, pages });
+    return { origin: originOf({ host, port: listener.port }, 'http'), close: () => listener.close() };
+  } catch (error) {
+    throw explain === undefined ? error : explain(error, { listener: 'admin', host, port });
+  }
+}

@@ -1,0 +1,18 @@
+import type { LogPart, ServiceLog } from './parts.ts';
+
+/** What is written without a log: messages on stdout, where the service listens among them, and errors on stderr. */
+export const plainLog: LogPart = {
+  open() {
+    const info: ServiceLog['info'] = (fields, message) => {
+      const { origin } = Object(fields) as { readonly origin?: string };
+      const text = message ?? String(fields);
+      process.stdout.write(`${origin === undefined ? text : `${text} on ${origin}`}\n`);
+    };
+    const error: ServiceLog['error'] = (fields, message) => {
+      const stack = fields instanceof Error ? fields.stack : undefined;
+      const text = message ?? String(fields);
+      process.stderr.write(`${stack === undefined ? text : `${text}\n${stack}`}\n`);
+    };
+    return { log: { info, warn: info, error, fatal: error }, end: async () => {} };
+  },
+};

@@ -1,0 +1,231 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { promisify } from 'node:util';
+import { drainCalls, drainStreams, faultsOf } from '@petstore/testing/drain';
+import { lives } from '@petstore/testing/lives';
+import { selfSigned } from '@petstore/testing/selfSigned';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { newFolder, type Notes, sources, startNotes } from './testing/startNotes.ts';
+
+const severalWorkers = process.platform === 'linux' ? 2 : 1;
+
+/** Waits for what a test means, however long a busy machine takes: the time of the test alone bounds it. */
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 5 });
+
+const drained = { apiKey: 'none', path: '/v1/notes', procedure: 'createNote' };
+
+/** A call whose body has not ended. @returns ends the body, and resolves with the response */
+async function callInFlight({ origin }: Notes): Promise<() => Promise<string>> {
+  const { hostname, port } = new URL(origin);
+  const socket = connect(Number(port), hostname).setEncoding('utf8');
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.write(
+    'POST /v1/notes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"name":"a"',
+  );
+  await sleep(200);
+  return async () => {
+    socket.write('}');
+    return String(await once(socket, 'data'));
+  };
+}
+
+test('a service without pets has health, a docs page, logs and metrics', async () => {
+  const { origin, admin, logged } = await startNotes({}, sources);
+  for (const at of [origin, admin]) {
+    expect(await (await fetch(`${at}/readyz`)).json()).toEqual({ status: 'ok' });
+  }
+  expect(await (await fetch(`${origin}/`)).text()).toContain('<div id="reference">');
+  expect((await fetch(`${origin}/v1/notes?limit=many`)).status).toBe(400);
+  await until(() =>
+    expect(logged('request').at(-1)).toMatchObject({
+      path: '/v1/notes',
+      operation: 'listNotes',
+      status: 400,
+    }),
+  );
+  const text = await (await fetch(`${admin}/metrics`)).text();
+  expect(text).toContain('gateway_requests_total{face="rest",operation="listNotes",status="4xx"} 1\n');
+  expect(text).toContain('notes_open 1\n');
+  expect(text).toMatch(/^process_resident_memory_bytes \d/m);
+  expect((await fetch(`${origin}/metrics`)).status).toBe(404);
+});
+
+describe('SIGTERM under load loses no request on connections that are open, and resets none', () => {
+  test.for([
+    { server: 'node', workers: 1 },
+    { server: 'uws', workers: severalWorkers },
+  ] as const)('server: $server, workers: $workers', async (options) => {
+    const notes = await startNotes(options);
+    const { namesKept, stderr } = notes;
+    expect(faultsOf(await drainCalls({ ...notes, ...drained }, namesKept))).toEqual({});
+    expect(stderr()).toBe('closed\n'.repeat(options.workers));
+  });
+
+  test('streams of events, and calls on WebSockets that take a while', async () => {
+    const notes = await startNotes();
+    const target = { ...notes, apiKey: 'none', procedure: 'wait' };
+    expect(faultsOf(await drainStreams(target, ['/v1/ticks', '/trpc/ticks']))).toEqual({});
+  });
+});
+
+describe('signals', () => {
+  test('the first answers calls in flight while /readyz is 503, and ends the process with code 0', async () => {
+    const notes = await startNotes();
+    const endCall = await callInFlight(notes);
+    notes.child.kill('SIGINT');
+    await until(() => expect(notes.logged('stopping')).toHaveLength(1));
+    const ready = await fetch(`${notes.admin}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'unavailable', reason: 'draining' }]);
+    expect(await endCall()).toMatch(/^HTTP\/1\.1 201 /);
+    expect(await notes.exited).toEqual({ code: 0, signal: null });
+    expect(notes.logged('stopped')).toMatchObject([{ cutOff: 0 }]);
+  });
+
+  test('a second one ends it at once', async () => {
+    const notes = await startNotes({ workers: severalWorkers });
+    await callInFlight(notes);
+    notes.child.kill('SIGTERM');
+    await sleep(700);
+    notes.child.kill('SIGTERM');
+    expect(await notes.exited).toEqual({ code: null, signal: 'SIGTERM' });
+  });
+});
+
+describe.runIf(process.platform === 'linux')('workers: 2', () => {
+  test('a worker that is killed is replaced, totals of metrics do not fall, and all end in order', async () => {
+    const notes = await startNotes({ workers: 2 });
+    const workers = () => notes.logged('worker listening').map(({ pid }) => Number(pid));
+    const total = async () => {
+      const text = await (await fetch(`${notes.admin}/metrics`)).text();
+      return Number(
+        /^gateway_requests_total\{face="other",operation="none",status="2xx"\} (\d+)/m.exec(text)?.[1],
+      );
+    };
+    const answers = Array.from({ length: 20 }, () =>
+      fetch(`${notes.origin}/healthz`, { headers: { connection: 'close' } }).then(({ status }) => status),
+    );
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
+    expect(await total()).toBe(20);
+    const [victim = 0] = workers();
+    process.kill(victim, 'SIGKILL');
+    await until(() => expect(workers()).toHaveLength(3));
+    expect(await total()).toBe(20);
+    expect(notes.logged('worker ended')).toMatchObject([{ worker: victim, signal: 'SIGKILL' }]);
+    expect(await notes.stop()).toEqual({ code: 0, signal: null });
+    expect(workers().filter(lives)).toEqual([]);
+  });
+
+  test('the certificate is read again on SIGHUP by every worker', async () => {
+    const folder = await newFolder();
+    const tls = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') };
+    const write = async (name: string) => {
+      const { cert, key } = selfSigned(name);
+      await writeFile(tls.certFile, cert);
+      await writeFile(tls.keyFile, key);
+    };
+    await write('one');
+    const notes = await startNotes({ workers: 2, listen: { tls } });
+    const { hostname, port, protocol } = new URL(notes.origin);
+    const shown = async () => {
+      const socket = connectTls({ port: Number(port), host: hostname, rejectUnauthorized: false });
+      await once(socket, 'secureConnect');
+      const { CN } = socket.getPeerCertificate().subject;
+      socket.destroy();
+      return CN;
+    };
+    expect([protocol, await shown()]).toEqual(['https:', 'one']);
+    await write('two');
+    notes.child.kill('SIGHUP');
+    await until(() => expect(notes.logged('certificate reloaded')).toHaveLength(2));
+    expect(new Set(await Promise.all(Array.from({ length: 8 }, shown)))).toEqual(new Set(['two']));
+  });
+});
+
+/** Runs a program to its end. */
+const ran = (...lines: readonly string[]) =>
+  promisify(execFile)(
+    process.execPath,
+    ['--conditions=@petstore/source', '--input-type=module', '--eval', lines.join('\n')],
+    { cwd: import.meta.dirname },
+  ).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({
+      code,
+      stdout,
+      stderr,
+    }),
+  );
+
+/** Runs a service whose options are a text to its end. */
+const ranService = (options: string) =>
+  ran(`import { run } from '@petstore/runtime';`, `await run({ ${options} });`);
+
+describe('a process', () => {
+  test('without a log prints where it listens, and that it stops', async () => {
+    const { stdout, ...ended } = await ranService(`
+      server: { server: 'none', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
+      start({ onClose }) {
+        const running = setInterval(() => {}, 1_000);
+        onClose(() => clearInterval(running));
+        const onListening = () => void setImmediate(() => process.kill(process.pid, 'SIGTERM'));
+        return { gateway: { procedures: [] }, onListening };
+      }`);
+    expect({ ...ended, stdout: stdout.replace(/^running as root.*\n/, '') }).toEqual({
+      code: 0,
+      stdout: 'listening on http://[::1]:1\nstopping\nstopped\n',
+      stderr: '',
+    });
+  });
+
+  test.each([
+    ['an expected error is its message', `expectedErrors: ['RangeError']`, /^too many\n$/],
+    ['an unexpected error is its stack', '', /^RangeError: too many\n {4}at /],
+  ])('that cannot start ends with code 1, and what it writes of %s', async (_, options, written) => {
+    const { code, stdout, stderr } = await ranService(
+      `start() { throw new RangeError('too many'); }, ${options}`,
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(written) });
+  });
+
+  test.each([
+    ['workers: 0', 'workers is 0; it must be a positive integer or "auto".'],
+    ["listen: { host: '192.0.2.1' }", '192.0.2.1 is not an address of this machine'],
+    ["listen: { host: '192.0.2.1' }, workers: 2", '192.0.2.1 is not an address of this machine'],
+  ])('with %s says so, and ends with code 1', async (options, sentence) => {
+    const { code, stderr } = await ranService(
+      `server: 'node', start: () => ({ gateway: { handle() {}, procedures: [] } }), ${options}`,
+    );
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(sentence) });
+  });
+});
+
+test('an import loads no package but its own', async () => {
+  const { stdout } = await ran(
+    `import { registerHooks } from 'node:module';`,
+    `let loaded = new Set();`,
+    `registerHooks({ load(url, context, next) { loaded.add(/node_modules\\/([^/]+)/.exec(url)?.[1]); return next(url, context); } });`,
+    `for (const entry of ['', '/admin', '/docs', '/health', '/signals', '/tls', '/log', '/metrics']) {`,
+    `  loaded = new Set();`,
+    `  await import('@petstore/runtime' + entry);`,
+    `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@scalar', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
+    `}`,
+  );
+  expect(stdout.split('\n')).toEqual([
+    ' ',
+    '/admin ',
+    '/docs ',
+    '/health ',
+    '/signals ',
+    '/tls ',
+    '/log pino',
+    '/metrics prom-client',
+    '',
+  ]);
+});

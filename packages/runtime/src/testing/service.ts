@@ -1,0 +1,28 @@
+import { createGateway } from '@petstore/gateway';
+import { run, type RunOptions } from '@petstore/runtime';
+import { docsPage } from '@petstore/runtime/docs';
+import { log } from '@petstore/runtime/log';
+import { gauge, metrics } from '@petstore/runtime/metrics';
+import { router } from './router.ts';
+
+// The program of the readme, with a router of its own. OPTIONS has further options of `run`, as JSON.
+const { NOTES: notes = '', OPTIONS = '{}' } = process.env;
+
+await run({
+  log: log({ level: 'info', requests: 'errors' }),
+  docs: docsPage(),
+  admin: { port: 0, metrics: metrics() },
+  async start({ options, onClose }) {
+    onClose(() => process.stderr.write('closed\n'));
+    const gateway = await createGateway({
+      ...options,
+      router,
+      document: { title: 'Notes', version: '1.0.0' },
+      createContext: () => ({ notes }),
+      // The machine is busy with other tests.
+      maxQueueMs: 60_000,
+    });
+    return { gateway, metrics: () => [gauge('notes_open', 'Whether the notes are open.', 1, 'min')] };
+  },
+  ...(JSON.parse(OPTIONS) as Partial<RunOptions>),
+});

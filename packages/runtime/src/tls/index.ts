@@ -1,0 +1,1 @@
+export { type CertificateReloadOptions, reloadCertificates } from './certificateReload.ts';

@@ -1,0 +1,9 @@
+import type { ServiceLog } from './parts.ts';
+
+/** Logs a warning where the process runs as root. */
+export function warnIfRoot(log: Pick<ServiceLog, 'warn'>): void {
+  if (process.getuid?.() !== 0) return;
+  log.warn(
+    'running as root: run the service as a user of its own that owns the data folder, and nothing else',
+  );
+}

@@ -1,0 +1,88 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lives } from '@petstore/testing/lives';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { createWorkers } from './workers.ts';
+
+/** Waits for what a test means, however long a busy machine takes: the time of the test alone bounds it. */
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000, interval: 5 });
+
+/** Workers whose program is a script of the test, in place of the service. */
+async function scriptedWorkers(script: string, count = 1) {
+  const folder = await mkdtemp(join(tmpdir(), 'workers-'));
+  const file = join(folder, 'worker.mjs');
+  // A listener of messages keeps it running for as long as it has a parent.
+  await writeFile(file, `process.on('message', () => {});\n${script}`);
+  const log = { info: vi.fn(), error: vi.fn(), fatal: vi.fn() };
+  const onEnded = vi.fn();
+  const workers = createWorkers({ count, port: 1, log, onEnded, missing: () => undefined });
+  const [, main = ''] = process.argv;
+  process.argv[1] = file;
+  onTestFinished(async () => {
+    await workers.stop(0);
+    process.argv[1] = main;
+    await rm(folder, { recursive: true });
+  });
+  return { workers, log, onEnded };
+}
+
+const listens = `process.send({ type: 'listening', origin: String(process.pid) });`;
+
+test('a worker that is replaced again and again waits twice as long each time, up to 10 s, until one lives for 10 s', async () => {
+  const { workers, onEnded } = await scriptedWorkers(listens);
+  await workers.start(() => {});
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  /** Ends the worker, once it has lived for so long. @returns how long its replacement waits */
+  const delayAfter = async (lifeMs: number) => {
+    vi.advanceTimersByTime(lifeMs);
+    const ended = new Promise((resolve) => onEnded.mockImplementationOnce(resolve));
+    workers.kill();
+    await ended;
+    const begun = performance.now();
+    vi.advanceTimersToNextTimer();
+    return performance.now() - begun;
+  };
+  const delays: number[] = [];
+  for (let ended = 0; ended < 10; ended += 1) delays.push(await delayAfter(0));
+  expect(delays).toEqual([0, 100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
+  expect([await delayAfter(10_000), await delayAfter(0)]).toEqual([0, 0]);
+});
+
+test('a worker that was starting when the certificate was reloaded is told to reload once it listens', async () => {
+  const { workers, log } = await scriptedWorkers(`process.on('SIGHUP', () => process.exit(7));\n${listens}`);
+  const starting = workers.start(() => {});
+  workers.reload();
+  await starting;
+  await until(() =>
+    expect(log.error).toHaveBeenCalledWith(
+      expect.objectContaining({ code: 7, signal: null }),
+      'worker ended',
+    ),
+  );
+});
+
+test('a start resolves within 10 s of the first worker although another worker neither listens nor ends', async () => {
+  const { workers } = await scriptedWorkers(
+    `if (JSON.parse(process.env.PETSTORE_RUNTIME_WORKER).isFirst) ${listens}`,
+    2,
+  );
+  let listenedAt = NaN;
+  const { origin } = await workers.start(() => (listenedAt = performance.now()));
+  expect(origin).toMatch(/^\d+$/);
+  expect(performance.now() - listenedAt).toBeLessThan(15_000);
+}, 60_000);
+
+test('workers are not ready while the only one that listens is stopping, and its replacement is starting', async () => {
+  const { workers } = await scriptedWorkers(`
+    process.on('message', ({ type, id }) => process.send({ type, id, fault: null }));
+    process.on('SIGTERM', () => process.send({ type: 'stopping' }));
+    if (JSON.parse(process.env.PETSTORE_RUNTIME_WORKER).isFirst) ${listens}
+  `);
+  const pid = Number((await workers.start(() => {})).origin);
+  await workers.ready();
+  process.kill(pid, 'SIGTERM');
+  await until(() => expect(workers.ready()).rejects.toThrow('The service is not ready'));
+  expect(lives(pid)).toBe(true);
+});

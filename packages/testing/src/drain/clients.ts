@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HttpConnection } from './httpConnection.ts';
+import type { Tally } from './tally.ts';
+
+/** What the clients of one round share. */
+export interface Round {
+  readonly origin: string;
+  readonly apiKey: string;
+  /** The path of what is created and listed, such as `/v1/pets`. */
+  readonly path: string;
+  readonly tally: Tally;
+  /** Called by each client when it was answered first: from then on its connection is open for the server too. */
+  readonly onOpen: () => void;
+  /** Names of records whose create was answered, and of those whose was not, on WebSockets. */
+  readonly created: Set<string>;
+  readonly open: Set<string>;
+}
+
+const head = ({ apiKey }: Round, line: string) =>
+  `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\n`;
+
+function create(round: Round, name: string): string {
+  const body = JSON.stringify({ name, categoryId: 1 });
+  return `${head(round, `POST ${round.path}`)}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** Creates records on one connection, with little time in between, until it is told to close it. */
+export async function busyClient(round: Round, id: string): Promise<void> {
+  const { tally } = round;
+  const connection = new HttpConnection(round.origin);
+  for (let count = 0; !connection.isClosed; count += 1) {
+    const name = `${id} ${count}`;
+    const answer = await connection.ask(create(round, name));
+    if ('wasReset' in answer) {
+      tally.lost += 1;
+      if (answer.wasReset) tally.resets += 1;
+      return;
+    }
+    tally.answered += 1;
+    if (answer.status === 201) round.created.add(name);
+    if (count === 0) round.onOpen();
+    if (answer.closes) return connection.end();
+    await sleep(Math.random() * 20);
+  }
+  // It asks often enough to be told.
+  tally.closedIdle += 1;
+}
+
+/** Asks once a second or so on a connection that is kept alive. */
+export async function quietClient(round: Round): Promise<void> {
+  const { tally } = round;
+  const connection = new HttpConnection(round.origin);
+  for (let count = 0; !connection.isClosed; count += 1) {
+    const answer = await connection.ask(`${head(round, `GET ${round.path}?limit=1`)}\r\n`);
+    if ('wasReset' in answer) {
+      tally.raced += 1;
+      return;
+    }
+    tally.answered += 1;
+    if (count === 0) round.onOpen();
+    if (answer.closes) return connection.end();
+    await Promise.race([sleep(500 + Math.random() * 2_000), connection.closed]);
+  }
+  tally.closedIdle += 1;
+}
+
+/** Opens a connection for each request, also during the stop, until it is refused. */
+export async function newcomer(round: Round): Promise<void> {
+  for (let refusals = 0; refusals < 3;) {
+    const connection = new HttpConnection(round.origin);
+    const answer = await connection.ask(`${head(round, 'GET /healthz')}\r\n`);
+    connection.end();
+    if ('status' in answer) round.tally.answered += 1;
+    // A refusal is no loss: nobody had taken the connection.
+    else if (connection.wasRefused) refusals += 1;
+    else round.tally.queued += 1;
+    await sleep(1);
+  }
+}
+
+/** Reads a stream of events to its end, which must come behind an event, with the end of a chunked body. */
+export async function eventClient({ apiKey, onOpen, origin, tally }: Round, path: string): Promise<void> {
+  const connection = new HttpConnection(origin);
+  connection.send(
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nAccept: text/event-stream\r\n\r\n`,
+  );
+  tally.streams += 1;
+  await connection.answerBegun();
+  onOpen();
+  const { wasReset } = await connection.closed;
+  // An event ends with an empty line, its chunk with CRLF, and then comes the last chunk (RFC 9112 §7.1).
+  const isWhole = connection.received.endsWith('\n\n\r\n0\r\n\r\n');
+  if (wasReset || !isWhole) tally.brokenStreams += 1;
+}
+
+/** Calls one after the other on a WebSocket, until it is told to connect anew. */
+export async function socketClient(round: Round, id: string, path: string): Promise<void> {
+  const { tally } = round;
+  const socket = new WebSocket(`${round.origin.replace('http', 'ws')}/trpc?connectionParams=1`);
+  const closed = new Promise<number>((resolve) => {
+    socket.addEventListener('close', ({ code }) => resolve(code));
+  });
+  socket.addEventListener('open', () => {
+    const data = { authorization: `Bearer ${round.apiKey}` };
+    socket.send(JSON.stringify({ method: 'connectionParams', data }));
+    ask();
+    ask();
+  });
+  let count = 0;
+  let isTold = false;
+  const names = new Map<number, string>();
+  function ask(): void {
+    count += 1;
+    const name = `${id} ${count}`;
+    names.set(count, name);
+    round.open.add(name);
+    const params = { path, input: { name, categoryId: 1 } };
+    socket.send(JSON.stringify({ id: count, jsonrpc: '2.0', method: 'mutation', params }));
+  }
+  socket.addEventListener('message', ({ data }) => {
+    const message = JSON.parse(String(data)) as { id: number | null; method?: string; result?: unknown };
+    if (message.method === 'reconnect') isTold = true;
+    if (message.id === null || isTold) return;
+    const name = names.get(message.id) ?? '';
+    if (message.id === 1) round.onOpen();
+    if (message.result !== undefined) {
+      tally.answered += 1;
+      round.open.delete(name);
+      round.created.add(name);
+    }
+    setTimeout(() => {
+      if (!isTold && socket.readyState === WebSocket.OPEN) ask();
+    }, Math.random() * 20);
+  });
+  tally.sockets += 1;
+  if ((await closed) !== 1001 || !isTold) tally.untoldSockets += 1;
+}
