@@ -76,8 +76,9 @@ export default defineConfig({
       project('core', ['packages/core/src/**/*.test.ts'], [mongodb]),
       project('server', ['apps/server/src/**/*.test.ts'], [mongodb, bundle]),
       project('examples', ['apps/examples/src/**/*.test.ts']),
+      project('runtime', ['packages/runtime/src/**/*.test.ts'], [mongodb]),
       project('shelter', ['apps/examples/shelter/*.test.ts'], [mongodb]),
-      ...['bench', 'conformance', 'contract', 'runtime', 'testing', 'typegen', 'types'].map((name) =>
+      ...['bench', 'conformance', 'contract', 'testing', 'typegen', 'types'].map((name) =>
         project(name, [`packages/${name}/src/**/*.test.ts`]),
       ),
       project('repository', repository, [], []),

@@ -5,8 +5,11 @@ import { describe, expect, it } from 'vitest';
 /** Opens a state that was never used; `again` opens the same as another process would. */
 export type OpenState = () => Promise<{ readonly state: State; readonly again: () => Promise<State> }>;
 
-/** What idempotency keys and limits need of every state. */
-export function describeState(name: string, openState: OpenState): void {
+/**
+ * What idempotency keys and limits need of every state.
+ * @param tolerance how much less than the limit several processes may take, as a part of it
+ */
+export function describeState(name: string, openState: OpenState, { tolerance = 0 } = {}): void {
   describe(`the state ${name}`, () => {
     it('add stores a value under a new key alone, and returns the one that is there', async () => {
       const { state, again } = await openState();
@@ -85,7 +88,9 @@ export function describeState(name: string, openState: OpenState): void {
       const taken = await Promise.all(
         Array.from({ length: 400 }, async (_, at) => states[at % 4]?.take('a', 1, bucket)),
       );
-      expect(taken.filter((each) => each?.isTaken)).toHaveLength(200);
+      const accepted = taken.filter((each) => each?.isTaken).length;
+      expect(accepted).toBeGreaterThanOrEqual(200 * (1 - tolerance));
+      expect(accepted).toBeLessThanOrEqual(200);
     });
   });
 }

@@ -1,0 +1,105 @@
+import { createGateway } from '@petstore/gateway';
+import { mongodbUri, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
+import { initTRPC } from '@trpc/server';
+import { MongoClient } from 'mongodb';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { mongodbState } from './mongodb.ts';
+import { acceptedTogether } from './testing/acceptedTogether.ts';
+import { describeState } from './testing/stateContract.ts';
+
+async function newDatabase(uri?: string) {
+  const database = testDatabase();
+  const client = new MongoClient(uri ?? database.uri, { serverSelectionTimeoutMS: 500 });
+  onTestFinished(async () => {
+    await client.close();
+    await database.drop();
+  });
+  return { ...database, db: client.db(database.database) };
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+
+describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
+  describeState(
+    'in MongoDB',
+    async () => {
+      const { db } = await newDatabase();
+      const open = async () => {
+        const state = await mongodbState({ db });
+        onTestFinished(() => state.close());
+        return state;
+      };
+      return { state: await open(), again: open };
+    },
+    { tolerance: 0.05 },
+  );
+
+  it('stores neither keys nor what is in them, and removes what has expired', async () => {
+    const { db } = await newDatabase();
+    const state = await mongodbState({ db });
+    onTestFinished(() => state.close());
+    await state.add('credential secret', 'value', 60_000);
+    await state.take('credential secret', 1, { size: 10, windowMs: 60_000 });
+    const rows = await db.collection('gatewayState').find().toArray();
+    expect(rows).toHaveLength(2);
+    expect(JSON.stringify(rows)).not.toContain('secret');
+    expect(await db.collection('gatewayState').indexes()).toContainEqual(
+      expect.objectContaining({ key: { expiresAt: 1 }, expireAfterSeconds: 0 }),
+    );
+  });
+
+  it('tokens of a lease that are not used go back to the bucket', async () => {
+    const { db } = await newDatabase();
+    const [one, other] = [await mongodbState({ db }), await mongodbState({ db })];
+    onTestFinished(async () => void (await Promise.all([one.close(), other.close()])));
+    const bucket = { size: 1000, windowMs: 3_600_000 };
+    await one.take('a', 1, bucket);
+    // A 64th is the first's.
+    expect(await other.take('a', 0, bucket)).toMatchObject({ left: 985 });
+    await expect.poll(async () => (await other.take('a', 0, bucket)).left, { timeout: 5000 }).toBe(999);
+  });
+
+  it('four processes accept 1,000 calls of a limit of 1,000, within 5%', async () => {
+    const { uri, database } = await newDatabase();
+    const limit = { requests: 1000, windowSeconds: 3600 };
+    const accepted = await acceptedTogether(4, { state: { uri, database }, ...limit, calls: 600 });
+    expect(sum(accepted)).toBeGreaterThanOrEqual(950);
+    expect(sum(accepted)).toBeLessThanOrEqual(1050);
+  });
+
+  it('while the database is away each process counts for itself, and says so once', async () => {
+    const proxy = await startFaultProxy(mongodbUri ?? '');
+    onTestFinished(() => proxy.close());
+    const { db } = await newDatabase(proxy.uri);
+    const state = await mongodbState({ db });
+    onTestFinished(() => state.close());
+    const printed: string[] = [];
+    // oxlint-disable-next-line no-console -- where the gateway says that a state is away
+    vi.mocked(console.error).mockImplementation((line) => void printed.push(String(line)));
+    const t = initTRPC.create({ isDev: false });
+    const { fetch } = await createGateway({
+      router: t.router({ ping: t.procedure.query(() => 'pong') }),
+      createContext: () => ({}),
+      document: { title: 'Ping', version: '0.0.0' },
+      rateLimit: { requests: 3, windowSeconds: 3600, state },
+    });
+    proxy.set({ kind: 'refuse' });
+    const statuses: number[] = [];
+    for (let call = 0; call < 5; call += 1) {
+      statuses.push((await fetch('http://localhost/trpc/ping')).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429, 429]);
+    expect(printed).toHaveLength(1);
+    expect(printed[0]).toContain('the state of rateLimit cannot be reached');
+    proxy.set({ kind: 'none' });
+    // The shared bucket was not used.
+    await expect
+      .poll(async () => (await fetch('http://localhost/trpc/ping')).status, {
+        timeout: 10_000,
+        interval: 200,
+      })
+      .toBe(200);
+    // oxlint-disable-next-line no-console
+    vi.mocked(console.error).mockClear();
+  });
+});
