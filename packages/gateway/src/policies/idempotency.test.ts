@@ -418,7 +418,7 @@ describe('a call that does not end', () => {
     'is 409 at %s after its deadline: whether it had an effect is unknown',
     async (target) => {
       const state = memoryState();
-      const { send, runs, gates } = await start({ callTimeoutMs: 20, idempotency: { state } });
+      const { send, runs, gates } = await start({ callTimeoutMs: 250, idempotency: { state } });
       gates.set('book', new Promise(() => {}));
       expect((await send(target, { item: 'book' }, 'key-1')).status).toBe(504);
       const repeat = await send(target, { item: 'book' }, 'key-1');
@@ -434,7 +434,7 @@ describe('a call that does not end', () => {
       ...state,
       add: async (...entry) => (await state.add(...entry))?.replace(/"runsUntil":\d+/, '"runsUntil":0'),
     };
-    const crashed = await start({ callTimeoutMs: 20, idempotency: { state } });
+    const crashed = await start({ callTimeoutMs: 250, idempotency: { state } });
     crashed.gates.set('book', new Promise(() => {}));
     await crashed.order('book', 'key-1');
     const { order, runs } = await start({ idempotency: { state: later } });
