@@ -119,7 +119,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     'https:api',
     '/'.repeat(3),
   ])('a public URL that is neither a URL nor a path: %s', async (publicUrl) => {
-    await expect(gatewayOf({}, { publicUrl })).rejects.toThrow(`publicUrl is ${publicUrl}; it must be`);
+    await expect(gatewayOf({}, { publicUrl })).rejects.toThrow(`publicUrl is "${publicUrl}"; it must be`);
   });
 });
 

@@ -63,6 +63,10 @@ function problemsOfMembers({
         problems.push(`document.${name} is ${shown(value)}; it must be a string: ${required['document']}`);
       }
     }
+    const { openapi } = document;
+    if (openapi !== undefined && openapi !== '3.1' && openapi !== '3.2') {
+      problems.push(`document.openapi is ${shown(openapi)}; it must be '3.1' or '3.2'`);
+    }
   }
   if (isObject(cors) && typeof cors['origins'] !== 'function' && !isStrings(cors['origins'])) {
     problems.push(
@@ -83,6 +87,8 @@ const examples: Readonly<Record<string, string>> = {
   rateLimit: 'rateLimit: { requests: 100, windowSeconds: 60 }',
   idempotency: 'idempotency: { ttlMs: 3_600_000 }',
   failedAttempts: 'failedAttempts: { attempts: 10, windowSeconds: 60 }',
+  errorFormat: 'errorFormat: problemDetails, which @petstore/gateway exports',
+  jsonSchema: 'jsonSchema: { valibot: toStandardJsonSchema }',
 };
 
 const exampleOf = (name: string) => (examples[name] === undefined ? '' : `, such as ${examples[name]}`);

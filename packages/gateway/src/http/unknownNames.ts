@@ -9,10 +9,19 @@ export function unknownNames(owner: string, value: object, known: readonly strin
   return Object.keys(value)
     .filter((name) => !known.includes(name))
     .map((name) => {
-      const near = nearest(name, known);
+      const near = nearest(name, known) ?? containing(name, known);
       const fix = near === undefined ? 'leave it out.' : `did you mean "${near}"?`;
       return `"${name}" is not an option of ${owner}; ${fix}`;
     });
+}
+
+/** The one known name that a name is a part of, or that is a part of it: `window` of `windowSeconds`. */
+function containing(name: string, known: readonly string[]): string | undefined {
+  const text = name.toLowerCase();
+  const found = known.filter(
+    (each) => each.toLowerCase().includes(text) || text.includes(each.toLowerCase()),
+  );
+  return name.length < 4 || found.length !== 1 ? undefined : found[0];
 }
 
 /** The known name with the least edits, if a third of its letters or fewer differ. */

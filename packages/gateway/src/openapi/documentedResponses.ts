@@ -46,7 +46,10 @@ export function documentedResponses(
   for (const status of new Set([...Object.keys(descriptions), ...[...operation.errors.keys()].map(String)])) {
     const declared = operation.errors.get(Number(status)) ?? [];
     const others = descriptions[status];
-    const schema = errorsSchema(declared, Number(status), others !== undefined, errorFormat);
+    const schema =
+      operation.errors.size === 0
+        ? errorFormat.schema
+        : errorsSchema(declared, Number(status), others !== undefined, errorFormat);
     responses[status] = {
       description: errorsDescription(declared, others),
       headers: {

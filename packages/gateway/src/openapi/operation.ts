@@ -3,7 +3,8 @@ import { unknownNames } from '../http/unknownNames.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
-import { restMetaNames } from '../procedures/restMetaNames.ts';
+import { restMetaNames, uploadNames } from '../procedures/restMetaNames.ts';
+import { restMetaMistake } from '../procedures/restMetaValues.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { JsonSchemaConverters } from '../procedures/standardSchema.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
@@ -65,6 +66,7 @@ export function createOperations(
   const problems: string[] = [];
   const warnings: string[] = [];
   const operations = new Map<string, Operation>();
+  const ids = new Map<string, string>();
   for (const procedure of procedures) {
     const { path: name, rest } = procedure;
     if (rest === undefined) continue;
@@ -79,6 +81,14 @@ export function createOperations(
       if (procedure.idempotencyKey && operation.input.body?.upload) {
         reject(
           'it has idempotencyKey, and its body is a stream, which cannot be compared with that of a repeat; remove one of both',
+        );
+      }
+      const id = rest.operationId ?? name;
+      const twin = ids.get(id);
+      ids.set(id, name);
+      if (twin !== undefined) {
+        problems.push(
+          `The procedures ${twin} and ${name} both have the operationId "${id}": give one of them another.`,
         );
       }
       const address = `${rest.method} ${pathAddress(rest)}`;
@@ -134,8 +144,13 @@ function createOperation(
   rest: RestMeta,
   { basePath, links, read }: Pick<OperationsOptions, 'basePath' | 'links'> & { readonly read: ReadSchema },
 ): Operation {
-  const unknown = unknownNames('REST metadata', rest, restMetaNames);
+  const unknown = [
+    ...unknownNames('REST metadata', rest, restMetaNames),
+    ...unknownNames('upload', rest.upload ?? {}, uploadNames),
+  ];
   if (unknown.length > 0) reject(unknown.join(' ').replace(/\.$/, ''));
+  const mistake = restMetaMistake(rest);
+  if (mistake !== undefined) reject(mistake);
   const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
   if (!methods.includes(rest.method)) {
     reject(`its method is ${rest.method}; it must be one of ${methods.join(', ')}`);

@@ -34,8 +34,9 @@ export function operationErrors({ errors = {} }: Procedure): OperationErrors {
 }
 
 /**
- * The schema of the errors of one status: one of those that are declared, and, where there are others too, of those with
- * tRPC's codes. Each has its own `code`, so that a client that narrows on it knows the data.
+ * The schema of the errors of one status, of an operation that declares some: one of those that are declared, and, where
+ * there are others too, of those with tRPC's codes. Each has its own `code`, so that a client that narrows on it knows the
+ * data: one error whose code could be any text, at whatever status, would take that from it.
  */
 export function errorsSchema(
   declared: readonly DeclaredResponse[],
@@ -43,7 +44,7 @@ export function errorsSchema(
   hasOthers: boolean,
   { schema, schemaOf }: ErrorFormat,
 ): z.ZodType {
-  if (schemaOf === undefined || declared.length === 0) return schema;
+  if (schemaOf === undefined) return schema;
   const schemas = declared.map(({ code, data }) =>
     schemaOf({ codes: [code], status, isDeclared: true, data }),
   );
@@ -51,7 +52,7 @@ export function errorsSchema(
   if (code !== undefined) {
     schemas.push(schemaOf({ codes: [code, ...codes], status, isDeclared: false, data: undefined }));
   }
-  return schemas.length === 1 ? (schemas[0] ?? schema) : z.xor(schemas as [z.ZodType, ...z.ZodType[]]);
+  return schemas.length < 2 ? (schemas[0] ?? schema) : z.xor(schemas as [z.ZodType, ...z.ZodType[]]);
 }
 
 /** What the document says of the errors of one status. */

@@ -1,6 +1,7 @@
 import type { TRPCError } from '@trpc/server';
 import { isThenable, type MaybePromise } from '../http/after.ts';
 import type { HttpRequest } from '../http/request.ts';
+import { requireResponse } from '../http/requireResponse.ts';
 import type { HttpResponse } from '../http/response.ts';
 import { clientError } from '../procedures/clientError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
@@ -69,7 +70,7 @@ export interface Hooks<Context> {
    * dropped. With it unexpected errors are not written to stderr. `rpc.onError` is that of tRPC's adapters: for requests of
    * tRPC alone, and what it throws is answered.
    */
-  readonly onError?: (error: ReportedError<Context>) => MaybePromise<void>;
+  readonly onError?: (error: ReportedError<Context>) => unknown;
 }
 
 /**
@@ -83,6 +84,14 @@ export function behindOnRequest<Scope extends { readonly request: HttpRequest },
 ): (scope: Scope) => MaybePromise<Answer | HttpResponse> {
   if (onRequest === undefined) return next;
   const rejected = (scope: Scope, cause: unknown) => reject(clientError(failureOf(cause).error), scope);
+  const respond = (scope: Scope, response: HttpResponse | undefined | void) => {
+    if (response === undefined || response === null) return next(scope);
+    try {
+      return requireResponse(response, 'onRequest');
+    } catch (cause) {
+      return rejected(scope, cause);
+    }
+  };
   return (scope) => {
     if (scope.request.method === 'OPTIONS') return next(scope);
     let response: ReturnType<typeof onRequest>;
@@ -91,9 +100,9 @@ export function behindOnRequest<Scope extends { readonly request: HttpRequest },
     } catch (cause) {
       return rejected(scope, cause);
     }
-    if (!isThenable(response)) return response ?? next(scope);
+    if (!isThenable(response)) return respond(scope, response);
     return Promise.resolve(response).then(
-      (settled) => settled ?? next(scope),
+      (settled) => respond(scope, settled),
       (cause: unknown) => rejected(scope, cause),
     );
   };

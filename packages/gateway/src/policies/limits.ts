@@ -1,3 +1,4 @@
+import { shown } from '../http/unknownNames.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 
 /** What one request, or one call, may take. `Infinity` lifts a limit. */
@@ -66,7 +67,9 @@ export function limitsOf(options: Partial<Limits>): Limits {
   const limits = Object.entries(defaults).map(([name, value]) => {
     const limit = options[name as keyof Limits] ?? value;
     if (limit > 0) return [name, limit];
-    throw new GatewayError(`${name} is ${limit}; it must be a positive number, or Infinity for no limit.`);
+    throw new GatewayError(
+      `${name} is ${shown(limit)}; it must be a positive number, or Infinity for no limit.`,
+    );
   });
   return Object.fromEntries(limits) as Limits;
 }
@@ -75,6 +78,6 @@ export function limitsOf(options: Partial<Limits>): Limits {
 export function requirePositiveIntegers(name: string, numbers: Readonly<Record<string, number>>): void {
   for (const [member, value] of Object.entries(numbers)) {
     if (Number.isSafeInteger(value) && value > 0) continue;
-    throw new GatewayError(`${name}.${member} is ${value}; it must be a positive integer.`);
+    throw new GatewayError(`${name}.${member} is ${shown(value)}; it must be a positive integer.`);
   }
 }

@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { shown } from '../http/unknownNames.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
@@ -16,7 +17,7 @@ export function scopeRejection(
   const { identity, scheme } = scope;
   let missing: readonly string[];
   try {
-    const granted = scheme?.scopes?.(identity) ?? [];
+    const granted = grantedScopes(scheme, identity);
     missing = scopes.filter((each) => !granted.includes(each));
   } catch (cause) {
     return clientError(failureOf(cause).error);
@@ -27,6 +28,18 @@ export function scopeRejection(
     code: 'FORBIDDEN',
     message: `The ${scheme?.noun ?? 'credential'} lacks the scope ${missing.join(' ')}.`,
   });
+}
+
+/** @throws {TypeError} for a text, such as the claim of a token as it is: `includes` would find parts of a scope in it */
+function grantedScopes<Identity>(
+  scheme: Scheme<Identity> | undefined,
+  identity: Identity,
+): readonly string[] {
+  const granted: unknown = scheme?.scopes?.(identity) ?? [];
+  if (Array.isArray(granted)) return granted as readonly string[];
+  throw new TypeError(
+    `scopes of the scheme "${scheme?.name}" returned ${shown(granted)}; it must return an array, such as ['pets:read'].`,
+  );
 }
 
 /** Adds the challenge to responses that are 403 for want of a scope (RFC 6750 §3.1), and to batches that have such calls. */
@@ -41,8 +54,8 @@ export const scopesPolicy: Policy<unknown> = {
 
 /** Whether an identity has lost a scope since a stream or a WebSocket began with its credential. */
 export function hasLostScopes<Identity>(scheme: Scheme<Identity>, before: Identity, now: Identity): boolean {
-  const granted = scheme.scopes?.(now);
-  return granted !== undefined && scheme.scopes?.(before).some((each) => !granted.includes(each)) === true;
+  const granted = grantedScopes(scheme, now);
+  return grantedScopes(scheme, before).some((each) => !granted.includes(each));
 }
 
 /**

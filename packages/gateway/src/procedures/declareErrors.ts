@@ -4,7 +4,9 @@ import {
   type TRPCDefaultErrorShape,
   type TRPCErrorShape,
 } from '@trpc/server';
+import { shown } from '../http/unknownNames.ts';
 import type { z } from 'zod/v4';
+import { isZod } from './isZod.ts';
 import { codeMessage } from './clientError.ts';
 import { isReservedCode, trpcCodeOf } from './errorCodes.ts';
 
@@ -145,7 +147,7 @@ function parsedData(code: string, { data: schema }: ErrorDefinition, data: unkno
 }
 
 /** @throws {TypeError} */
-export function checkDefinition(code: string, { status }: ErrorDefinition): void {
+export function checkDefinition(code: string, { status, data }: ErrorDefinition): void {
   if (isReservedCode(code)) {
     throw new TypeError(
       `The declared error ${code} has a code of tRPC or of the gateway. Choose another, such as PET_${code}.`,
@@ -159,6 +161,11 @@ export function checkDefinition(code: string, { status }: ErrorDefinition): void
   if (!Number.isInteger(status) || status < 400 || status > 599) {
     throw new TypeError(
       `The declared error ${code} has the status ${status}. Use an HTTP status from 400 to 599.`,
+    );
+  }
+  if (data !== undefined && !isZod(data)) {
+    throw new TypeError(
+      `The declared error ${code} has data that is ${shown(data)}. Use a schema of zod, such as z.object({ … }).`,
     );
   }
 }

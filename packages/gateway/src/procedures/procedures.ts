@@ -7,6 +7,7 @@ import type { ErrorDefinitions } from './declareErrors.ts';
 import type { RestMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
 import { readIdempotencyKey, type IdempotencyKeyUse } from './readIdempotencyKey.ts';
+import { checkedMeta } from './restMetaNames.ts';
 import { readScopes } from './scopes.ts';
 import { createSample, selfTest } from './selfTest.ts';
 import { definitionOf } from './trpcProcedure.ts';
@@ -103,7 +104,7 @@ async function readProcedure(
     inputs,
     output,
     errors: rest && (await readErrors(path, definition)),
-    scopes: readScopes(path, meta),
+    scopes: readScopes(path, checkedMeta(path, meta)),
     idempotencyKey: readIdempotencyKey(path, type, meta),
     ...readCallLimits(path, meta),
   };

@@ -1,6 +1,9 @@
-import type { RestMeta } from './meta.ts';
+import { namesOf } from '../http/unknownNames.ts';
+import { GatewayError } from './gatewayError.ts';
+import type { GatewayMeta, RestMeta, UploadLimits } from './meta.ts';
 
-const names = {
+/** The fields of REST metadata. */
+export const restMetaNames = namesOf<RestMeta>({
   method: true,
   path: true,
   in: true,
@@ -26,7 +29,34 @@ const names = {
   deprecation: true,
   pagination: true,
   document: true,
-} satisfies Record<keyof RestMeta, true>;
+});
 
-/** The fields of REST metadata. */
-export const restMetaNames: readonly string[] = Object.keys(names);
+export const uploadNames = namesOf<UploadLimits>({
+  maxBytes: true,
+  maxFileBytes: true,
+  maxFiles: true,
+  spool: true,
+});
+
+const metaNames = namesOf<GatewayMeta>({
+  openapi: true,
+  scopes: true,
+  deadlineMs: true,
+  rateLimitCost: true,
+  idempotencyKey: true,
+  errors: true,
+});
+
+/**
+ * A router may have metadata of its own, so that unknown names are none of the gateway's business, except for those that
+ * differ in case alone.
+ * @throws {GatewayError} for `openApi` or `deadlineMS`, which would have no effect
+ */
+export function checkedMeta<Meta>(path: string, meta: Meta): Meta {
+  for (const name of Object.keys(meta ?? {})) {
+    const near = metaNames.find((known) => known !== name && known.toLowerCase() === name.toLowerCase());
+    if (near === undefined) continue;
+    throw new GatewayError(`The procedure ${path} has the metadata "${name}"; did you mean "${near}"?`);
+  }
+  return meta;
+}

@@ -459,7 +459,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     it('that is unknown is rejected with the nearest name', async () => {
       const options: object = { hostname: '0.0.0.0', maxConnection: 1 };
       await expect(serve({ handle: () => ok() }, options)).rejects.toThrow(
-        '"hostname" is not an option of serve; leave it out.\n"maxConnection" is not an option of serve; did you mean "maxConnections"?',
+        '"hostname" is not an option of serve; did you mean "host"?\n"maxConnection" is not an option of serve; did you mean "maxConnections"?',
       );
     });
 

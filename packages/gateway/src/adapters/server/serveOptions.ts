@@ -1,5 +1,5 @@
 import type { Service } from '../../http/service.ts';
-import { shown, unknownNames } from '../../http/unknownNames.ts';
+import { namesOf, shown, unknownNames } from '../../http/unknownNames.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
 export interface ServeOptions {
@@ -55,6 +55,8 @@ const names = {
   maxUnsentSocketBytes: true,
 } satisfies Record<keyof ServeOptions, true>;
 
+const tlsNames = namesOf<TlsFiles>({ certFile: true, keyFile: true });
+
 /**
  * @param before the arguments of the caller in front of the gateway
  * @throws {TypeError} for what is not a gateway, such as the promise of one
@@ -71,7 +73,15 @@ export function requireService(caller: string, service: Service, before = ''): v
  * lifts those of the whole server
  */
 export function checkOptions(options: ServeOptions): void {
-  const unknown = unknownNames('serve', options, Object.keys(names));
+  if (typeof options !== 'object') {
+    throw new TypeError(
+      `serve takes an object of options, not ${shown(options)}: serve(gateway, { port: 3000 }).`,
+    );
+  }
+  const unknown = [
+    ...unknownNames('serve', options, Object.keys(names)),
+    ...unknownNames('tls', options.tls ?? {}, tlsNames),
+  ];
   if (unknown.length > 0) throw new RangeError(unknown.join('\n'));
   const { port = 0 } = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {

@@ -1,10 +1,9 @@
 import { TRPCError } from '@trpc/server';
 import { after, type MaybePromise } from '../../http/after.ts';
-import { isObject } from '../../http/isObject.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
+import { requireResponse } from '../../http/requireResponse.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
-import { shown } from '../../http/unknownNames.ts';
 import { admit, type Policy, type Target } from '../../policies/policy.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import type { Route, RouteTable } from '../../policies/routes.ts';
@@ -47,11 +46,12 @@ export function createRouteServer<Identity>({ routes, policies, errorResponse }:
       if (error === undefined) throw cause;
       return errorResponse(error, scope);
     };
+    const source = `The route ${request.method} ${request.path}`;
     try {
       const response = route.handler(request, { identity, requestId: id });
       return response instanceof Promise
-        ? response.then((settled) => requireResponse(settled, request)).catch(failed)
-        : requireResponse(response, request);
+        ? response.then((settled) => requireResponse(settled, source)).catch(failed)
+        : requireResponse(response, source);
     } catch (cause) {
       return failed(cause);
     }
@@ -79,16 +79,3 @@ function routeError(cause: unknown, request: HttpRequest): TRPCError | undefined
   }
   return cause instanceof TRPCError ? cause : undefined;
 }
-
-/** @throws {TypeError} where the handler of a route returned what is not a response */
-function requireResponse(response: unknown, { method, path }: HttpRequest): HttpResponse {
-  if (isObject(response) && typeof response['status'] === 'number' && isIterable(response['headers'])) {
-    return response as unknown as HttpResponse;
-  }
-  throw new TypeError(
-    `The route ${method} ${path} returned ${shown(response)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }.`,
-  );
-}
-
-const isIterable = (value: unknown) =>
-  typeof value === 'object' && value !== null && Symbol.iterator in value;

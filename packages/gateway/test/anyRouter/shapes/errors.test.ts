@@ -91,7 +91,8 @@ it('the document lists the declared errors of each status, and those of tRPC bes
     ],
   });
   expect(schemaOf(423)).toEqual(body(423, { const: 'SHOP_CLOSED' }));
-  expect(schemaOf(400)).toEqual({ $ref: '#/components/schemas/Error' });
+  expect(schemaOf(400)).toEqual(body(400, { enum: ['PARSE_ERROR', 'BAD_REQUEST'] }));
+  expect(schemaOf(500)).toEqual(body(500, { const: 'INTERNAL_SERVER_ERROR' }));
 });
 
 it('problem details have a type for each declared error, and its data (h3 #1384)', async () => {

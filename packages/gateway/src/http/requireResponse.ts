@@ -1,0 +1,33 @@
+import { isAsyncIterable } from './isAsyncIterable.ts';
+import { isObject } from './isObject.ts';
+import type { HttpResponse } from './response.ts';
+import { shown } from './unknownNames.ts';
+
+/**
+ * A value as the response that the types promise.
+ * @param source what returned it, such as `The route GET /healthz`
+ * @throws {TypeError} where it is something else
+ */
+export function requireResponse(value: unknown, source: string): HttpResponse {
+  if (!isObject(value) || typeof value['status'] !== 'number' || !isIterable(value['headers'])) {
+    throw new TypeError(
+      `${source} returned ${shown(value)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }.`,
+    );
+  }
+  if (!isBody(value['body'])) {
+    throw new TypeError(
+      `${source} returned a body that is ${shown(value['body'])}; it must be a text, bytes or a stream, such as JSON.stringify(…).`,
+    );
+  }
+  return value as unknown as HttpResponse;
+}
+
+const isIterable = (value: unknown) =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value;
+
+const isBody = (body: unknown) =>
+  body === undefined ||
+  body === null ||
+  typeof body === 'string' ||
+  body instanceof Uint8Array ||
+  isAsyncIterable(body);

@@ -1,0 +1,278 @@
+import { bearer, createGateway, GatewayError, type ReportedError } from './index.ts';
+import { serve } from './adapters/node/index.ts';
+import { declareErrors, type GatewayMeta } from './meta.ts';
+import { initTRPC } from '@trpc/server';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+
+// What a user gets wrong, and the sentence that answers it. Each names what was found and what to write instead.
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const verify = () => 'ada';
+
+/** A gateway of options or metadata that the types reject. */
+function create(options: object, procedures: Parameters<typeof t.router>[0] = {}) {
+  return createGateway({
+    router: t.router(procedures),
+    createContext: () => ({}),
+    document: { title: 'Pets', version: '1.0.0' },
+    ...options,
+  });
+}
+
+async function messageOf(made: Promise<unknown>): Promise<string> {
+  const error = await made.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  expect(error).toBeInstanceOf(GatewayError);
+  return error instanceof GatewayError ? error.message : '';
+}
+
+it.each([
+  [
+    'document.openapi: 3.0',
+    { document: { title: 'Pets', version: '1', openapi: '3.0' } },
+    `document.openapi is "3.0"; it must be '3.1' or '3.2'.`,
+  ],
+  [
+    'rateLimit.window',
+    { rateLimit: { requests: 1, window: 60 } },
+    '"window" is not an option of rateLimit; did you mean "windowSeconds"?',
+  ],
+  [
+    'a number as text',
+    { rateLimit: { requests: '100', windowSeconds: 60 } },
+    'rateLimit.requests is "100"; it must be a positive integer.',
+  ],
+  [
+    'a limit as text',
+    { callTimeoutMs: '30s' },
+    'callTimeoutMs is "30s"; it must be a positive number, or Infinity for no limit.',
+  ],
+  [
+    'a URL without its scheme',
+    { publicUrl: 'localhost:3000' },
+    'publicUrl is "localhost:3000"; it must be an absolute http or https URL, or a path such as /api, without query or fragment.',
+  ],
+  [
+    'the name of an error format',
+    { errorFormat: 'problemDetails' },
+    'errorFormat is "problemDetails"; it must be an object, such as errorFormat: problemDetails, which @petstore/gateway exports.',
+  ],
+  [
+    'a converter without its library',
+    { jsonSchema: () => ({}) },
+    'jsonSchema is a function; it must be an object, such as jsonSchema: { valibot: toStandardJsonSchema }.',
+  ],
+])('createGateway rejects %s', async (_mistake, options, message) => {
+  expect(await messageOf(create(options))).toBe(message);
+});
+
+const served = 'The procedure a cannot be served over REST: its metadata has ';
+
+it.each([
+  ['no path', { path: undefined }, `path: undefined; write path: '/pets/{id}'.`],
+  ['a text as tags', { tags: 'pets' }, `tags: "pets"; write tags: ['pets'].`],
+  ['a text as protect', { protect: 'false' }, 'protect: "false"; write protect: false.'],
+  [
+    'a text as contentTypes',
+    { contentTypes: 'text/csv' },
+    `contentTypes: "text/csv"; write contentTypes: ['application/json'].`,
+  ],
+  [
+    'a status of an error as successStatus',
+    { successStatus: 404 },
+    'successStatus: 404; write successStatus: 201, or a list of statuses from 200 to 399.',
+  ],
+  [
+    'a text as successStatus',
+    { successStatus: '201' },
+    'successStatus: "201"; write successStatus: 201, or a list of statuses from 200 to 399.',
+  ],
+  [
+    'a status of success in errorResponses',
+    { errorResponses: { 200: 'Fine.' } },
+    `errorResponses: {"200":"Fine."}; write errorResponses: { 404: 'No such pet.' }, with statuses from 400 to 599.`,
+  ],
+  [
+    'a header without its value',
+    { responseHeaders: { Location: '/a' } },
+    `responseHeaders: {"Location":"/a"}; write responseHeaders: { Location: { description: 'The pet.', value: (output) => \`/v1/pets/\${output.id}\` } }.`,
+  ],
+  [
+    'the name of a cursor as pagination',
+    { pagination: 'after' },
+    `pagination: "after"; write pagination: { cursor: 'after' }.`,
+  ],
+  [
+    'true as deprecation',
+    { deprecation: true },
+    `deprecation: true; write deprecation: { since: new Date('2026-01-01') }.`,
+  ],
+  [
+    'a text as a date',
+    { deprecation: { since: 'May' } },
+    `deprecation: {"since":"May"}; write deprecation: { since: new Date('2026-01-01') }.`,
+  ],
+  ['a list as in', { in: ['header'] }, `in: ["header"]; write in: { tenant: 'header' }.`],
+])('createGateway rejects metadata with %s', async (_mistake, metadata, message) => {
+  const openapi = { method: 'GET', path: '/a', ...metadata };
+  // @ts-expect-error metadata that the types reject
+  expect(await messageOf(create({}, { a: t.procedure.meta({ openapi }).query(() => 1) }))).toBe(
+    served + message,
+  );
+});
+
+it('createGateway rejects an unknown limit of uploads', async () => {
+  const upload: object = { maxByte: 10 };
+  const procedure = t.procedure
+    .meta({ openapi: { method: 'POST', path: '/a', upload } })
+    .input(z.instanceof(ReadableStream))
+    .mutation(() => 1);
+  expect(await messageOf(create({}, { a: procedure }))).toBe(
+    'The procedure a cannot be served over REST: "maxByte" is not an option of upload; did you mean "maxBytes"?',
+  );
+});
+
+it.each([
+  ['openApi', 'openapi'],
+  ['deadlineMS', 'deadlineMs'],
+  ['ratelimitCost', 'rateLimitCost'],
+  ['Scopes', 'scopes'],
+])('createGateway rejects the metadata %s, which is written %s', async (name, right) => {
+  const procedure = t.procedure.meta({ [name]: {} }).query(() => 1);
+  expect(await messageOf(create({}, { a: procedure }))).toBe(
+    `The procedure a has the metadata "${name}"; did you mean "${right}"?`,
+  );
+});
+
+it('createGateway rejects an operationId that two procedures have', async () => {
+  const made = create(
+    {},
+    {
+      a: t.procedure.meta({ openapi: { method: 'GET', path: '/a', operationId: 'x' } }).query(() => 1),
+      b: t.procedure.meta({ openapi: { method: 'GET', path: '/b', operationId: 'x' } }).query(() => 1),
+    },
+  );
+  expect(await messageOf(made)).toBe(
+    'The procedures a and b both have the operationId "x": give one of them another.',
+  );
+});
+
+it('declareErrors rejects data that is not a schema of zod', () => {
+  // @ts-expect-error data that the types reject
+  expect(() => declareErrors({ OUT: { status: 409, data: { left: 'int' } } })).toThrow(
+    'The declared error OUT has data that is an object. Use a schema of zod, such as z.object({ … }).',
+  );
+});
+
+/** The message of the error with which a request to a gateway is answered. */
+async function reportedBy(
+  options: object,
+  procedures: Parameters<typeof t.router>[0] = {},
+  path = '/v1/a',
+  init: RequestInit = {},
+) {
+  const messages: string[] = [];
+  const gateway = await create(
+    {
+      ...options,
+      onError: ({ error }: ReportedError<unknown>) => messages.push(error.cause?.message ?? error.message),
+    },
+    procedures,
+  );
+  const response = await gateway.fetch(`http://localhost${path}`, init);
+  expect(response.status).toBe(500);
+  return messages.join('\n');
+}
+
+it.each([true, 'no', { status: 503 }])(
+  'onRequest that returns %j is reported with what it may return',
+  async (returned) => {
+    expect(await reportedBy({ onRequest: () => returned })).toMatch(
+      /^onRequest returned .*; it must return a response, such as \{ status: 200, /,
+    );
+  },
+);
+
+it('a route whose body is an object is reported with what a body is', async () => {
+  const routes = { '/x': () => ({ status: 200, headers: [], body: { a: 1 } }) };
+  expect(await reportedBy({ routes }, {}, '/x')).toBe(
+    'The route GET /x returned a body that is an object; it must be a text, bytes or a stream, such as JSON.stringify(…).',
+  );
+});
+
+it('a promise of the text of a media type is reported as a promise', async () => {
+  const procedure = t.procedure
+    // @ts-expect-error a media writer that the types reject
+    .meta({ openapi: { method: 'GET', path: '/a', produces: { 'text/plain': async () => 'a' } } })
+    .query(() => 1);
+  expect(await reportedBy({}, { a: procedure })).toContain('returned a promise');
+});
+
+it('scopes that are a text are an error, and grant nothing', async () => {
+  const authentication = bearer({
+    verify,
+    // @ts-expect-error scopes that the types reject, such as the claim of a token as it is
+    scopes: () => 'pets:read-own pets:write',
+  });
+  const procedure = t.procedure
+    .meta({ scopes: ['pets:read'], openapi: { method: 'GET', path: '/a' } })
+    .query(() => 1);
+  const headers = { authorization: 'Bearer token' };
+  expect(await reportedBy({ authentication }, { a: procedure }, '/v1/a', { headers })).toBe(
+    'scopes of the scheme "bearer" returned "pets:read-own pets:write"; it must return an array, such as [\'pets:read\'].',
+  );
+});
+
+it('serve rejects options that are not an object', async () => {
+  const gateway = await create({});
+  // @ts-expect-error options that the types reject
+  await expect(serve(gateway, 3000)).rejects.toThrow(
+    'serve takes an object of options, not 3000: serve(gateway, { port: 3000 }).',
+  );
+});
+
+it('serve rejects an unknown option of tls', async () => {
+  const gateway = await create({});
+  // @ts-expect-error options that the types reject
+  await expect(serve(gateway, { tls: { cert: 'cert.pem', key: 'key.pem' } })).rejects.toThrow(
+    '"cert" is not an option of tls; did you mean "certFile"?',
+  );
+});
+
+it('every error of an operation that declares errors has its codes in the document, so that REST clients narrow on them', async () => {
+  const errors = declareErrors({ OUT_OF_STOCK: { status: 409 } });
+  const gateway = await create(
+    {},
+    {
+      order: t.procedure
+        .meta({ openapi: { method: 'GET', path: '/order' } })
+        .errors(errors)
+        .input(z.object({ id: z.int() }))
+        .query(() => 1),
+      pet: t.procedure.meta({ openapi: { method: 'GET', path: '/pet' } }).query(() => 1),
+    },
+  );
+  const document = JSON.stringify(await gateway.document());
+  const { paths, components } = z
+    .object({
+      paths: z.record(
+        z.string(),
+        z.object({ get: z.object({ responses: z.record(z.string(), z.unknown()) }) }),
+      ),
+      components: z.object({ schemas: z.object({ Error: z.unknown() }) }),
+    })
+    .parse(JSON.parse(document));
+  expect(components.schemas.Error).toMatchObject({ properties: { code: { type: 'string' } } });
+  const described = Object.entries(paths['/order']?.get.responses ?? {}).filter(
+    ([status]) => status >= '400',
+  );
+  expect(described.map(([status]) => status)).toStrictEqual(['400', '409', '500', '503', '504']);
+  for (const [, response] of described) {
+    const code = JSON.stringify(response);
+    expect(code).not.toContain('#/components/schemas/Error"');
+    expect(code).toMatch(/"code":\{"type":"string","(const|enum)":/);
+  }
+});
