@@ -2,6 +2,7 @@ import type { Adapter, RunningService, RunOptions } from '@petstore/runtime';
 import { startService } from '@petstore/runtime';
 import { docsPage } from '@petstore/runtime/docs';
 import { log } from '@petstore/runtime/log';
+import { openTelemetry } from '@petstore/runtime/opentelemetry';
 import type { Configuration } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { listenOptions } from './edgeOptions.ts';
@@ -30,6 +31,7 @@ export async function serviceOptions(
     server: adapter ?? SERVER,
     listen: listenOptions(configuration),
     log: log({ level: LOG_LEVEL, requests: LOG_REQUESTS, kindOf: storeFailure }),
+    telemetry: openTelemetry,
     docs: docsPage(),
     ...(ADMIN_PORT !== undefined && {
       admin: {

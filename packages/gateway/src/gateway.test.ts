@@ -7,6 +7,7 @@ import { GatewayError } from './procedures/gatewayError.ts';
 import { headersOf } from './http/response.ts';
 import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 import type { Exchange } from './policies/exchange.ts';
+import type { RequestTelemetry, Telemetry } from './policies/telemetry.ts';
 import type { GatewayOptions } from './options.ts';
 import type { Reply } from './procedures/reply.ts';
 import { inProcessRequest } from './testing/inProcessRequest.ts';
@@ -582,4 +583,29 @@ describe('an error that a procedure made itself, of which a member cannot be rea
       }
     },
   );
+});
+
+describe('a telemetry that throws', () => {
+  const fail = () => {
+    throw new Error('no span');
+  };
+  const observed: RequestTelemetry = {
+    trace: undefined,
+    run: (run) => run(),
+    call: fail,
+    end: fail,
+  };
+  it.each<[when: string, telemetry: Telemetry]>([
+    ['when a request begins', { begin: fail }],
+    ['when a call begins, and when the request ends', { begin: () => observed }],
+  ])('%s changes no response', async (_when, telemetry) => {
+    const exchanges: Exchange[] = [];
+    const gateway = await gatewayOf(
+      { get: echo({ method: 'GET', path: '/get' }) },
+      { telemetry, onExchange: (exchange) => void exchanges.push(exchange) },
+    );
+    expect((await gateway.fetch('http://localhost/v1/get')).status).toBe(200);
+    expect((await gateway.fetch('http://localhost/trpc/get?input={}')).status).toBe(200);
+    expect(exchanges).toMatchObject([{ status: 200 }, { status: 200 }]);
+  });
 });

@@ -25,6 +25,7 @@ import { behindOnRequest, ErrorReporter, hookedCalls } from './policies/hooks.ts
 import { Idempotency } from './policies/idempotency.ts';
 import { limitsOf } from './policies/limits.ts';
 import { loadSheddingPolicy } from './policies/loadShedding.ts';
+import { createObserve } from './policies/observe.ts';
 import { admit, arrive, type Policy, type Target } from './policies/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './policies/requestRecord.ts';
@@ -34,9 +35,15 @@ import { createSameSite } from './policies/sameSite.ts';
 import { allScopes, scopesPolicy } from './policies/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSocketOrigins } from './policies/socketOrigins.ts';
-import { loadTracing } from './policies/tracing.ts';
 import { readProcedures, type Procedure, type ServedProcedure } from './procedures/procedures.ts';
-import { createProtocolOf, isBelow, linksTo, pathsOf, requireFreePaths } from './protocols/paths.ts';
+import {
+  createProtocolOf,
+  createRouteOf,
+  isBelow,
+  linksTo,
+  pathsOf,
+  requireFreePaths,
+} from './protocols/paths.ts';
 import type { Protocol } from './protocols/protocol.ts';
 import { createErrorResponse, rejectionResponse } from './protocols/rest/errorResponse.ts';
 import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
@@ -115,7 +122,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const maxStreamBytes = Math.max(limits.maxBodyBytes, ...uploadBytes);
 
   // What all requests share.
-  const calls = new Calls(limits, await loadTracing(), onCall && hookedCalls(onCall));
+  const calls = new Calls(limits, options.telemetry !== undefined, onCall && hookedCalls(onCall));
   const watch = createCredentialWatch();
   const clientAddress = createClientAddress(options.trustProxy ?? []);
   const failedAttempts =
@@ -139,7 +146,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     errorFormat,
   });
 
-  // What happens to a request, in this order. Each call's own place in `calls`, its deadline and its trace come after.
+  // What happens to a request, in this order. Each call's own place in `calls`, its deadline and its span come after.
   const policies: readonly Policy<Identity>[] = [
     ...(limits.maxQueueMs < Infinity ? [loadSheddingPolicy(limits.maxQueueMs)] : []),
     ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
@@ -202,10 +209,20 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   });
   const serveRoute = createRouteServer({ routes, policies: admitting, errorResponse });
   const protocolOf = createProtocolOf(paths, routes);
+  const observe =
+    options.telemetry &&
+    createObserve(options.telemetry, {
+      routeOf: createRouteOf(paths, routes, rest.routeOf),
+      publicScheme: ownOrigin === undefined ? undefined : ownOrigin.startsWith('https:') ? 'https' : 'http',
+      clientAddress,
+    });
 
   function scopeOf(request: HttpRequest, protocol: ProtocolName): RequestScope<Identity> {
     const startedAt = recorder.isComplete ? performance.now() : 0;
-    return new RequestScope(request, protocol, requestId(request.header('x-request-id')), startedAt);
+    const id = requestId(request.header('x-request-id'));
+    const scope = new RequestScope<Identity>(request, protocol, id, startedAt);
+    observe?.(scope);
+    return scope;
   }
 
   /** Policies, then the protocol. */
@@ -236,7 +253,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const handle: Handle = (request) => {
     const scope = scopeOf(request, protocolOf(request.path));
     try {
-      const response = respondTo(scope);
+      const { telemetry } = scope;
+      const response = telemetry ? telemetry.run(() => respondTo(scope)) : respondTo(scope);
       if (!(response instanceof Promise)) return complete(scope, response);
       return response.then(
         (settled) => complete(scope, settled),
@@ -257,7 +275,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       return decision;
     };
     try {
-      const decision = upgradeTo(scope);
+      const { telemetry } = scope;
+      const decision = telemetry ? telemetry.run(() => upgradeTo(scope)) : upgradeTo(scope);
       return decision instanceof Promise
         ? decision.then(decided, (error: unknown) => rescue(scope, error))
         : decided(decision);
@@ -269,8 +288,10 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const shed = (request: HttpRequest): HttpResponse | undefined => {
     const error = arrive(arriving, request);
     if (error === undefined) return undefined;
-    const scope = scopeOf(request, protocolOf(request.path));
-    return scope.protocol === 'other' ? undefined : complete(scope, reject(error, scope));
+    const protocol = protocolOf(request.path);
+    if (protocol === 'other') return undefined;
+    const scope = scopeOf(request, protocol);
+    return complete(scope, reject(error, scope));
   };
 
   const rejectHttp: RejectHttp = (request, rejection) => {

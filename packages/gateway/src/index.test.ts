@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import * as client from './client/index.ts';
 import * as root from './index.ts';
 import * as meta from './meta.ts';
 import * as uws from './adapters/uws/serve.ts';
@@ -23,6 +24,7 @@ it('has just these public names: one more is a decision', () => {
     'takeTokens',
     'trpcToOpenApiErrors',
   ]);
+  expect(Object.keys(client)).toEqual(['callHeaders', 'hasIdempotencyKey', 'safeRetryLink']);
   expect(Object.keys(meta)).toEqual(['ApiError', 'clientMessage', 'declareErrors', 'fileStream']);
   expect(Object.keys(uws).toSorted()).toEqual(['CertificateError', 'ListenError', 'reservePort', 'serve']);
 });

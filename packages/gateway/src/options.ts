@@ -12,6 +12,7 @@ import type { Limits } from './policies/limits.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
 import type { Routes } from './policies/routes.ts';
 import type { Scheme } from './policies/scheme.ts';
+import type { Telemetry } from './policies/telemetry.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
 import type { JsonSchemaConverters } from './procedures/standardSchema.ts';
 import type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
@@ -69,6 +70,11 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
   readonly trustProxy?: readonly string[];
   /** Which pages of other origins may call. Default: none, and answers say nothing of it. */
   readonly cors?: CorsOptions;
+  /**
+   * Observes requests and calls for traces and metrics: `await openTelemetry()` of `@petstore/runtime/opentelemetry`.
+   * Default: nothing is observed.
+   */
+  readonly telemetry?: Telemetry | undefined;
   /** The body of REST errors; the document follows it. Default: `{ code, message, status }`. */
   readonly errorFormat?: ErrorFormat;
   /**
@@ -117,6 +123,7 @@ export const gatewayOptions = {
   idempotency: 'object',
   trustProxy: 'checked',
   cors: 'object',
+  telemetry: 'object',
   errorFormat: 'object',
   jsonSchema: 'object',
   routes: 'object',

@@ -43,13 +43,6 @@ describe('the package on a runtime without Node’s built-ins', () => {
     },
   );
 
-  it('bundles without OpenTelemetry, which is an optional peer', async () => {
-    const { metafile } = await bundle('index.ts', {
-      alias: { '@opentelemetry/api': '@opentelemetry/not-installed' },
-    });
-    expect(importedBy(metafile)).toEqual(['@opentelemetry/api']);
-  });
-
   it('answers REST, tRPC, batches, JSON lines, events and the document', async () => {
     const { outputFiles } = await bundle('testing/portableCalls.ts', { format: 'iife', globalName: 'calls' });
     const calls = runWithWebGlobals(outputFiles?.[0]?.text ?? '', 'calls') as {

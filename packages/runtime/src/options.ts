@@ -3,7 +3,7 @@ import type { ServeOptions } from '@petstore/gateway/listen';
 import type { Adapter } from './adapter.ts';
 import type { Checks } from './health/healthRoutes.ts';
 import type { Family } from './metrics/family.ts';
-import type { LogPart, MetricsPart, ServiceLog } from './parts.ts';
+import type { LogPart, MetricsPart, ServiceLog, TelemetryPart } from './parts.ts';
 
 /** What is served beside the router, by path, for GET and HEAD. */
 export type Pages = Readonly<
@@ -27,6 +27,10 @@ export interface RunOptions {
   readonly listen?: Omit<ServeOptions, 'reusePort'>;
   /** `log()` of `@petstore/runtime/log`. Default: start, stop and errors as plain text. */
   readonly log?: LogPart;
+  /**
+   * `openTelemetry` of `@petstore/runtime/opentelemetry`, called in each process that serves. Default: nothing is traced.
+   */
+  readonly telemetry?: () => Promise<TelemetryPart | undefined>;
   /** `docsPage()` of `@petstore/runtime/docs`. Default: no docs page. */
   readonly docs?: Pages;
   /**
@@ -69,8 +73,12 @@ export interface ListenerAddress {
 }
 
 export interface StartContext {
-  /** Options for `createGateway`: the routes of health and docs, and what log and metrics are told. */
-  readonly options: { readonly routes: Pages; readonly onExchange?: (exchange: Exchange) => void };
+  /** Options for `createGateway`: the routes of health and docs, what feeds log and metrics, and the telemetry. */
+  readonly options: {
+    readonly routes: Pages;
+    readonly onExchange?: (exchange: Exchange) => void;
+    readonly telemetry?: TelemetryPart;
+  };
   readonly log: ServiceLog;
   /** Whether this is the first process of the service: further workers start once it listens. */
   readonly isFirst: boolean;

@@ -1,4 +1,4 @@
-import type { Exchange, HttpResponse } from '@petstore/gateway';
+import type { Exchange, HttpResponse, Telemetry } from '@petstore/gateway';
 import type { MetricsSnapshot } from './metrics/family.ts';
 import type { Metrics } from './metrics/openMetrics.ts';
 
@@ -26,8 +26,17 @@ export interface OpenedLog {
 
 /** A log, such as `log()` of `@petstore/runtime/log`. */
 export interface LogPart {
-  /** @param isShared whether other processes write to the same stdout */
-  open(options: { readonly isShared: boolean }): OpenedLog;
+  /**
+   * @param isShared whether other processes write to the same stdout
+   * @param fields makes further fields of a line, when it is logged
+   */
+  open(options: { readonly isShared: boolean; readonly fields?: (() => object) | undefined }): OpenedLog;
+}
+
+/** What observes the gateway, such as what `openTelemetry` of `@petstore/runtime/opentelemetry` resolves to. */
+export interface TelemetryPart extends Telemetry {
+  /** Makes fields of log lines, such as the ids of a trace. */
+  readonly logFields: () => object;
 }
 
 /** `/metrics`, as Prometheus reads it. */

@@ -55,7 +55,11 @@ type Closer = Parameters<StartContext['onClose']>[0];
 export async function startService(options: RunOptions, worker?: WorkerRole): Promise<RunningService> {
   const { admin, explain = (error) => error, expectedErrors } = options;
   const { server, serve } = await adapterOf(options);
-  const opened = (options.log ?? plainLog).open({ isShared: worker !== undefined });
+  const telemetry = await options.telemetry?.();
+  const opened = (options.log ?? plainLog).open({
+    isShared: worker !== undefined,
+    fields: telemetry?.logFields,
+  });
   const { log, requests } = opened;
   const measured = admin?.metrics?.open();
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
@@ -72,7 +76,11 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
 
   try {
     const started = await options.start({
-      options: { routes: { ...health, ...options.docs }, ...(onExchange && { onExchange }) },
+      options: {
+        routes: { ...health, ...options.docs },
+        ...(onExchange && { onExchange }),
+        ...(telemetry && { telemetry }),
+      },
       log,
       isFirst: worker?.isFirst ?? true,
       signal: stopping.signal,

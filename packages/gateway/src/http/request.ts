@@ -15,6 +15,10 @@ export interface HttpRequest {
   headers(): Iterable<readonly [name: string, value: string]>;
   /** Whether any header passes a test. Headers of the same name are tested one by one. Makes no copy. */
   someHeader?(test: (name: string, value: string) => boolean): boolean;
+  /** Whether the connection is encrypted; `undefined` from an adapter that does not know. */
+  readonly scheme?: 'http' | 'https';
+  /** The version of HTTP, such as `1.1`; `undefined` from an adapter that does not know. */
+  readonly httpVersion?: string;
   /** The client's address as text; `''` once the response has ended. */
   remoteAddress(): string;
   /**

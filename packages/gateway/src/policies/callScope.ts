@@ -1,5 +1,6 @@
 import { performance } from '../http/performance.ts';
 import type { HttpRequest } from '../http/request.ts';
+import type { RequestTelemetry } from './telemetry.ts';
 
 /** How long the client of a request waits for the response. */
 export interface ClientTimeout {
@@ -15,6 +16,8 @@ export class CallScope {
   deadline: number | undefined = undefined;
   /** `undefined` where the client does not say. */
   clientTimeout: ClientTimeout | undefined = undefined;
+  /** `undefined` where nothing observes its calls. */
+  telemetry: RequestTelemetry | undefined = undefined;
   readonly #parent: AbortSignal | undefined;
   #abort: AbortController | undefined = undefined;
   #isFollowing = false;
@@ -41,6 +44,7 @@ export class CallScope {
   forOneCall(): CallScope {
     const scope = new CallScope(this.request);
     scope.clientTimeout = this.clientTimeout;
+    scope.telemetry = this.telemetry;
     return scope;
   }
 
@@ -84,6 +88,7 @@ export class OwnCallScope extends CallScope {
     shared.follow();
     super(shared.request, shared.signal);
     this.clientTimeout = shared.clientTimeout;
+    this.telemetry = shared.telemetry;
     this.#timeoutMs = timeoutMs;
     this.follow();
   }

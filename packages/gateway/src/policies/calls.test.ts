@@ -10,10 +10,10 @@ import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { Calls } from './calls.ts';
 import { CallScope } from './callScope.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { Tracing } from './tracing.ts';
+import type { CallTelemetry } from './telemetry.ts';
 
 it('each of two calls that wait is ended at its own deadline, not at the next look after it', async () => {
-  const calls = new Calls(limitsOf({ callTimeoutMs: 600 }), undefined);
+  const calls = new Calls(limitsOf({ callTimeoutMs: 600 }));
   const ended: string[] = [];
   const wait = (name: string) =>
     new Promise<void>((resolve) => {
@@ -35,7 +35,7 @@ it('each of two calls that wait is ended at its own deadline, not at the next lo
 it('what has ended is garbage of the young generation, although others waited with it', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
-  const calls = new Calls(limitsOf({}), undefined);
+  const calls = new Calls(limitsOf({}));
   const heapAfter = async (count: number) => {
     for (let at = 0; at < count; at += 1) {
       const payload = Array.from({ length: 100 }, () => at + 0.5);
@@ -58,31 +58,36 @@ it('what has ended is garbage of the young generation, although others waited wi
 /** Its message cannot be converted to a string. */
 const unconvertible = { message: Object.create(null) as string };
 
-describe('a call has an outcome, a failure,', () => {
-  it.each<[how: string, tracing: Tracing]>([
-    [
-      'throws',
-      () => {
-        throw new Error('no span');
-      },
-    ],
-    ['rejects', () => Promise.reject(new Error('no span'))],
-  ])('where its tracing %s', async (_how, tracing) => {
+describe('a call whose telemetry throws', () => {
+  const fail = () => {
+    throw new Error('no span');
+  };
+  it.each<[what: string, call: CallTelemetry | (() => never), outcome: unknown]>([
+    ['when it begins has its output', fail, 1],
+    ['when it ends has its output', { run: (run) => run(), end: fail }, 1],
+    ['while it runs is a failure', { run: fail, end: () => {} }, expect.any(Failure)],
+  ])('%s', async (_what, call, outcome) => {
     const t = initTRPC.create();
     const [procedure] = await readProcedures(t.router({ a: t.procedure.query(() => 1) }));
-    const calls = new Calls(limitsOf({}), tracing);
+    const calls = new Calls(limitsOf({}), true);
     const outcomes: unknown[] = [];
-    const receiver = { settle: (index: number, outcome: unknown) => outcomes.push(index, outcome) };
+    const receiver = { settle: (index: number, settled: unknown) => outcomes.push(index, settled) };
     const scope = new CallScope(inProcessRequest('GET', '/'));
+    scope.telemetry = {
+      trace: undefined,
+      run: (run) => run(),
+      call: () => (typeof call === 'function' ? call() : call),
+      end: () => {},
+    };
     calls.start(procedure as Procedure, {}, { read: () => undefined }, 3, scope, receiver);
-    await sleep(1);
-    expect(outcomes).toEqual([3, expect.any(Failure)]);
-    expect(outcomes[1]).toMatchObject({ error: { cause: { message: 'no span' } } });
+    expect(outcomes).toEqual([3, outcome]);
     expect(calls.inFlight).toBe(0);
   });
+});
 
+describe('a call has an outcome, a failure,', () => {
   it('where what it waits for rejects with something that cannot be read', async () => {
-    const calls = new Calls(limitsOf({}), undefined);
+    const calls = new Calls(limitsOf({}));
     const outcome = await new Promise((resolve) => {
       // oxlint-disable-next-line prefer-promise-reject-errors -- anything may be thrown
       calls.wait(Promise.reject(unconvertible), new CallScope(inProcessRequest('GET', '/')), resolve);

@@ -7,24 +7,24 @@ import { OwnCallScope, type CallScope } from './callScope.ts';
 import { Deadlines, Waiting } from './deadlines.ts';
 import type { Limits } from './limits.ts';
 import type { RunCall } from './hooks.ts';
-import type { Tracing } from './tracing.ts';
+import { unlessItThrows, type CallTelemetry } from './telemetry.ts';
 
 /** Takes the outcomes of calls, outputs or `Failure`s. It may be called while a call is being started. */
 export interface OutcomeReceiver {
   settle(index: number, outcome: unknown): void;
 }
 
-/** Runs the calls of all protocols, as many at once as may be, each until its deadline and under its trace. */
+/** Runs the calls of all protocols, as many at once as may be, each until its deadline and within its span. */
 export class Calls {
   readonly #maxInFlight: number;
   readonly #deadlines: Deadlines;
-  /** Runs a call where something is around it: `onCall`, a trace, or both. */
+  /** Runs a call where something is around it: `onCall`, a span, or both. */
   readonly #around: RunCall | undefined;
 
-  constructor({ maxInFlight, callTimeoutMs }: Limits, tracing?: Tracing, hooked?: RunCall) {
+  constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false, hooked?: RunCall) {
     this.#maxInFlight = maxInFlight;
     this.#deadlines = new Deadlines(callTimeoutMs);
-    this.#around = tracing === undefined ? hooked : tracedCalls(tracing, hooked ?? execute);
+    this.#around = isObserved ? observedCalls(hooked ?? execute) : hooked;
   }
 
   /** The calls that wait for something. One that does not wait has ended before anything else can run. */
@@ -92,18 +92,25 @@ export class Calls {
   }
 }
 
-const tracedCalls =
-  (tracing: Tracing, run: RunCall): RunCall =>
-  (procedure, ...call) =>
-    traced(tracing, procedure.path, call[3].request, () => run(procedure, ...call));
+const observedCalls =
+  (run: RunCall): RunCall =>
+  (procedure, ctx, inputs, index, scope) => {
+    const call = unlessItThrows(() => scope.telemetry?.call(procedure.path));
+    if (call === undefined) return run(procedure, ctx, inputs, index, scope);
+    let outcome: unknown;
+    try {
+      outcome = call.run(() => run(procedure, ctx, inputs, index, scope));
+    } catch (cause) {
+      // `run` never throws.
+      return failureOf(cause);
+    }
+    if (!(outcome instanceof Promise)) return ended(call, outcome);
+    return outcome.then((settled) => ended(call, settled));
+  };
 
-/** Never rejects: an SDK, or a processor of its spans, may throw. */
-async function traced(tracing: Tracing, ...call: Parameters<Tracing>): Promise<unknown> {
-  try {
-    return await tracing(...call);
-  } catch (cause) {
-    return failureOf(cause);
-  }
+function ended(call: CallTelemetry, outcome: unknown): unknown {
+  unlessItThrows(() => call.end(outcome instanceof Failure ? outcome.error : undefined));
+  return outcome;
 }
 
 /** A call, or a context, that is waited for. */

@@ -1,5 +1,11 @@
 import type { Limit } from '../http/limit.ts';
 
+/** W3C Trace Context, in hexadecimal. */
+export interface TraceIds {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
 /** One request that was answered, for logs and metrics. */
 export interface Exchange {
   readonly requestId: string;
@@ -31,4 +37,6 @@ export interface Exchange {
    * for logs only.
    */
   readonly error: unknown;
+  /** The request's span, where `telemetry` is given. */
+  readonly trace?: TraceIds | undefined;
 }

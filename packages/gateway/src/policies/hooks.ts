@@ -5,6 +5,7 @@ import { requireResponse } from '../http/requireResponse.ts';
 import type { HttpResponse } from '../http/response.ts';
 import { clientError } from '../procedures/clientError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
+import type { RequestTelemetry } from './telemetry.ts';
 import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
 import type { HookedResponse } from './hookedResponse.ts';
 
@@ -53,7 +54,7 @@ export interface Hooks<Context> {
    */
   readonly onRequest?: (request: HttpRequest) => MaybePromise<HttpResponse | undefined | void>;
   /**
-   * Called around each call that runs, on every protocol, before its middlewares, within its deadline and its trace:
+   * Called around each call that runs, on every protocol, before its middlewares, within its deadline and its span:
    * `(call, next) => next()`. What it returns is the result of the call, and what it throws is the call's error.
    */
   readonly onCall?: (
@@ -114,7 +115,10 @@ export type RunCall = (
   ctx: unknown,
   inputs: RawInputs,
   index: number,
-  scope: Parameters<typeof execute>[4] & { readonly request: HttpRequest },
+  scope: Parameters<typeof execute>[4] & {
+    readonly request: HttpRequest;
+    readonly telemetry: RequestTelemetry | undefined;
+  },
 ) => unknown;
 
 /** Runs calls within `onCall`. It never throws, and never rejects. */

@@ -7,6 +7,7 @@ import { utf8Length } from '../http/utf8.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { Exchange } from './exchange.ts';
 import type { ProtocolName, RequestScope } from './requestScope.ts';
+import { unlessItThrows } from './telemetry.ts';
 
 /** The options of a gateway that receive errors. */
 interface Listeners {
@@ -60,8 +61,14 @@ export class Recorder {
   }
 
   #report(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): void {
-    if (this.#listener === undefined && scope.error === undefined) return;
-    this.emit(recordOf(scope, response, isStream), scope.failedCalls);
+    const { telemetry } = scope;
+    const isReported = this.#listener !== undefined || scope.error !== undefined;
+    if (!isReported && telemetry === undefined) return;
+    const record = recordOf(scope, response, isStream);
+    if (telemetry === undefined) return this.emit(record, scope.failedCalls);
+    const { trace } = telemetry;
+    unlessItThrows(() => telemetry.end(record));
+    if (isReported) this.emit({ ...record, trace }, scope.failedCalls);
   }
 }
 

@@ -109,6 +109,23 @@ export function createProtocolOf(
   };
 }
 
+/**
+ * What a path matches, with few values for a label of metrics: `/v1/pets/{petId}`, `/trpc/{path}`, or a route.
+ * @param restRouteOf that of an operation, without the base path
+ */
+export function createRouteOf(
+  { restBasePath, rpcBasePath }: Paths,
+  routes: Pick<RouteTable<never>, 'has'>,
+  restRouteOf: (path: string) => string | undefined,
+): (protocol: ProtocolName, path: string) => string | undefined {
+  return (protocol, path) => {
+    if (protocol === 'other') return routes.has(path) ? path : undefined;
+    if (protocol === 'rpc') return path === rpcBasePath ? path : `${rpcBasePath}/{path}`;
+    const route = restRouteOf(path);
+    return route && `${restBasePath}${route}`;
+  };
+}
+
 /** Whether a path is a base path, or below it. */
 export const isBelow = (path: string, base: string): boolean =>
   path.startsWith(base) && (path.length === base.length || path[base.length] === '/');

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bearer, createGateway, type Exchange, type Gateway, type GatewayOptions } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
-import { trace } from '@opentelemetry/api';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
@@ -30,9 +29,7 @@ function createRouter(seen: Seen) {
   const work = async (ms: number, signal: AbortSignal | undefined) => {
     seen.begun += 1;
     signal?.addEventListener('abort', () => seen.aborted.push(codeOf(signal.reason)), { once: true });
-    // As any library does that is instrumented.
-    const span = trace.getTracer('work').startSpan('work');
-    await sleep(ms, undefined, { signal }).finally(() => span.end());
+    await sleep(ms, undefined, { signal });
     return ms;
   };
   const Ms = z.object({ ms: z.int().default(0) }).prefault({});

@@ -10,8 +10,8 @@ export interface LogOptions extends Partial<RequestLogOptions> {
 
 /** Logs to stdout, a JSON object per line, the requests as `requests` says (default: `errors`). */
 export const log = ({ level = 'info', requests = 'errors', kindOf }: LogOptions = {}): LogPart => ({
-  open({ isShared }) {
-    const opened = openLog({ level, isShared });
+  open({ fields, isShared }) {
+    const opened = openLog({ level, isShared, fields });
     return { log: opened, requests: requestLog(opened, { requests, kindOf }), end: opened.end };
   },
 });

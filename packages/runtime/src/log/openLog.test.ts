@@ -3,10 +3,12 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
 describe('lines of the two ways to write one', () => {
+  const defaults: { readonly isShared: boolean; readonly fields?: string } = { isShared: false };
+
   /** What a process writes that opens a log and then runs this. */
-  async function written(code: string, { isShared } = { isShared: false }) {
+  async function written(code: string, { isShared, fields = 'undefined' } = defaults) {
     const from = JSON.stringify(new URL('openLog.ts', import.meta.url).href);
-    const open = `import { openLog } from ${from}; const log = openLog({ level: 'info', isShared: ${isShared} });`;
+    const open = `import { openLog } from ${from}; const log = openLog({ level: 'info', isShared: ${isShared}, fields: ${fields} });`;
     const flags = ['--conditions=@petstore/source', '--input-type=module'];
     return promisify(execFile)(process.execPath, [...flags, '--eval', `${open} ${code}`]);
   }
@@ -30,6 +32,14 @@ describe('lines of the two ways to write one', () => {
   ])('%s', async (_what, code, lines) => {
     const { stdout } = await written(code);
     expect([...stdout.matchAll(/"msg":"(.*?)"/g)].map(([, msg]) => msg)).toEqual(lines);
+  });
+
+  test('have the further fields that are given for them', async () => {
+    const { stdout } = await written(`log.info('1'); await log.end();`, {
+      isShared: false,
+      fields: `() => ({ trace_id: 'a' })`,
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ msg: '1', trace_id: 'a' });
   });
 
   test('go out in pieces that a pipe takes whole, whatever script they are in', async () => {

@@ -29,10 +29,12 @@ export interface OpenLogOptions {
   readonly level: LevelWithSilent;
   /** Whether other processes write to the same stdout: each write is then small enough for a pipe to keep it whole. */
   readonly isShared: boolean;
+  /** Further fields of each line but those of requests, when it is logged, such as the ids of a trace. */
+  readonly fields?: (() => object) | undefined;
 }
 
 /** Logs to stdout, a JSON object per line. */
-export function openLog({ level, isShared }: OpenLogOptions): Log {
+export function openLog({ fields, level, isShared }: OpenLogOptions): Log {
   // Not `sync`: a line per request would make every answer wait for whoever reads stdout.
   const stdout = destination({
     dest: 1,
@@ -72,5 +74,5 @@ export function openLog({ level, isShared }: OpenLogOptions): Log {
     stdout.end();
     await Promise.race([ended, sleep(endDeadlineMs)]);
   };
-  return Object.assign(pino({ level, base }, { write }), { line, end });
+  return Object.assign(pino({ level, base, ...(fields && { mixin: fields }) }, { write }), { line, end });
 }

@@ -112,6 +112,15 @@ test.each([
   }
 });
 
+test('a line has the ids of the request’s span, where there is one', () => {
+  const trace = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
+  const ids = { trace_id: trace.traceId, span_id: trace.spanId };
+  const { report, lines } = keptLines({ requests: 'all' });
+  for (const change of [{ trace }, { trace, status: 500, error: new Error('no') }, {}]) report(change);
+  expect(lines()).toMatchObject([ids, ids, {}]);
+  expect(lines()[2]).not.toHaveProperty('trace_id');
+});
+
 describe('an unexpected error', () => {
   test('is logged each time', () => {
     const { report, lines } = keptLines();

@@ -1,4 +1,4 @@
-import type { Exchange } from '@petstore/gateway';
+import type { Exchange, TraceIds } from '@petstore/gateway';
 import type { Logger } from 'pino';
 import { baseText, type Log } from './openLog.ts';
 
@@ -95,7 +95,8 @@ export function requestLog(
     const method = shortened(exchange.method);
     const path = shortened(exchange.path);
     const operation = exchange.operation && shortened(exchange.operation);
-    const request = { requestId, method, path, face, operation, status, durationMs, limit };
+    const trace = exchange.trace && traceFields(exchange.trace);
+    const request = { requestId, method, path, face, operation, status, durationMs, limit, ...trace };
     log[level](error === undefined ? request : { ...request, err: error }, slow ? 'slow request' : 'request');
   }
 
@@ -118,18 +119,22 @@ function shortened(text: string): string {
   return `${begin}… (${bytes.length} bytes)`;
 }
 
+/** The names that OpenTelemetry has for them in logs. */
+const traceFields = ({ spanId, traceId }: TraceIds) => ({ trace_id: traceId, span_id: spanId });
+
 /** A line as pino writes it: in 1 µs, not 6, a third of what a 401 costs. */
 function requestLine(
   level: number | undefined,
-  { requestId, method, path, face, operation, status, durationMs, limit }: Exchange,
+  { requestId, method, path, face, operation, status, durationMs, limit, trace }: Exchange,
 ): string {
   const named = operation === undefined ? '' : `,"operation":${JSON.stringify(shortened(operation))}`;
   const limited = limit === undefined ? '' : `,"limit":"${limit}"`;
+  const traced = trace === undefined ? '' : `,"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"`;
   // To the microsecond: all digits of the clock cost more to write than the rest.
   const ms = Math.round(durationMs * 1000) / 1000;
   return (
     `{"level":${level},"time":${Date.now()}${baseText},"requestId":${JSON.stringify(requestId)},` +
     `"method":${JSON.stringify(shortened(method))},"path":${JSON.stringify(shortened(path))},"face":"${face}"${named},` +
-    `"status":${status},"durationMs":${ms}${limited},"msg":"request"}\n`
+    `"status":${status},"durationMs":${ms}${limited}${traced},"msg":"request"}\n`
   );
 }

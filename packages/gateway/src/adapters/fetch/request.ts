@@ -38,6 +38,10 @@ export class FetchRequest implements HttpRequest {
     this.query = hasQuery ? url.slice(mark + 1, end) : '';
   }
 
+  get scheme(): 'http' | 'https' {
+    return this.#request.url.startsWith('https:') ? 'https' : 'http';
+  }
+
   header(name: string): string | undefined {
     const value = this.#headers.get(name);
     // A request that did not come over a network has none.

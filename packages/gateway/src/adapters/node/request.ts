@@ -85,6 +85,14 @@ export abstract class NodeRequest extends ServerRequest {
     this.isWaiting = head.expects && !head.mayLackHost;
   }
 
+  override get scheme(): 'http' | 'https' {
+    return 'encrypted' in this.message.socket ? 'https' : 'http';
+  }
+
+  override get httpVersion(): string {
+    return this.message.httpVersion;
+  }
+
   get connection(): Socket {
     return this.message.socket;
   }

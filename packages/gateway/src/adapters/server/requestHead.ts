@@ -9,6 +9,8 @@ export interface RequestLimits {
   readonly maxBodyBytes: number;
   /** How large a body may be that is read in chunks. */
   readonly maxStreamBytes: number;
+  /** Whether the server has TLS, where its requests do not tell. */
+  readonly isTls?: boolean;
 }
 
 function rejection(status: number, code: string, message: string): HttpRejection {

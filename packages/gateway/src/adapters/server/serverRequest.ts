@@ -91,6 +91,14 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     return this.#receiveBody().chunks(maxBytes);
   }
 
+  get scheme(): 'http' | 'https' {
+    return this.#limits.isTls === true ? 'https' : 'http';
+  }
+
+  get httpVersion(): string {
+    return '1.1';
+  }
+
   get receivedBytes(): number {
     return this.#body?.size ?? 0;
   }

@@ -45,7 +45,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
   const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384 } = options;
   const { maxUnsentBytes = 268_435_456 } = options;
-  const limits = { maxBodyBytes, maxStreamBytes, maxUrlBytes, maxHeaderBytes };
+  const limits = { maxBodyBytes, maxStreamBytes, maxUrlBytes, maxHeaderBytes, isTls: tls !== undefined };
 
   /** Open connections that are not WebSockets. */
   let connections = 0;

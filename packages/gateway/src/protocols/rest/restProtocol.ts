@@ -83,7 +83,7 @@ export interface RestTarget extends Target {
  */
 export function createRestProtocol<Identity>(
   options: RestProtocolOptions<Identity>,
-): Protocol<Identity, RestTarget> {
+): Protocol<Identity, RestTarget> & { readonly routeOf: (path: string) => string | undefined } {
   const { basePathLength, errorResponse, operations } = options;
   const matcher = createPathMatcher<Resource>();
   for (const operation of operations) {
@@ -99,6 +99,11 @@ export function createRestProtocol<Identity>(
       const operation = match?.value.get(method === 'HEAD' ? 'GET' : method);
       const cost = operation?.procedure.rateLimitCost ?? 1;
       return { callCount: 1, cost, isPublic: operation?.isPublic === true, match, operation };
+    },
+    /** What a path matches, such as `/pets/{petId}`, without the base path. */
+    routeOf(path) {
+      const [operation] = matcher.match(path.slice(basePathLength))?.value.values() ?? [];
+      return operation?.rest.path;
     },
     options: (scope, { match }) =>
       match ? new ResponseDraft(204, optionsHeaders(match.value)) : errorResponse(notFound, scope),

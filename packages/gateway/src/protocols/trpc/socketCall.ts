@@ -44,6 +44,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     rejection: MaybePromise<TRPCError | undefined>,
   ) {
     super(socket.scope.request);
+    this.telemetry = socket.scope.telemetry;
     const { input, lastEventId, path } = params;
     const procedure = socket.settings.procedures.get(path);
     this.id = id;

@@ -1,0 +1,2 @@
+// Loads @opentelemetry/api, where an SDK is registered.
+export { type OpenTelemetry, openTelemetry } from './openTelemetry.ts';

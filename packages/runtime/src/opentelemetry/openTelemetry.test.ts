@@ -1,0 +1,393 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import {
+  type Attributes,
+  context,
+  type MeterProvider,
+  type MetricOptions,
+  metrics,
+  propagation,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  ATTR_ERROR_TYPE,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_REQUEST_METHOD_ORIGINAL,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+  ATTR_RPC_METHOD,
+  ATTR_RPC_RESPONSE_STATUS_CODE,
+  ATTR_RPC_SYSTEM_NAME,
+  ATTR_SERVER_ADDRESS,
+  ATTR_SERVER_PORT,
+  ATTR_URL_PATH,
+  ATTR_URL_QUERY,
+  ATTR_URL_SCHEME,
+  METRIC_HTTP_SERVER_ACTIVE_REQUESTS,
+  METRIC_HTTP_SERVER_REQUEST_DURATION,
+  METRIC_RPC_SERVER_CALL_DURATION,
+} from '@opentelemetry/semantic-conventions/incubating';
+import { createGateway, type Exchange, type GatewayOptions } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { serve } from '@petstore/gateway/node';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
+import { startService } from '../service.ts';
+import { openTelemetry } from './index.ts';
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const parentId = 'b7ad6b7169203331';
+const traceparent = `00-${traceId}-${parentId}-01`;
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const router = t.router({
+  pet: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/pets/{id}' } })
+    .input(z.object({ id: z.int(), token: z.string().optional() }))
+    .output(z.int())
+    .query(({ input }) => input.id),
+  /** Waits, and does something that is instrumented. */
+  slow: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/slow' } })
+    .output(z.string())
+    .query(async () => {
+      await sleep(5);
+      trace.getTracer('work').startSpan('work').end();
+      return 'slow';
+    }),
+  broken: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/broken' } })
+    .output(z.string())
+    .query(() => {
+      throw new Error('disk on fire');
+    }),
+  full: t.procedure.query(() => {
+    throw new TRPCError({ code: 'SERVICE_UNAVAILABLE' });
+  }),
+  ticks: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
+    .subscription(async function* () {
+      yield 1;
+      throw new Error('clock stopped');
+    }),
+});
+
+interface Instrument {
+  readonly name: string;
+  readonly options: MetricOptions | undefined;
+  readonly values: { readonly value: number; readonly attributes: Attributes }[];
+}
+
+/** A meter provider that keeps what is recorded: the SDK of metrics is no dependency. */
+function recordingMeters() {
+  const instruments: Instrument[] = [];
+  const create = (name: string, options?: MetricOptions) => {
+    const values: Instrument['values'] = [];
+    instruments.push({ name, options, values });
+    const record = (value: number, attributes: Attributes = {}) => void values.push({ value, attributes });
+    return { add: record, record };
+  };
+  const meter = { createHistogram: create, createUpDownCounter: create };
+  const provider = { getMeter: () => meter } as unknown as MeterProvider;
+  const named = (name: string) => instruments.find((instrument) => instrument.name === name);
+  return { provider, named };
+}
+
+/** Registers an SDK, as a process does before it creates its gateway, and serves the router. */
+async function start(options: Partial<GatewayOptions<typeof router, never>> = {}) {
+  const exporter = new InMemorySpanExporter();
+  const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+  const meters = recordingMeters();
+  trace.setGlobalTracerProvider(provider);
+  metrics.setGlobalMeterProvider(meters.provider);
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  onTestFinished(async () => {
+    await provider.shutdown();
+    for (const api of [trace, metrics, context, propagation]) api.disable();
+  });
+  const exchanges: Exchange[] = [];
+  const gateway = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Pets', version: '0.0.0' },
+    onExchange: (exchange) => void exchanges.push(exchange),
+    telemetry: await openTelemetry(),
+    ...options,
+  });
+  const listening = await serve(gateway, { port: 0 });
+  onTestFinished(async () => void (await listening.close({ deadlineMs: 0 })));
+  return {
+    exchanges,
+    named: meters.named,
+    port: listening.port,
+    spans: () => exporter.getFinishedSpans(),
+    get: async (path: string, headers: Record<string, string> = { traceparent }) => {
+      const response = await fetch(`http://127.0.0.1:${listening.port}${path}`, { headers });
+      return response.text();
+    },
+  };
+}
+
+type Started = Awaited<ReturnType<typeof start>>;
+const spanNamed = ({ spans }: Started, name: string) => {
+  const span = spans().find((each) => each.name === name);
+  if (span === undefined) throw new Error(`There is no span ${name}.`);
+  return span;
+};
+
+// The requirement levels of the semantic conventions 1.45: HTTP spans and metrics, RPC spans and metrics. A condition that
+// holds makes an attribute required.
+const httpRequired = [ATTR_HTTP_REQUEST_METHOD, ATTR_URL_PATH, ATTR_URL_SCHEME];
+const httpAnswered = [ATTR_HTTP_RESPONSE_STATUS_CODE, ATTR_HTTP_ROUTE, ATTR_SERVER_PORT];
+const rpcRequired = [
+  ATTR_RPC_SYSTEM_NAME,
+  ATTR_RPC_METHOD,
+  ATTR_RPC_RESPONSE_STATUS_CODE,
+  ATTR_SERVER_ADDRESS,
+  ATTR_SERVER_PORT,
+];
+
+describe('no attribute that the conventions require is missing', () => {
+  it.each<[what: string, path: string, span: string, attributes: readonly string[]]>([
+    [
+      'of a request',
+      '/v1/pets/7?token=a',
+      'GET /v1/pets/{id}',
+      [...httpRequired, ...httpAnswered, ATTR_URL_QUERY],
+    ],
+    [
+      'of a request that fails',
+      '/v1/broken',
+      'GET /v1/broken',
+      [...httpRequired, ...httpAnswered, ATTR_ERROR_TYPE],
+    ],
+    ['of a request of an unknown path', '/nowhere', 'GET', [...httpRequired, ATTR_HTTP_RESPONSE_STATUS_CODE]],
+    ['of a route', '/openapi.json', 'GET /openapi.json', [...httpRequired, ...httpAnswered]],
+    ['of a batch', '/trpc/slow,slow?batch=1', 'GET /trpc/{path}', [...httpRequired, ...httpAnswered]],
+    ['of a call', '/trpc/slow,slow?batch=1', 'slow', rpcRequired],
+    ['of a call that fails', '/trpc/full', 'full', [...rpcRequired, ATTR_ERROR_TYPE]],
+  ])('%s', async (_what, path, name, attributes) => {
+    const started = await start();
+    await started.get(path);
+    const span = spanNamed(started, name);
+    expect(span.kind).toBe(SpanKind.SERVER);
+    expect(Object.keys(span.attributes)).toEqual(expect.arrayContaining([...attributes]));
+  });
+
+  it('of a method that is not known', async () => {
+    const started = await start();
+    await fetch(`http://127.0.0.1:${started.port}/v1/pets/7`, { method: 'PURGE' });
+    expect(spanNamed(started, 'HTTP /v1/pets/{id}').attributes).toMatchObject({
+      [ATTR_HTTP_REQUEST_METHOD]: '_OTHER',
+      [ATTR_HTTP_REQUEST_METHOD_ORIGINAL]: 'PURGE',
+    });
+  });
+
+  it.each<[name: string, unit: string, attributes: readonly string[]]>([
+    [
+      METRIC_HTTP_SERVER_REQUEST_DURATION,
+      's',
+      [
+        ATTR_HTTP_REQUEST_METHOD,
+        ATTR_URL_SCHEME,
+        ATTR_HTTP_RESPONSE_STATUS_CODE,
+        ATTR_HTTP_ROUTE,
+        ATTR_ERROR_TYPE,
+      ],
+    ],
+    [METRIC_HTTP_SERVER_ACTIVE_REQUESTS, '{request}', [ATTR_HTTP_REQUEST_METHOD, ATTR_URL_SCHEME]],
+    [
+      METRIC_RPC_SERVER_CALL_DURATION,
+      's',
+      [ATTR_RPC_SYSTEM_NAME, ATTR_RPC_METHOD, ATTR_RPC_RESPONSE_STATUS_CODE, ATTR_ERROR_TYPE],
+    ],
+  ])('of the metric %s, in %s', async (name, unit, attributes) => {
+    const started = await start();
+    await started.get('/trpc/full');
+    const { options, values } = started.named(name) ?? {};
+    expect(options?.unit).toBe(unit);
+    expect(Object.keys(values?.[0]?.attributes ?? {})).toEqual(expect.arrayContaining([...attributes]));
+  });
+});
+
+describe('a request', () => {
+  it('is a server span within the trace of its traceparent, without values of its query', async () => {
+    const started = await start();
+    await started.get('/v1/pets/7?token=secret&a=b', { traceparent, 'user-agent': 'curl/8' });
+    const span = spanNamed(started, 'GET /v1/pets/{id}');
+    expect([span.spanContext().traceId, span.parentSpanContext?.spanId]).toEqual([traceId, parentId]);
+    expect(span.attributes).toEqual({
+      'http.request.method': 'GET',
+      'http.response.status_code': 200,
+      'http.route': '/v1/pets/{id}',
+      'url.path': '/v1/pets/7',
+      'url.query': 'token=REDACTED&a=REDACTED',
+      'url.scheme': 'http',
+      'server.address': '127.0.0.1',
+      'server.port': started.port,
+      'client.address': '127.0.0.1',
+      'network.peer.address': '127.0.0.1',
+      'network.protocol.version': '1.1',
+      'user_agent.original': 'curl/8',
+    });
+  });
+
+  it('begins a trace of its own where it has no traceparent, or a malformed one', async () => {
+    const started = await start();
+    for (const headers of [{}, { traceparent: '00-zz' }]) await started.get('/v1/pets/7', headers);
+    const spans = started.spans();
+    expect(spans.map(({ parentSpanContext }) => parentSpanContext)).toEqual([undefined, undefined]);
+  });
+
+  it('is the context of what its procedure does, over REST and tRPC', async () => {
+    const started = await start();
+    const ids = ['11', '22'].map((end) => traceId.slice(0, -2) + end);
+    const [rest, rpc] = ids.map((id) => ({ traceparent: `00-${id}-${parentId}-01` }));
+    await Promise.all([started.get('/v1/slow', rest), started.get('/trpc/slow', rpc)]);
+    const work = started.spans().filter(({ name }) => name === 'work');
+    const parentOf = (id: string | undefined) => {
+      const span = work.find((each) => each.spanContext().traceId === id);
+      const parent = span?.parentSpanContext?.spanId;
+      return started.spans().find((each) => each.spanContext().spanId === parent)?.name;
+    };
+    expect(ids.map(parentOf)).toEqual(['GET /v1/slow', 'slow']);
+  });
+
+  it('is an error where the server is to blame, and only there', async () => {
+    const started = await start();
+    for (const path of ['/v1/broken', '/v1/pets/x', '/v1/ticks']) await started.get(path);
+    await vi.waitFor(() => expect(started.spans()).toHaveLength(3));
+    const errors = started
+      .spans()
+      .map(({ attributes, status }) => [attributes['http.route'], status.code, attributes['error.type']]);
+    expect(errors).toEqual([
+      ['/v1/broken', SpanStatusCode.ERROR, '500'],
+      ['/v1/pets/{id}', SpanStatusCode.UNSET, undefined],
+      ['/v1/ticks', SpanStatusCode.ERROR, expect.any(String)],
+    ]);
+  });
+
+  it('counts as active until its response is complete, and its duration is in the buckets that are advised', async () => {
+    const started = await start();
+    await started.get('/v1/slow');
+    const active = started.named('http.server.active_requests')?.values;
+    const labels = { 'http.request.method': 'GET', 'url.scheme': 'http' };
+    expect(active).toEqual([
+      { value: 1, attributes: labels },
+      { value: -1, attributes: labels },
+    ]);
+    const duration = started.named('http.server.request.duration');
+    expect(duration?.values[0]?.value).toBeGreaterThan(0.004);
+    expect(duration?.options?.advice?.explicitBucketBoundaries).toEqual([
+      0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+    ]);
+  });
+
+  it('has the scheme of publicUrl', async () => {
+    const started = await start({ publicUrl: 'https://pets.example' });
+    await started.get('/v1/pets/7');
+    expect(spanNamed(started, 'GET /v1/pets/{id}').attributes['url.scheme']).toBe('https');
+  });
+
+  it('has the ids of its span in its exchange', async () => {
+    const started = await start();
+    await started.get('/v1/pets/7');
+    const { spanId } = spanNamed(started, 'GET /v1/pets/{id}').spanContext();
+    expect(started.exchanges).toMatchObject([{ trace: { traceId, spanId } }]);
+  });
+});
+
+describe('a call over tRPC', () => {
+  it('of a batch is a span in that of its request', async () => {
+    const started = await start();
+    await started.get('/trpc/slow,full?batch=1');
+    const { spanId } = spanNamed(started, 'GET /trpc/{path}').spanContext();
+    const calls = ['slow', 'full'].map((name) => spanNamed(started, name));
+    expect(calls.map(({ parentSpanContext }) => parentSpanContext?.spanId)).toEqual([spanId, spanId]);
+    expect(
+      calls.map(({ attributes, status }) => [attributes['rpc.response.status_code'], status.code]),
+    ).toEqual([
+      ['OK', SpanStatusCode.UNSET],
+      ['SERVICE_UNAVAILABLE', SpanStatusCode.ERROR],
+    ]);
+  });
+
+  it('has its trace in what is logged meanwhile, and outside of a request nothing has', async () => {
+    const started = await start({ onCall: (_call, next) => (fields.push(telemetry?.logFields()), next()) });
+    const telemetry = await openTelemetry();
+    const fields: unknown[] = [];
+    await started.get('/trpc/slow');
+    const { spanId } = spanNamed(started, 'slow').spanContext();
+    expect(fields).toEqual([{ trace_id: traceId, span_id: spanId }]);
+    expect(telemetry?.logFields()).toEqual({});
+  });
+
+  it('on a WebSocket is a span in the trace of the request that opened it', async () => {
+    const started = await start();
+    const socket = new WebSocket(`ws://127.0.0.1:${started.port}/trpc`, {
+      headers: { traceparent },
+    });
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ id: 1, method: 'query', params: { path: 'slow' } }));
+    await once(socket, 'message');
+    socket.close();
+    expect(spanNamed(started, 'GET /trpc').attributes['http.response.status_code']).toBe(101);
+    const call = spanNamed(started, 'slow');
+    expect([call.spanContext().traceId, call.parentSpanContext?.spanId]).toEqual([traceId, parentId]);
+  });
+});
+
+it('run passes it to the gateway and to the log of a service', async () => {
+  const { spans } = await start();
+  const logged: unknown[] = [];
+  let logFields: (() => object) | undefined;
+  const line = () => {};
+  const service = await startService({
+    server: 'node',
+    telemetry: openTelemetry,
+    log: {
+      open({ fields }) {
+        logFields = fields;
+        return { log: { info: line, warn: line, error: line, fatal: line }, end: async () => {} };
+      },
+    },
+    start: async ({ options }) => ({
+      gateway: await createGateway({
+        ...options,
+        router,
+        createContext: () => ({}),
+        document: { title: 'Pets', version: '0.0.0' },
+        onCall: (_call, next) => (logged.push(logFields?.()), next()),
+      }),
+    }),
+  });
+  onTestFinished(() => service.close({ drainMs: 0 }));
+  await (await fetch(`${service.origin}/v1/slow`)).text();
+  expect(spans().map(({ name }) => name)).toContain('GET /v1/slow');
+  expect(logged).toEqual([{ trace_id: expect.any(String), span_id: expect.any(String) }]);
+});
+
+it('openTelemetry loads nothing and gives undefined where no SDK is registered', async () => {
+  const script = `
+    import { registerHooks } from 'node:module';
+    const loaded = [];
+    registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+    const { openTelemetry } = await import('./index.ts');
+    console.log(await openTelemetry(), loaded.filter((url) => url.includes('@opentelemetry')).length, loaded.length);
+  `;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--conditions=@petstore/source', '--input-type=module', '-e', script],
+    { cwd: import.meta.dirname },
+  );
+  expect(stdout.trim()).toBe('undefined 0 3');
+});

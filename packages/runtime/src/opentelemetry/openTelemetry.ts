@@ -1,0 +1,184 @@
+import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api';
+import type {
+  CallTelemetry,
+  Exchange,
+  HttpRequest,
+  ObservedRequest,
+  RequestTelemetry,
+  Telemetry,
+} from '@petstore/gateway';
+import { connectionAttributes, methodOf, requestAttributes } from './attributes.ts';
+
+/** Where an OpenTelemetry SDK registers itself (@opentelemetry/api 1.x). */
+const registry = Symbol.for('opentelemetry.js.api.1');
+
+export interface OpenTelemetry extends Telemetry {
+  /** The ids of the span that is active now, as fields of log lines: `openLog({ fields: telemetry?.logFields, … })`. */
+  readonly logFields: () => TraceFields | Readonly<Record<string, never>>;
+}
+
+/** As OpenTelemetry names them in logs that are not OTLP ("Trace Context in non-OTLP Log Formats"). */
+interface TraceFields {
+  readonly trace_id: string;
+  readonly span_id: string;
+}
+
+/** Of durations in seconds, as the conventions advise (HTTP metrics, `http.server.request.duration`). */
+const explicitBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+
+/**
+ * Traces and metrics of a gateway by the semantic conventions of OpenTelemetry for HTTP and RPC, for the SDK that is
+ * registered now: `createGateway({ telemetry: await openTelemetry(), … })`. `undefined`, and nothing is loaded, where none
+ * is.
+ */
+export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
+  const registered = (globalThis as { [registry]?: { trace?: unknown; metrics?: unknown } })[registry];
+  if (registered?.trace === undefined && registered?.metrics === undefined) return undefined;
+  const { context, metrics, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } =
+    await import('@opentelemetry/api').catch((cause: unknown) => {
+      throw new Error(
+        'An OpenTelemetry SDK is registered, but @opentelemetry/api cannot be imported: install it beside @petstore/runtime.',
+        { cause },
+      );
+    });
+  const tracer = trace.getTracer('@petstore/gateway');
+  const meter = metrics.getMeter('@petstore/gateway');
+  const durationOptions = { unit: 's', advice: { explicitBucketBoundaries } };
+  const requestDuration = meter.createHistogram('http.server.request.duration', {
+    description: 'Duration of HTTP server requests.',
+    ...durationOptions,
+  });
+  const activeRequests = meter.createUpDownCounter('http.server.active_requests', {
+    description: 'Number of active HTTP server requests.',
+    unit: '{request}',
+  });
+  const callDuration = meter.createHistogram('rpc.server.call.duration', {
+    description: 'Measures the duration of an incoming Remote Procedure Call (RPC).',
+    ...durationOptions,
+  });
+
+  /** A span of the server, and what runs within it. */
+  class ServerSpan {
+    readonly context: Context;
+    readonly span: Span;
+    readonly #startedAt = performance.now();
+
+    constructor(name: string, parent: Context, attributes: Attributes) {
+      this.span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
+      this.context = trace.setSpan(parent, this.span);
+    }
+
+    /** @returns its duration in seconds */
+    end(attributes: Attributes, isError: boolean): number {
+      this.span.setAttributes(attributes);
+      // What a client did wrong is no error of the server's (HTTP spans, "Status").
+      if (isError) this.span.setStatus({ code: SpanStatusCode.ERROR });
+      this.span.end();
+      return (performance.now() - this.#startedAt) / 1000;
+    }
+  }
+
+  class ObservedCall implements CallTelemetry {
+    readonly #span: ServerSpan;
+    readonly #path: string;
+
+    constructor(path: string, parent: Context, connection: Attributes) {
+      this.#path = path;
+      this.#span = new ServerSpan(path, parent, { ...rpcAttributes(path), ...connection });
+    }
+
+    run<Result>(run: () => Result): Result {
+      return context.with(this.#span.context, run);
+    }
+
+    end(error: Parameters<CallTelemetry['end']>[0]): void {
+      const code = error?.code ?? 'OK';
+      const outcome = { 'rpc.response.status_code': code, ...(error && { 'error.type': code }) };
+      const seconds = this.#span.end(outcome, error !== undefined && serverErrors.has(code));
+      callDuration.record(seconds, { ...rpcAttributes(this.#path), ...outcome }, this.#span.context);
+    }
+  }
+
+  class Observed implements RequestTelemetry {
+    readonly trace: RequestTelemetry['trace'];
+    readonly #span: ServerSpan;
+    readonly #parent: Context;
+    readonly #connection: Attributes;
+    /** The labels of metrics that are known when it begins. */
+    readonly #labels: Attributes;
+    readonly #observed: ObservedRequest;
+    #hasEnded = false;
+
+    constructor(observed: ObservedRequest) {
+      const { request, route, scheme } = observed;
+      this.#observed = observed;
+      this.#parent = propagation.extract(ROOT_CONTEXT, request, headers);
+      this.#connection = connectionAttributes(observed);
+      this.#labels = { 'http.request.method': methodOf(request.method), 'url.scheme': scheme };
+      const method = methodOf(request.method).replace('_OTHER', 'HTTP');
+      this.#span = new ServerSpan(route === undefined ? method : `${method} ${route}`, this.#parent, {
+        ...requestAttributes(observed),
+        ...this.#connection,
+      });
+      const { spanId, traceId } = this.#span.span.spanContext();
+      this.trace = { traceId, spanId };
+      activeRequests.add(1, this.#labels, this.#span.context);
+    }
+
+    run<Result>(run: () => Result): Result {
+      return context.with(this.#span.context, run);
+    }
+
+    call(path: string): CallTelemetry | undefined {
+      // Over REST the request is the call.
+      if (this.#observed.protocol !== 'rpc') return undefined;
+      // Calls on a WebSocket come after the response that opened it, and belong to what its client was doing.
+      return new ObservedCall(path, this.#hasEnded ? this.#parent : this.#span.context, this.#connection);
+    }
+
+    end({ error, isStream, status }: Exchange): void {
+      this.#hasEnded = true;
+      const { protocol, request, route } = this.#observed;
+      // A stream may fail after its status was sent. Of tRPC that is the error of a call.
+      const isError = status >= 500 || (isStream && error !== undefined && protocol !== 'rpc');
+      const outcome: Attributes = {
+        'http.response.status_code': status,
+        ...(route !== undefined && { 'http.route': route }),
+        ...(isError && { 'error.type': status >= 500 ? String(status) : errorName(error) }),
+      };
+      const seconds = this.#span.end(outcome, isError);
+      activeRequests.add(-1, this.#labels, this.#span.context);
+      const version = request.httpVersion;
+      const labels = { ...this.#labels, ...outcome };
+      if (version !== undefined) labels['network.protocol.version'] = version;
+      requestDuration.record(seconds, labels, this.#span.context);
+    }
+  }
+
+  return {
+    begin: (observed) => new Observed(observed),
+    logFields() {
+      const active = trace.getActiveSpan()?.spanContext();
+      return active ? { trace_id: active.traceId, span_id: active.spanId } : {};
+    },
+  };
+}
+
+/** `trpc` is a name of our own: the conventions have names for gRPC, Connect, Dubbo and JSON-RPC alone. */
+const rpcAttributes = (path: string): Attributes => ({ 'rpc.system.name': 'trpc', 'rpc.method': path });
+
+/** The codes of tRPC that are statuses from 500 on. */
+const serverErrors: ReadonlySet<string> = new Set([
+  'INTERNAL_SERVER_ERROR',
+  'NOT_IMPLEMENTED',
+  'BAD_GATEWAY',
+  'SERVICE_UNAVAILABLE',
+  'GATEWAY_TIMEOUT',
+]);
+
+const errorName = (error: unknown): string => (error instanceof Error ? error.name : '_OTHER');
+
+const headers: TextMapGetter<HttpRequest> = {
+  get: (request, name) => request.header(name.toLowerCase()),
+  keys: (request) => Array.from(request.headers(), ([name]) => name),
+};
