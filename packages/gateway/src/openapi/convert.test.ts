@@ -38,6 +38,24 @@ describe('parameterConverter', () => {
     expect(parameterConverter(schema).convert(text)).toEqual(value);
   });
 
+  it.each<[expects: string, schema: z.ZodType]>([
+    ['an integer, such as 42 or -7', z.int()],
+    ['an integer or "all"', z.union([z.int(), z.literal('all')])],
+    ['an integer or one of "first", "last"', z.union([z.int(), z.enum(['first', 'last'])])],
+    ['true or false or a date-time (RFC 3339)', z.union([z.boolean(), z.date()])],
+    ['a number', z.union([z.number(), z.null()])],
+    ['an integer or "all"', z.union([z.union([z.int(), z.undefined()]), z.literal('all')])],
+    ['absent', z.union([z.null(), z.undefined()])],
+  ])('the text must be %s', (expects, schema) => {
+    expect(parameterConverter(schema).expects).toBe(expects);
+  });
+
+  it('a union that would guess is rejected, and the reason names both readings', () => {
+    expect(() => parameterConverter(z.union([z.int(), z.string()]))).toThrow(
+      'is a union in which "5" could be an integer or a string; use a schema with one reading',
+    );
+  });
+
   it.each<[what: string, integer: boolean, schema: z.ZodType]>([
     ['an integer', true, z.int()],
     ['a number', false, z.number()],

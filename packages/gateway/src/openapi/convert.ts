@@ -10,6 +10,8 @@ export const notConvertible = undefined;
 export interface Converter {
   /** What the text must be, in words that follow "must be". */
   readonly expects: string;
+  /** The same as one of several: without an example. */
+  readonly expectsBriefly?: string;
   readonly convert: (text: string) => unknown;
   /** zod's issue with a value of another type, without its path and message. */
   readonly issue: { readonly code: string; readonly [detail: string]: unknown };
@@ -56,7 +58,10 @@ const converter = (
 
 const texts = ['', 'a', '5', '5.5', 'true', '2026-01-01T00:00:00Z'];
 const text = converter('string', 'a string', texts, (value) => value);
-const integer = converter('int', 'an integer, such as 42 or -7', ['5', '-5'], exactNumber(integerText));
+const integer: Converter = {
+  ...converter('int', 'an integer, such as 42 or -7', ['5', '-5'], exactNumber(integerText)),
+  expectsBriefly: 'an integer',
+};
 const number = converter('number', 'a number', ['5', '-5', '5.5', '1e3'], exactNumber(numberText));
 const nothing = converter('undefined', 'absent', [], () => notConvertible);
 
@@ -103,14 +108,18 @@ function literals(values: readonly z.core.util.Literal[]): Converter {
     byText.set(key, value);
   }
   const keys = [...byText.keys()];
+  const quoted = keys.map((key) => JSON.stringify(key)).join(', ');
   return {
-    expects: `one of ${keys.map((key) => JSON.stringify(key)).join(', ')}`,
+    expects: `one of ${quoted}`,
+    ...(keys.length === 1 && { expectsBriefly: quoted }),
     samples: keys,
     convert: (value) => byText.get(value),
     issue: { code: 'invalid_value', values },
     integer: false,
   };
 }
+
+const brief = ({ expects, expectsBriefly = expects }: Converter) => expectsBriefly;
 
 function union(options: readonly Converter[]): Converter {
   const samples = options.flatMap((option) => option.samples);
@@ -119,13 +128,18 @@ function union(options: readonly Converter[]): Converter {
     const other = others.find((option) => !isSame(option.convert(sample), one?.convert(sample)));
     if (one && other) {
       reject(
-        `is a union in which ${JSON.stringify(sample)} could be ${one.expects} or ${other.expects}; ` +
+        `is a union in which ${JSON.stringify(sample)} could be ${brief(one)} or ${brief(other)}; ` +
           'use a schema with one reading',
       );
     }
   }
+  // Not `null` and `undefined`, which have no text.
+  const convertible = options.filter((option) => option.samples.length > 0);
+  const expected = [...new Set((convertible.length > 0 ? convertible : options).map(brief))];
+  const expectsBriefly = expected.join(' or ');
   return {
-    expects: options.map(({ expects }) => expects).join(' or '),
+    expects: expected.length === 1 ? (convertible[0]?.expects ?? expectsBriefly) : expectsBriefly,
+    expectsBriefly,
     samples,
     convert: (value) =>
       options.map((option) => option.convert(value)).find((result) => result !== notConvertible),

@@ -35,6 +35,29 @@ describe('formatIssues', () => {
     ['a: must be one of "b|c", 5.', { a: 'd' }, z.object({ a: z.literal(['b|c', 5]) })],
     ['a: Too small: expected string to have >=2 characters.', { a: '' }, z.object({ a: z.string().min(2) })],
     ['a: Too big: expected number to be <5.', { a: 5 }, z.object({ a: z.number().lt(5) })],
+    ['a: must be an integer or "all".', { a: 1.5 }, z.object({ a: z.union([z.int(), z.literal('all')]) })],
+    ['a: must be a number or a string.', { a: true }, z.object({ a: z.union([z.int(), z.string()]) })],
+    ['a: must be a number or "all".', { a: 'x' }, z.object({ a: z.union([z.int(), z.literal('all')]) })],
+    [
+      'a: must be an array or one of "b", "c".',
+      { a: 1 },
+      z.object({ a: z.array(z.int()).or(z.enum(['b', 'c'])) }),
+    ],
+    ['a: must be a date-time (RFC 3339) or null.', { a: 1 }, z.object({ a: z.union([z.date(), z.null()]) })],
+    [
+      'a: must be a number or a string.',
+      { a: {} },
+      z.object({ a: z.union([z.number(), z.union([z.string(), z.number()])]) }),
+    ],
+    ['a: is required.', {}, z.object({ a: z.union([z.int(), z.string()]) })],
+    // The union names the type alone where a value of it is out of bounds.
+    ['a: must be at most 10.', { a: 11 }, z.object({ a: z.union([z.int().max(10), z.literal('all')]) })],
+    ['a: Invalid input.', { a: 'x' }, z.object({ a: z.union([z.uuid(), z.string().min(2)]) })],
+    [
+      'a: Invalid input.',
+      { a: {} },
+      z.object({ a: z.union([z.object({ b: z.int() }), z.object({ c: z.int() })]) }),
+    ],
     ['input: has to rhyme.', 'x', z.string().refine(() => false, { error: 'has to rhyme' })],
   ])('the message "%s" is made of what zod says of %j', (message, value, schema) => {
     const { error } = schema.safeParse(value);
@@ -51,6 +74,7 @@ describe('formatIssues', () => {
     ['invalid_value', 'x', z.enum(['a', 'b'], own)],
     ['too_small', 0, z.int().min(1, own)],
     ['too_big', 2, z.int().max(1, own)],
+    ['invalid_union', true, z.union([z.int(), z.string()], own)],
   ])(
     'a message that the author of a schema wrote stays in an issue %s of %j, in every locale',
     (code, value, schema) => {

@@ -89,6 +89,7 @@ function issueMessage(issue: InputIssue): string {
   if (code === 'invalid_value' && Array.isArray(values) && values.length > 1) {
     return `must be one of ${z.core.util.joinValues(values, ', ')}`;
   }
+  if (code === 'invalid_union') return unionMessage(issue) ?? message;
   const isNumeric = ['number', 'int', 'bigint', 'date'].includes(String(issue['origin']));
   if (isNumeric && issue['inclusive'] === true && issue['exact'] !== true) {
     if (code === 'too_small') return `must be at least ${String(minimum)}`;
@@ -96,6 +97,44 @@ function issueMessage(issue: InputIssue): string {
   }
   return message;
 }
+
+/** The message of a value that no option of a union takes; `undefined` where more than its type or value is wrong. */
+function unionMessage(issue: InputIssue): string | undefined {
+  const options = optionsOf(issue);
+  if (options.some((option) => option.code === 'invalid_type' && receivedKind(option) === 'undefined'))
+    return 'is required';
+  const expected = new Set(options.map(expectedBy));
+  return expected.size === 0 || expected.has(undefined) ? undefined : `must be ${[...expected].join(' or ')}`;
+}
+
+/** The issue that each option has with the value as a whole, of unions within it too; `[]` where an option has others. */
+function optionsOf({ errors }: InputIssue): readonly InputIssue[] {
+  const options = Array.isArray(errors) ? (errors as readonly (readonly InputIssue[])[]) : [];
+  if (!options.every(([first, ...others]) => first?.path.length === 0 && others.length === 0)) return [];
+  return options.flatMap(([only]) => (only?.code === 'invalid_union' ? optionsOf(only) : (only ?? [])));
+}
+
+/** What an option of a union takes, in words that follow "must be". */
+function expectedBy(issue: InputIssue): string | undefined {
+  const { code, expected, message, values } = issue;
+  if (code === 'invalid_type' && receivedKind(issue) !== undefined) {
+    return nouns[String(expected)] ?? `a ${String(expected)}`;
+  }
+  if (code !== 'invalid_value' || !Array.isArray(values) || englishMessage(issue) !== message)
+    return undefined;
+  return `${values.length > 1 ? 'one of ' : ''}${z.core.util.joinValues(values, ', ')}`;
+}
+
+const nouns: Readonly<Record<string, string | undefined>> = {
+  int: 'an integer',
+  date: 'a date-time (RFC 3339)',
+  array: 'an array',
+  tuple: 'an array',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+  undefined: 'absent',
+};
 
 const { localeError } = english();
 

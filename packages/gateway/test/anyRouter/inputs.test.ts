@@ -266,7 +266,7 @@ describe('a date in a JSON body', () => {
     [{ list: [{}, { at: 'x' }] }, 'list.1.at: must be a date-time (RFC 3339).'],
     [{ byName: { a: 'x' } }, 'byName.a: must be a date-time (RFC 3339).'],
     [{ event: { kind: 'timed', at: 'x' } }, 'event.at: must be a date-time (RFC 3339).'],
-    [{ dateOrNumber: 'x' }, 'dateOrNumber: Invalid input.'],
+    [{ dateOrNumber: 'x' }, 'dateOrNumber: must be a date-time (RFC 3339) or a number.'],
     [{ event: { kind: 'timed', at: text, n: 'x' } }, 'event.n: must be of the type number, not string.'],
     [
       { at: 'x', pair: ['x', 'y'] },
