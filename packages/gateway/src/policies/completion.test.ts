@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import type { HttpRequest } from '../http/request.ts';
+import { ResponseDraft } from '../http/responseDraft.ts';
+import { createCompletion } from './completion.ts';
+import type { Policy } from './policy.ts';
+import { Recorder } from './requestRecord.ts';
+import { RequestScope } from './requestScope.ts';
+
+function start(...policies: readonly Policy<unknown>[]) {
+  const records: unknown[] = [];
+  const completion = createCompletion({
+    policies,
+    onResponse: (_request, { headers }) => headers.set('x-last', headers.get('x-policy') ?? 'none'),
+    recorder: new Recorder({ onExchange: ({ status, error }) => records.push([status, error]) }),
+    errorResponse: ({ code }) => new ResponseDraft(500, [], code),
+  });
+  const request = { method: 'GET', path: '/', receivedBytes: 0 } as HttpRequest;
+  return { ...completion, records, scope: new RequestScope(request, 'rest', 'id-1', 0) };
+}
+
+const adds: Policy<unknown> = { complete: (_scope, { headers }) => void headers.push(['x-policy', '1']) };
+
+it('the policies complete a response in their order, onResponse last, and its constant stays as it was', () => {
+  const { complete, records, scope } = start(adds);
+  scope.addHeader('x-scope', '1');
+  const page = { status: 200, headers: [['x-own', '1']], body: 'page' } as const;
+  expect(complete(scope, page)).toMatchObject({
+    status: 200,
+    headers: [
+      ['x-own', '1'],
+      ['x-scope', '1'],
+      ['x-policy', '1'],
+      ['x-last', '1'],
+      ['x-request-id', 'id-1'],
+    ],
+  });
+  expect(page.headers).toHaveLength(1);
+  expect(records).toEqual([[200, undefined]]);
+});
+
+it('a policy that throws makes the response a 500, which is reported with what it threw', () => {
+  const cause = new Error('a policy');
+  let isFirst = true;
+  const throwsOnce: Policy<unknown> = {
+    complete() {
+      if (!isFirst) return;
+      isFirst = false;
+      throw cause;
+    },
+  };
+  const { complete, records, scope } = start(throwsOnce, adds);
+  expect(complete(scope, { status: 200, headers: [] })).toMatchObject({
+    status: 500,
+    body: 'INTERNAL_SERVER_ERROR',
+    headers: expect.arrayContaining([['x-policy', '1']]),
+  });
+  expect(records).toEqual([[500, cause]]);
+});

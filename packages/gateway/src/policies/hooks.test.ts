@@ -1,0 +1,142 @@
+import { TRPCError } from '@trpc/server';
+import { describe, expect, it, vi } from 'vitest';
+import type { HttpRequest } from '../http/request.ts';
+import type { HttpResponse } from '../http/response.ts';
+import { behindOnRequest, ErrorReporter, hookedCalls, type ReportedError } from './hooks.ts';
+
+const requestOf = (method = 'GET') => ({ method, path: '/' }) as HttpRequest;
+
+describe('behindOnRequest', () => {
+  const own: HttpResponse = { status: 418, headers: [] };
+  const next = vi.fn((_scope: { readonly request: HttpRequest }) => 'next' as const);
+  const reject = (error: TRPCError) => ({
+    status: 400,
+    headers: [],
+    body: `${error.code}: ${error.message}`,
+  });
+  const ask = async (onRequest: Parameters<typeof behindOnRequest>[0], method?: string) =>
+    behindOnRequest(onRequest, reject, next)({ request: requestOf(method) });
+
+  it('is what is behind it where there is no hook', () => {
+    expect(behindOnRequest(undefined, reject, next)).toBe(next);
+  });
+
+  it.each<[what: string, onRequest: NonNullable<Parameters<typeof behindOnRequest>[0]>, answer: unknown]>([
+    ['nothing', () => {}, 'next'],
+    ['a promise of nothing', async () => {}, 'next'],
+    ['a response', () => own, own],
+    ['a promise of one', async () => own, own],
+    [
+      'a thenable of one, such as a query builder',
+      // oxlint-disable-next-line unicorn/no-thenable -- is tested
+      () => ({ then: (resolve: (value: HttpResponse) => void) => resolve(own) }) as never,
+      own,
+    ],
+  ])('%s that the hook returns decides', async (_what, onRequest, answer) => {
+    expect(await ask(onRequest)).toBe(answer);
+  });
+
+  it('what it throws, at once or later, is rejected: a TRPCError as it is, anything else without its message', async () => {
+    const error = new TRPCError({ code: 'FORBIDDEN', message: 'Not from here.' });
+    const fails = (cause: unknown) => () => {
+      throw cause;
+    };
+    expect(await ask(fails(error))).toMatchObject({ body: 'FORBIDDEN: Not from here.' });
+    expect(await ask(async () => Promise.reject(error))).toMatchObject({ body: 'FORBIDDEN: Not from here.' });
+    expect(await ask(fails(new Error('secret')))).toMatchObject({
+      body: expect.stringMatching(/^INTERNAL_SERVER_ERROR: /),
+    });
+  });
+
+  it('OPTIONS passes by', async () => {
+    const onRequest = vi.fn(() => own);
+    expect(await ask(onRequest, 'OPTIONS')).toBe('next');
+    expect(onRequest).not.toHaveBeenCalled();
+  });
+});
+
+describe('hookedCalls', () => {
+  const call = (
+    onCall: Parameters<typeof hookedCalls>[0],
+    read: (index: number) => unknown = () => undefined,
+  ) => {
+    const procedure = { path: 'a', type: 'query', meta: undefined } as never;
+    return hookedCalls(onCall)(procedure, {}, { read }, 3, { request: requestOf() } as never);
+  };
+
+  it('the input is read once, at its index, however often it is asked for', async () => {
+    const read = vi.fn((index: number) => ({ index }));
+    const data = await call(async ({ getRawInput }) => {
+      const inputs = [await getRawInput(), await getRawInput()];
+      return { ok: true, data: inputs };
+    }, read);
+    expect(data).toEqual([{ index: 3 }, { index: 3 }]);
+    expect(read).toHaveBeenCalledExactlyOnceWith(3);
+  });
+
+  it('an input that cannot be read fails each time by the same error', async () => {
+    const read = vi.fn(() => {
+      throw new Error('not JSON');
+    });
+    const data = await call(async ({ getRawInput }) => {
+      const failures = await Promise.allSettled([getRawInput(), getRawInput()]);
+      return { ok: true, data: failures.map((each) => String((each as PromiseRejectedResult).reason)) };
+    }, read);
+    expect(data).toEqual(['Error: not JSON', 'Error: not JSON']);
+    expect(read).toHaveBeenCalledOnce();
+  });
+
+  it.each<[returned: unknown]>([[undefined], [null], ['data'], [{}], [{ ok: 1, data: 1 }]])(
+    '%j is no result: the call fails',
+    async (returned) => {
+      const message = 'onCall did not return a result: return what next() returns.';
+      expect(await call(() => returned as never)).toMatchObject({ error: { message } });
+      expect(await call(async () => returned as never)).toMatchObject({ error: { message } });
+    },
+  );
+
+  it('what it throws is the error of the call, and is not thrown on', async () => {
+    const error = new TRPCError({ code: 'CONFLICT' });
+    const thrown = call(() => {
+      throw error;
+    });
+    expect(thrown).toMatchObject({ error });
+    expect(await call(async () => Promise.reject(error))).toMatchObject({ error });
+    expect(call(() => ({ ok: false, error }))).toMatchObject({ error });
+  });
+});
+
+describe('ErrorReporter', () => {
+  const reported = (error: TRPCError, request: HttpRequest): ReportedError<unknown> => ({
+    error,
+    request,
+    path: undefined,
+    type: 'unknown',
+    input: undefined,
+    ctx: undefined,
+  });
+
+  it('reportOnce leaves out an error that was reported of the same request', () => {
+    const onError = vi.fn();
+    const reporter = new ErrorReporter(onError);
+    const error = new TRPCError({ code: 'CONFLICT' });
+    const [one, other] = [requestOf(), requestOf()];
+    reporter.report(reported(error, one));
+    reporter.reportOnce(reported(error, one));
+    expect(onError).toHaveBeenCalledTimes(1);
+    // One error object may answer many requests, as those of policies do.
+    reporter.reportOnce(reported(error, other));
+    reporter.report(reported(error, other));
+    expect(onError).toHaveBeenCalledTimes(3);
+  });
+
+  it('a hook that throws or rejects is left alone', () => {
+    const error = new TRPCError({ code: 'CONFLICT' });
+    const throwing = new ErrorReporter(() => {
+      throw new Error('log');
+    });
+    expect(() => throwing.report(reported(error, requestOf()))).not.toThrow();
+    // An unhandled rejection would fail the test.
+    new ErrorReporter(async () => Promise.reject(new Error('log'))).report(reported(error, requestOf()));
+  });
+});

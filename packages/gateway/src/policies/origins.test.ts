@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import type { HttpRequest } from '../http/request.ts';
+import { originMatcher, passes, requireOrigins, type Origins } from './origins.ts';
+
+const request = {} as HttpRequest;
+
+it.each<[origins: readonly string[], origin: string, isAllowed: boolean]>([
+  [[], 'https://a.example', false],
+  [['https://a.example'], 'https://a.example', true],
+  [['https://a.example'], 'https://A.example', false],
+  [['https://a.example'], 'https://a.example:444', false],
+  [['https://a.example', 'https://*.b.example'], 'https://a.example', true],
+  [['https://a.example', 'https://*.b.example'], 'https://x.b.example', true],
+  [['https://*.b.example', 'https://pets-*.c.example'], 'https://pets-1.c.example', true],
+  [['https://pets-*.c.example'], 'https://pets-.c.example', false],
+  [['https://pets-*-x.c.example'], 'https://pets-1-x.c.example', true],
+  [['https://pets-*-x.c.example'], 'https://pets-1-y.c.example', false],
+  // The dots of a pattern are dots
+  [['https://*.b.example'], 'https://x.bxexample', false],
+  [['https://*.b.example'], 'https://x.b.example.evil', false],
+  [['https://*.b.example'], 'https://evil/x.b.example', false],
+])('of %j, %s may call: %s', (origins, origin, isAllowed) => {
+  expect(originMatcher(origins)(origin, request)).toBe(isAllowed);
+});
+
+it.each([
+  [true, true],
+  [false, false],
+  [undefined, false],
+  ['https://a.example', false],
+  [Promise.resolve(true), false],
+])('a function that returns %s allows an origin: %s', (returned, isAllowed) => {
+  expect(originMatcher(() => returned as boolean)('https://a.example', request)).toBe(isAllowed);
+});
+
+it('a check that throws does not pass, and the first error is kept for the log', () => {
+  const scope: { request: HttpRequest; error: unknown } = { request, error: undefined };
+  const failing = (message: string) => () => {
+    throw new Error(message);
+  };
+  expect(passes(failing('first'), scope)).toBe(false);
+  expect(passes(failing('second'), scope)).toBe(false);
+  expect(passes((given) => given === request, scope)).toBe(true);
+  expect(scope.error).toEqual(new Error('first'));
+});
+
+it.each<[origins: Origins]>([
+  [[]],
+  [['https://a.example', 'http://localhost:3000', 'https://*.b.example', 'http://x-*-y.b.example:81']],
+  [() => false],
+])('%j are taken', (origins) => {
+  expect(() => requireOrigins('cors.origins', origins)).not.toThrow();
+});
+
+it.each([
+  'a.example',
+  'https://a.example/',
+  'https://a.example:443',
+  'https://A.example',
+  'https://a.example/path',
+  'null',
+  '',
+])('%j is rejected: it is not an origin', (origin) => {
+  expect(() => requireOrigins('cors.origins', ['https://b.example', origin])).toThrow(
+    `cors.origins names "${origin}", which is not an origin: write scheme, host and port alone, as https://pets.example.`,
+  );
+});
+
+it.each([
+  '*',
+  'https://*',
+  'https://*.b',
+  'https://*.b.example/',
+  'https://*.b.example:443',
+  '*.b.example',
+  'https://*.*.b.example',
+])('%j is rejected: a * stands elsewhere', (origin) => {
+  expect(() => requireOrigins('cors.origins', [origin])).toThrow(
+    `cors.origins names "${origin}": one * may stand in the first label of a host with two further labels`,
+  );
+});

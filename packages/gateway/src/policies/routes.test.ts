@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import { GatewayError } from '../procedures/gatewayError.ts';
+import { addMetadata, RouteTable, type Routes } from './routes.ts';
+
+const handler = () => ({ status: 200, headers: [] });
+const table = (...keys: readonly string[]) =>
+  new RouteTable(Object.fromEntries(keys.map((key) => [key, handler])));
+
+it('a route is found by its path, and its methods are in their order', () => {
+  const routes = table('/a', 'POST /a', 'QUERY /b');
+  expect(routes.paths).toEqual(['/a', '/b']);
+  expect(routes.methods).toEqual(['GET', 'POST', 'QUERY']);
+  expect([...(routes.at('/a')?.keys() ?? [])]).toEqual(['GET', 'POST']);
+  expect([routes.has('/b'), routes.has('/b/'), routes.has('/B')]).toEqual([true, false, false]);
+  expect(routes.at('/c')).toBeUndefined();
+});
+
+const method = (key: string, found: string, path: string) =>
+  `The route "${key}" has the method "${found}": write a method in upper case, such as "POST ${path}". GET is for HEAD too, and OPTIONS is answered by the gateway.`;
+const notPath = (key: string) =>
+  `The route "${key}" is not a path: write it without query and spaces, such as "/page".`;
+
+it.each<[keys: readonly string[], sentence: string]>([
+  [['page'], 'A path of routes is "page": it must start with a slash, such as "/page".'],
+  [['GET page'], 'A path of routes is "page": it must start with a slash, such as "/page".'],
+  [['/a?b'], notPath('/a?b')],
+  [['/a#b'], notPath('/a#b')],
+  [['GET /a /b'], notPath('GET /a /b')],
+  [['get /a'], method('get /a', 'get', '/a')],
+  [[' /a'], method(' /a', '', '/a')],
+  [['G,T /a'], method('G,T /a', 'G,T', '/a')],
+  [['HEAD /a'], method('HEAD /a', 'HEAD', '/a')],
+  [['OPTIONS /a'], method('OPTIONS /a', 'OPTIONS', '/a')],
+  [['CONNECT /a'], method('CONNECT /a', 'CONNECT', '/a')],
+  [['TRACE /a'], method('TRACE /a', 'TRACE', '/a')],
+  [['/a', 'GET /a'], 'routes names GET /a twice: "/a" is for GET and HEAD.'],
+])('routes with the keys %j are rejected', (keys, sentence) => {
+  expect(() => table(...keys)).toThrow(new GatewayError(sentence));
+});
+
+it.each([undefined, null, 'page', {}, { handler: 'page' }])('the route %j is rejected', (route) => {
+  expect(() => new RouteTable({ '/a': route } as never)).toThrow(
+    new GatewayError('The route "/a" has no handler: give it a function, or { handler }.'),
+  );
+});
+
+it('a route that needs a credential is rejected where the gateway knows none', () => {
+  const routes: Routes<unknown> = { '/a': { handler }, 'POST /b': { handler, protect: true } };
+  expect(() => table('/a').requireAuthentication()).not.toThrow();
+  expect(() => new RouteTable(routes).requireAuthentication()).toThrow(
+    'The route POST /b has protect: true, but createGateway has no authentication: add it, or remove protect.',
+  );
+});
+
+it('the metadata of a protected resource is rejected at a path that is taken, and otherwise served to any page', async () => {
+  const routes = table('/taken');
+  const resource = (path: `/${string}`) => ({ path, document: (scopes: readonly string[]) => ({ scopes }) });
+  expect(() => addMetadata(routes, resource('/taken'), [])).toThrow(
+    'The metadata of a protected resource and something else are served at "/taken"',
+  );
+  addMetadata(routes, resource('/free'), ['read']);
+  const served = await routes
+    .at('/free')
+    ?.get('GET')
+    ?.handler({} as never, {} as never);
+  expect(served).toEqual({
+    status: 200,
+    headers: [
+      ['content-type', 'application/json'],
+      ['access-control-allow-origin', '*'],
+    ],
+    body: '{"scopes":["read"]}',
+  });
+});

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { RouteTable } from '../policies/routes.ts';
+import { createProtocolOf, isBelow, linksTo, pathsOf, requireFreePaths } from './paths.ts';
+
+const handler = () => ({ status: 200, headers: [] });
+
+it.each([
+  ['/v1', '/v1', true],
+  ['/v1/', '/v1', true],
+  ['/v1/pets', '/v1', true],
+  ['/v10', '/v1', false],
+  ['/v', '/v1', false],
+  ['/V1', '/v1', false],
+  ['/x/v1', '/v1', false],
+  ['/pets', '', true],
+])('%s is below %j: %s', (path, base, expected) => {
+  expect(isBelow(path, base)).toBe(expected);
+});
+
+describe('the protocol of a path', () => {
+  it.each([
+    ['/v1/pets', 'rest'],
+    ['/trpc/pets', 'rpc'],
+    ['/trpcs', 'other'],
+    ['/', 'other'],
+    ['/v1/page', 'other'],
+    ['/v1/page/', 'rest'],
+    ['/trpc/hook', 'other'],
+    ['/page', 'other'],
+  ])('of %s is %s', (path, protocol) => {
+    const routes = new RouteTable({ '/page': handler, '/v1/page': handler, 'POST /trpc/hook': handler });
+    expect(createProtocolOf(pathsOf({}), routes)(path)).toBe(protocol);
+  });
+
+  it.each([
+    [{ restBasePath: '/' }, '/anything', 'rest'],
+    [{ restBasePath: '/' }, '/trpc/a', 'rpc'],
+    [{ restBasePath: '/trpc/rest' }, '/trpc/rest/a', 'rpc'],
+    [{ rpcBasePath: '/' }, '/v1/a', 'rpc'],
+    [{ restBasePath: '/api/' }, '/api/a', 'rest'],
+  ])('with %j of %s is %s', (options, path, protocol) => {
+    expect(createProtocolOf(pathsOf(options), new RouteTable({}))(path)).toBe(protocol);
+  });
+});
+
+it.each<[publicUrl: string | undefined, origin: string]>([
+  [undefined, ''],
+  ['https://pets.example', 'https://pets.example'],
+  ['https://pets.example/store//', 'https://pets.example/store'],
+  ['/api/', '/api'],
+  ['/', ''],
+])('links of the publicUrl %s start with %j', (publicUrl, origin) => {
+  expect(linksTo(publicUrl, '/v1')).toEqual({ origin, rest: `${origin}/v1` });
+});
+
+it('every procedure whose path is that of a route is named', () => {
+  const routes = new RouteTable({ '/trpc/a': handler, 'POST /trpc/c': handler, '/page': handler });
+  const procedures = ['a', 'b', 'c'].map((path) => ({ path }));
+  expect(() => requireFreePaths(routes, pathsOf({}), procedures)).toThrow(
+    'The procedure a is served at "/trpc/a", which is one of routes: give the route another path.\n' +
+      'The procedure c is served at "/trpc/c", which is one of routes: give the route another path.',
+  );
+  expect(() => requireFreePaths(routes, pathsOf({ documentPath: '/page' }), [])).toThrow(
+    '"/page" is the document\'s path and one of routes: give one of them another path.',
+  );
+  expect(() => requireFreePaths(routes, pathsOf({}), [{ path: 'b' }])).not.toThrow();
+});
