@@ -1,6 +1,6 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { startProcess } from '@petstore/testing/startProcess';
 
@@ -11,6 +11,9 @@ export interface Pinned {
   ask<Answer>(message: object): Promise<Answer>;
   /** Physical memory, in bytes; 0 where the system does not tell. */
   rss(): Promise<number>;
+  /** The most physical memory since the start, or since `forgetPeak`, in bytes; 0 where the system does not tell. */
+  peakRss(): Promise<number>;
+  forgetPeak(): Promise<void>;
   /** Processor time since the start, in milliseconds; 0 where the system does not tell. */
   cpuMs(): Promise<number>;
   stop(): Promise<void>;
@@ -39,6 +42,8 @@ export function startPinned(core: number, file: string, env: Readonly<Record<str
   // It is looked at where something is waited for.
   gone.catch(() => {});
   const ofProcess = (what: string) => readFile(`/proc/${child.pid}/${what}`, 'utf8').catch(() => '');
+  const memory = async (what: string) =>
+    Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(await ofProcess('status'))?.[1] ?? 0) * 1024;
   return {
     child,
     async ask<Answer>(message: object) {
@@ -47,9 +52,10 @@ export function startPinned(core: number, file: string, env: Readonly<Record<str
       const [answer] = await answered;
       return answer as Answer;
     },
-    async rss() {
-      return Number(/VmRSS:\s+(\d+) kB/.exec(await ofProcess('status'))?.[1] ?? 0) * 1024;
-    },
+    rss: () => memory('VmRSS'),
+    peakRss: () => memory('VmHWM'),
+    // proc_pid_clear_refs(5).
+    forgetPeak: () => writeFile(`/proc/${child.pid}/clear_refs`, '5').catch(() => {}),
     async cpuMs() {
       // Behind the name, which may hold anything: user and system time, in hundredths of a second (proc(5)).
       const fields = (await ofProcess('stat')).split(') ')[1]?.split(' ') ?? [];

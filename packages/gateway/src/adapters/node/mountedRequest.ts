@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Bytes } from '../server/bodyBuffer.ts';
+import type { Bytes, PushChunk } from '../server/bodyBuffer.ts';
 import type { RequestLimits } from '../server/requestHead.ts';
 import { BodyTooLargeError } from '../../http/request.ts';
 import { parsedBody } from './parsedBody.ts';
@@ -56,7 +56,7 @@ export class MountedRequest extends NodeRequest {
     });
   }
 
-  protected override receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
+  protected override receive(push: PushChunk): void {
     if (!this.#parsed) super.receive(push);
   }
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRejection } from '../../http/service.ts';
-import type { Bytes } from '../server/bodyBuffer.ts';
+import type { Bytes, PushChunk } from '../server/bodyBuffer.ts';
 import { RequestHead, type RequestLimits } from '../server/requestHead.ts';
 import { ServerRequest } from '../server/serverRequest.ts';
 
@@ -112,9 +112,10 @@ export abstract class NodeRequest extends ServerRequest {
     else this.message[action]();
   }
 
-  protected receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
+  /** Node's parser copies what it passes on: the chunks may be kept. */
+  protected receive(push: PushChunk): void {
     const { message } = this;
-    message.on('data', (chunk: Uint8Array) => push(chunk, false));
+    message.on('data', (chunk: Uint8Array) => push(chunk, false, true));
     message.once('end', () => push(empty, true));
     // The end of the connection is that of the response, too.
     message.on('error', () => {});

@@ -1,6 +1,7 @@
 // Hot path: every request is one of these.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { PushChunk } from '../server/bodyBuffer.ts';
 import type { RequestLimits } from '../server/requestHead.ts';
 import { LeanMessage } from './lean.ts';
 import { NodeRequest } from './request.ts';
@@ -63,10 +64,10 @@ export class ServedRequest extends NodeRequest {
     if (this.#waiting && this.#waiting.size > maxPipelined) this.controlBody('close');
   }
 
-  protected override receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
+  protected override receive(push: PushChunk): void {
     if (!this.#lean) return super.receive(push);
     this.#lean.receiver = (chunk) => {
-      push(chunk ?? empty, chunk === null);
+      push(chunk ?? empty, chunk === null, true);
       return !this.#isPaused;
     };
   }

@@ -1,7 +1,7 @@
 // Hot path: every request is one of these.
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
-import { BodyBuffer, maxDiscardedBytes, type BodySource, type Bytes } from './bodyBuffer.ts';
+import { BodyBuffer, maxDiscardedBytes, type BodySource, type Bytes, type PushChunk } from './bodyBuffer.ts';
 import type { RequestHead, RequestLimits } from './requestHead.ts';
 
 /** The reason of `signal`, and the error of a body that is being read. */
@@ -196,8 +196,8 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   /** Sees to it that `aborted` is called when the client disconnects. Called once. */
   protected abstract watchConnection(): void;
 
-  /** Begins to pass the body's chunks on, the last one marked as such. Called once, for a request that has a body. */
-  protected abstract receive(push: (chunk: Uint8Array, isLast: boolean) => void): void;
+  /** Begins to pass the body's chunks on, as `BodyBuffer.push` takes them. Called once, for a request that has a body. */
+  protected abstract receive(push: PushChunk): void;
 
   #receiveBody(): BodyBuffer {
     if (this.#body) return this.#body;
@@ -207,8 +207,8 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     else if (this.isOver) body.fail(new Error('The request was answered before its body was read.'));
     else if (this.#bodyLength === 0) body.push(new Uint8Array(0), true);
     else {
-      this.receive((chunk, isLast) => {
-        body.push(chunk, isLast);
+      this.receive((chunk, isLast, isOwn) => {
+        body.push(chunk, isLast, isOwn);
         if (isLast) this.#continue();
       });
     }

@@ -1,5 +1,6 @@
 // Hot path: every request is one of these.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
+import type { PushChunk } from '../server/bodyBuffer.ts';
 import type { RequestLimits } from '../server/requestHead.ts';
 import { ServerRequest } from '../server/serverRequest.ts';
 import { UwsHead } from './uwsHead.ts';
@@ -48,7 +49,8 @@ export class UwsRequest extends ServerRequest {
     this.#res.onAborted(() => this.aborted());
   }
 
-  protected receive(push: (chunk: Uint8Array, isLast: boolean) => void): void {
+  /** uWS detaches the memory of a chunk when its handler returns. */
+  protected receive(push: PushChunk): void {
     this.#res.onData((chunk, isLast) => push(new Uint8Array(chunk), isLast));
   }
 }

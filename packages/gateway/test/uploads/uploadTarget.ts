@@ -1,0 +1,62 @@
+/** A gateway that takes large forms, as a process: `startPinned(0, …)`. It answers each message with its port. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createGateway } from '@petstore/gateway';
+import { fileStream, type GatewayMeta } from '@petstore/gateway/meta';
+import { temporaryFiles } from '@petstore/gateway/node';
+import { listenWithFetch } from '@petstore/testing/fetchServer';
+import { initTRPC } from '@trpc/server';
+import { z } from 'zod';
+import { adapterOfRun } from '../adapters.ts';
+import { listen } from '../listen.ts';
+import { answerParent } from '../load/pinned.ts';
+
+/** Where it listens, and the last error that it reported. */
+export interface UploadTarget {
+  readonly port: number;
+  readonly error: string;
+}
+
+const { SPOOL: directory } = process.env;
+const contentTypes = ['multipart/form-data'];
+const upload = { maxBytes: 2 ** 30 };
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+let reported = '';
+
+/** Reads a form's file in chunks, with `wait` after each. */
+const streamed = (path: `/${string}`, wait: () => Promise<void> | void) =>
+  t.procedure
+    .meta({ openapi: { method: 'POST', path, upload } })
+    .input(z.object({ file: fileStream() }))
+    .output(z.int())
+    .mutation(async ({ input }) => {
+      let size = 0;
+      for await (const { stream } of input.file) {
+        for await (const chunk of stream()) {
+          size += chunk.byteLength;
+          await wait();
+        }
+      }
+      return size;
+    });
+
+const gateway = await createGateway({
+  router: t.router({
+    stream: streamed('/stream', () => {}),
+    slow: streamed('/slow', () => sleep(1)),
+    spool: t.procedure
+      .meta({ openapi: { method: 'POST', path: '/spool', contentTypes, upload: { ...upload, spool: true } } })
+      .input(z.object({ file: z.file() }))
+      .output(z.int())
+      .mutation(({ input }) => input.file.size),
+  }),
+  createContext: () => ({}),
+  document: { title: 'Uploads', version: '1.0.0' },
+  spool: temporaryFiles(directory),
+  callTimeoutMs: 120_000,
+  onError: ({ error }) => {
+    reported = String(error.cause ?? error);
+  },
+});
+const { port } = adapterOfRun() === 'fetch' ? await listenWithFetch(gateway.fetch) : await listen(gateway);
+
+answerParent(async () => ({ port, error: reported }) satisfies UploadTarget);

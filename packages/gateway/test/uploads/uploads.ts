@@ -1,0 +1,129 @@
+/**
+ * Measures the memory of a server while it receives a form with a large file, for each adapter and each way to read it:
+ * `npm run bench:uploads`, or `npm run bench:uploads -- uws` for one of them. The client is another process than the server, or they would take turns.
+ */
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Adapter, adapters } from '../adapters.ts';
+import { type Pinned, startPinned } from '../load/pinned.ts';
+import { isCommand } from '../rpcClients/commandLine.ts';
+import type { UploadTarget } from './uploadTarget.ts';
+
+const mebibyte = 1024 * 1024;
+const chunk = Buffer.alloc(65_536, 'x');
+const file = fileURLToPath(new URL('uploadTarget.ts', import.meta.url));
+
+/**
+ * A form of so many MiB is sent before memory is measured. Neither code that is loaded and compiled counts then, nor half of
+ * the 32 MiB of buffers that V8 lets wait for its collector, in any process that receives bodies.
+ */
+export const warmUpMegabytes = 16;
+
+export type UploadPath = '/stream' | '/slow' | '/spool';
+
+/** A server as a process, with a folder for its temporary files. */
+export interface UploadServer extends Pinned {
+  readonly directory: string;
+  /** Sends a form with one file. @returns the status and the body of the response */
+  send(path: UploadPath, megabytes: number): Promise<readonly [status: number, body: string]>;
+  /** By how many MB the physical memory grew while it received a file, at most. */
+  growthOf(path: UploadPath, megabytes: number): Promise<number>;
+}
+
+export async function startUploadServer(adapter: Adapter): Promise<UploadServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'uploads-'));
+  const server = startPinned(0, file, { ADAPTER: adapter, SPOOL: directory });
+  const { port } = await server.ask<UploadTarget>({});
+  const send: UploadServer['send'] = (path, megabytes) => sendForm(port, path, megabytes * mebibyte);
+  return {
+    ...server,
+    directory,
+    send,
+    async growthOf(path, megabytes) {
+      await server.forgetPeak();
+      const before = await server.rss();
+      const answer = await send(path, megabytes);
+      if (answer[1] !== String(megabytes * mebibyte)) throw new Error(`The answer is ${answer.join(': ')}.`);
+      return Math.max(0, (await server.peakRss()) - before) / 1e6;
+    },
+    async stop() {
+      await server.stop();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+async function sendForm(port: number, path: string, bytes: number): Promise<readonly [number, string]> {
+  const head = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\n\r\n';
+  const end = '\r\n--b--\r\n';
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    agent: false,
+    method: 'POST',
+    path: `/v1${path}`,
+    headers: {
+      'content-type': 'multipart/form-data; boundary=b',
+      'content-length': head.length + bytes + end.length,
+    },
+  });
+  const answered = once(sent, 'response');
+  // It is awaited below, unless sending fails first.
+  answered.catch(() => {});
+  const rejection = new Set<unknown>();
+  sent.once('response', (response) => {
+    rejection.add(response);
+    sent.emit('drain');
+  });
+  sent.write(head);
+  // A server that rejects it reads no more.
+  for (let left = bytes; left > 0 && rejection.size === 0; left -= chunk.length) {
+    // oxlint-disable-next-line no-await-in-loop -- as fast as the server reads
+    if (!sent.write(left < chunk.length ? chunk.subarray(0, left) : chunk)) await once(sent, 'drain');
+  }
+  if (rejection.size === 0) sent.end(end);
+  const [response] = (await answered) as [AsyncIterable<Buffer> & { statusCode: number }];
+  let text = '';
+  for await (const piece of response) text += piece.toString();
+  sent.destroy();
+  return [response.statusCode, text];
+}
+
+const ways: Readonly<Record<UploadPath, string>> = {
+  '/stream': 'streamed',
+  '/slow': 'streamed, 1 ms per chunk',
+  '/spool': 'temporary file',
+};
+
+/** Prints a table: the growth of the first large file after a small one, and the most of three more. */
+async function measure(): Promise<void> {
+  const size = 200;
+  const [, , ...names] = process.argv;
+  const chosen = (Object.keys(adapters) as Adapter[]).filter(
+    (name) => names.length === 0 || names.includes(name),
+  );
+  const row = (...cells: readonly string[]) =>
+    process.stdout.write(`| ${cells.map((cell, at) => cell.padEnd([7, 24, 6][at] ?? 6)).join(' | ')} |\n`);
+  row('adapter', `a file of ${size} MiB`, 'first', 'later');
+  row('-------', '-'.repeat(24), '------', '------');
+  for (const adapter of chosen) {
+    for (const path of Object.keys(ways) as UploadPath[]) {
+      const server = await startUploadServer(adapter);
+      try {
+        await server.send(path, warmUpMegabytes);
+        const growths: number[] = [];
+        for (let run = 0; run < 4; run += 1) growths.push(await server.growthOf(path, size));
+        const [first = 0, ...later] = growths;
+        row(adapter, ways[path], `${first.toFixed(0)} MB`, `${Math.max(...later).toFixed(0)} MB`);
+      } finally {
+        await server.stop();
+      }
+    }
+  }
+}
+
+if (isCommand(import.meta)) await measure();
