@@ -185,7 +185,7 @@ export function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
     case 'union':
       return union(def.options.map((option) => scalarConverter(option, depth + 1)));
     default: {
-      const reason = `is of the kind "${def.type}", which a text cannot be converted to without guessing`;
+      const reason = `is of the kind "${def.type}", which a text cannot be converted to without guessing; use a codec, such as z.codec(z.string(), …), or send it in a JSON body`;
       return converters[def.type] ?? reject(reasons[def.type] ?? reason);
     }
   }

@@ -40,13 +40,13 @@ const undescribed = 'which does not say what it is in JSON; say it with .meta({ 
 const reasons: Readonly<Record<string, string>> = {
   bigint: 'a bigint, which JSON has not; use z.int() or a string',
   custom: `a custom schema, ${undescribed}`,
-  file: 'a file, which JSON has not: multipart/form-data alone can carry it',
-  function: 'a function, which JSON has not',
+  file: 'a file, which JSON has not; add contentTypes: ["multipart/form-data"]',
+  function: 'a function, which JSON has not; leave it out',
   map: 'a map, which JSON has not; use an object or an array',
-  nan: 'NaN, which JSON has not',
-  promise: 'a promise, which JSON has not',
+  nan: 'NaN, which JSON has not; use null',
+  promise: 'a promise, which JSON has not; use the schema of its value',
   set: 'a set, which JSON has not; use an object or an array',
-  symbol: 'a symbol, which JSON has not',
+  symbol: 'a symbol, which JSON has not; use a string',
   transform: `a transform, ${undescribed}`,
 };
 

@@ -216,7 +216,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     [
       'a file in a JSON body',
       { a: echo(post('/x'), z.object({ f: z.file() })) },
-      /"f": its value is a file, which JSON has not/,
+      /"f": its value is a file, which JSON has not; add contentTypes: \["multipart\/form-data"\]/,
     ],
     [
       'a file in a body that may be a form without files',

@@ -469,7 +469,7 @@ describe('what a library cannot describe', () => {
     await expect(start(v.object({ a: v.union([v.string(), v.number()]) }))).rejects.toThrow(union);
     await expect(start(type({ a: 'string | number' }))).rejects.toThrow(union);
     await expect(start(v.object({ a: v.custom<string>(() => true) }))).rejects.toThrow(
-      /"a" is of the kind "unknown", which a text cannot be converted to without guessing/,
+      /"a" is of the kind "unknown", which a text cannot be converted to without guessing; use a codec/,
     );
     await expect(start(v.object({ a: v.string() }), { jsonSchema: {} as never })).rejects.toThrow(
       'The procedure find cannot be served over REST: its input is of valibot, which gives no JSON Schema; ' +
