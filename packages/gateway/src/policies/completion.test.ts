@@ -30,8 +30,8 @@ it('the policies complete a response in their order, onResponse last, and its co
       ['x-own', '1'],
       ['x-scope', '1'],
       ['x-policy', '1'],
-      ['x-last', '1'],
       ['x-request-id', 'id-1'],
+      ['x-last', '1'],
     ],
   });
   expect(page.headers).toHaveLength(1);
