@@ -1,48 +1,14 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { bearer, createGateway, type HookedCall, type ReportedError } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
 import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';
-import { initTRPC, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
 import { needs } from '../../servers.ts';
+import { hooked as router, order, store } from './hooks.ts';
 import { post, startShape } from './startShape.ts';
 
 // What runs before, around and after calls without a middleware in each router: trpc/trpc #4107 (hooks into responses),
 // #815 (`beforeEnd`), #718 (`next()`).
-
-const store = new AsyncLocalStorage<string>();
-const order: string[] = [];
-const t = initTRPC.context<{ readonly user?: string }>().meta<GatewayMeta>().create({ isDev: false });
-const logged = t.procedure.use(({ next }) => {
-  order.push('middleware');
-  return next();
-});
-const router = t.router({
-  read: logged
-    .meta({ openapi: { method: 'GET', path: '/read' } })
-    .input(z.object({ name: z.string().min(2) }))
-    .query(({ input }) => {
-      order.push('resolver');
-      return `${input.name} of ${store.getStore() ?? 'none'}`;
-    }),
-  fail: t.procedure.meta({ openapi: { method: 'GET', path: '/fail' } }).query(() => {
-    throw new TRPCError({ code: 'CONFLICT', message: 'Taken.' });
-  }),
-  crash: t.procedure.meta({ openapi: { method: 'GET', path: '/crash' } }).query(() => {
-    throw new Error('secret');
-  }),
-  ticks: t.procedure
-    .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
-    .subscription(async function* ticks() {
-      yield 1;
-    }),
-  upload: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/upload' } })
-    .input(z.object({ size: z.int() }))
-    .mutation(({ input }) => input.size),
-});
 
 const input = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(value))}`;
 

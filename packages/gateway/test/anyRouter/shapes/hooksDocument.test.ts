@@ -1,41 +1,9 @@
-import type { GatewayMeta } from '@petstore/gateway/meta';
-import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import { described as calls, t, transformed as router } from './hooks.ts';
 import { startShape } from './startShape.ts';
 
 // Changes to the document without a fork: trpc-openapi's `filter`, oRPC's `spec`; swagger-autogen #237 (extensions of an
 // operation), kogosoftwarellc/open-api #768 (of the document).
-
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const calls: string[] = [];
-const router = t.router({
-  described: t.procedure
-    .meta({
-      openapi: {
-        method: 'GET',
-        path: '/described',
-        document: (operation) => {
-          calls.push('described');
-          return { ...operation, 'x-internal': true };
-        },
-      },
-    })
-    .query(() => 'here'),
-  hidden: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/hidden', document: () => null } })
-    .mutation(() => 'served'),
-  asked: t.procedure
-    .meta({
-      openapi: {
-        method: 'QUERY',
-        path: '/asked',
-        document: (operation) => ({ ...operation, summary: 'Asked.' }),
-      },
-    })
-    .input(z.object({ name: z.string() }))
-    .query(({ input }) => input.name),
-});
 
 it.each([
   ['3.1', 'x-query'],

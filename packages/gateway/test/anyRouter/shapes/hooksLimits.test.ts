@@ -2,32 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createGateway, memoryState, type State } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';
-import { initTRPC } from '@trpc/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { needs } from '../../servers.ts';
+import { aborted, costly, slow, t } from './hooks.ts';
 import { startShape } from './startShape.ts';
 
 // A deadline and a cost of each procedure. The deadline is a plugin of oRPC (timeout); no thread about tRPC.
-
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const aborted: string[] = [];
-const waits = (name: string, ms: number) =>
-  async function wait({ signal }: { readonly signal: AbortSignal | undefined }): Promise<string> {
-    signal?.addEventListener('abort', () => aborted.push(name));
-    await sleep(ms);
-    return name;
-  };
-
-const slow = t.router({
-  short: t.procedure
-    .meta({ deadlineMs: 60, openapi: { method: 'GET', path: '/short' } })
-    .query(waits('short', 1000)),
-  long: t.procedure
-    .meta({ deadlineMs: 5000, openapi: { method: 'GET', path: '/long' } })
-    .query(waits('long', 500)),
-  usual: t.procedure.meta({ openapi: { method: 'GET', path: '/usual' } }).query(waits('usual', 150)),
-});
 
 const tooLong = (ms: number) => `The call took longer than ${ms} ms; whether it had an effect is unknown.`;
 
@@ -82,13 +63,6 @@ it('a call on a WebSocket ends at the deadline of its procedure', async () => {
   expect(usual).toEqual({ status: 'fulfilled', value: 'usual' });
 });
 
-const costly = t.router({
-  search: t.procedure
-    .meta({ rateLimitCost: 5, openapi: { method: 'GET', path: '/search' } })
-    .query(() => 'found'),
-  read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
-  ping: t.procedure.meta({ rateLimitCost: 0, openapi: { method: 'GET', path: '/ping' } }).query(() => 'pong'),
-});
 const rateLimit = { requests: 11, windowSeconds: 3600 };
 
 it('rateLimitCost says how many calls one counts as, over REST and tRPC, and of a batch each for itself', async () => {

@@ -1,22 +1,11 @@
 import { apiKey, bearer, cookie, createGateway, type CorsOptions } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
-import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { z } from 'zod';
 import { needs } from '../../servers.ts';
+import { acrossOrigins as router } from './hooks.ts';
 import { startShape } from './startShape.ts';
 
 // Preview deployments and origins that only a function knows: hasura/graphql-engine #8261, teamhanko/hanko #2870.
-
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const router = t.router({
-  read: t.procedure
-    .meta({ openapi: { method: 'GET', path: '/read', in: { tenant: { in: 'header', name: 'X-Tenant' } } } })
-    .input(z.object({ tenant: z.string().optional() }))
-    .query(() => 'read'),
-  write: t.procedure.meta({ openapi: { method: 'POST', path: '/write' } }).mutation(() => 'written'),
-});
 
 async function start(origins: CorsOptions['origins'], credentials = false) {
   const shape = await startShape(router, { cors: { origins, credentials } });

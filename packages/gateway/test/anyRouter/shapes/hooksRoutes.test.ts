@@ -1,40 +1,9 @@
-import { createHmac } from 'node:crypto';
-import { bearer, createGateway, isSameSecret, type Routes } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
-import { initTRPC, TRPCError } from '@trpc/server';
+import { bearer, createGateway, type Routes } from '@petstore/gateway';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../servers.ts';
+import { besideRoutes as router, routes, sign, text } from './hooks.ts';
 
 // Webhooks and other requests beside the router, with the body as it was sent: stripe/stripe-node #599; no thread about tRPC.
-
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const router = t.router({
-  read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
-});
-
-const sign = (body: string | Uint8Array) => createHmac('sha256', 'whsec').update(body).digest('hex');
-const text = (body: string, status = 200) => ({
-  status,
-  headers: [['content-type', 'text/plain'] as const],
-  body,
-});
-
-const routes: Routes<string> = {
-  '/healthz': () => text('ok'),
-  'POST /webhooks/stripe': async (request) => {
-    const body = await request.body(64);
-    if (!(await isSameSecret(request.header('stripe-signature') ?? '', sign(body)))) {
-      throw new TRPCError({ code: 'BAD_REQUEST', message: 'The signature is not valid.' });
-    }
-    return text(new TextDecoder().decode(body), 202);
-  },
-  'PUT /v1/blobs': (request) => text(request.method),
-  'GET /v1/blobs': () => text('blob'),
-  'PURGE /trpc/cache': { handler: (_request, { identity }) => text(`purged by ${identity}`), protect: true },
-  '/crash': () => {
-    throw new Error('secret');
-  },
-};
 
 const base = {
   router,

@@ -1,19 +1,25 @@
 import { createGateway } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
-import { initTRPC } from '@trpc/server';
-import { scope, type } from 'arktype';
+import { type } from 'arktype';
 import * as v from 'valibot';
 import { describe, expect, it, vi } from 'vitest';
-import { z } from 'zod';
+import {
+  arktypePets,
+  bodies,
+  chained,
+  forms,
+  optional,
+  statusesOfLibraries,
+  t,
+  partlyDescribed,
+  valibotPets,
+} from './standardSchema.ts';
 import { post, startShape } from './startShape.ts';
 
 /** Procedures whose validators are of Valibot or ArkType: Standard Schema. Each names the thread that it comes from. */
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const jsonSchema = { valibot: toStandardJsonSchema };
 
-const echo = (input: unknown): unknown => JSON.parse(JSON.stringify(input ?? null));
 const error400 = (message: string | RegExp) => [
   400,
   {
@@ -27,24 +33,7 @@ const error400 = (message: string | RegExp) => [
 const libraries = [
   {
     name: 'Valibot (zodios #645)',
-    input: v.object({
-      id: v.pipe(v.number(), v.integer()),
-      bornAfter: v.optional(v.date()),
-      filter: v.optional(v.object({ city: v.string(), range: v.optional(v.object({ min: v.number() })) })),
-      isOld: v.optional(v.boolean()),
-      sort: v.optional(v.picklist(['age', 'name'])),
-      tags: v.optional(v.array(v.string())),
-      weight: v.optional(v.pipe(v.number(), v.minValue(1))),
-      tenant: v.optional(v.pipe(v.string(), v.minLength(2))),
-    }),
-    body: v.strictObject({
-      name: v.pipe(v.string(), v.minLength(1), v.description('What it is called.')),
-      kind: v.nullable(v.picklist(['cat', 'dog'])),
-      born: v.date(),
-      nested: v.optional(v.object({ n: v.number() })),
-    }),
-    output: v.object({ id: v.number(), name: v.string(), born: v.date() }),
-    event: v.object({ n: v.pipe(v.number(), v.integer()) }),
+    router: valibotPets,
     messages: {
       nested: 'nested.n: Invalid type: Expected number but received "x".',
       missing: /^name: Invalid key: Expected "name" but received undefined; kind: .*; born: .*\.$/,
@@ -54,25 +43,7 @@ const libraries = [
   },
   {
     name: 'ArkType (nestjs/swagger #3915)',
-    input: type({
-      id: 'number.integer',
-      'tags?': 'string[]',
-      'sort?': "'name' | 'age'",
-      'isOld?': 'boolean',
-      'weight?': 'number >= 1',
-      'bornAfter?': 'Date',
-      'filter?': { city: 'string', 'range?': { min: 'number' } },
-      'tenant?': 'string >= 2',
-    }),
-    body: type({
-      '+': 'reject',
-      name: type('string >= 1').describe('What it is called.', 'self'),
-      kind: "'cat' | 'dog' | null",
-      born: 'Date',
-      'nested?': { n: 'number' },
-    }),
-    output: type({ id: 'number', name: 'string', born: 'Date' }),
-    event: type({ n: 'number.integer' }),
+    router: arktypePets,
     messages: {
       nested: 'nested.n: must be a number (was a string).',
       missing: /name: must be .*\(was missing\)/,
@@ -82,29 +53,8 @@ const libraries = [
   },
 ] as const;
 
-describe.each(libraries)('schemas of $name', ({ input, body, output, event, messages }) => {
-  const served = () =>
-    startShape(
-      t.router({
-        find: t.procedure
-          .meta({ openapi: { method: 'GET', path: '/pets/{id}', in: { tenant: 'header' } } })
-          .input(input as (typeof libraries)[0]['input'])
-          .output(z.unknown())
-          .query(({ input: given }) => echo(given)),
-        create: t.procedure
-          .meta({ openapi: { method: 'POST', path: '/pets' } })
-          .input(body as (typeof libraries)[0]['body'])
-          .output(output as (typeof libraries)[0]['output'])
-          .mutation(({ input: { name, born } }) => ({ id: 1, name, born })),
-        watch: t.procedure
-          .meta({ openapi: { method: 'GET', path: '/events', event } })
-          .subscription(async function* () {
-            yield { n: 1 };
-            yield { n: 'two' };
-          }),
-      }),
-      { jsonSchema },
-    );
+describe.each(libraries)('schemas of $name', ({ router, messages }) => {
+  const served = () => startShape(router, { jsonSchema });
 
   it('convert texts of the path, the query and a header as those of zod are', async () => {
     const { restJson } = await served();
@@ -215,18 +165,7 @@ describe.each(libraries)('schemas of $name', ({ input, body, output, event, mess
 
 describe('a router of several libraries', () => {
   it('may chain inputs of two of them (ts-rest #743)', async () => {
-    const { document, restJson, trpc } = await startShape(
-      t.router({
-        rename: t.procedure
-          .meta({ openapi: { method: 'POST', path: '/{owner}/pets/{id}', in: { dryRun: 'query' } } })
-          .input(z.object({ owner: z.string().min(2) }))
-          .input(v.object({ id: v.pipe(v.number(), v.integer()), dryRun: v.optional(v.boolean()) }))
-          .input(type({ name: 'string > 0' }))
-          .output(z.unknown())
-          .mutation(({ input }) => input),
-      }),
-      { jsonSchema },
-    );
+    const { document, restJson, trpc } = await startShape(chained, { jsonSchema });
     expect(await restJson('/ann/pets/7?dryRun=true', post({ name: 'Tom' }))).toEqual([
       200,
       { owner: 'ann', id: 7, dryRun: true, name: 'Tom' },
@@ -263,27 +202,7 @@ describe('a router of several libraries', () => {
   });
 
   it('takes forms and files (zodios #645)', async () => {
-    const { rest, restJson, document } = await startShape(
-      t.router({
-        sign: t.procedure
-          .meta({
-            openapi: {
-              method: 'POST',
-              path: '/forms',
-              contentTypes: ['application/x-www-form-urlencoded', 'application/json'],
-            },
-          })
-          .input(type({ age: 'number.integer', 'tags?': 'string[]', terms: 'true' }))
-          .output(z.unknown())
-          .mutation(({ input }) => input),
-        upload: t.procedure
-          .meta({ openapi: { method: 'POST', path: '/files', contentTypes: ['multipart/form-data'] } })
-          .input(v.object({ title: v.string(), photo: v.file(), more: v.optional(v.array(v.file())) }))
-          .output(z.unknown())
-          .mutation(({ input: { title, photo, more } }) => [title, photo.size, more?.length]),
-      }),
-      { jsonSchema },
-    );
+    const { rest, restJson, document } = await startShape(forms, { jsonSchema });
     const form = (body: string) => ({
       method: 'POST',
       body,
@@ -308,37 +227,7 @@ describe('a router of several libraries', () => {
   });
 
   it('takes unions, recursive types, and values that are not objects, as the body (ts-rest #743)', async () => {
-    interface Tree {
-      readonly name: string;
-      readonly children: readonly Tree[];
-    }
-    const Tree: v.GenericSchema<Tree> = v.object({ name: v.string(), children: v.array(v.lazy(() => Tree)) });
-    const { Node } = scope({ Node: { value: 'number', 'next?': 'Node' } }).export();
-    const { document, restJson } = await startShape(
-      t.router({
-        tree: t.procedure
-          .meta({ openapi: { method: 'POST', path: '/trees' } })
-          .input(Tree)
-          .output(Node)
-          .mutation(({ input }) => ({ value: 1, next: { value: input.children.length } })),
-        union: t.procedure
-          .meta({ openapi: { method: 'POST', path: '/unions' } })
-          .input(
-            v.variant('kind', [
-              v.object({ kind: v.literal('a'), at: v.date() }),
-              v.object({ kind: v.literal('b'), n: v.number() }),
-            ]),
-          )
-          .output(z.unknown())
-          .mutation(({ input }) => (input.kind === 'a' ? input.at.getTime() : input.n)),
-        list: t.procedure
-          .meta({ openapi: { method: 'POST', path: '/lists' } })
-          .input(type({ at: 'Date' }).array().atMostLength(2))
-          .output(type('number'))
-          .mutation(({ input }) => input[0]?.at.getTime() ?? 0),
-      }),
-      { jsonSchema },
-    );
+    const { document, restJson } = await startShape(bodies, { jsonSchema });
     const tree = { name: 'a', children: [{ name: 'b', children: [] }] };
     expect(await restJson('/trees', post(tree))).toEqual([200, { value: 1, next: { value: 1 } }]);
     expect(await restJson('/trees', post({ name: 'a', children: [{}] }))).toEqual(
@@ -370,21 +259,7 @@ describe('a router of several libraries', () => {
   });
 
   it('may leave an optional input out, and answers 204 where the output is nothing (no thread)', async () => {
-    const { document, rest, restJson } = await startShape(
-      t.router({
-        list: t.procedure
-          .meta({ openapi: { method: 'GET', path: '/pets' } })
-          .input(v.optional(v.object({ limit: v.optional(v.number()) })))
-          .output(z.unknown())
-          .query(({ input }) => input ?? 'none'),
-        remove: t.procedure
-          .meta({ openapi: { method: 'DELETE', path: '/pets/{id}' } })
-          .input(type({ id: 'string' }))
-          .output(v.void())
-          .mutation(() => undefined),
-      }),
-      { jsonSchema },
-    );
+    const { document, rest, restJson } = await startShape(optional, { jsonSchema });
     expect(await restJson('/pets')).toEqual([200, 'none']);
     expect(await restJson('/pets?limit=5')).toEqual([200, { limit: 5 }]);
     expect((await rest('/pets/7', { method: 'DELETE' })).status).toBe(204);
@@ -392,20 +267,7 @@ describe('a router of several libraries', () => {
   });
 
   it('has a schema of any library for each status (no thread)', async () => {
-    const { document, restJson } = await startShape(
-      t.router({
-        find: t.procedure
-          .meta({
-            openapi: {
-              method: 'GET',
-              path: '/jobs',
-              responses: { 200: type({ done: 'true' }), 202: v.object({ left: v.number() }) },
-            },
-          })
-          .query(() => ({ done: true, left: 5 })),
-      }),
-      { jsonSchema },
-    );
+    const { document, restJson } = await startShape(statusesOfLibraries, { jsonSchema });
     expect(await restJson('/jobs')).toEqual([200, { done: true, left: 5 }]);
     expect(document.paths['/jobs']?.['get']?.responses['202']?.content?.['application/json']).toEqual({
       schema: { type: 'object', properties: { left: { type: 'number' } }, required: ['left'] },
@@ -421,19 +283,7 @@ describe('what a library cannot describe', () => {
   };
 
   it('is named at start in a line for each schema, and left out of the document (nestjs/swagger #3915)', async () => {
-    const { document, restJson } = await startShape(
-      t.router({
-        find: t.procedure
-          .meta({ openapi: { method: 'GET', path: '/pets' } })
-          .output(v.object({ name: v.string(), size: v.pipe(v.string(), v.transform(Number)) }))
-          .query(() => ({ name: 'Tom', size: '5' as never })),
-        site: t.procedure
-          .meta({ openapi: { method: 'GET', path: '/site' } })
-          .output(type({ site: 'URL' }))
-          .query(() => ({ site: new URL('http://pets.example') })),
-      }),
-      { jsonSchema },
-    );
+    const { document, restJson } = await startShape(partlyDescribed, { jsonSchema });
     expect(await restJson('/pets')).toEqual([200, { name: 'Tom', size: 5 }]);
     expect(await restJson('/site')).toEqual([200, { site: 'http://pets.example/' }]);
     expect(warnings()).toEqual([

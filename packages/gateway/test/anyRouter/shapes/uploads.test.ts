@@ -1,19 +1,26 @@
 import { createGateway } from '@petstore/gateway';
-import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
-import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
-import { octetInputParser } from '@trpc/server/http';
+import type { AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { startShape } from './startShape.ts';
+import {
+  limitedUploads,
+  mebibyte,
+  octetParser,
+  octets,
+  photos,
+  put,
+  Size,
+  sizeOf,
+  stream,
+  streamBesideFields,
+  t,
+  unread,
+  wholeBlob,
+  wholeBytes,
+} from './uploads.ts';
 
 /** Bodies of bytes, whole or as a stream; each names the thread that it comes from. */
-
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const octets = 'application/octet-stream';
-const mebibyte = 1024 * 1024;
-
-const put = (path: RestMeta['path'], more: Partial<RestMeta> = {}) =>
-  t.procedure.meta({ openapi: { method: 'PUT', path, ...more } });
 
 /** A request whose body is bytes; a stream has no length. */
 const send = (body: NonNullable<RequestInit['body']>, headers: Record<string, string> = {}): RequestInit => ({
@@ -22,12 +29,6 @@ const send = (body: NonNullable<RequestInit['body']>, headers: Record<string, st
   body,
   duplex: 'half',
 });
-
-async function sizeOf(stream: ReadableStream<Uint8Array>): Promise<number> {
-  let size = 0;
-  for await (const chunk of stream) size += chunk.byteLength;
-  return size;
-}
 
 /** Chunks of 64 KiB. */
 function zeros(size: number, afterwards?: () => void): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -45,19 +46,9 @@ function zeros(size: number, afterwards?: () => void): ReadableStream<Uint8Array
   );
 }
 
-const Size = z.object({ size: z.int(), name: z.string().optional() });
-const stream = z.instanceof(ReadableStream<Uint8Array>);
-
 describe('application/octet-stream', () => {
   it('is the whole input of octetInputParser, over REST as over tRPC (mcampa/trpc-to-openapi #144)', async () => {
-    const { document, restJson, server, origin } = await startShape(
-      t.router({
-        upload: put('/file')
-          .input(octetInputParser)
-          .output(Size)
-          .mutation(async ({ input }) => ({ size: await sizeOf(input) })),
-      }),
-    );
+    const { document, restJson, server, origin } = await startShape(octetParser);
     expect(await restJson('/file', send('hello'))).toEqual([200, { size: 5 }]);
     const init = { method: 'POST', headers: { 'content-type': octets }, body: 'hello' };
     expect(await (await server.fetch(`${origin}/trpc/upload`, init)).json()).toEqual({
@@ -71,14 +62,7 @@ describe('application/octet-stream', () => {
   });
 
   it('is a property that is a stream, beside those of the path, the query and a header (no thread)', async () => {
-    const { document, restJson } = await startShape(
-      t.router({
-        upload: put('/files/{name}', { in: { tag: 'query', tenant: { in: 'header', name: 'X-Tenant' } } })
-          .input(z.object({ name: z.string(), tag: z.int(), tenant: z.string(), content: stream }))
-          .output(z.json())
-          .mutation(async ({ input: { content, ...rest } }) => ({ ...rest, size: await sizeOf(content) })),
-      }),
-    );
+    const { document, restJson } = await startShape(streamBesideFields);
     const sent = send(zeros(100_000), { 'x-tenant': 'a' });
     expect(await restJson('/files/x.bin?tag=5', sent)).toEqual([
       200,
@@ -96,24 +80,10 @@ describe('application/octet-stream', () => {
   });
 
   it.each([
-    ['z.instanceof(Uint8Array)', z.instanceof(Uint8Array)],
-    ['z.instanceof(Blob)', z.instanceof(Blob)],
-  ])('is held in memory for %s (no thread)', async (_name, schema) => {
-    const { restJson } = await startShape(
-      t.router({
-        whole: put('/whole')
-          .input(schema)
-          .output(Size)
-          .mutation(({ input }) => ({ size: input instanceof Blob ? input.size : input.byteLength })),
-        part: put('/part/{name}')
-          .input(z.object({ name: z.string(), content: schema }))
-          .output(z.json())
-          .mutation(async ({ input: { name, content } }) => ({
-            name,
-            text: await new Response(content).text(),
-          })),
-      }),
-    );
+    ['z.instanceof(Uint8Array)', wholeBytes],
+    ['z.instanceof(Blob)', wholeBlob],
+  ])('is held in memory for %s (no thread)', async (_name, router) => {
+    const { restJson } = await startShape(router);
     expect(await restJson('/whole', send('hello'))).toEqual([200, { size: 5 }]);
     expect(await restJson('/whole', send(new Uint8Array(0)))).toEqual([200, { size: 0 }]);
     expect(await restJson('/part/a', send('hello'))).toEqual([200, { name: 'a', text: 'hello' }]);
@@ -121,14 +91,7 @@ describe('application/octet-stream', () => {
   });
 
   it('may have other media types, which contentTypes lists (trpc/trpc-openapi #58)', async () => {
-    const { document, restJson } = await startShape(
-      t.router({
-        photo: put('/photo', { contentTypes: ['image/png', 'image/jpeg'] })
-          .input(z.instanceof(Blob))
-          .output(z.json())
-          .mutation(({ input }) => input.type),
-      }),
-    );
+    const { document, restJson } = await startShape(photos);
     expect(await restJson('/photo', send('x', { 'content-type': 'image/jpeg' }))).toEqual([
       200,
       'image/jpeg',
@@ -146,21 +109,7 @@ describe('application/octet-stream', () => {
   });
 
   it('is limited by maxBytes of its own, beyond maxBodyBytes, which other bodies keep', async () => {
-    const router = t.router({
-      upload: put('/file', { upload: { maxBytes: 2 * mebibyte } })
-        .input(stream)
-        .output(Size)
-        .mutation(async ({ input }) => ({ size: await sizeOf(input) })),
-      other: put('/other')
-        .input(stream)
-        .output(Size)
-        .mutation(async ({ input }) => ({ size: await sizeOf(input) })),
-      note: put('/note')
-        .input(z.object({ text: z.string() }))
-        .output(Size)
-        .mutation(({ input }) => ({ size: input.text.length })),
-    });
-    const { records, restJson } = await startShape(router, { maxBodyBytes: 1000 });
+    const { records, restJson } = await startShape(limitedUploads, { maxBodyBytes: 1000 });
     expect(await restJson('/file', send(zeros(2 * mebibyte)))).toEqual([200, { size: 2 * mebibyte }]);
     const tooLarge = (max: number) => [
       413,
@@ -191,14 +140,7 @@ describe('application/octet-stream', () => {
   });
 
   it('need not be read: the response arrives', async () => {
-    const { restJson } = await startShape(
-      t.router({
-        upload: put('/file')
-          .input(stream)
-          .output(Size)
-          .mutation(() => ({ size: 0 })),
-      }),
-    );
+    const { restJson } = await startShape(unread);
     expect(await restJson('/file', send(zeros(mebibyte)))).toEqual([200, { size: 0 }]);
     expect(await restJson('/file', send('again'))).toEqual([200, { size: 0 }]);
   });

@@ -1,29 +1,11 @@
 import { createGateway } from '@petstore/gateway';
-import {
-  fileStream,
-  type GatewayMeta,
-  type RestMeta,
-  type Spool,
-  type UploadedFile,
-} from '@petstore/gateway/meta';
-import { initTRPC } from '@trpc/server';
+import { fileStream, type Spool, type UploadedFile } from '@petstore/gateway/meta';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { startShape } from './startShape.ts';
+import { Album, album, albumOf, mebibyte, post, sizeOf, spooledAlbumOf, t } from './uploads.ts';
 
 /** Forms whose files are not held in memory; each names the thread that it comes from. */
-
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const mebibyte = 1024 * 1024;
-
-const post = (more: Partial<RestMeta> = {}) =>
-  t.procedure.meta({ openapi: { method: 'POST', path: '/album', ...more } });
-
-async function sizeOf(stream: ReadableStream<Uint8Array>): Promise<number> {
-  let size = 0;
-  for await (const chunk of stream) size += chunk.byteLength;
-  return size;
-}
 
 function form(...fields: readonly (readonly [name: string, value: string | File])[]): RequestInit {
   const body = new FormData();
@@ -44,22 +26,9 @@ const part = (name: string, value: string, filename?: string) =>
     filename === undefined ? '' : `; filename="${filename}"`
   }\r\n\r\n${value}\r\n`;
 
-const Album = z.object({ title: z.string(), year: z.int().optional(), photos: fileStream() });
-const seen = (upload: RestMeta['upload'] = {}) =>
-  t.router({
-    add: post({ upload })
-      .input(Album)
-      .output(z.record(z.string(), z.unknown()))
-      .mutation(async ({ input: { photos, ...texts } }) => {
-        const files: [string, string, number][] = [];
-        for await (const { name, stream, type } of photos) files.push([name, type, await sizeOf(stream())]);
-        return { ...texts, files };
-      }),
-  });
-
 describe('a form with fileStream()', () => {
   it('has its texts validated first, and its files one by one in their order (trpc/trpc-openapi #229)', async () => {
-    const { document, restJson } = await startShape(seen());
+    const { document, restJson } = await startShape(album);
     const sent = form(
       ['title', 'Summer'],
       ['year', '2026'],
@@ -132,7 +101,7 @@ describe('a form with fileStream()', () => {
   });
 
   it('rejects a text behind a file with 400', async () => {
-    const { restJson } = await startShape(seen());
+    const { restJson } = await startShape(album);
     const sent = form(['title', 'x'], ['photos', new File(['x'], 'a')], ['year', '2026']);
     expect(await restJson('/album', sent)).toEqual([
       400,
@@ -149,14 +118,14 @@ describe('a form with fileStream()', () => {
     ['more files than maxFiles', { maxFiles: 1 }, 413, 'The body has more than 1 files.'],
     ['a body over maxBytes', { maxBytes: 100 }, 413, 'The body is larger than 100 bytes.'],
   ])('rejects %s', async (_name, upload, status, message) => {
-    const { records, restJson } = await startShape(seen(upload));
+    const { records, restJson } = await startShape(albumOf(upload));
     const sent = form(['title', 'x'], ['photos', new File(['hello'], 'a')], ['photos', new File(['x'], 'b')]);
     expect(await restJson('/album', sent)).toEqual([status, expect.objectContaining({ message })]);
     expect(records.at(-1)?.limit).toBe('body-bytes');
   });
 
   it('rejects texts over maxBodyBytes, and more than maxQueryParameters', async () => {
-    const { restJson } = await startShape(seen({ maxBytes: mebibyte }), {
+    const { restJson } = await startShape(albumOf({ maxBytes: mebibyte }), {
       maxBodyBytes: 1000,
       maxQueryParameters: 3,
     });
@@ -172,7 +141,7 @@ describe('a form with fileStream()', () => {
     ['with a part without a name', '--b\r\n\r\n\r\n--b--', /with a name/],
     ['with a text that is not UTF-8', undefined, /"title" is not valid UTF-8/],
   ])('rejects a body %s with 400', async (_name, text, message) => {
-    const { restJson } = await startShape(seen());
+    const { restJson } = await startShape(album);
     const body = text ?? Buffer.from(`${part('title', '\xff')}--b--`, 'latin1');
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
     expect(await restJson('/album', { method: 'POST', headers, body })).toEqual([
@@ -284,31 +253,11 @@ function memorySpool() {
 }
 
 describe('a form with z.file() and upload: { spool: true }', () => {
-  const Files = z.object({
-    title: z.string(),
-    photo: z.file().max(mebibyte),
-    more: z.array(z.file()).optional(),
-  });
-  const router = (run: (state: string) => Promise<void> | void = () => {}) =>
-    t.router({
-      add: post({ contentTypes: ['multipart/form-data'], upload: { spool: true, maxBytes: 3 * mebibyte } })
-        .input(Files)
-        .output(z.json())
-        .mutation(async ({ input: { title, photo, more = [] } }) => {
-          await run(title);
-          return {
-            title,
-            photo: await photo.text(),
-            more: more.map(({ name, size, type }) => [name, size, type]),
-          };
-        }),
-    });
-
   it('has Files that the spool keeps until the call has ended, texts before or behind them (honojs/middleware #755)', async () => {
     const { spool, state } = memorySpool();
     let during = 0;
     const { restJson } = await startShape(
-      router(() => {
+      spooledAlbumOf(() => {
         during = state.kept;
       }),
       { spool, maxBodyBytes: 100 },
@@ -338,7 +287,7 @@ describe('a form with z.file() and upload: { spool: true }', () => {
   ])('removes them after %s', async (_name, sent, status) => {
     const { spool, state } = memorySpool();
     const { restJson } = await startShape(
-      router((title) => {
+      spooledAlbumOf((title) => {
         if (title === 'fail') throw new Error('failed');
       }),
       { spool },
@@ -349,7 +298,7 @@ describe('a form with z.file() and upload: { spool: true }', () => {
 
   it('removes them where the client disconnects in the middle', async () => {
     const { spool, state } = memorySpool();
-    const { rest } = await startShape(router(), { spool });
+    const { rest } = await startShape(spooledAlbumOf(), { spool });
     // Held here: in process, a body that nothing can continue is garbage, and its call with it.
     const continued = Promise.withResolvers<void>();
     async function* chunks() {

@@ -1,0 +1,141 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isSameSecret, type Routes } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { z } from 'zod';
+
+// The shapes whose tests are about hooks, routes, origins, limits of a procedure, and changes to the document.
+
+export const t = initTRPC.context<{ readonly user?: string }>().meta<GatewayMeta>().create({ isDev: false });
+
+export const store = new AsyncLocalStorage<string>();
+export const order: string[] = [];
+
+const logged = t.procedure.use(({ next }) => {
+  order.push('middleware');
+  return next();
+});
+
+export const hooked = t.router({
+  read: logged
+    .meta({ openapi: { method: 'GET', path: '/read' } })
+    .input(z.object({ name: z.string().min(2) }))
+    .query(({ input }) => {
+      order.push('resolver');
+      return `${input.name} of ${store.getStore() ?? 'none'}`;
+    }),
+  fail: t.procedure.meta({ openapi: { method: 'GET', path: '/fail' } }).query(() => {
+    throw new TRPCError({ code: 'CONFLICT', message: 'Taken.' });
+  }),
+  crash: t.procedure.meta({ openapi: { method: 'GET', path: '/crash' } }).query(() => {
+    throw new Error('secret');
+  }),
+  ticks: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
+    .subscription(async function* ticks() {
+      yield 1;
+    }),
+  upload: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/upload' } })
+    .input(z.object({ size: z.int() }))
+    .mutation(({ input }) => input.size),
+});
+
+/** The operations whose `document` function has run. */
+export const described: string[] = [];
+
+export const transformed = t.router({
+  described: t.procedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/described',
+        document: (operation) => {
+          described.push('described');
+          return { ...operation, 'x-internal': true };
+        },
+      },
+    })
+    .query(() => 'here'),
+  hidden: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/hidden', document: () => null } })
+    .mutation(() => 'served'),
+  asked: t.procedure
+    .meta({
+      openapi: {
+        method: 'QUERY',
+        path: '/asked',
+        document: (operation) => ({ ...operation, summary: 'Asked.' }),
+      },
+    })
+    .input(z.object({ name: z.string() }))
+    .query(({ input }) => input.name),
+});
+
+/** The calls whose signal was aborted. */
+export const aborted: string[] = [];
+
+const waits = (name: string, ms: number) =>
+  async function wait({ signal }: { readonly signal: AbortSignal | undefined }): Promise<string> {
+    signal?.addEventListener('abort', () => aborted.push(name));
+    await sleep(ms);
+    return name;
+  };
+
+export const slow = t.router({
+  short: t.procedure
+    .meta({ deadlineMs: 60, openapi: { method: 'GET', path: '/short' } })
+    .query(waits('short', 1000)),
+  long: t.procedure
+    .meta({ deadlineMs: 5000, openapi: { method: 'GET', path: '/long' } })
+    .query(waits('long', 500)),
+  usual: t.procedure.meta({ openapi: { method: 'GET', path: '/usual' } }).query(waits('usual', 150)),
+});
+
+export const costly = t.router({
+  search: t.procedure
+    .meta({ rateLimitCost: 5, openapi: { method: 'GET', path: '/search' } })
+    .query(() => 'found'),
+  read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
+  ping: t.procedure.meta({ rateLimitCost: 0, openapi: { method: 'GET', path: '/ping' } }).query(() => 'pong'),
+});
+
+export const acrossOrigins = t.router({
+  read: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/read', in: { tenant: { in: 'header', name: 'X-Tenant' } } } })
+    .input(z.object({ tenant: z.string().optional() }))
+    .query(() => 'read'),
+  write: t.procedure.meta({ openapi: { method: 'POST', path: '/write' } }).mutation(() => 'written'),
+});
+
+export const besideRoutes = t.router({
+  read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
+});
+
+export const sign = (body: string | Uint8Array) => createHmac('sha256', 'whsec').update(body).digest('hex');
+
+export const text = (body: string, status = 200) => ({
+  status,
+  headers: [['content-type', 'text/plain'] as const],
+  body,
+});
+
+/** Served beside `besideRoutes`. */
+export const routes: Routes<string> = {
+  '/healthz': () => text('ok'),
+  'POST /webhooks/stripe': async (request) => {
+    const body = await request.body(64);
+    if (!(await isSameSecret(request.header('stripe-signature') ?? '', sign(body)))) {
+      throw new TRPCError({ code: 'BAD_REQUEST', message: 'The signature is not valid.' });
+    }
+    return text(new TextDecoder().decode(body), 202);
+  },
+  'PUT /v1/blobs': (request) => text(request.method),
+  'GET /v1/blobs': () => text('blob'),
+  'PURGE /trpc/cache': { handler: (_request, { identity }) => text(`purged by ${identity}`), protect: true },
+  '/crash': () => {
+    throw new Error('secret');
+  },
+};
