@@ -13,6 +13,7 @@ import { operationDescription } from './deprecation.ts';
 import { toOpenApi32 } from './openApi32.ts';
 import { transformed } from './transformDocument.ts';
 import type { Parameter } from './parameter.ts';
+import { completeParts } from './partEncoding.ts';
 import { parameterName, parameterStyle } from './parameterStyle.ts';
 import { documentPath } from './pathTemplate.ts';
 import { optionalOf, unwrap, type Schema } from './zodSchema.ts';
@@ -66,7 +67,7 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
       securitySchemes: securitySchemes(options.schemes),
     }),
   );
-  completeParameters(document, options.operations);
+  completeOperations(document, options.operations);
   moveQueries(document);
   const complete = {
     ...document,
@@ -109,20 +110,27 @@ function moveQueries(document: Pick<oas31.OpenAPIObject, 'paths'>): void {
   }
 }
 
-/** Adds the style of each parameter: zod-openapi reads it from the schema's metadata alone, and parameters share schemas. */
-function completeParameters(
-  document: Pick<oas31.OpenAPIObject, 'paths'>,
+/**
+ * Adds the style of each parameter, and the media types of the parts of forms: zod-openapi reads the first from the
+ * schema's metadata alone, and parameters share schemas.
+ */
+function completeOperations(
+  document: Pick<oas31.OpenAPIObject, 'components' | 'paths'>,
   operations: readonly Operation[],
 ): void {
   for (const operation of operations) {
+    const described = document.paths?.[documentPath(operation.rest.path)]?.[methodKey(operation)];
     const { path, query } = operation.input;
-    const described =
-      document.paths?.[documentPath(operation.rest.path)]?.[methodKey(operation)]?.parameters ?? [];
     for (const parameter of [...path, ...query.values()]) {
       const { name, in: where } = parameterName(parameter);
-      const own = described.find((each) => 'in' in each && each.in === where && each.name === name);
+      const own = described?.parameters?.find(
+        (each) => 'in' in each && each.in === where && each.name === name,
+      );
       if (own && 'in' in own) Object.assign(own, parameterStyle(parameter, own));
     }
+    const body = described?.requestBody;
+    const form = body && 'content' in body ? body.content['multipart/form-data'] : undefined;
+    if (form) completeParts(form, document.components?.schemas ?? {});
   }
 }
 

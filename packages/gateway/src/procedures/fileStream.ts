@@ -16,7 +16,7 @@ const isFileStreamValue = (value: unknown): value is AsyncIterable<UploadedFile>
  */
 export const fileStream = () =>
   z.custom<AsyncIterable<UploadedFile>>(isFileStreamValue).meta({
-    override: { type: 'array', items: { type: 'string', format: 'binary', contentEncoding: 'binary' } },
+    override: { type: 'array', items: { type: 'string', format: 'binary' } },
   });
 
 /** Whether a schema is a `fileStream()`, with or without metadata of its own. */

@@ -66,10 +66,11 @@ describe('a form with fileStream()', () => {
               year: expect.objectContaining({ type: 'integer' }),
               photos: {
                 type: 'array',
-                items: { type: 'string', format: 'binary', contentEncoding: 'binary' },
+                items: { type: 'string', format: 'binary' },
               },
             },
           },
+          encoding: { photos: { contentType: '*/*' } },
         },
       },
     });
@@ -313,6 +314,36 @@ describe('a form with z.file() and upload: { spool: true }', () => {
     await vi.waitFor(() => expect(state).toEqual({ kept: 0, failed: 1 }));
     continued.resolve();
   });
+});
+
+it('the document of a form names the media types of its files, and of texts without a type', async () => {
+  const { document } = await startShape(
+    t.router({
+      add: post({ contentTypes: ['multipart/form-data'] })
+        .input(
+          z.object({
+            any: z.file(),
+            image: z.file().mime('image/png').optional(),
+            images: z.array(z.file().mime(['image/png', 'image/jpeg'])),
+            title: z.string(),
+            year: z.int().nullable(),
+          }),
+        )
+        .output(z.void())
+        .mutation(() => {}),
+    }),
+  );
+  const content = document.paths['/album']?.['post']?.requestBody?.content['multipart/form-data'];
+  expect(content).toMatchObject({
+    encoding: {
+      any: { contentType: '*/*' },
+      image: { contentType: 'image/png' },
+      images: { contentType: 'image/png, image/jpeg' },
+      year: { contentType: 'text/plain' },
+    },
+  });
+  expect(Object.keys((content as { encoding?: object }).encoding ?? {})).not.toContain('title');
+  expect(JSON.stringify(content)).not.toContain('contentEncoding');
 });
 
 it.each([

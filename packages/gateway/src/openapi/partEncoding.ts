@@ -1,0 +1,47 @@
+import type { oas31 } from 'zod-openapi';
+
+type Schema = oas31.SchemaObject | oas31.ReferenceObject;
+type Schemas = Readonly<Record<string, Schema>>;
+
+/**
+ * Adds the media types of the parts of a `multipart/form-data` body where they are not the default of OpenAPI 3.1
+ * (§4.8.15.1: `text/plain` for a text, and `application/octet-stream` for a schema without a type): those of files, and of
+ * texts whose schema names no type.
+ * @param schemas the document's, which the body may refer to; that of a file loses its `contentEncoding`
+ */
+export function completeParts(media: oas31.MediaTypeObject, schemas: Schemas): void {
+  const encoding = new Map<string, oas31.EncodingObject>();
+  for (const [name, property] of propertiesOf(media.schema, schemas)) {
+    const contentType = partType(property, schemas);
+    if (contentType !== undefined) encoding.set(name, { contentType });
+  }
+  if (encoding.size > 0) media.encoding = Object.fromEntries(encoding);
+}
+
+/** The properties of an object, or of the members of a union or an intersection. */
+function* propertiesOf(
+  schema: Schema | undefined,
+  schemas: Schemas,
+): Generator<readonly [name: string, property: Schema]> {
+  const { allOf = [], anyOf = [], oneOf = [], properties = {} } = resolved(schema, schemas);
+  yield* Object.entries(properties);
+  for (const member of [...allOf, ...anyOf, ...oneOf]) yield* propertiesOf(member, schemas);
+}
+
+/** The media type of a part; `undefined` for the default. */
+function partType(schema: Schema, schemas: Schemas): string | undefined {
+  const part = resolved(schema, schemas);
+  if (part.type === 'array') return part.items && partType(part.items, schemas);
+  if (part.format !== 'binary') return part.type === undefined ? 'text/plain' : undefined;
+  // OpenAPI 3.1 §4.8.14.4: bytes as they are have none. The client that orval 8 generates sends those that have one as text.
+  delete part.contentEncoding;
+  const types = [part, ...(part.anyOf ?? [])].flatMap((each) =>
+    'contentMediaType' in each && each.contentMediaType !== undefined ? [each.contentMediaType] : [],
+  );
+  return types.join(', ') || '*/*';
+}
+
+function resolved(schema: Schema = {}, schemas: Schemas): oas31.SchemaObject {
+  if (!('$ref' in schema) || schema.$ref === undefined) return schema as oas31.SchemaObject;
+  return resolved(schemas[schema.$ref.split('/').at(-1) ?? ''], schemas);
+}
