@@ -1,13 +1,17 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { OpenApiDocument } from '../../openApi.ts';
 import { createComposed } from './composed.ts';
 import { redoclyProblems } from './redoclyProblems.ts';
-import { endless, samples } from './samples.ts';
+import { samples } from './samples.ts';
 
 // `.ci/generated-clients` generates clients of this router, and `.ci/fuzz-document` holds it to its document.
 
-const documentOf = async (version: '3.1' | '3.2') =>
-  (await (await createComposed(version)).document()) as unknown as OpenApiDocument;
+async function documentOf(version: '3.1' | '3.2'): Promise<OpenApiDocument> {
+  const document = await (await createComposed(version)).document();
+  // What Valibot and ArkType cannot describe of `partlyDescribed`.
+  expect(vi.spyOn(console, 'error').mock.calls.splice(0)).toHaveLength(2);
+  return document as unknown as OpenApiDocument;
+}
 
 it.each(['3.1', '3.2'] as const)(
   'the OpenAPI %s document of one router with every served shape is valid for Redocly',
@@ -22,7 +26,7 @@ it('samples.ts has a call of each operation of the router with every served shap
   const ids = Object.values(paths).flatMap((item) =>
     Object.values(item).map(({ operationId = '' }) => operationId),
   );
-  expect([...Object.keys(samples), ...endless].toSorted()).toEqual(ids.toSorted());
+  expect(Object.keys(samples).toSorted()).toEqual(ids.toSorted());
 });
 
 it('z.json() has no type in the document: a union that refers to itself does not compile in clients of openapi-typescript', async () => {

@@ -1,10 +1,15 @@
 import { bearer, createGateway, type Gateway } from '@petstore/gateway';
 import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
+import { temporaryFiles } from '@petstore/gateway/node';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type AnyTRPCProcedure, type AnyTRPCRouter, initTRPC } from '@trpc/server';
 import * as errors from './errors.ts';
+import * as hooks from './hooks.ts';
 import * as inputs from './inputs.ts';
 import * as outputs from './outputs.ts';
+import * as standardSchema from './standardSchema.ts';
 import { notesRouter } from './startCredentials.ts';
+import * as uploads from './uploads.ts';
 
 const t = initTRPC.create({ isDev: false });
 
@@ -43,26 +48,42 @@ const shapesOf = (module: object) =>
       ]),
   );
 
-/** One gateway with every shape that is served. */
+/** One gateway with every shape that is served, and with every hook. */
 export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
   createGateway({
     router: t.router({
       inputs: t.router(shapesOf(inputs)),
+      uploads: t.router(shapesOf(uploads)),
       outputs: t.router(shapesOf(outputs)),
       errors: t.router(shapesOf(errors)),
       credentials: t.router(shapesOf({ notesRouter })),
+      hooks: t.router(shapesOf(hooks)),
+      standardSchema: t.router(shapesOf(standardSchema)),
     }),
     authentication: bearer({
-      verify: (token) => (token === 'good' ? { name: 'Ada' } : undefined),
+      verify: (token) => (token === 'good' ? 'Ada' : undefined),
       scopes: () => ['notes:read', 'read'],
     }),
-    createContext: ({ identity, reply }) => ({ caller: identity, reply }),
+    createContext: ({ identity, reply }) => ({ caller: identity && { name: identity }, reply }),
     document: {
       title: 'Every shape',
       version: '1.0.0',
       license: { name: 'MIT', identifier: 'MIT' },
       openapi,
+      transform: (document) => ({
+        ...document,
+        info: { ...document.info, contact: { email: 'api@shapes.example' } },
+      }),
     },
     publicUrl: 'https://shapes.example',
+    cors: { origins: (origin) => origin.endsWith('.shapes.example') },
+    rateLimit: { requests: 1_000_000, windowSeconds: 1 },
+    spool: temporaryFiles(),
+    jsonSchema: { valibot: toStandardJsonSchema },
+    routes: hooks.routes,
+    onRequest: ({ path }) => (path === '/maintained' ? { status: 503, headers: [] } : undefined),
+    onCall: (_call, next) => hooks.store.run('Ada', next),
+    onResponse: (_request, response) => response.headers.set('X-Served-By', 'shapes'),
+    onError() {},
     onExchange() {},
   });

@@ -3,17 +3,17 @@ import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { serve } from '@petstore/gateway/uws';
 import type { OpenApiDocument, Operation } from '../../openApi.ts';
 import { createComposed } from './composed.ts';
-import { endless, type Sample, samples } from './samples.ts';
+import { FileSample, type Sample, samples } from './samples.ts';
 
 /**
  * `generatedClients.ts FOLDER`: generates clients of the composed router by openapi-typescript, hey-api and orval, which
  * are installed in FOLDER, compiles each under `strict`, and calls every operation of a gateway that runs. It prints a
- * line for each operation, and exits with 1 where a response has another status than `samples.ts` expects. Operations in
- * `limits` are not called by that client; the table has the reason.
+ * line for each operation, and exits with 1 where a client returns another status or another value than `samples.ts` has.
+ * Operations in `limits` are not called by that client, and values in `otherValues` not compared; the table has the reason.
  */
 
 interface Call {
@@ -32,17 +32,39 @@ interface Client {
   source(calls: readonly Call[], work: string, origin: string): Promise<string>;
   /** What the generator cannot do, by operation. */
   readonly limits: Readonly<Record<string, string>>;
+  /** Why it returns something else than was sent, by operation. */
+  readonly otherValues: Readonly<Record<string, string>>;
 }
 
+const queryMethod = 'it leaves `query` of OpenAPI 3.2 out';
+const eventsAsJson = 'it reads text/event-stream as one JSON value';
 const authorization = 'Bearer good';
 const oneLevel =
   'it writes arrays and objects in a query of one level; OpenAPI does not say how deeper ones are written';
 
-/** The properties that are present, as source text. */
-const source = (value: object): string => JSON.stringify(value);
+/** A value as source text: without properties that are `undefined`, and files as calls of the module's `file`. */
+function source(value: unknown): string {
+  if (value instanceof FileSample)
+    return `file(${JSON.stringify(value.text)}, ${JSON.stringify(value.name)})`;
+  if (Array.isArray(value)) return `[${value.map(source).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';
+  const present = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${present.map(([name, member]) => `${JSON.stringify(name)}: ${source(member)}`).join(', ')}}`;
+}
+
+const form = 'multipart/form-data';
+const newFile = (type: string) =>
+  `const file = (text: string, name: string) => new File([text], name)${type};`;
+
+/** Which media type of the success a client parses, and whether it is that of events. */
+function successType({ responses }: Operation): string {
+  const [, success] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
+  return Object.keys(success?.content ?? {})[0] ?? '';
+}
+const isEvents = (operation: Operation) => successType(operation) === 'text/event-stream';
 
 const moduleOf = (imports: string, calls: readonly Call[], call: (call: Call) => string) =>
-  `${imports}\nexport const calls: Record<string, () => Promise<number>> = {\n${calls
+  `${imports}\nexport const calls: Record<string, () => Promise<readonly [status: number | undefined, value: unknown]>> = {\n${calls
     .map((each) => `${JSON.stringify(each.id)}: async () => {${call(each)}},\n`)
     .join('')}};\n`;
 
@@ -74,20 +96,43 @@ const clients: readonly Client[] = [
     ],
     source: async (calls, _work, origin) =>
       moduleOf(
-        `import createClient from 'openapi-fetch';\nimport type { paths } from './paths.ts';\nconst client = createClient<paths>(${source({ baseUrl: `${origin}/v1`, headers: { authorization } })});`,
+        `import createClient from 'openapi-fetch';\nimport type { paths } from './paths.ts';\n${newFile(' as unknown as string')}
+const client = createClient<paths>(${source({ baseUrl: `${origin}/v1`, headers: { authorization } })});
+const formOf = (body: object) => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(body)) for (const each of [value].flat()) form.append(name, each);
+  return form;
+};
+async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
+  for await (const chunk of stream ?? []) return new TextDecoder().decode(chunk);
+  return undefined;
+}`,
         calls,
-        ({ path, method, sample: { path: inPath, query, headers, cookie, body } }) =>
-          `const { response } = await client.${method}(${JSON.stringify(path)}, ${source({
+        ({ path, method, operation, sample: { path: inPath, query, headers, cookie, body } }) => {
+          const [type = ''] = Object.keys(operation.requestBody?.content ?? {});
+          const isBytes = body instanceof FileSample;
+          const options = source({
             params: { path: inPath, query, header: headers, cookie },
             body,
-            headers: cookie && { cookie: cookieHeader(cookie) },
-            parseAs: 'text',
-          })}); return response.status;`,
+            headers: isBytes ? { 'content-type': type } : cookie && { cookie: cookieHeader(cookie) },
+            parseAs: isEvents(operation)
+              ? 'stream'
+              : successType(operation).includes('json')
+                ? undefined
+                : 'text',
+          });
+          const serializer = isBytes ? '(bytes) => bytes' : type === form ? 'formOf' : undefined;
+          const extended = serializer ? `{...${options}, bodySerializer: ${serializer}}` : options;
+          const value = isEvents(operation) ? 'await firstOf(data)' : 'data ?? error';
+          return `const { response, data, error } = await client.${method}(${JSON.stringify(path)}, ${extended}); return [response.status, ${value}];`;
+        },
       ),
     limits: {
       'inputs.arraysOfObjects.rooms': oneLevel,
-      'inputs.queryMethod.find': 'openapi-typescript 7 leaves `query` of OpenAPI 3.2 out',
+      'inputs.queryMethod.find': queryMethod,
+      'hooks.transformed.asked': queryMethod,
     },
+    otherValues: {},
   },
   {
     name: 'hey-api',
@@ -103,27 +148,27 @@ const clients: readonly Client[] = [
     async source(calls, work, origin) {
       const named = await functionsOf(join(work, 'hey/sdk.gen.ts'));
       return moduleOf(
-        `import { client } from './hey/client.gen';\nimport * as sdk from './hey/sdk.gen';\nclient.setConfig(${source({ baseUrl: `${origin}/v1`, headers: { authorization } })});`,
+        `import { client } from './hey/client.gen';\nimport * as sdk from './hey/sdk.gen';\n${newFile('')}\nclient.setConfig(${source({ baseUrl: `${origin}/v1`, headers: { authorization } })});`,
         calls,
         ({ id, operation, sample: { path, query, headers, body, cookie } }) => {
-          const isStream = 'text/event-stream' in (operation.responses['200']?.content ?? {});
           const options = source({
             path,
             query,
             headers: cookie ? { cookie: cookieHeader(cookie) } : headers,
             body,
-            ...(!isStream && { parseAs: 'text' }),
           });
-          return isStream
-            ? `const { stream } = await sdk.${named(id)}(${options}); for await (const _ of stream) return 200; return 0;`
-            : `const { response } = await sdk.${named(id)}(${options}); return response?.status ?? 0;`;
+          return isEvents(operation)
+            ? `const { stream } = await sdk.${named(id)}(${options}); for await (const event of stream) return [200, event]; return [0, undefined];`
+            : `const { response, data, error } = await sdk.${named(id)}(${options}); return [response?.status, data ?? error];`;
         },
       );
     },
     limits: {
       'inputs.arraysOfObjects.rooms': oneLevel,
-      'inputs.queryMethod.find': 'hey-api 0.99 leaves `query` of OpenAPI 3.2 out',
+      'inputs.queryMethod.find': queryMethod,
+      'hooks.transformed.asked': queryMethod,
     },
+    otherValues: {},
   },
   {
     name: 'orval',
@@ -140,14 +185,15 @@ const clients: readonly Client[] = [
     async source(calls, work) {
       const named = await functionsOf(join(work, 'orval.ts'));
       return moduleOf(
-        `import * as orval from './orval.ts';`,
+        `import * as orval from './orval.ts';\n${newFile('')}`,
         calls,
         ({ id, operation, sample: { path = {}, query, headers, body, cookie } }) => {
           const has = (place: string) => operation.parameters?.some((each) => each.in === place) === true;
           const inPath = operation.parameters?.filter((each) => each.in === 'path') ?? [];
-          // Of several media types it leaves the choice to the caller.
-          const [type, ...others] = Object.keys(operation.requestBody?.content ?? {});
-          const chosen = others.length > 0 && { 'content-type': type };
+          // Of several media types with fields it writes JSON, and leaves the header to the caller.
+          const types = Object.keys(operation.requestBody?.content ?? {});
+          const isChosen = types.length > 1 && types.includes('application/json');
+          const chosen = isChosen && { 'content-type': 'application/json' };
           const values: unknown[] = [
             ...inPath.map(({ name }) => path[name]),
             ...(operation.requestBody ? [body] : []),
@@ -161,14 +207,20 @@ const clients: readonly Client[] = [
               },
             },
           ];
-          const args = values.map((value) => (value === undefined ? 'undefined' : JSON.stringify(value)));
-          return `const { status } = await orval.${named(id)}(${args.join(', ')}); return status;`;
+          return `const { status, data } = await orval.${named(id)}(${values.map(source).join(', ')}); return [status, data];`;
         },
       );
     },
     limits: {
       'inputs.arraysOfObjects.rooms': oneLevel,
-      'errors.subscribed.ticks': 'it reads text/event-stream as one JSON value',
+      'credentials.notesRouter.ticks': eventsAsJson,
+      'errors.subscribed.ticks': eventsAsJson,
+      'hooks.hooked.ticks': eventsAsJson,
+      'standardSchema.arktypePets.watch': eventsAsJson,
+      'standardSchema.valibotPets.watch': eventsAsJson,
+    },
+    otherValues: {
+      'outputs.exportRouter.pets': 'it returns text where one of the media types is not JSON',
     },
   },
 ];
@@ -192,7 +244,6 @@ try {
   const calls = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, operation]): Call[] => {
       const id = operation.operationId ?? '';
-      if (endless.includes(id)) return [];
       const sample = samples[id];
       if (!sample) throw new Error(`samples.ts has no call of ${id}.`);
       return [{ id, path, method: method.toUpperCase(), operation, sample }];
@@ -232,17 +283,42 @@ async function outcomesOf(client: Client, calls: readonly Call[]): Promise<Recor
   const bundling = [file, '--bundle', '--format=esm', '--platform=node', `--outfile=${bundle}`];
   await run(join(root, 'node_modules/.bin/esbuild'), bundling);
   const module = (await import(pathToFileURL(bundle).href)) as {
-    calls: Record<string, () => Promise<number>>;
+    calls: Record<string, () => Promise<readonly [status: number | undefined, value: unknown]>>;
   };
   const outcomes: Record<string, string> = {};
   for (const { id, sample } of calls) {
     const limit = client.limits[id];
-    const status = limit ? 0 : await module.calls[id]?.().catch((error: unknown) => String(error));
-    const isOk = sample.status
-      ? status === sample.status
-      : typeof status === 'number' && /^2..$/.test(`${status}`);
-    if (!limit && !isOk) failures += 1;
-    outcomes[id] = limit ? `no: ${limit}` : isOk ? String(status) : `FAILED ${status}`;
+    const outcome = limit
+      ? `no: ${limit}`
+      : await (module.calls[id]?.() ?? Promise.reject(new Error('missing'))).then(
+          async ([status, value]) => outcomeOf(sample, status, await readable(value), client.otherValues[id]),
+          (error: unknown) => `FAILED ${String(error)}`,
+        );
+    if (outcome.startsWith('FAILED')) failures += 1;
+    outcomes[id] = outcome;
   }
   return outcomes;
+}
+
+/** What a client returned, as JSON: bytes as text, a stream of events as its first one, and nothing as `undefined`. */
+async function readable(value: unknown): Promise<unknown> {
+  if (value instanceof Blob) return value.text();
+  if (typeof value === 'string' && /^(?:id|data|event|retry|:)/.test(value)) {
+    return JSON.parse(/^data: (.*)$/m.exec(value)?.[1] ?? 'null');
+  }
+  const isNothing = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return isNothing || value === '' || value === null ? undefined : value;
+}
+
+function outcomeOf(
+  sample: Sample,
+  status: number | undefined,
+  value: unknown,
+  other: string | undefined,
+): string {
+  const isExpected = sample.status ? status === sample.status : /^2..$/.test(`${status}`);
+  if (!isExpected) return `FAILED ${status} ${JSON.stringify(value)}`;
+  if (other) return `${status}, another value: ${other}`;
+  if (isDeepStrictEqual(value, sample.value)) return `${status}`;
+  return `FAILED ${status} ${JSON.stringify(value)}, expected ${JSON.stringify(sample.value)}`;
 }
