@@ -7,6 +7,7 @@ import { idempotencyKeyPattern } from '../policies/idempotencyKey.ts';
 import type { Scheme, SecurityScheme } from '../policies/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
 import { documentedResponses, schemesFor, type DocumentedService } from './documentedResponses.ts';
+import { moveErrors } from './errorComponents.ts';
 import type { Operation } from './operation.ts';
 import type { OperationBody } from './operationBody.ts';
 import { operationDescription } from './deprecation.ts';
@@ -67,7 +68,12 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
       securitySchemes: securitySchemes(options.schemes),
     }),
   );
-  completeOperations(document, options.operations);
+  const all = options.operations.map((operation) => {
+    const described = document.paths?.[documentPath(operation.rest.path)]?.[methodKey(operation)];
+    if (described) completeOperation(described, operation, document.components?.schemas ?? {});
+    return described;
+  });
+  moveErrors(document, all);
   moveQueries(document);
   const complete = {
     ...document,
@@ -111,27 +117,22 @@ function moveQueries(document: Pick<oas31.OpenAPIObject, 'paths'>): void {
 }
 
 /**
- * Adds the style of each parameter, and the media types of the parts of forms: zod-openapi reads the first from the
+ * Adds the style of each parameter, and the media types of the parts of a form: zod-openapi reads the first from the
  * schema's metadata alone, and parameters share schemas.
  */
-function completeOperations(
-  document: Pick<oas31.OpenAPIObject, 'components' | 'paths'>,
-  operations: readonly Operation[],
+function completeOperation(
+  described: oas31.OperationObject,
+  { input: { path, query } }: Operation,
+  schemas: oas31.ComponentsObject['schemas'] & {},
 ): void {
-  for (const operation of operations) {
-    const described = document.paths?.[documentPath(operation.rest.path)]?.[methodKey(operation)];
-    const { path, query } = operation.input;
-    for (const parameter of [...path, ...query.values()]) {
-      const { name, in: where } = parameterName(parameter);
-      const own = described?.parameters?.find(
-        (each) => 'in' in each && each.in === where && each.name === name,
-      );
-      if (own && 'in' in own) Object.assign(own, parameterStyle(parameter, own));
-    }
-    const body = described?.requestBody;
-    const form = body && 'content' in body ? body.content['multipart/form-data'] : undefined;
-    if (form) completeParts(form, document.components?.schemas ?? {});
+  for (const parameter of [...path, ...query.values()]) {
+    const { name, in: where } = parameterName(parameter);
+    const own = described.parameters?.find((each) => 'in' in each && each.in === where && each.name === name);
+    if (own && 'in' in own) Object.assign(own, parameterStyle(parameter, own));
   }
+  const body = described.requestBody;
+  const form = body && 'content' in body ? body.content['multipart/form-data'] : undefined;
+  if (form) completeParts(form, schemas);
 }
 
 /**

@@ -46,13 +46,22 @@ export function errorsSchema(
 ): z.ZodType {
   if (schemaOf === undefined) return schema;
   const schemas = declared.map(({ code, data }) =>
-    schemaOf({ codes: [code], status, isDeclared: true, data }),
+    marked(schemaOf({ codes: [code], status, isDeclared: true, data }), code),
   );
   const [code, ...codes] = hasOthers ? codesOf(status) : [];
   if (code !== undefined) {
     schemas.push(schemaOf({ codes: [code, ...codes], status, isDeclared: false, data: undefined }));
   }
   return schemas.length < 2 ? (schemas[0] ?? schema) : z.xor(schemas as [z.ZodType, ...z.ZodType[]]);
+}
+
+/** The keyword by which a schema names its declared error, until the document is complete. */
+export const errorKey = 'x-gateway-error';
+
+/** A schema that names its error; one with a name of its own as it is. */
+function marked(schema: z.ZodType, code: string): z.ZodType {
+  const meta = schema.meta();
+  return meta?.id === undefined ? schema.meta({ ...meta, [errorKey]: code }) : schema;
 }
 
 /** What the document says of the errors of one status. */

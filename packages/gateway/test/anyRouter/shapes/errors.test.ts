@@ -18,6 +18,8 @@ import {
   written,
 } from './errors.ts';
 
+const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
 it('REST and tRPC clients receive the status, code, message and data of a declared error (trpc #6832)', async () => {
   const { records, restJson, trpc } = await startShape(shopRouter);
   expect(await restJson('/orders', post({ count: 10 }))).toEqual([
@@ -84,15 +86,57 @@ it('the document lists the declared errors of each status, and those of tRPC bes
     '`OUT_OF_STOCK`: Too few are left. `ALREADY_ORDERED`. The order is locked.',
   );
   expect(schemaOf(409)).toEqual({
-    oneOf: [
-      body(409, { const: 'OUT_OF_STOCK' }, { data: expect.objectContaining({ required: ['left'] }) }),
-      body(409, { const: 'ALREADY_ORDERED' }, { data: expect.objectContaining({ required: ['orderId'] }) }),
-      body(409, { const: 'CONFLICT' }),
-    ],
+    oneOf: [reference('OutOfStockError'), reference('AlreadyOrderedError'), body(409, { const: 'CONFLICT' })],
   });
-  expect(schemaOf(423)).toEqual(body(423, { const: 'SHOP_CLOSED' }));
+  expect(schemaOf(423)).toEqual(reference('ShopClosedError'));
+  expect(document.components.schemas).toMatchObject({
+    OutOfStockError: body(
+      409,
+      { const: 'OUT_OF_STOCK' },
+      { data: expect.objectContaining({ required: ['left'] }) },
+    ),
+    AlreadyOrderedError: body(
+      409,
+      { const: 'ALREADY_ORDERED' },
+      { data: expect.objectContaining({ required: ['orderId'] }) },
+    ),
+    ShopClosedError: body(423, { const: 'SHOP_CLOSED' }),
+  });
   expect(schemaOf(400)).toEqual(body(400, { enum: ['PARSE_ERROR', 'BAD_REQUEST'] }));
   expect(schemaOf(500)).toEqual(body(500, { const: 'INTERNAL_SERVER_ERROR' }));
+});
+
+it('the document has one schema for an error that several procedures declare, and those of one code that differ in their responses (hono-openapi #131)', async () => {
+  const get = (path: `/${string}`) => t.procedure.meta({ openapi: { method: 'GET', path } });
+  const { document } = await startShape(
+    t.router({
+      one: get('/one')
+        .errors(declareErrors({ SHOP_CLOSED: { status: 423 }, LIMIT_ERROR: { status: 409 } }))
+        .query(() => {}),
+      two: get('/two')
+        .errors(declareErrors({ SHOP_CLOSED: { status: 423 }, LIMIT_ERROR: { status: 410 } }))
+        .query(() => {}),
+      three: get('/three')
+        .errors(declareErrors({ NAMED: { status: 410 } }))
+        .query(() => {}),
+      four: get('/four')
+        .output(z.object({ a: z.int() }).meta({ id: 'NamedError' }))
+        .query(() => ({ a: 1 })),
+    }),
+  );
+  const schemaOf = (path: string, status: number) =>
+    document.paths[path]?.['get']?.responses[status]?.content?.['application/json']?.schema;
+  expect(schemaOf('/one', 423)).toEqual(reference('ShopClosedError'));
+  expect(schemaOf('/two', 423)).toEqual(reference('ShopClosedError'));
+  expect(schemaOf('/one', 409)).toMatchObject({ properties: { code: { const: 'LIMIT_ERROR' } } });
+  expect(schemaOf('/two', 410)).toMatchObject({ properties: { code: { const: 'LIMIT_ERROR' } } });
+  expect(schemaOf('/three', 410)).toMatchObject({ properties: { code: { const: 'NAMED' } } });
+  expect(Object.keys(document.components.schemas).toSorted()).toEqual([
+    'Error',
+    'NamedError',
+    'ShopClosedError',
+  ]);
+  expect(JSON.stringify(document)).not.toContain('x-gateway');
 });
 
 it('problem details have a type for each declared error, and its data (h3 #1384)', async () => {
@@ -113,7 +157,7 @@ it('problem details have a type for each declared error, and its data (h3 #1384)
     409,
     { type: 'about:blank', title: 'Conflict', status: 409, detail: 'Locked.', code: 'CONFLICT' },
   ]);
-  const text = JSON.stringify(document.paths['/orders']?.['post']?.responses['409']);
+  const text = JSON.stringify(document.components.schemas['OutOfStockError']);
   expect(text).toContain('"const":"https://shop.example/problems/OUT_OF_STOCK"');
 });
 
@@ -128,7 +172,7 @@ it('REST and the document understand a formatter of tRPC’s .errors() that the 
   const [, error] = await safe(trpc.limited.query());
   if (error?.data?.code !== 'RATE_LIMITED') throw new Error('The code is missing.');
   expect(error.data.data.retryAfterMs).toBe(500);
-  const text = JSON.stringify(document.paths['/limited']?.['get']?.responses['429']);
+  const text = JSON.stringify(document.components.schemas['RateLimitedError']);
   expect(text).toContain('"const":"RATE_LIMITED"');
 });
 

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createGateway, memoryState, type State } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';

@@ -1,0 +1,69 @@
+import type { oas31 } from 'zod-openapi';
+import { errorKey } from './operationErrors.ts';
+
+type Document = Pick<oas31.OpenAPIObject, 'components' | 'paths'>;
+type Schema = oas31.SchemaObject | oas31.ReferenceObject;
+
+/** The schema of one declared error in one response, and what replaces it there. */
+interface Use {
+  readonly name: string;
+  readonly schema: Schema;
+  replace(reference: oas31.ReferenceObject): void;
+}
+
+/**
+ * Moves the schemas of declared errors from responses to `components/schemas`, by names that follow from their codes:
+ * `OUT_OF_STOCK` is `OutOfStockError`. Generated clients then have one type for each. A code that has several schemas in
+ * the router stays where it is, as does one whose name another schema has: no name depends on the order of procedures.
+ */
+export function moveErrors(
+  document: Document,
+  operations: readonly (oas31.OperationObject | undefined)[],
+): void {
+  const uses = operations.flatMap((operation) => [...usesIn(operation)]);
+  const taken = document.components?.schemas ?? {};
+  const moved: Record<string, Schema> = {};
+  for (const [name, named] of Map.groupBy(uses, ({ name: each }) => each)) {
+    const [{ schema }] = named as [Use, ...Use[]];
+    const text = JSON.stringify(schema);
+    if (Object.hasOwn(taken, name) || named.some((use) => JSON.stringify(use.schema) !== text)) continue;
+    moved[name] = schema;
+    for (const use of named) use.replace({ $ref: `#/components/schemas/${name}` });
+  }
+  if (Object.keys(moved).length > 0) {
+    document.components = { ...document.components, schemas: { ...taken, ...moved } };
+  }
+}
+
+function* usesIn(described: oas31.OperationObject | undefined): Generator<Use> {
+  for (const response of Object.values<oas31.ResponseObject | oas31.ReferenceObject>(
+    described?.responses ?? {},
+  )) {
+    const media = 'content' in response ? Object.values(response.content ?? {}) : [];
+    for (const each of media) {
+      const { schema } = each;
+      const own = schema && useOf(schema, (reference) => (each.schema = reference));
+      if (own) yield own;
+      const members = schema && 'oneOf' in schema ? (schema.oneOf ?? []) : [];
+      for (const [index, member] of members.entries()) {
+        const use = useOf(member, (reference) => (members[index] = reference));
+        if (use) yield use;
+      }
+    }
+  }
+}
+
+function useOf(schema: Schema, replace: Use['replace']): Use | undefined {
+  if (!(errorKey in schema)) return undefined;
+  const code = schema[errorKey] as string;
+  delete schema[errorKey];
+  return { name: componentName(code), schema, replace };
+}
+
+/** `OUT_OF_STOCK`: `OutOfStockError`; `PAYMENT_ERROR`: `PaymentError`. */
+const componentName = (code: string): string =>
+  `${code
+    .replace(/_ERROR$/, '')
+    .split('_')
+    .map((word) => word.slice(0, 1) + word.slice(1).toLowerCase())
+    .join('')}Error`;
