@@ -36,10 +36,18 @@ export function shownError(error: TRPCError, definitions: ErrorDefinitions): Sho
   };
 }
 
-function undeclaredError(error: TRPCError, { message, data }: FormattedShape): ShownError | undefined {
+/** The HTTP status of an error: the one that a formatter of `.errors()` wrote, or that of its code. */
+export const shownStatus = (error: TRPCError): number => statusOf(error, formattedShape(error));
+
+function statusOf(error: TRPCError, shape: FormattedShape | undefined): number {
+  const { httpStatus } = shape?.data ?? {};
+  return isErrorStatus(httpStatus) ? httpStatus : getHTTPStatusCodeFromError(error);
+}
+
+function undeclaredError(error: TRPCError, shape: FormattedShape): ShownError | undefined {
+  const { message } = shape;
   const ownStatus = getHTTPStatusCodeFromError(error);
-  const { httpStatus } = data ?? {};
-  const status = isErrorStatus(httpStatus) ? httpStatus : ownStatus;
+  const status = statusOf(error, shape);
   const code = status === ownStatus ? error.code : trpcCodeOf(status);
   const isReworded = message !== error.message;
   if (status === ownStatus && !isReworded) return undefined;

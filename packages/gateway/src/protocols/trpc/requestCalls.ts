@@ -1,6 +1,6 @@
 // Hot path: one object per request, and no function made for a call.
 import { getErrorShape, TRPCError } from '@trpc/server';
-import { getHTTPStatusCode, getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { getHTTPStatusCode } from '@trpc/server/http';
 import { isThenable } from '../../http/after.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
@@ -15,6 +15,7 @@ import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { Reply } from '../../procedures/reply.ts';
 import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
+import { shownStatus } from '../../procedures/shownError.ts';
 import { jsonType, retryAfter } from './errorResponse.ts';
 import type { TrpcSettings } from './options.ts';
 import type { TrpcRequest } from './request.ts';
@@ -147,7 +148,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   protected report(cause: TRPCError, call = this.callOf()): void {
     const { request, scope, settings } = this;
     if (cause instanceof LimitError) scope.limit = cause.limit;
-    else if (getHTTPStatusCodeFromError(cause) >= 500) {
+    else if (shownStatus(cause) >= 500) {
       scope.error = cause;
       scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
     }

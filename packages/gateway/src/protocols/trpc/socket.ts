@@ -1,6 +1,5 @@
 // Hot path: every message on a WebSocket is read here, and every frame is encoded here.
 import { getErrorShape, TRPCError } from '@trpc/server';
-import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { parseTRPCMessage, type TRPCClientOutgoingMessage } from '@trpc/server/rpc';
 import { isObject } from '../../http/isObject.ts';
 import { performance } from '../../http/performance.ts';
@@ -12,6 +11,7 @@ import { answerTooLarge, boundedJson } from '../../policies/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
+import { shownStatus } from '../../procedures/shownError.ts';
 import { hiddenShape } from './errorResponse.ts';
 import type { SocketSettings } from './options.ts';
 
@@ -161,7 +161,7 @@ export class Socket {
     const isStream = call?.type === 'subscription';
     // 499: the client has gone, as over HTTP. A subscription ends by that, and has sent what it had.
     const success = this.isOpen || isStream ? 200 : 499;
-    const status = error ? getHTTPStatusCodeFromError(error) : success;
+    const status = error ? shownStatus(error) : success;
     const limit = error instanceof LimitError ? error.limit : undefined;
     // Not what the client calls it: that is fit for no metric.
     const operation = call?.procedure?.path;

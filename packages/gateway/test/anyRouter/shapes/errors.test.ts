@@ -1,9 +1,11 @@
 import { bearer, createGateway, createProblemDetails, GatewayError } from '@petstore/gateway';
 import { declareErrors } from '@petstore/gateway/meta';
-import { safe } from '@trpc/client';
+import { createTRPCClient, createWSClient, safe, wsLink } from '@trpc/client';
 import type { TRPCError } from '@trpc/server';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
 import { z } from 'zod';
+import { needs } from '../../servers.ts';
 import { post, startShape } from './startShape.ts';
 import {
   challengeless,
@@ -197,6 +199,26 @@ it('REST takes the status and the message that a formatter of tRPC’s .errors()
   expect(await restJson('/passed?a=1')).toEqual([
     500,
     { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 },
+  ]);
+});
+
+it('the record of a call has the status that .errors() gives its error, over tRPC and on a WebSocket (no thread)', async () => {
+  needs('a port');
+  const router = t.router({ shopRouter, written });
+  const { origin, records, server } = await startShape(router);
+  const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
+  onTestFinished(() => ws.close());
+  expect((await server.fetch(`${origin}/trpc/shopRouter.order`, post({ count: 0 }))).status).toBe(423);
+  expect((await server.fetch(`${origin}/trpc/written.write`)).status).toBe(429);
+  const client = createTRPCClient<typeof router>({ links: [wsLink({ client: ws })] });
+  await safe(client.shopRouter.order.mutate({ count: 0 }));
+  await safe(client.written.write.query());
+  const failed = records.filter(({ status }) => status >= 400);
+  expect(failed.map(({ error, method, status }) => [method, status, error])).toEqual([
+    ['POST', 423, undefined],
+    ['GET', 429, undefined],
+    ['WS', 423, undefined],
+    ['WS', 429, undefined],
   ]);
 });
 
