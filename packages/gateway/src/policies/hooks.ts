@@ -34,7 +34,7 @@ export interface ReportedError<Context> {
   /** The procedure's path; `undefined` where no procedure was reached. */
   readonly path: string | undefined;
   readonly type: 'query' | 'mutation' | 'subscription' | 'unknown';
-  /** Over tRPC, where it was read. */
+  /** The input as it was sent, once the call has read it; over REST converted from texts. Validation comes after. */
   readonly input: unknown;
   /** Where it was made. */
   readonly ctx: Context | undefined;

@@ -35,6 +35,8 @@ export class RequestScope<Identity = unknown> extends CallScope {
   isAnonymous = false;
   /** What `createContext` returned, over REST. */
   context: unknown = undefined;
+  /** The input as the request has it, once the call has read it, over REST. */
+  input: unknown = undefined;
   /** Headers that policies add to the response. */
   headers: Header[] | undefined = undefined;
 

@@ -28,10 +28,10 @@ export function createErrorResponse(
   if (reporter === undefined) return errorResponse;
   const types = new Map(procedures.map(({ path, type }) => [path, type]));
   return (error, scope, ...others) => {
-    const { context: ctx, operation: path, request } = scope;
+    const { context: ctx, input, operation: path, request } = scope;
     const type = types.get(path ?? '') ?? 'unknown';
     // The error of a call whose client disconnected is not answered.
-    if (!request.isAborted) reporter.report({ error, path, type, input: undefined, ctx, request });
+    if (!request.isAborted) reporter.report({ error, path, type, input, ctx, request });
     return errorResponse(error, scope, ...others);
   };
 }

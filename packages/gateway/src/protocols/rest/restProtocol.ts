@@ -272,7 +272,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   /** Reads the input, once the procedure asks for it: middlewares run before. */
   read(): unknown {
-    return readInput(this.#operation, this, this.#options.limits);
+    return (this.#scope.input = readInput(this.#operation, this, this.#options.limits));
   }
 
   settle(_index: number, outcome: unknown): void {

@@ -316,6 +316,22 @@ describe('onError', () => {
     expect(seen()).toEqual([[undefined, 'unknown', 'NOT_FOUND', undefined]]);
   });
 
+  it('is given the input that a call of each protocol has read, also where it is not valid', async () => {
+    const { errors, rest, server, origin } = await collect();
+    await rest('/read?name=R');
+    await server.fetch(`${origin}/trpc/read?${input({ name: 'R' })}`);
+    await rest('/upload', post({ size: 'large' }));
+    await rest('/read');
+    await rest('/fail');
+    expect(errors.map(({ input: read, path }) => [path, read])).toEqual([
+      ['read', { name: 'R' }],
+      ['read', { name: 'R' }],
+      ['upload', { size: 'large' }],
+      ['read', {}],
+      ['fail', undefined],
+    ]);
+  });
+
   it('is told of what a policy rejects', async () => {
     const { seen, server, origin } = await collect({ rateLimit: { requests: 1, windowSeconds: 3600 } });
     for (const path of ['/v1/ticks', '/v1/ticks', '/trpc/read'])

@@ -168,6 +168,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'uploads.wholeBytes.whole': { body: file, value: { size: 5 } },
   'uploads.wholeBytes.part': { path: { name: 'x' }, body: file, value: { name: 'x', text: 'hello' } },
   'hooks.acrossOrigins.read': { headers: { 'X-Tenant': 'a' }, value: 'read' },
+  'hooks.acrossOrigins.write': { value: 'written' },
   'hooks.besideRoutes.read': { value: 'read' },
   'hooks.costly.search': { value: 'found' },
   'hooks.costly.read': { value: 'read' },
