@@ -122,17 +122,17 @@ function moveQueries(document: Pick<oas31.OpenAPIObject, 'paths'>): void {
  */
 function completeOperation(
   described: oas31.OperationObject,
-  { input: { path, query } }: Operation,
+  { input }: Operation,
   schemas: oas31.ComponentsObject['schemas'] & {},
 ): void {
-  for (const parameter of [...path, ...query.values()]) {
+  for (const parameter of [...input.path, ...input.query.values()]) {
     const { name, in: where } = parameterName(parameter);
     const own = described.parameters?.find((each) => 'in' in each && each.in === where && each.name === name);
     if (own && 'in' in own) Object.assign(own, parameterStyle(parameter, own));
   }
   const body = described.requestBody;
   const form = body && 'content' in body ? body.content['multipart/form-data'] : undefined;
-  if (form) completeParts(form, schemas);
+  if (form) completeParts(form, schemas, streamedFiles(input.body));
 }
 
 /**
@@ -156,6 +156,7 @@ function withDateFormat<Generated>(generate: () => Generated): Generated {
 function describe(operation: Operation, service: DocumentedService): ZodOpenApiOperationObject {
   const { input, isPublic, procedure, rest } = operation;
   const { body, path, query } = input;
+  const files = streamedFiles(body);
   const { summary, tags, deprecation } = rest;
   const description = operationDescription(rest);
   const header = requestHeaders(operation);
@@ -182,6 +183,9 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
     },
     ...(body && {
       requestBody: {
+        ...(files !== undefined && {
+          description: `The fields come before the files of \`${files}\`, of which there may be none.`,
+        }),
         required: body.required,
         content: Object.fromEntries(
           // OpenAPI 3.1 §4.8.14.4: bytes have no schema.
@@ -192,6 +196,10 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
     responses: documentedResponses(operation, service),
   };
 }
+
+/** The property of a form that is a `fileStream()`. */
+const streamedFiles = (body: OperationBody | undefined): string | undefined =>
+  body?.upload?.kind === 'files' ? body.upload.field : undefined;
 
 const isBytes = ({ upload }: OperationBody): boolean =>
   upload !== undefined && upload.kind !== 'files' && upload.kind !== 'spool';

@@ -8,8 +8,15 @@ type Schemas = Readonly<Record<string, Schema>>;
  * (§4.8.15.1: `text/plain` for a text, and `application/octet-stream` for a schema without a type): those of files, and of
  * texts whose schema names no type.
  * @param schemas the document's, which the body may refer to; that of a file loses its `contentEncoding`
+ * @param files the property that is a `fileStream()`: it is not required, since a form without files has it too
  */
-export function completeParts(media: oas31.MediaTypeObject, schemas: Schemas): void {
+export function completeParts(media: oas31.MediaTypeObject, schemas: Schemas, files?: string): void {
+  const schema = resolved(media.schema, schemas);
+  if (files !== undefined && schema.required) {
+    const required = schema.required.filter((name) => name !== files);
+    if (required.length > 0) schema.required = required;
+    else delete schema.required;
+  }
   const encoding = new Map<string, oas31.EncodingObject>();
   for (const [name, property] of propertiesOf(media.schema, schemas)) {
     const contentType = partType(property, schemas);

@@ -56,11 +56,12 @@ describe('a form with fileStream()', () => {
     ]);
     expect(document.paths['/album']?.['post']?.requestBody).toEqual({
       required: true,
+      description: 'The fields come before the files of `photos`, of which there may be none.',
       content: {
         'multipart/form-data': {
           schema: {
             type: 'object',
-            required: ['title', 'photos'],
+            required: ['title'],
             properties: {
               title: { type: 'string' },
               year: expect.objectContaining({ type: 'integer' }),
