@@ -59,13 +59,17 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     await expect.poll(async () => (await other.take('a', 0, bucket)).left, { timeout: 5000 }).toBe(999);
   });
 
-  it('four processes accept 1,000 calls of a limit of 1,000, within 5%', async () => {
-    const { uri, database } = await newDatabase();
-    const limit = { requests: 1000, windowSeconds: 3600 };
-    const accepted = await acceptedTogether(4, { state: { uri, database }, ...limit, calls: 600 });
-    expect(sum(accepted)).toBeGreaterThanOrEqual(950);
-    expect(sum(accepted)).toBeLessThanOrEqual(1050);
-  });
+  // What four states in one process do is above: four processes take seconds to start.
+  it.skipIf(process.env['PETSTORE_TESTS'] === undefined)(
+    'four processes accept 1,000 calls of a limit of 1,000, within 5%',
+    async () => {
+      const { uri, database } = await newDatabase();
+      const limit = { requests: 1000, windowSeconds: 3600 };
+      const accepted = await acceptedTogether(4, { state: { uri, database }, ...limit, calls: 600 });
+      expect(sum(accepted)).toBeGreaterThanOrEqual(950);
+      expect(sum(accepted)).toBeLessThanOrEqual(1050);
+    },
+  );
 
   it('while the database is away each process counts for itself, and says so once', async () => {
     const proxy = await startFaultProxy(mongodbUri ?? '');

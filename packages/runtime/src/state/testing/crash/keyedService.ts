@@ -1,0 +1,84 @@
+/*
+ * The service of the crash test: `node keyedService.ts FOLDER`. It opens its files and listens at the first message, so
+ * that a process can wait until another is killed.
+ */
+import { randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createGateway, type Reply } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { serve } from '@petstore/gateway/node';
+import { initTRPC } from '@trpc/server';
+import { open } from 'lmdb';
+import { z } from 'zod';
+import { folderState } from '../../folder.ts';
+
+const folder = process.argv[2] ?? '';
+
+/** Something that a client orders, once. */
+export interface Order {
+  readonly text: string;
+  /** Another one in each run. */
+  readonly run: string;
+}
+
+interface Context {
+  readonly key: string | undefined;
+  readonly reply: Reply;
+}
+
+// With the test.
+process.once('disconnect', () => process.exit());
+process.send?.('ready');
+await new Promise((resolve) => process.once('message', resolve));
+
+const state = folderState({ path: join(folder, 'state') });
+const orders = open<Order, string>({ path: join(folder, 'orders.mdb'), overlappingSync: false });
+const t = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
+const Text = z.object({ text: z.string() });
+const Ran = z.object({ text: z.string(), run: z.string() });
+const router = t.router({
+  /** Has an effect elsewhere: the gateway stores the response. */
+  policy: t.procedure
+    .meta({ idempotencyKey: 'required', openapi: { method: 'POST', path: '/policy', successStatus: 201 } })
+    .input(Text)
+    .output(Ran)
+    .mutation(async ({ input: { text } }) => {
+      await sleep(Math.random() * 3);
+      const run = randomUUID();
+      appendFileSync(join(folder, 'effects'), `${text} ${run}\n`);
+      await sleep(1);
+      return { text, run };
+    }),
+  /** Stores the key with what it writes, in one transaction. */
+  transactional: t.procedure
+    .meta({
+      openapi: { method: 'POST', path: '/transactional', successStatus: 201, idempotencyKey: true },
+    })
+    .input(Text)
+    .output(Ran)
+    .mutation(async ({ ctx: { key = '', reply }, input: { text } }) => {
+      const order: Order = { text, run: randomUUID() };
+      const stored = await orders.transaction(() => {
+        const existing = orders.get(key);
+        if (existing === undefined) orders.putSync(key, order);
+        return existing;
+      });
+      await sleep(1);
+      if (stored) reply.replayed();
+      return stored ?? order;
+    }),
+  /** Every order that is stored. */
+  orders: t.procedure.query(() => Array.from(orders.getRange(), ({ value }) => value)),
+});
+
+const gateway = await createGateway({
+  router,
+  createContext: ({ idempotencyKey, reply }) => ({ key: idempotencyKey, reply }),
+  document: { title: 'Orders', version: '0.0.0' },
+  idempotency: { state },
+  callTimeoutMs: 5000,
+});
+const { port } = await serve(gateway);
+process.send?.({ port });
