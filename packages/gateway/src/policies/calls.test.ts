@@ -64,8 +64,8 @@ describe('a call whose telemetry throws', () => {
   };
   it.each<[what: string, call: CallTelemetry | (() => never), outcome: unknown]>([
     ['when it begins has its output', fail, 1],
-    ['when it ends has its output', { run: (run) => run(), end: fail }, 1],
-    ['while it runs is a failure', { run: fail, end: () => {} }, expect.any(Failure)],
+    ['when it ends has its output', { trace: undefined, run: (run) => run(), end: fail }, 1],
+    ['while it runs is a failure', { trace: undefined, run: fail, end: () => {} }, expect.any(Failure)],
   ])('%s', async (_what, call, outcome) => {
     const t = initTRPC.create();
     const [procedure] = await readProcedures(t.router({ a: t.procedure.query(() => 1) }));

@@ -37,6 +37,6 @@ export interface Exchange {
    * for logs only.
    */
   readonly error: unknown;
-  /** The request's span, where `telemetry` is given. */
+  /** The span of the request, or of the call on a WebSocket, where `telemetry` is given. */
   readonly trace?: TraceIds | undefined;
 }

@@ -32,6 +32,8 @@ export interface RequestTelemetry {
 }
 
 export interface CallTelemetry {
+  /** The ids of its span, for `Exchange.trace` of a call on a WebSocket. */
+  readonly trace: TraceIds | undefined;
   /** Runs the call in its context, and returns what `run` returns. */
   run<Result>(run: () => Result): Result;
   end(error: TRPCError | undefined): void;

@@ -342,7 +342,9 @@ describe('a call over tRPC', () => {
     socket.close();
     expect(spanNamed(started, 'GET /trpc').attributes['http.response.status_code']).toBe(101);
     const call = spanNamed(started, 'slow');
+    const { spanId } = call.spanContext();
     expect([call.spanContext().traceId, call.parentSpanContext?.spanId]).toEqual([traceId, parentId]);
+    expect(started.exchanges.at(-1)).toMatchObject({ method: 'WS', trace: { traceId, spanId } });
   });
 });
 

@@ -6,6 +6,7 @@ import type {
   ObservedRequest,
   RequestTelemetry,
   Telemetry,
+  TraceIds,
 } from '@petstore/gateway';
 import { connectionAttributes, methodOf, requestAttributes } from './attributes.ts';
 
@@ -60,20 +61,23 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   /** A span of the server, and what runs within it. */
   class ServerSpan {
     readonly context: Context;
-    readonly span: Span;
+    readonly trace: TraceIds;
+    readonly #span: Span;
     readonly #startedAt = performance.now();
 
     constructor(name: string, parent: Context, attributes: Attributes) {
-      this.span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
-      this.context = trace.setSpan(parent, this.span);
+      this.#span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
+      this.context = trace.setSpan(parent, this.#span);
+      const { spanId, traceId } = this.#span.spanContext();
+      this.trace = { traceId, spanId };
     }
 
     /** @returns its duration in seconds */
     end(attributes: Attributes, isError: boolean): number {
-      this.span.setAttributes(attributes);
+      this.#span.setAttributes(attributes);
       // What a client did wrong is no error of the server's (HTTP spans, "Status").
-      if (isError) this.span.setStatus({ code: SpanStatusCode.ERROR });
-      this.span.end();
+      if (isError) this.#span.setStatus({ code: SpanStatusCode.ERROR });
+      this.#span.end();
       return (performance.now() - this.#startedAt) / 1000;
     }
   }
@@ -85,6 +89,10 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
     constructor(path: string, parent: Context, connection: Attributes) {
       this.#path = path;
       this.#span = new ServerSpan(path, parent, { ...rpcAttributes(path), ...connection });
+    }
+
+    get trace(): TraceIds {
+      return this.#span.trace;
     }
 
     run<Result>(run: () => Result): Result {
@@ -100,7 +108,6 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   }
 
   class Observed implements RequestTelemetry {
-    readonly trace: RequestTelemetry['trace'];
     readonly #span: ServerSpan;
     readonly #parent: Context;
     readonly #connection: Attributes;
@@ -120,9 +127,11 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
         ...requestAttributes(observed),
         ...this.#connection,
       });
-      const { spanId, traceId } = this.#span.span.spanContext();
-      this.trace = { traceId, spanId };
       activeRequests.add(1, this.#labels, this.#span.context);
+    }
+
+    get trace(): TraceIds {
+      return this.#span.trace;
     }
 
     run<Result>(run: () => Result): Result {

@@ -5,6 +5,7 @@ import { isObject } from '../../http/isObject.ts';
 import { performance } from '../../http/performance.ts';
 import { utf8Length } from '../../http/utf8.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
+import type { TraceIds } from '../../policies/exchange.ts';
 import type { CallScope } from '../../policies/callScope.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { answerTooLarge, boundedJson } from '../../policies/responseBytes.ts';
@@ -32,6 +33,7 @@ export interface OpenCall extends CallInfo, CallScope {
   readonly startedAt: number;
   /** Its index in `Socket.running`; `undefined` while it is not there. */
   place: number | undefined;
+  readonly trace: TraceIds | undefined;
   whenEnded(): Promise<void>;
 }
 
@@ -180,6 +182,7 @@ export class Socket {
       bytesOut: undefined,
       limit,
       error: status >= 500 && limit === undefined ? error : undefined,
+      trace: call?.trace,
     });
   }
 

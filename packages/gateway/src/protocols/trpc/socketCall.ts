@@ -8,6 +8,8 @@ import { isObject } from '../../http/isObject.ts';
 import { performance } from '../../http/performance.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
 import { CallScope } from '../../policies/callScope.ts';
+import type { TraceIds } from '../../policies/exchange.ts';
+import type { CallTelemetry } from '../../policies/telemetry.ts';
 import { keyRequired } from '../../policies/idempotencyKey.ts';
 import { scopeRejection } from '../../policies/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
@@ -30,6 +32,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** Its place in its message. */
   readonly #index: number;
   readonly #rejection: MaybePromise<TRPCError | undefined>;
+  #observed: CallTelemetry | undefined = undefined;
   #ended: PromiseWithResolvers<void> | undefined = undefined;
   #hasEnded = false;
   /** Ends a subscription's wait for its next event. */
@@ -44,7 +47,13 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     rejection: MaybePromise<TRPCError | undefined>,
   ) {
     super(socket.scope.request);
-    this.telemetry = socket.scope.telemetry;
+    const { telemetry } = socket.scope;
+    this.telemetry = telemetry && {
+      trace: undefined,
+      run: (run) => telemetry.run(run),
+      call: (path) => (this.#observed = telemetry.call(path)),
+      end: () => {},
+    };
     const { input, lastEventId, path } = params;
     const procedure = socket.settings.procedures.get(path);
     this.id = id;
@@ -56,6 +65,10 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     this.#socket = socket;
     this.#index = index;
     this.#rejection = rejection;
+  }
+
+  get trace(): TraceIds | undefined {
+    return this.#observed?.trace;
   }
 
   whenEnded(): Promise<void> {
