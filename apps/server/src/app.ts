@@ -1,5 +1,4 @@
-import type { Adapter, RunningService, RunOptions } from '@petstore/runtime';
-import { startService } from '@petstore/runtime';
+import { type Adapter, type RunningService, type RunOptions, startService } from '@petstore/runtime';
 import { docsPage } from '@petstore/runtime/docs';
 import { log } from '@petstore/runtime/log';
 import { openTelemetry } from '@petstore/runtime/opentelemetry';

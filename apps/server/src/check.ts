@@ -26,15 +26,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export async function runCheck(configuration: Configuration, environment: Environment): Promise<string> {
   const faults: string[] = [];
   let isOutdated = false;
-  const adapter = loadAdapter(configuration.SERVER).catch((error: unknown) => {
-    throw explain(error);
-  });
+  const adapter = loadAdapter(configuration.SERVER);
   const checkAdapter = () => checkEdge(configuration, adapter);
   for (const check of [checkAdapter, checkStore, checkPort, checkAdminPort]) {
     await check(configuration).catch((error: unknown) => {
       // A start brings the store up to date.
       if (error instanceof StoreError && error.code === 'migration-needed') isOutdated = true;
-      else faults.push(faultText(error));
+      else faults.push(faultText(explain(error)));
     });
   }
   if (faults.length > 0) throw new CommandError(faults.join('\n'));
@@ -48,10 +46,7 @@ async function checkEdge(configuration: Configuration, adapter: Promise<Adapter>
   const { serve } = await adapter;
   const gateway = await describingGateway(configuration);
   const tls = tlsFiles(configuration);
-  const host = await serve(gateway, tls && { tls }).catch((error: unknown) => {
-    throw explain(error, { listener: 'service', host: '127.0.0.1', port: 0 });
-  });
-  await host.close();
+  await (await serve(gateway, tls && { tls })).close();
 }
 
 async function checkStore(configuration: Configuration): Promise<void> {

@@ -40,11 +40,5 @@ export function listenOptions(configuration: Configuration): ServeOptions {
 }
 
 /** Where the certificate is; `undefined`: the port does not speak TLS. */
-export function tlsFiles({
-  TLS_CERT,
-  TLS_KEY,
-}: Pick<Configuration, 'TLS_CERT' | 'TLS_KEY'>): TlsFiles | undefined {
-  return TLS_CERT === undefined || TLS_KEY === undefined
-    ? undefined
-    : { certFile: TLS_CERT, keyFile: TLS_KEY };
-}
+export const tlsFiles = ({ TLS_CERT: certFile, TLS_KEY: keyFile }: Configuration): TlsFiles | undefined =>
+  certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };

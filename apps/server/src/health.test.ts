@@ -1,7 +1,7 @@
 import { StoreError } from '@petstore/core';
 import { describe, expect, test } from 'vitest';
 import { healthRoutes } from '@petstore/runtime/health';
-import { storeChecks } from './storeChecks.ts';
+import { storeChecks } from './storeFailure.ts';
 import { sharedServer } from './testing/newFolder.ts';
 
 const json = async (response: Response) => ({

@@ -44,11 +44,9 @@ async function runCommand(command: Command): Promise<void> {
   }
 }
 
-type ConfiguredCommand = Exclude<Command, { readonly run: 'help' | 'version' | 'read-tables' }>;
-
 /** @returns what is printed at the end; `undefined`: nothing */
 async function runConfigured(
-  command: ConfiguredCommand,
+  command: Exclude<Command, { readonly run: 'help' | 'version' | 'read-tables' }>,
   configuration: Configuration,
 ): Promise<string | undefined> {
   switch (command.run) {

@@ -8,7 +8,7 @@ import type { openConfiguredStore } from './configuredStore.ts';
 import { edgeOptions } from './edgeOptions.ts';
 import { type FirstKeyOptions, firstKeyNotice, makeFirstKey } from './firstKey.ts';
 import { apiKey, service } from './service.ts';
-import { storeChecks } from './storeChecks.ts';
+import { storeChecks } from './storeFailure.ts';
 
 /** Opens the store and makes the gateway: everything is wired here. */
 export async function startPetStore(

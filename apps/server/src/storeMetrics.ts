@@ -137,11 +137,11 @@ export function createStoreMetrics(collections: readonly CollectionDefinition[] 
 
 const canServe = (store: Pick<Store, 'ready'>): Promise<boolean> =>
   Promise.race([
+    sleep(readyMs, false, { ref: false }),
     (async () => store.ready())().then(
       () => true,
       () => false,
     ),
-    sleep(readyMs, false, { ref: false }),
   ]);
 
 function wrapCollection<Stored extends StoredRecord, Indexed extends string>(

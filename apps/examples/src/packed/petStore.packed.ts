@@ -31,9 +31,16 @@ describe.each(published)('@petstore/%s as it is published', (name) => {
     const built = [...files].filter((path) => /^dist\/.*\.js$/.test(path));
     expect(built.length).toBeGreaterThan(0);
     const sourceOf = (path: string) => path.replace(/^dist/, 'src').replace(/js$/, 'ts');
-    // Bundled of trpc-to-openapi: scripts/bundleGenerator.mjs.
-    const bundled = name === 'gateway' ? ['dist/openapi/generator.js'] : [];
-    expect(built.filter((path) => !files.has(sourceOf(path)))).toEqual(bundled);
+    const bundled = {
+      // Of trpc-to-openapi: scripts/bundleGenerator.mjs.
+      gateway: ['dist/openapi/generator.js'],
+      // What browsers load: scripts/buildPage.ts.
+      runtime: ['dist/docs/page/scalar.js', 'dist/docs/page/start.js'],
+      typegen: [],
+      core: [],
+      types: [],
+    };
+    expect(built.filter((path) => !files.has(sourceOf(path)))).toEqual(bundled[name]);
   });
 });
 
@@ -145,6 +152,46 @@ describe('with React Query, as the readme of @petstore/types has it', () => {
       jsx: 'automatic',
     });
     expect((await run('node', 'main.mjs')).stdout).toContain('<ul><li>Rex</li></ul>');
+  }, 120_000);
+});
+
+describe('with @petstore/runtime', () => {
+  it('the production server of the readme of @petstore/gateway compiles, and serves its docs page', async () => {
+    const { write, run } = await project(
+      '@petstore/gateway',
+      '@petstore/runtime',
+      '@trpc/server',
+      'zod',
+      'typescript',
+      '@types/node',
+    );
+    const programs = (await readReadme('packages/gateway/README.md')).blocks('ts');
+    const named = (name: string) => programs.find((program) => program.startsWith(`// ${name}\n`)) ?? '';
+    const server = named('production.ts').replace('3000', '0').replace('9090', '0');
+    await write({ 'router.ts': named('router.ts'), 'main.ts': server });
+    for (const resolution of resolutions) {
+      await write({ 'tsconfig.json': tsconfig(resolution, 'main.ts') });
+      await run('tsc');
+    }
+    await write({
+      'ask.ts': `
+        import { spawn } from 'node:child_process';
+        import { once } from 'node:events';
+        const child = spawn(process.execPath, ['main.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
+        let text = '';
+        for await (const chunk of child.stdout) {
+          text += chunk;
+          const listening = text.split('\\n').find((line) => line.includes('"msg":"listening"'));
+          if (listening === undefined || child.killed) continue;
+          const { origin } = JSON.parse(listening);
+          console.log((await fetch(origin + '/docs/scalar.js')).headers.get('content-encoding'));
+          child.kill();
+        }
+        if (child.exitCode === null) await once(child, 'exit');
+        console.log(child.exitCode);
+      `,
+    });
+    expect((await run('node', 'ask.ts')).stdout).toBe('gzip\n0\n');
   }, 120_000);
 });
 

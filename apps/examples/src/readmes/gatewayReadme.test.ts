@@ -36,6 +36,7 @@ test('names each of its programs', () => {
     'jwts.ts',
     'scopes.ts',
     'limits.ts',
+    'production.ts',
     'exports.ts',
     'orders.ts',
     'fieldErrors.ts',
@@ -50,8 +51,14 @@ test('names each of its programs', () => {
   ]);
 });
 
-test('the programs in the readme of @petstore/gateway compile', async () => {
-  const { compile } = await written();
+test('the programs in the readme of @petstore/gateway compile, and the server in that of @petstore/runtime', async () => {
+  const { write, compile } = await written();
+  const [service = ''] = (await readReadme('packages/runtime/README.md')).blocks('ts');
+  await write({
+    'service.ts': service,
+    'database.ts':
+      'export const openDatabase = async () => ({ ping: async () => {}, close: async () => {} });',
+  });
   await expect(compile()).resolves.toBeUndefined();
 });
 
@@ -66,6 +73,24 @@ test('its server and client run, and its curl lines answer what stands below the
   for (const [line, printed] of noCurl ? [] : lines) {
     expect([line, await shell(line.replace('3000', String(port)))]).toEqual([line, printed]);
   }
+});
+
+test('its production server, of at most 30 lines, has health, metrics and a docs page', async () => {
+  const { write, start, port, origin } = await written();
+  const { 'production.ts': program = '' } = programs(port);
+  expect(program.split('\n').length).toBeLessThanOrEqual(30);
+  const adminPort = await freePort();
+  // One process: with workers it listens before all of them have started, and they outlive the folder.
+  const replaced = program.replace('9090', String(adminPort)).replace('workers: 2', 'workers: 1');
+  await write({ 'production.ts': replaced });
+  await start('production.ts', port);
+  expect(await (await fetch(`${origin}/v1/books/1`)).json()).toEqual({ id: 1, title: 'Middlemarch' });
+  expect(await (await fetch(`${origin}/docs`)).text()).toContain('docs/scalar.js');
+  const admin = `http://127.0.0.1:${adminPort}`;
+  expect(await (await fetch(`${admin}/readyz`)).json()).toEqual({ status: 'ok' });
+  expect(await (await fetch(`${admin}/metrics`)).text()).toContain(
+    'gateway_calls_total{face="rest",operation="book"} 1\n',
+  );
 });
 
 test('its gateway.fetch answers a client without a port', async () => {
