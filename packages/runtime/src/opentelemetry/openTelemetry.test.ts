@@ -102,11 +102,11 @@ function recordingMeters() {
 }
 
 /** Registers an SDK, as a process does before it creates its gateway, and serves the router. */
-async function start(options: Partial<GatewayOptions<typeof router, never>> = {}) {
+async function start(options: Partial<GatewayOptions<typeof router, never>> = {}, { hasTraces = true } = {}) {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
   const meters = recordingMeters();
-  trace.setGlobalTracerProvider(provider);
+  if (hasTraces) trace.setGlobalTracerProvider(provider);
   metrics.setGlobalMeterProvider(meters.provider);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
@@ -296,6 +296,13 @@ describe('a request', () => {
     const started = await start({ publicUrl: 'https://pets.example' });
     await started.get('/v1/pets/7');
     expect(spanNamed(started, 'GET /v1/pets/{id}').attributes['url.scheme']).toBe('https');
+  });
+
+  it('has no ids where the SDK has metrics alone', async () => {
+    const started = await start({}, { hasTraces: false });
+    await started.get('/v1/pets/7', {});
+    const [exchange] = started.exchanges;
+    expect([exchange?.status, exchange?.trace]).toEqual([200, undefined]);
   });
 
   it('has the ids of its span in its exchange', async () => {

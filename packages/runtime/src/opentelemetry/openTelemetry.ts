@@ -35,7 +35,7 @@ const explicitBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.
 export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   const registered = (globalThis as { [registry]?: { trace?: unknown; metrics?: unknown } })[registry];
   if (registered?.trace === undefined && registered?.metrics === undefined) return undefined;
-  const { context, metrics, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } =
+  const { context, isSpanContextValid, metrics, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } =
     await import('@opentelemetry/api').catch((cause: unknown) => {
       throw new Error(
         'An OpenTelemetry SDK is registered, but @opentelemetry/api cannot be imported: install it beside @petstore/runtime.',
@@ -58,18 +58,23 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
     ...durationOptions,
   });
 
+  function idsOf(span: Span | undefined): TraceIds | undefined {
+    const ids = span?.spanContext();
+    return ids && isSpanContextValid(ids) ? { traceId: ids.traceId, spanId: ids.spanId } : undefined;
+  }
+
   /** A span of the server, and what runs within it. */
   class ServerSpan {
     readonly context: Context;
-    readonly trace: TraceIds;
+    /** `undefined` where only metrics are registered. */
+    readonly trace: TraceIds | undefined;
     readonly #span: Span;
     readonly #startedAt = performance.now();
 
     constructor(name: string, parent: Context, attributes: Attributes) {
       this.#span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
       this.context = trace.setSpan(parent, this.#span);
-      const { spanId, traceId } = this.#span.spanContext();
-      this.trace = { traceId, spanId };
+      this.trace = idsOf(this.#span);
     }
 
     /** @returns its duration in seconds */
@@ -91,7 +96,7 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
       this.#span = new ServerSpan(path, parent, { ...rpcAttributes(path), ...connection });
     }
 
-    get trace(): TraceIds {
+    get trace(): TraceIds | undefined {
       return this.#span.trace;
     }
 
@@ -130,7 +135,7 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
       activeRequests.add(1, this.#labels, this.#span.context);
     }
 
-    get trace(): TraceIds {
+    get trace(): TraceIds | undefined {
       return this.#span.trace;
     }
 
@@ -167,7 +172,7 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   return {
     begin: (observed) => new Observed(observed),
     logFields() {
-      const active = trace.getActiveSpan()?.spanContext();
+      const active = idsOf(trace.getActiveSpan());
       return active ? { trace_id: active.traceId, span_id: active.spanId } : {};
     },
   };
