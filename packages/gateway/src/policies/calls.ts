@@ -12,6 +12,8 @@ import { unlessItThrows, type CallTelemetry } from './telemetry.ts';
 /** Takes the outcomes of calls, outputs or `Failure`s. It may be called while a call is being started. */
 export interface OutcomeReceiver {
   settle(index: number, outcome: unknown): void;
+  /** Takes the outcome of a call that ended after its deadline, but for a stream. */
+  settleLate?(index: number, outcome: unknown): void;
 }
 
 /** Runs the calls of all protocols, as many at once as may be, each until its deadline and within its span. */
@@ -89,6 +91,7 @@ export class Calls {
     if (this.#deadlines.delete(pending)) pending.receiver.settle(pending.index, outcome);
     // A stream that comes after the deadline: nobody reads it.
     else if (isBodyStream(outcome)) void discardStream(outcome);
+    else pending.receiver.settleLate?.(pending.index, outcome);
   }
 }
 

@@ -414,16 +414,51 @@ describe('what is stored', () => {
 });
 
 describe('a call that does not end', () => {
+  /** Long enough for a busy machine to reserve a key. */
+  const callTimeoutMs = 400;
+
   it.each(['/v1/orders', '/trpc/order'])(
     'is 409 at %s after its deadline: whether it had an effect is unknown',
     async (target) => {
       const state = memoryState();
-      const { send, runs, gates } = await start({ callTimeoutMs: 250, idempotency: { state } });
+      const { send, runs, gates } = await start({ callTimeoutMs, idempotency: { state } });
       gates.set('book', new Promise(() => {}));
       expect((await send(target, { item: 'book' }, 'key-1')).status).toBe(504);
       const repeat = await send(target, { item: 'book' }, 'key-1');
       expect([repeat.status, repeat.headers.get('retry-after')]).toEqual([409, '1']);
       expect(runs).toHaveLength(1);
+    },
+  );
+
+  it.each(['/v1/orders', '/trpc/order'])(
+    'is replayed at %s where it ends after its deadline, as it ended',
+    async (target) => {
+      const { send, runs, gates } = await start({ callTimeoutMs });
+      const gate = Promise.withResolvers<void>();
+      gates.set('book', gate.promise);
+      expect((await send(target, { item: 'book' }, 'key-1')).status).toBe(504);
+      expect((await send(target, { item: 'book' }, 'key-1')).status).toBe(409);
+      gate.resolve();
+      await expect
+        .poll(async () => send(target, { item: 'book' }, 'key-1'))
+        .toMatchObject({ status: target === '/v1/orders' ? 201 : 200, isReplayed: true });
+      expect(runs).toHaveLength(1);
+    },
+  );
+
+  it.each(['/v1/orders', '/trpc/order'])(
+    'runs again at %s where it fails after its deadline',
+    async (target) => {
+      const { send, runs, gates } = await start({ callTimeoutMs });
+      const gate = Promise.withResolvers<void>();
+      gates.set('book', gate.promise);
+      expect((await send(target, { item: 'book' }, 'key-1')).status).toBe(504);
+      gates.delete('book');
+      gate.reject(new Error('It heeded its signal.'));
+      await expect
+        .poll(async () => (await send(target, { item: 'book' }, 'key-1')).status)
+        .toBe(target === '/v1/orders' ? 201 : 200);
+      expect(runs).toHaveLength(2);
     },
   );
 
@@ -434,7 +469,7 @@ describe('a call that does not end', () => {
       ...state,
       add: async (...entry) => (await state.add(...entry))?.replace(/"runsUntil":\d+/, '"runsUntil":0'),
     };
-    const crashed = await start({ callTimeoutMs: 250, idempotency: { state } });
+    const crashed = await start({ callTimeoutMs, idempotency: { state } });
     crashed.gates.set('book', new Promise(() => {}));
     await crashed.order('book', 'key-1');
     const { order, runs } = await start({ idempotency: { state: later } });

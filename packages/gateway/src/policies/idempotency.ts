@@ -152,11 +152,25 @@ export class Reservation {
 
   /** Stores the response of the call before it is sent. It never rejects: an error of the state is the request's `error`. */
   async complete(response: ResponseDraft, scope: RequestScope): Promise<void> {
-    // The call may still run: whether it takes effect is unknown, as of a process that ended.
-    if (scope.limit === 'call-timeout') return;
+    // The call may go on: `completeLate` follows once it ends.
+    if (scope.limit !== 'call-timeout') await this.#store(response, scope);
+  }
+
+  /**
+   * Stores the response of a call that ended after its deadline. It never rejects.
+   * @param response `undefined` where the call failed
+   */
+  async completeLate(response: ResponseDraft | undefined, scope: RequestScope): Promise<void> {
+    await this.#store(response, scope);
+  }
+
+  async #store(response: ResponseDraft | undefined, scope: RequestScope): Promise<void> {
     try {
-      if (response.status >= 500 || unstored.has(response.status)) return await this.release();
-      await this.#state.set(this.#key, this.#entryOf(response), this.#ttlMs);
+      if (response === undefined || response.status >= 500 || unstored.has(response.status)) {
+        await this.release();
+      } else {
+        await this.#state.set(this.#key, this.#entryOf(response), this.#ttlMs);
+      }
     } catch (cause) {
       scope.error ??= cause;
     }

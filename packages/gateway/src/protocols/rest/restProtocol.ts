@@ -139,6 +139,8 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   /** Its `Idempotency-Key`, where the procedure takes one. */
   #key: string | undefined = undefined;
   #reservation: Reservation | undefined = undefined;
+  /** Whether the call has ended after its deadline: 504 was the response. */
+  #isLate = false;
   #response: ResponseDraft | undefined = undefined;
   /** Resolves the promise of the response, where the caller waits for it. */
   #resolve: ((response: ResponseDraft) => void) | undefined = undefined;
@@ -283,6 +285,14 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     else this.#succeed(outcome);
   }
 
+  /** Stores the response of a call that was answered 504, for its repeats. */
+  settleLate(index: number, outcome: unknown): void {
+    if (this.#reservation === undefined) return;
+    this.#isLate = true;
+    if (outcome instanceof Failure) void this.#reservation.completeLate(undefined, this.#scope);
+    else this.settle(index, outcome);
+  }
+
   /** Parses an output by the schema of its status. */
   async #parse(output: unknown, responses: StatusResponses): Promise<void> {
     let parsed: unknown;
@@ -384,6 +394,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     if (this.#operation.output.kind === 'media') response.headers.push(vary);
     if (this.body instanceof Upload) this.#closeWith(response, this.body);
     if (this.#reservation === undefined) this.#end(response);
+    else if (this.#isLate) void this.#reservation.completeLate(response, this.#scope);
     else void this.#reservation.complete(response, this.#scope).then(() => this.#end(response));
   }
 

@@ -41,6 +41,17 @@ export class JsonResponse extends RequestCalls {
     if (this.#pending === 0) this.end();
   }
 
+  settleLate(index: number, outcome: unknown): void {
+    if (this.request.isBatchCall) return;
+    this.#outcomes[index] = outcome;
+    this.#items.length = 0;
+    this.#errors.length = 0;
+    this.#status = 0;
+    this.#bytes = undefined;
+    this.thrown = undefined;
+    this.endLate(!(outcome instanceof Failure));
+  }
+
   protected override get hasFailed(): boolean {
     return this.#outcomes.some((outcome) => outcome instanceof Failure);
   }

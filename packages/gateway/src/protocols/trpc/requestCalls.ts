@@ -114,6 +114,11 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
   }
 
+  /** Stores the response of a single call that was answered 504, for its repeats. */
+  protected endLate(hasOutcome: boolean): void {
+    void this.#reservation?.completeLate(hasOutcome ? this.#written() : undefined, this.scope);
+  }
+
   /** Ends the request with what `write` returns or throws. */
   protected end(): void {
     const answer = this.#written();
