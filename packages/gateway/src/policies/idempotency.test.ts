@@ -88,6 +88,14 @@ function createOrders() {
       .meta({ idempotencyKey: true })
       .input(z.object({ text: z.string() }))
       .mutation(() => ({ run: runs.push('note') })),
+    invalid: t.procedure
+      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/invalid' } })
+      .output(z.object({ run: z.string() }))
+      .mutation(() => ({ run: runs.push('invalid') }) as never),
+    huge: t.procedure
+      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/huge' } })
+      .output(z.any())
+      .mutation(() => ({ run: BigInt(runs.push('huge')) })),
     fax: t.procedure
       .meta({ idempotencyKey: true })
       .input(z.instanceof(FormData))
@@ -353,6 +361,17 @@ describe('what is stored', () => {
     }
   });
 
+  it.each(['/v1/invalid', '/trpc/invalid', '/v1/huge', '/trpc/huge'])(
+    'the 500 for an output that %s returned is: a repeat would do the same twice',
+    async (target) => {
+      const { send, runs } = await start();
+      const first = await send(target, undefined, 'key-1');
+      const repeat = await send(target, undefined, 'key-1');
+      expect([first.status, repeat.status, repeat.isReplayed]).toEqual([500, 500, true]);
+      expect(runs).toHaveLength(1);
+    },
+  );
+
   it('a response larger than maxBytes is not, and its repeats are 409 without Retry-After', async () => {
     const { send, runs } = await start({ idempotency: { maxBytes: 500 } });
     const bytes = Array.from({ length: 600 }, () => 1);
@@ -447,6 +466,22 @@ describe('a call that does not end', () => {
   );
 
   it.each(['/v1/orders', '/trpc/order'])(
+    'is 409 at %s after its deadline also where its client disconnected before',
+    async (target) => {
+      const { gateway, send, runs, gates } = await start({ callTimeoutMs: 250 });
+      gates.set('book', new Promise(() => {}));
+      const client = new AbortController();
+      const first = send(target, { item: 'book' }, 'key-1', { signal: client.signal });
+      await expect.poll(() => runs).toHaveLength(1);
+      client.abort();
+      await expect(first).rejects.toThrow('aborted');
+      await expect.poll(() => gateway.callsInFlight()).toBe(0);
+      expect((await send(target, { item: 'book' }, 'key-1')).status).toBe(409);
+      expect(runs).toHaveLength(1);
+    },
+  );
+
+  it.each(['/v1/orders', '/trpc/order'])(
     'runs again at %s where it fails after its deadline',
     async (target) => {
       const { send, runs, gates } = await start({ callTimeoutMs });
@@ -461,6 +496,19 @@ describe('a call that does not end', () => {
       expect(runs).toHaveLength(2);
     },
   );
+
+  it('keeps its key for as long as it may run, also where ttlMs is less', async () => {
+    const { order, runs, gates } = await start({ idempotency: { ttlMs: 20 } });
+    const gate = Promise.withResolvers<void>();
+    gates.set('book', gate.promise);
+    const first = order('book', 'key-1');
+    await expect.poll(() => runs).toHaveLength(1);
+    await sleep(30);
+    expect((await order('book', 'key-1')).status).toBe(409);
+    gate.resolve();
+    await first;
+    expect(runs).toHaveLength(1);
+  });
 
   it('is 409 without Retry-After once its lease has ended, as after a crash of its process', async () => {
     const state = memoryState();

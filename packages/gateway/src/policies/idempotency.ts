@@ -4,7 +4,9 @@ import { headersOf, isBodyStream, type Header } from '../http/response.ts';
 import { ResponseDraft } from '../http/responseDraft.ts';
 import { utf8Length } from '../http/utf8.ts';
 import { clientError } from '../procedures/clientError.ts';
+import { outputError } from '../procedures/compile.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
+import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { Calls } from './calls.ts';
 import { requirePositiveIntegers, type Limits } from './limits.ts';
@@ -112,11 +114,13 @@ export class Idempotency<Identity> {
       bodyDigest(body).then((digest) => digestOf(JSON.stringify([scope.protocol, head, digest]))),
     ]);
     const [stateKey, fingerprint] = await digests;
-    const leaseMs = Math.min((procedure.deadlineMs ?? this.#callTimeoutMs) + marginMs, this.#ttlMs);
+    const ownMs = (procedure.deadlineMs ?? this.#callTimeoutMs) + marginMs;
+    const leaseMs = ownMs < Infinity ? ownMs : this.#ttlMs;
     const entry: Entry = { fingerprint, runsUntil: Date.now() + leaseMs };
     let existing: string | undefined;
     try {
-      existing = await this.#state.add(stateKey, JSON.stringify(entry), this.#ttlMs);
+      // At least as long as the call may run: it would run twice otherwise.
+      existing = await this.#state.add(stateKey, JSON.stringify(entry), Math.max(leaseMs, this.#ttlMs));
     } catch (cause) {
       throw unavailable(cause);
     }
@@ -141,6 +145,7 @@ export class Reservation {
   readonly #fingerprint: string;
   readonly #ttlMs: number;
   readonly #maxBytes: number;
+  #outcome: unknown = undefined;
 
   constructor(state: State, key: string, fingerprint: string, ttlMs: number, maxBytes: number) {
     this.#state = state;
@@ -150,10 +155,15 @@ export class Reservation {
     this.#maxBytes = maxBytes;
   }
 
+  /** Takes the outcome of the call: its output, or a `Failure`. */
+  settle(outcome: unknown): void {
+    this.#outcome = outcome;
+  }
+
   /** Stores the response of the call before it is sent. It never rejects: an error of the state is the request's `error`. */
   async complete(response: ResponseDraft, scope: RequestScope): Promise<void> {
     // The call may go on: `completeLate` follows once it ends.
-    if (scope.limit !== 'call-timeout') await this.#store(response, scope);
+    if (!isTimeout(this.#outcome)) await this.#store(response, scope);
   }
 
   /**
@@ -165,12 +175,12 @@ export class Reservation {
   }
 
   async #store(response: ResponseDraft | undefined, scope: RequestScope): Promise<void> {
+    const status = response?.status ?? 500;
+    // An error behind the procedure, such as of an output that cannot be written, does not say that nothing was done.
+    const hasRun = (status === 500 || status === 499) && hasReturned(this.#outcome);
     try {
-      if (response === undefined || response.status >= 500 || unstored.has(response.status)) {
-        await this.release();
-      } else {
-        await this.#state.set(this.#key, this.#entryOf(response), this.#ttlMs);
-      }
+      if (!hasRun && (status >= 500 || unstored.has(status))) await this.release();
+      else if (response) await this.#state.set(this.#key, this.#entryOf(response), this.#ttlMs);
     } catch (cause) {
       scope.error ??= cause;
     }
@@ -195,6 +205,13 @@ export class Reservation {
     return utf8Length(entry) > this.#maxBytes ? JSON.stringify(unstorable) : entry;
   }
 }
+
+const isTimeout = (outcome: unknown) =>
+  outcome instanceof Failure && outcome.error instanceof LimitError && outcome.error.limit === 'call-timeout';
+
+/** Whether the procedure returned an output, be it an invalid one. */
+const hasReturned = (outcome: unknown) =>
+  !(outcome instanceof Failure) || outcome.error.message === outputError;
 
 const release = async (begun: Reservation | ResponseDraft) => {
   if (begun instanceof Reservation) await begun.release();

@@ -80,8 +80,11 @@ function mergeInput(run: StageRun, parsed: unknown): void {
 
 const outputStep = (parser: Parser): Step => ({ run: parseStep(parser), onError: badOutput });
 
-const badOutput = (cause: unknown) =>
-  new TRPCError({ message: 'Output validation failed', code: 'INTERNAL_SERVER_ERROR', cause });
+/** What tRPC says of an output that is invalid: the procedure returned it. */
+export const outputError = 'Output validation failed';
+
+export const badOutput = (cause: unknown) =>
+  new TRPCError({ message: outputError, code: 'INTERNAL_SERVER_ERROR', cause });
 
 /** As `outputStep`, for the data of a middleware's result. */
 function resultSteps(parser: Parser): readonly Step[] {

@@ -19,6 +19,7 @@ import type { Target } from '../../policies/policy.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { scopeRejection } from '../../policies/scopes.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
+import { badOutput } from '../../procedures/compile.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import type { Protocol } from '../protocol.ts';
 import { byteContent } from './byteContent.ts';
@@ -279,6 +280,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   settle(_index: number, outcome: unknown): void {
     const { output } = this.#operation;
+    this.#reservation?.settle(outcome);
     if (outcome instanceof Failure) this.#fail(outcome.error);
     else if (output.kind === 'events') void this.#streamEvents(outcome, output.parse);
     else if (output.kind !== 'bytes' && output.responses) void this.#parse(outcome, output.responses);
@@ -289,6 +291,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   settleLate(index: number, outcome: unknown): void {
     if (this.#reservation === undefined) return;
     this.#isLate = true;
+    this.#reservation.settle(outcome);
     if (outcome instanceof Failure) void this.#reservation.completeLate(undefined, this.#scope);
     else this.settle(index, outcome);
   }
@@ -300,8 +303,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
       const status = statusOf(this.#operation, output, this.#scope.reply);
       parsed = await responses.get(status)?.parse(output);
     } catch (cause) {
-      const message = 'Output validation failed';
-      return this.#fail(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message, cause }));
+      return this.#fail(badOutput(cause));
     }
     this.#succeed(parsed);
   }

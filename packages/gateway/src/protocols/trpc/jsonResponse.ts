@@ -41,7 +41,7 @@ export class JsonResponse extends RequestCalls {
     if (this.#pending === 0) this.end();
   }
 
-  settleLate(index: number, outcome: unknown): void {
+  override settleLate(index: number, outcome: unknown): void {
     if (this.request.isBatchCall) return;
     this.#outcomes[index] = outcome;
     this.#items.length = 0;

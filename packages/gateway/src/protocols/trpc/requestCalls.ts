@@ -114,6 +114,9 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
   }
 
+  /** Takes the outcome of a call that ended after its deadline. */
+  settleLate(_index: number, _outcome: unknown): void {}
+
   /** Stores the response of a single call that was answered 504, for its repeats. */
   protected endLate(hasOutcome: boolean): void {
     void this.#reservation?.completeLate(hasOutcome ? this.#written() : undefined, this.scope);
@@ -217,8 +220,8 @@ export abstract class RequestCalls implements OutcomeReceiver {
     this.#resolve?.(answer);
   }
 
-  #start(procedure: Procedure, index: number): void {
-    this.settings.calls.start(procedure, this.#context, this.request, index, this.callScope(), this);
+  #start(procedure: Procedure, index: number, receiver: OutcomeReceiver = this): void {
+    this.settings.calls.start(procedure, this.#context, this.request, index, this.callScope(), receiver);
   }
 
   /** Starts a single call, unless it is a repeat. */
@@ -235,7 +238,16 @@ export abstract class RequestCalls implements OutcomeReceiver {
       else if (begun instanceof ResponseDraft) this.#end(begun);
       else {
         this.#reservation = begun;
-        this.#start(procedure, 0);
+        this.#start(procedure, 0, {
+          settle: (index, outcome) => {
+            begun.settle(outcome);
+            this.settle(index, outcome);
+          },
+          settleLate: (index, outcome) => {
+            begun.settle(outcome);
+            this.settleLate(index, outcome);
+          },
+        });
       }
     });
   }
