@@ -1,6 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { lives } from '@petstore/testing/lives';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createWorkers } from './workers.ts';
@@ -85,4 +87,24 @@ test('workers are not ready while the only one that listens is stopping, and its
   process.kill(pid, 'SIGTERM');
   await until(() => expect(workers.ready()).rejects.toThrow('The service is not ready'));
   expect(lives(pid)).toBe(true);
+});
+
+test('what workers have answered is not kept for as long as they live', async () => {
+  const { workers } = await scriptedWorkers(`
+    process.on('message', ({ type, id }) => process.send({ type, id, metrics: [] }));
+    ${listens}
+  `);
+  await workers.start(() => {});
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, async () => {
+      const [told] = await workers.metrics();
+      return told && new WeakRef(told.metrics);
+    }),
+  );
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  await until(() => {
+    collect();
+    expect(answers.filter((answer) => answer?.deref() !== undefined)).toHaveLength(0);
+  });
 });

@@ -38,6 +38,8 @@ interface Worker {
   readonly shortLives: number;
   readonly startedAt: number;
   readonly ended: Promise<void>;
+  /** What waits for an answer of it, by id. */
+  readonly asked: Map<number, (answer?: Answer) => void>;
   isListening: boolean;
   isReplaced: boolean;
 }
@@ -74,7 +76,6 @@ export interface Workers {
  */
 export function createWorkers({ count, port, log, onEnded, missing }: WorkersOptions): Workers {
   const workers = new Set<Worker>();
-  const asked = new Map<number, (answer: Answer) => void>();
   let askedCount = 0;
   let startedCount = 0;
   let reloadedAt = -Infinity;
@@ -93,6 +94,7 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
       shortLives,
       startedAt: performance.now(),
       ended: ending(child),
+      asked: new Map(),
       isListening: false,
       isReplaced: false,
     };
@@ -114,11 +116,12 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
             return replace(worker);
           case 'metrics':
           case 'ready':
-            return asked.get(message.id)?.(message);
+            return worker.asked.get(message.id)?.(message);
         }
       });
       void worker.ended.then(() => {
         workers.delete(worker);
+        for (const settle of worker.asked.values()) settle();
         onEnded?.(worker.number);
         const { exitCode: code, signalCode: signal } = child;
         // At a stop what ends in order says so itself, and where the first one cannot start, the start does.
@@ -201,14 +204,22 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
     return stopped.filter(({ child, isListening }) => isListening && child.exitCode !== 0).length;
   }
 
-  /** @returns `undefined` where it does not answer in time, or has ended */
-  async function ask({ child, ended }: Worker, type: ToWorker['type']): Promise<Answer | undefined> {
+  /**
+   * No `Promise.race` with `ended`: that would keep every answer for as long as the worker lives (V8).
+   * @returns `undefined` where it does not answer in time, or has ended
+   */
+  function ask({ asked, child }: Worker, type: ToWorker['type']): Promise<Answer | undefined> {
     const id = ++askedCount;
-    const answer = new Promise<Answer>((resolve) => asked.set(id, resolve));
-    child.send({ type, id } satisfies ToWorker, () => {});
-    const given = await Promise.race([answer, ended, sleep(answerMs, undefined, { ref: false })]);
-    asked.delete(id);
-    return given ?? undefined;
+    return new Promise((resolve) => {
+      const settle = (answer?: Answer) => {
+        clearTimeout(timer);
+        asked.delete(id);
+        resolve(answer);
+      };
+      const timer = setTimeout(settle, answerMs).unref();
+      asked.set(id, settle);
+      child.send({ type, id } satisfies ToWorker, () => {});
+    });
   }
 
   async function metrics(): Promise<ToldMetrics[]> {
