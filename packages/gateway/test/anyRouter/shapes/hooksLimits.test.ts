@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { createGateway, memoryState, type State } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
+import { z } from 'zod';
 import { needs } from '../../servers.ts';
 import { aborted, costly, slow, t } from './hooks.ts';
 import { startShape } from './startShape.ts';
@@ -117,6 +119,33 @@ it('two gateways with one state count together, over REST, tRPC and WebSockets',
 const keyed = t.router({
   pay: t.procedure.meta({ idempotencyKey: 'required' }).mutation(() => 'paid'),
   note: t.procedure.meta({ idempotencyKey: true }).mutation(() => 'noted'),
+  print: t.procedure
+    .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/prints', successStatus: 201 } })
+    .input(z.object({ text: z.string() }))
+    .output(z.object({ run: z.string(), length: z.int() }))
+    .mutation(({ input }) => ({ run: randomUUID(), length: input.text.length })),
+});
+
+it('the response to an Idempotency-Key is replayed over a port, over REST and tRPC, whatever came in between', async () => {
+  const { origin, server } = await startShape(keyed);
+  const print = async (target: string, key: string, text: string) => {
+    const response = await server.fetch(`${origin}${target}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify({ text }),
+    });
+    return [response.status, response.headers.get('idempotent-replayed'), await response.text()] as const;
+  };
+  for (const target of ['/v1/prints', '/trpc/print']) {
+    // One arrives in many pieces, and others follow it on its connection.
+    const texts = ['a', 'b'.repeat(300_000), 'c'];
+    const all = () => Promise.all(texts.map((text) => print(target, `${target}-${text[0]}`, text)));
+    const first = await all();
+    const repeats = await all();
+    expect(repeats).toEqual(first.map(([status, , body]) => [status, 'true', body]));
+    expect(first.map(([, replayed]) => replayed)).toEqual([null, null, null]);
+    expect((await print(target, `${target}-a`, 'b'))[0]).toBe(422);
+  }
 });
 
 it('a call on a WebSocket of a procedure that requires an Idempotency-Key is 400: a message has no headers', async () => {
