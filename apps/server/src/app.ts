@@ -1,4 +1,4 @@
-import { type Adapter, type RunningService, type RunOptions, startService } from '@petstore/runtime';
+import { type Adapter, type RunOptions, startService } from '@petstore/runtime';
 import { docsPage } from '@petstore/runtime/docs';
 import { log } from '@petstore/runtime/log';
 import { openTelemetry } from '@petstore/runtime/opentelemetry';
@@ -49,10 +49,7 @@ export async function serviceOptions(
 /**
  * Starts the service in this process. It listens also while its database is away, and is ready when that comes.
  * @throws {StoreError} where the data folder cannot be used, or the connection string cannot be right
- * @throws {ConfigurationError} where `SERVER` has no binary, the address or the port cannot be had, or the certificate
- * cannot be served
+ * @throws {ConfigurationError} where what a variable names cannot be used
  */
-export const startServer = async (
-  configuration: Configuration,
-  options?: StartOptions,
-): Promise<RunningService> => startService(await serviceOptions(configuration, options));
+export const startServer = async (configuration: Configuration, options?: StartOptions) =>
+  startService(await serviceOptions(configuration, options));

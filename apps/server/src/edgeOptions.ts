@@ -4,10 +4,10 @@ import type { ServeOptions, TlsFiles } from '@petstore/gateway/listen';
 import type { Configuration } from './configuration.ts';
 import type { service } from './service.ts';
 
-type EdgeOptions = Partial<GatewayOptions<typeof service.router, KeyIdentity>>;
-
 /** What the configuration has for the gateway: who may call, and how much. */
-export function edgeOptions(configuration: Configuration): EdgeOptions {
+export function edgeOptions(
+  configuration: Configuration,
+): Partial<GatewayOptions<typeof service.router, KeyIdentity>> {
   const { CORS_ORIGINS, FAILED_ATTEMPTS, PUBLIC_URL, RATE_LIMIT, TRUST_PROXY } = configuration;
   return {
     maxBodyBytes: configuration.MAX_BODY_BYTES,

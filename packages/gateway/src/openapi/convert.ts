@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { regexes } from 'zod/v4/core';
 import { isExact } from '../http/exactNumber.ts';
 import { reject } from './unservable.ts';
 import { innermost, maxDepth } from './zodSchema.ts';
@@ -32,7 +33,7 @@ export interface ParameterConverter extends Converter {
 export const integerText = /^-?\d+$/;
 const numberText = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 /** As `z.iso.datetime({ offset: true })`, which builds an error for each text that does not match. */
-const dateText = z.core.regexes.datetime({ offset: true });
+const dateText = regexes.datetime({ offset: true });
 
 /** The date of a date-time in the form of RFC 3339; `undefined` for any other text. */
 export const dateOf = (value: string): Date | undefined =>

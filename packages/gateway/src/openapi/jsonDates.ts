@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { $ZodAsyncError } from 'zod/v4/core';
 import { isObject } from '../http/isObject.ts';
 import { dateOf } from './convert.ts';
 import { inspectJson } from './jsonable.ts';
@@ -98,7 +99,7 @@ function accepts(schema: z.core.$ZodType, value: unknown): boolean {
     payload.catch(() => undefined);
     return true;
   } catch (cause) {
-    return cause instanceof z.core.$ZodAsyncError;
+    return cause instanceof $ZodAsyncError;
   }
 }
 

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { z } from 'zod';
+import { util } from 'zod/v4/core';
 import english from 'zod/v4/locales/en.js';
 import { isZod } from './isZod.ts';
 import type { StandardIssue } from './standardSchema.ts';
@@ -87,7 +87,7 @@ function issueMessage(issue: InputIssue): string {
   }
   if (englishMessage(issue) !== message) return message;
   if (code === 'invalid_value' && Array.isArray(values) && values.length > 1) {
-    return `must be one of ${z.core.util.joinValues(values, ', ')}`;
+    return `must be one of ${util.joinValues(values, ', ')}`;
   }
   if (code === 'invalid_union') return unionMessage(issue) ?? message;
   const isNumeric = ['number', 'int', 'bigint', 'date'].includes(String(issue['origin']));
@@ -122,7 +122,7 @@ function expectedBy(issue: InputIssue): string | undefined {
   }
   if (code !== 'invalid_value' || !Array.isArray(values) || englishMessage(issue) !== message)
     return undefined;
-  return `${values.length > 1 ? 'one of ' : ''}${z.core.util.joinValues(values, ', ')}`;
+  return `${values.length > 1 ? 'one of ' : ''}${util.joinValues(values, ', ')}`;
 }
 
 const nouns: Readonly<Record<string, string | undefined>> = {
