@@ -59,6 +59,19 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     await expect.poll(async () => (await other.take('a', 0, bucket)).left, { timeout: 5000 }).toBe(999);
   });
 
+  it('a process leases no tokens that are too few for what it was asked for, and none to read a bucket', async () => {
+    const { db } = await newDatabase();
+    const [one, other] = [await mongodbState({ db }), await mongodbState({ db })];
+    onTestFinished(async () => void (await Promise.all([one.close(), other.close()])));
+    const bucket = { size: 10, windowMs: 3_600_000 };
+    await one.take('a', 4, bucket);
+    expect(await one.take('a', 7, bucket)).toMatchObject({ isTaken: false, left: 6 });
+    expect(await other.take('a', 6, bucket)).toMatchObject({ isTaken: true, left: 0 });
+    const large = { size: 1000, windowMs: 3_600_000 };
+    await one.take('b', 0, large);
+    expect(await other.take('b', 1000, large)).toMatchObject({ isTaken: true, left: 0 });
+  });
+
   // What four states in one process do is above: four processes take seconds to start.
   it.skipIf(process.env['PETSTORE_TESTS'] === undefined)(
     'four processes accept 1,000 calls of a limit of 1,000, within 5%',

@@ -100,8 +100,8 @@ class Lease {
   /** When that was, and when a token was last used. */
   knownAt = -Infinity;
   usedAt = Date.now();
-  /** What the calls that wait need together. */
-  wanted = 0;
+  /** What each of the calls needs that wait. */
+  readonly waiting: number[] = [];
   pending: Promise<void> | undefined = undefined;
 
   constructor(id: string, bucket: Bucket) {
@@ -162,7 +162,7 @@ class Leases {
   }
 
   async #lease(lease: Lease, count: number): Promise<Taken> {
-    lease.wanted += count;
+    lease.waiting.push(count);
     try {
       for (;;) {
         lease.pending ??= this.#extend(lease).finally(() => {
@@ -173,7 +173,7 @@ class Leases {
         if (taken) return taken;
       }
     } finally {
-      lease.wanted -= count;
+      lease.waiting.splice(lease.waiting.indexOf(count), 1);
     }
   }
 
@@ -187,7 +187,7 @@ class Leases {
       const before = isKnown ? lease.fullAt : (await rows.findOne({ _id }))?.fullAt;
       const now = Date.now() - epoch;
       const { left } = takeTokens(before, 0, bucket, now).taken;
-      const block = Math.min(left, Math.max(lease.wanted - lease.tokens, Math.floor(left / part)));
+      const block = blockOf(lease, left);
       const { fullAt } = takeTokens(before, block, bucket, now);
       const row = { fullAt, expiresAt: new Date(epoch + fullAt) };
       if (block > 0) {
@@ -199,7 +199,8 @@ class Leases {
       }
       lease.tokens += block;
       lease.fullAt = fullAt;
-      lease.knownAt = lease.usedAt = Date.now();
+      lease.knownAt = Date.now();
+      if (block > 0) lease.usedAt = lease.knownAt;
       return;
     }
     throw new Error(`The bucket was changed by others ${attempts} times in a row.`);
@@ -226,6 +227,13 @@ class Leases {
       // They come back by themselves while the window passes.
     }
   }
+}
+
+/** How many tokens to lease: none where that would be too few for every call that waits. */
+function blockOf({ tokens, waiting }: Lease, left: number): number {
+  const needed = waiting.reduce((sum, count) => sum + count, 0) - tokens;
+  if (needed <= 0 || Math.min(...waiting) > tokens + left) return 0;
+  return Math.min(left, Math.max(needed, Math.floor(left / part)));
 }
 
 async function isInserted(rows: Rows, row: Row): Promise<boolean> {
