@@ -196,6 +196,12 @@ describe('a process', () => {
 
   test.each([
     ['workers: 0', 'workers is 0; it must be a positive integer or "auto".'],
+    ['listen: { port: 70_000 }, workers: 2', 'port is 70000; it must be a whole number from 0 to 65535.'],
+    ['start: () => {}', 'start returned undefined; it must return { gateway }'],
+    [
+      'start: () => ({ gateway: {}, checks: { db: 1 } })',
+      'The check db is 1; it must be a function that throws where it fails.',
+    ],
     ["listen: { host: '192.0.2.1' }", '192.0.2.1 is not an address of this machine'],
     ["listen: { host: '192.0.2.1' }, workers: 2", '192.0.2.1 is not an address of this machine'],
   ])('with %s says so, and ends with code 1', async (options, sentence) => {
@@ -203,6 +209,26 @@ describe('a process', () => {
       `server: 'node', start: () => ({ gateway: { handle() {}, procedures: [] } }), ${options}`,
     );
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(sentence) });
+  });
+
+  test('with options that run does not have, or cannot use, says so of each, and ends with code 1', async () => {
+    const { code, stderr } = await ranService(
+      `worker: 2, start: 1, server: 'uwss', log() {}, docs() {}, telemetry: {}, admin: { metrics() {}, ports: 1 }`,
+    );
+    expect({ code, stderr: stderr.trim().split('\n') }).toEqual({
+      code: 1,
+      stderr: [
+        '"worker" is not an option of run; did you mean "workers"?',
+        'The option start of run is 1; it must be a function that returns { gateway }.',
+        'The option server of run is "uwss"; it must be "auto", "uws", "node" or an adapter: { server, serve }.',
+        'The option log of run is a function; it must be log() of @petstore/runtime/log.',
+        'The option telemetry of run is an object; it must be openTelemetry of @petstore/runtime/opentelemetry, without a call.',
+        'The option docs of run is a function; it must be docsPage() of @petstore/runtime/docs.',
+        '"ports" is not an option of admin; did you mean "port"?',
+        'The option admin.port of run is undefined; it must be an integer from 0 to 65535.',
+        'The option admin.metrics of run is a function; it must be metrics() of @petstore/runtime/metrics.',
+      ],
+    });
   });
 });
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exchange } from '@petstore/gateway';
 import type { Listening } from '@petstore/gateway/listen';
 import { type Adapter, loadAdapter } from './adapter.ts';
+import { checkRunOptions, checkStarted } from './checkRunOptions.ts';
 import { countByExecution } from './countByExecution.ts';
 import { type Checks, failedCheck, healthRoutes } from './health/healthRoutes.ts';
 import type { MetricsSnapshot } from './metrics/family.ts';
@@ -53,6 +54,7 @@ type Closer = Parameters<StartContext['onClose']>[0];
  * for all others.
  */
 export async function startService(options: RunOptions, worker?: WorkerRole): Promise<RunningService> {
+  checkRunOptions(options);
   const { admin, explain = (error) => error, expectedErrors } = options;
   const { server, serve } = await adapterOf(options);
   const telemetry = await options.telemetry?.();
@@ -87,6 +89,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
       onClose: (close) => void closers.push(close),
       fail,
     });
+    checkStarted(started);
     const { gateway } = started;
     checks = started.checks ?? {};
     const { host = '127.0.0.1', port = 0, tls } = options.listen ?? {};

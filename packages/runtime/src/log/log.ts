@@ -1,4 +1,5 @@
-import type { LevelWithSilent } from 'pino';
+import { namesOf, shown, unknownNames } from '@petstore/gateway/listen';
+import { type LevelWithSilent, levels } from 'pino';
 import type { LogPart } from '../parts.ts';
 import { openLog } from './openLog.ts';
 import { requestLog, type RequestLogOptions } from './requestLog.ts';
@@ -8,10 +9,29 @@ export interface LogOptions extends Partial<RequestLogOptions> {
   readonly level?: LevelWithSilent;
 }
 
-/** Logs to stdout, a JSON object per line, the requests as `requests` says (default: `errors`). */
-export const log = ({ level = 'info', requests = 'errors', kindOf }: LogOptions = {}): LogPart => ({
-  open({ fields, isShared }) {
-    const opened = openLog({ level, isShared, fields });
-    return { log: opened, requests: requestLog(opened, { requests, kindOf }), end: opened.end };
-  },
-});
+const names = namesOf<LogOptions>({ level: true, requests: true, kindOf: true });
+
+/**
+ * Logs to stdout, a JSON object per line, the requests as `requests` says (default: `errors`).
+ * @throws {RangeError} for an unknown option, level or `requests`
+ */
+export function log(options: LogOptions = {}): LogPart {
+  const { level = 'info', requests = 'errors', kindOf } = options;
+  const faults = [
+    ...unknownNames('log', options, names),
+    ...unlessOneOf('level', level, [...Object.keys(levels.values), 'silent']),
+    ...unlessOneOf('requests', requests, ['errors', 'all', 'none']),
+  ];
+  if (faults.length > 0) throw new RangeError(faults.join('\n'));
+  return {
+    open({ fields, isShared }) {
+      const opened = openLog({ level, isShared, fields });
+      return { log: opened, requests: requestLog(opened, { requests, kindOf }), end: opened.end };
+    },
+  };
+}
+
+function unlessOneOf(name: string, value: string, expected: readonly string[]): readonly string[] {
+  if (expected.includes(value)) return [];
+  return [`The option ${name} of log is ${shown(value)}; it must be one of ${expected.join(', ')}.`];
+}

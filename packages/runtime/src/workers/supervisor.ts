@@ -1,4 +1,5 @@
 import { reservePort } from '@petstore/gateway/listen';
+import { checkRunOptions } from '../checkRunOptions.ts';
 import { healthRoutes } from '../health/healthRoutes.ts';
 import { openAdmin } from '../openAdmin.ts';
 import type { RunOptions } from '../options.ts';
@@ -20,6 +21,7 @@ const graceMs = 200;
  * @throws {StartError} where the workers cannot start
  */
 export async function startWorkers(options: RunOptions, count: number): Promise<Stoppable> {
+  checkRunOptions(options);
   const { admin, explain = (error) => error, missing = () => undefined } = options;
   const { host = '127.0.0.1', port = 0, tls } = options.listen ?? {};
   const reserved = await reservePort(host, port).catch((error: unknown) => {

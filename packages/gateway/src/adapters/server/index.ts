@@ -1,5 +1,12 @@
 // What `/uws` and `/node` have in common, without either.
 export { ListenError } from './listenError.ts';
 export { reservePort, type ReservedPort } from './reservePort.ts';
-export type { CloseOptions, Listening, ServeOptions } from './serveOptions.ts';
+export {
+  checkOptions as checkServeOptions,
+  type CloseOptions,
+  type Listening,
+  type ServeOptions,
+} from './serveOptions.ts';
 export { CertificateError, type TlsFiles } from './tlsFiles.ts';
+// For the options of what serves a gateway, such as `run` of `@petstore/runtime`.
+export { namesOf, shown, unknownNames } from '../../http/unknownNames.ts';

@@ -1,0 +1,97 @@
+import { checkServeOptions, namesOf, shown, unknownNames } from '@petstore/gateway/listen';
+import type { AdminOptions, RunOptions, Started } from './options.ts';
+import { StartError } from './signals/startError.ts';
+
+const names = namesOf<RunOptions>({
+  start: true,
+  server: true,
+  listen: true,
+  log: true,
+  telemetry: true,
+  docs: true,
+  admin: true,
+  workers: true,
+  missing: true,
+  explain: true,
+  expectedErrors: true,
+});
+
+const adminNames = namesOf<AdminOptions>({ host: true, port: true, metrics: true });
+
+const startedNames = namesOf<Started>({
+  gateway: true,
+  checks: true,
+  metrics: true,
+  logged: true,
+  onListening: true,
+});
+
+/** @throws {StartError} for an unknown option, and for a value that `run` cannot use, with a line for each */
+export function checkRunOptions(options: RunOptions): void {
+  if (!isObject(options)) {
+    throw new StartError(`run takes an object of options, not ${shown(options)}: run({ start }).`);
+  }
+  const { start, server = 'auto', listen = {}, log, telemetry, docs, admin } = options;
+  const faults = [...unknownNames('run', options, names)];
+  const expect = (isMet: boolean, name: string, value: unknown, expected: string) => {
+    if (!isMet) faults.push(`The option ${name} of run is ${shown(value)}; it must be ${expected}.`);
+  };
+  expect(isFunction(start), 'start', start, 'a function that returns { gateway }');
+  expect(
+    ['auto', 'uws', 'node'].some((name) => name === server) || hasMethod(server, 'serve'),
+    'server',
+    server,
+    '"auto", "uws", "node" or an adapter: { server, serve }',
+  );
+  expect(log === undefined || hasMethod(log, 'open'), 'log', log, 'log() of @petstore/runtime/log');
+  expect(
+    telemetry === undefined || isFunction(telemetry),
+    'telemetry',
+    telemetry,
+    'openTelemetry of @petstore/runtime/opentelemetry, without a call',
+  );
+  expect(docs === undefined || isObject(docs), 'docs', docs, 'docsPage() of @petstore/runtime/docs');
+  if (isObject(admin)) {
+    faults.push(...unknownNames('admin', admin, adminNames));
+    const { metrics, port } = admin;
+    expect(isPort(port), 'admin.port', port, 'an integer from 0 to 65535');
+    expect(
+      metrics === undefined || hasMethod(metrics, 'open'),
+      'admin.metrics',
+      metrics,
+      'metrics() of @petstore/runtime/metrics',
+    );
+  } else expect(admin === undefined, 'admin', admin, 'an object, such as { port: 9090 }');
+  if (faults.length > 0) throw new StartError(faults.join('\n'));
+  try {
+    checkServeOptions(listen);
+  } catch (error) {
+    throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** @throws {StartError} for what `start` returned and `run` cannot use, with a line for each */
+export function checkStarted(started: Started): void {
+  if (!isObject(started) || !isObject(started.gateway)) {
+    const found = isObject(started) ? 'an object without a gateway' : shown(started);
+    throw new StartError(
+      `start returned ${found}; it must return { gateway }, where gateway is await createGateway({ … }).`,
+    );
+  }
+  const faults = [...unknownNames('what start returns', started, startedNames)];
+  for (const [name, check] of Object.entries(started.checks ?? {})) {
+    if (isFunction(check)) continue;
+    faults.push(`The check ${name} is ${shown(check)}; it must be a function that throws where it fails.`);
+  }
+  if (faults.length > 0) throw new StartError(faults.join('\n'));
+}
+
+const isObject = <T>(value: T): value is T & object => typeof value === 'object' && value !== null;
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+const hasMethod = (value: unknown, name: string): boolean =>
+  isObject(value) && isFunction(Reflect.get(value, name));
+
+const isPort = (value: unknown): boolean =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536;

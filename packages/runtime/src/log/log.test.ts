@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { log } from './log.ts';
+
+test('log() rejects options that it does not have, and values that it does not know, with a line for each', () => {
+  const options = { level: 'warning', requests: 'error', kind: 1 } as object;
+  expect(() => log(options)).toThrow(
+    new RangeError(
+      [
+        '"kind" is not an option of log; did you mean "kindOf"?',
+        'The option level of log is "warning"; it must be one of trace, debug, info, warn, error, fatal, silent.',
+        'The option requests of log is "error"; it must be one of errors, all, none.',
+      ].join('\n'),
+    ),
+  );
+});
