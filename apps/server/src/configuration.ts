@@ -189,7 +189,7 @@ export const Configuration = z.object({
   }),
   RATE_LIMIT: rate.optional().register(variables, {
     description:
-      'How many calls each API key may make, over REST, tRPC and WebSocket together, in how many seconds; each process counts for itself',
+      'How many calls each API key may make, over REST, tRPC and WebSocket together, in how many seconds. Workers count together; with `MONGODB_URI` each process counts for itself',
     takes: takesRate,
   }),
   FAILED_ATTEMPTS: rate.optional().register(variables, {

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import { apiKey } from './testing/newFolder.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { apiKey, newFolder } from './testing/newFolder.ts';
+import { logLines } from './testing/petStoreProcess.ts';
 import { serverHere } from './testing/serverHere.ts';
 
 const authorization = `Bearer ${apiKey}`;
@@ -31,6 +32,33 @@ test('RATE_LIMIT: one call more is 429, and answers tell of the limit', async ()
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
   expect(answers[0]?.headers.get('ratelimit-policy')).toBe('"default";q=2;w=600');
 });
+
+test.runIf(process.platform === 'linux')(
+  'RATE_LIMIT and FAILED_ATTEMPTS: workers count together, also where one takes the place of another',
+  async () => {
+    const { serve } = await newFolder();
+    const env = { API_KEY: apiKey, WORKERS: '2', RATE_LIMIT: '10/6000', FAILED_ATTEMPTS: '10/6000' };
+    const server = await serve({ env });
+    /** Each on a connection of its own, of which the kernel gives some to each worker. */
+    const statuses = async (key: string) => {
+      const counts: Record<number, number> = {};
+      for (let each = 0; each < 40; each += 1) {
+        const { status } = await list(server.origin, { authorization: `Bearer ${key}`, connection: 'close' });
+        counts[status] = (counts[status] ?? 0) + 1;
+      }
+      return counts;
+    };
+    expect(await statuses(apiKey)).toEqual({ 200: 10, 429: 30 });
+    expect(await statuses('a-bad-key')).toEqual({ 401: 10, 429: 30 });
+    const first = logLines(server).find(({ msg }) => msg === 'worker listening')?.pid;
+    process.kill(Number(first), 'SIGKILL');
+    await vi.waitFor(
+      () => expect(logLines(server).filter(({ msg }) => msg === 'worker listening')).toHaveLength(3),
+      { timeout: 15_000, interval: 20 },
+    );
+    expect(await statuses(apiKey)).toEqual({ 429: 40 });
+  },
+);
 
 test('FAILED_ATTEMPTS: a bad key more from one address is 429; behind TRUST_PROXY each client has its own', async () => {
   const env = { FAILED_ATTEMPTS: '1/600', TRUST_PROXY: '127.0.0.0/8' };

@@ -1,14 +1,15 @@
 import type { KeyIdentity } from '@petstore/core';
-import type { GatewayOptions } from '@petstore/gateway';
+import type { GatewayOptions, State } from '@petstore/gateway';
 import type { ServeOptions, TlsFiles } from '@petstore/gateway/listen';
 import type { Configuration } from './configuration.ts';
 import type { service } from './service.ts';
 
-/** What the configuration has for the gateway: who may call, and how much. */
+/** What the configuration has for the gateway: who may call, and how much, and where workers count it. With a database each counts for itself. */
 export function edgeOptions(
   configuration: Configuration,
+  shared: { readonly state?: State } = {},
 ): Partial<GatewayOptions<typeof service.router, KeyIdentity>> {
-  const { CORS_ORIGINS, FAILED_ATTEMPTS, PUBLIC_URL, RATE_LIMIT, TRUST_PROXY } = configuration;
+  const { CORS_ORIGINS, FAILED_ATTEMPTS: failures, PUBLIC_URL, RATE_LIMIT, TRUST_PROXY } = configuration;
   return {
     maxBodyBytes: configuration.MAX_BODY_BYTES,
     maxInFlight: configuration.MAX_IN_FLIGHT,
@@ -19,10 +20,10 @@ export function edgeOptions(
     ...(TRUST_PROXY !== undefined && { trustProxy: TRUST_PROXY }),
     ...(CORS_ORIGINS !== undefined && { cors: { origins: CORS_ORIGINS } }),
     ...(RATE_LIMIT !== undefined && {
-      rateLimit: { requests: RATE_LIMIT.count, windowSeconds: RATE_LIMIT.windowSeconds },
+      rateLimit: { ...shared, requests: RATE_LIMIT.count, windowSeconds: RATE_LIMIT.windowSeconds },
     }),
-    ...(FAILED_ATTEMPTS !== undefined && {
-      failedAttempts: { attempts: FAILED_ATTEMPTS.count, windowSeconds: FAILED_ATTEMPTS.windowSeconds },
+    ...(failures !== undefined && {
+      failedAttempts: { ...shared, attempts: failures.count, windowSeconds: failures.windowSeconds },
     }),
   };
 }

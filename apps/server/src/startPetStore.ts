@@ -17,6 +17,7 @@ export async function startPetStore(
   { options, log, isFirst, signal, onClose, fail }: StartContext,
 ): Promise<Started> {
   const { ADMIN_PORT, API_KEY, DATA_DIR, MONGODB_DB, MONGODB_URI } = configuration;
+  const { FAILED_ATTEMPTS, RATE_LIMIT, WORKERS } = configuration;
   const measured =
     ADMIN_PORT === undefined ? undefined : (await import('./storeMetrics.ts')).createStoreMetrics();
   const opened = await openStore(configuration, {
@@ -31,10 +32,15 @@ export async function startPetStore(
   });
   onClose((closing) => opened.close(closing));
   const store = measured?.wrapStore(opened) ?? opened;
+  const state =
+    WORKERS > 1 && MONGODB_URI === undefined && (RATE_LIMIT ?? FAILED_ATTEMPTS)
+      ? (await import('@petstore/runtime/state/folder')).folderState({ path: resolve(DATA_DIR, 'limits') })
+      : undefined;
+  onClose(() => state?.close());
   const verify = createKeyVerifier({ keys: store.keys, apiKey: API_KEY });
   const gateway = await createGateway<typeof service.router, KeyIdentity>({
     ...service,
-    ...edgeOptions(configuration),
+    ...edgeOptions(configuration, state && { state }),
     ...options,
     createContext: ({ reply, identity, idempotencyKey }) => ({
       store,

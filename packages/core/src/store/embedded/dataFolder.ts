@@ -44,7 +44,7 @@ export async function rejectSharedFolder(path: string): Promise<void> {
 
 const holdsStoreAlone = (path: string) =>
   readdir(path).then(
-    (names) => names.every((name) => /^(?:petstore\.mdb|\.new-)/.test(name)),
+    (names) => names.every((name) => /^(?:petstore\.mdb|\.new-|limits$)/.test(name)),
     () => false,
   );
 
