@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC, TRPCError } from '@trpc/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import type { oas31 } from 'zod-openapi';
 import {
@@ -560,6 +560,15 @@ it('processes with one state replay the responses of each other', async () => {
 
 describe('memoryState', () => {
   const full = (options: MemoryStateOptions) => memoryState(options);
+
+  it('keeps its values where the clock of the machine is set', () => {
+    const state = full({});
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    void state.add('key', 'value', 86_400_000);
+    vi.setSystemTime(Date.now() + 2 * 86_400_000);
+    expect(state.add('key', 'other', 86_400_000)).toBe('value');
+  });
 
   it('forgets the oldest values beyond maxBytes', () => {
     const state = full({ maxBytes: 1000 });

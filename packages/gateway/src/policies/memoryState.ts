@@ -1,3 +1,4 @@
+import { performance } from '../http/performance.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { State } from './state.ts';
 import { createTokenBuckets, type TokenBuckets } from './tokenBuckets.ts';
@@ -12,6 +13,7 @@ export interface MemoryStateOptions {
 
 interface Entry {
   readonly value: string;
+  /** By `performance.now()`. */
   readonly expiresAt: number;
 }
 
@@ -41,7 +43,7 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
 
   function store(key: string, entry: Entry): void {
     remove(key);
-    const now = Date.now();
+    const now = performance.now();
     const size = sizeOf(key, entry);
     for (const [oldest, { expiresAt }] of entries) {
       if (expiresAt > now && bytes + size <= maxBytes) break;
@@ -53,14 +55,14 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
 
   return {
     add(key, value, ttlMs) {
-      const now = Date.now();
+      const now = performance.now();
       const existing = entries.get(key);
       if (existing !== undefined && existing.expiresAt > now) return existing.value;
       store(key, { value, expiresAt: now + ttlMs });
       return undefined;
     },
     set(key, value, ttlMs) {
-      store(key, { value, expiresAt: Date.now() + ttlMs });
+      store(key, { value, expiresAt: performance.now() + ttlMs });
     },
     delete: remove,
     take(key, count, { size, windowMs }) {
