@@ -1,4 +1,5 @@
 import type { Exchange } from '@petstore/gateway';
+import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { requestLog, type RequestLogOptions } from './requestLog.ts';
@@ -147,5 +148,13 @@ describe('an unexpected error', () => {
         },
       },
     ]);
+  });
+
+  test('that tRPC wrapped has its message and its stack once', () => {
+    const { report, lines } = keptLines();
+    report({ status: 500, error: getTRPCErrorFromUnknown(new Error('the disk is gone')) });
+    const [{ err }] = lines() as [{ err: { message: string; code: string; stack: string } }];
+    expect([err.message, err.code]).toEqual(['the disk is gone', 'INTERNAL_SERVER_ERROR']);
+    expect(err.stack).not.toContain('caused by');
   });
 });

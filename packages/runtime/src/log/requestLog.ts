@@ -97,7 +97,10 @@ export function requestLog(
     const operation = exchange.operation && shortened(exchange.operation);
     const trace = exchange.trace && traceFields(exchange.trace);
     const request = { requestId, method, path, face, operation, status, durationMs, limit, ...trace };
-    log[level](error === undefined ? request : { ...request, err: error }, slow ? 'slow request' : 'request');
+    log[level](
+      error === undefined ? request : { ...request, err: withoutCopy(error) },
+      slow ? 'slow request' : 'request',
+    );
   }
 
   return {
@@ -106,6 +109,17 @@ export function requestLog(
       for (const key of furtherByKind.keys()) summarize(key);
     },
   };
+}
+
+/**
+ * tRPC wraps an error that a procedure throws, with a copy of its message and stack. pino writes both those of an error and
+ * of its causes: "disk full: disk full".
+ */
+function withoutCopy(error: unknown): unknown {
+  if (!(error instanceof Error) || !(error.cause instanceof Error)) return error;
+  const { cause, stack } = error;
+  if (stack === undefined || stack !== cause.stack) return error;
+  return Object.create(error, { cause: { value: cause.cause } }) as Error;
 }
 
 /** Of a text that a client made long only the begin, marked with the length of the whole. */

@@ -1,6 +1,6 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { memoryState } from '@petstore/gateway';
 import { expect, it, onTestFinished } from 'vitest';
 import { folderState } from './folder.ts';
@@ -49,4 +49,15 @@ it('buckets that are full again are cleared away as others are used', async () =
   const before = (await stat(join(path, 'buckets.mdb'))).size;
   for (let at = 0; at < 5000; at += 1) await state.take(`later ${at}`, 1, { size: 1, windowMs: 1 });
   expect((await stat(join(path, 'buckets.mdb'))).size).toBeLessThan(before * 3);
+});
+
+it('a folder that cannot be opened is named with its whole path, and the reason', async () => {
+  const path = await newPath();
+  await writeFile(path, '');
+  expect(() => folderState({ path: relative('.', path) })).toThrow(
+    expect.objectContaining({
+      name: 'StartError',
+      message: expect.stringContaining(`The state folder ${path} cannot be opened: EEXIST`),
+    }),
+  );
 });

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type State, takeTokens } from '@petstore/gateway';
 import { type Database, open, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
+import { StartError } from '../signals/startError.ts';
 
 export interface FolderStateOptions {
   /** A folder of its own, on a local disk. It is created with mode 0700 where there is none. */
@@ -35,11 +36,10 @@ type Options = RootDatabaseOptions & { path: string; permissionsMode: number };
  *
  * `take` is one transaction, at once: 9 µs on a busy machine (LMDB 3.5.6). A process that is stopped (SIGSTOP) in the middle of
  * one stops the others too.
+ * @throws {StartError} where the folder cannot be opened
  */
 export function folderState({ path }: FolderStateOptions): FolderState {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  const values = openValues(join(path, 'values.mdb'));
-  const buckets = openBuckets(join(path, 'buckets.mdb'));
+  const { values, buckets } = openFolder(path);
   return {
     ...values.state,
     take: buckets.take,
@@ -47,6 +47,20 @@ export function folderState({ path }: FolderStateOptions): FolderState {
       await Promise.all([values.root.close(), buckets.root.close()]);
     },
   };
+}
+
+/** @throws {StartError} where it cannot be opened */
+function openFolder(path: string) {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return { values: openValues(join(path, 'values.mdb')), buckets: openBuckets(join(path, 'buckets.mdb')) };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartError(
+      `The state folder ${resolve(path)} cannot be opened: ${why}. It must be a folder that this process may write, with the files in it.`,
+      { cause: error },
+    );
+  }
 }
 
 function openFile(path: string, options: Partial<Options>): RootDatabase<Buffer, Uint8Array> {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { connect, type TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { adapters, dial, get, ok, until } from './testing/dial.ts';
@@ -102,6 +103,13 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       });
       await dialTls(listening);
       await expect(dialTls(listening)).rejects.toThrow(/socket|ECONNRESET/);
+    });
+
+    it('names the whole path of a file that cannot be read', async () => {
+      const { keyFile } = await certificateFiles('good');
+      await expect(serve({ handle: () => ok() }, { tls: { certFile: 'no.pem', keyFile } })).rejects.toThrow(
+        `${resolve('no.pem')} cannot be read: ENOENT.`,
+      );
     });
 
     it.each<[what: string, spoil: (tls: TlsFiles) => Promise<void>, message: RegExp]>([

@@ -1,5 +1,6 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 
 /** The PEM files of a server's certificate. */
 export interface TlsFiles {
@@ -34,14 +35,16 @@ export async function readTlsFiles({
   const key = await read(keyFile);
   const privateKey = parse(keyFile, 'private key without a passphrase', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) {
-    throw new CertificateError(`The key in ${keyFile} is not that of the certificate in ${certFile}.`);
+    throw new CertificateError(
+      `The key in ${resolve(keyFile)} is not that of the certificate in ${resolve(certFile)}.`,
+    );
   }
   return { cert, key };
 }
 
 async function read(file: string): Promise<Buffer> {
   return readFile(file).catch((cause: NodeJS.ErrnoException) => {
-    throw new CertificateError(`${file} cannot be read: ${cause.code}.`, { cause });
+    throw new CertificateError(`${resolve(file)} cannot be read: ${cause.code}.`, { cause });
   });
 }
 
@@ -49,6 +52,6 @@ function parse<T>(file: string, what: string, parser: () => T): T {
   try {
     return parser();
   } catch (cause) {
-    throw new CertificateError(`${file} holds no ${what} in PEM.`, { cause });
+    throw new CertificateError(`${resolve(file)} holds no ${what} in PEM.`, { cause });
   }
 }
