@@ -1,6 +1,12 @@
 import type { HttpResponse } from '@petstore/gateway';
 
-/** What must hold for a service to be ready, by name. A check that throws or rejects makes `/readyz` answer 503. */
+/** How long a check may take, in milliseconds. */
+const checkMs = 10_000;
+
+/**
+ * What must hold for a service to be ready, by name. A check that throws, rejects or takes longer than 10 s makes `/readyz`
+ * answer 503.
+ */
 export type Checks = Readonly<Record<string, () => unknown>>;
 
 /** A check throws it to choose the `reason` in the body of `/readyz`; for other errors that is the check's name. */
@@ -40,13 +46,23 @@ export function healthRoutes({ checks, isDraining }: HealthOptions) {
 export async function failedCheck(checks: Checks): Promise<string | undefined> {
   const reasons = Object.entries(checks).map(async ([name, check]) => {
     try {
-      await check();
+      await inTime(check);
       return undefined;
     } catch (error) {
       return error instanceof NotReadyError ? error.reason : name;
     }
   });
   return (await Promise.all(reasons)).find((reason) => reason !== undefined);
+}
+
+/** Rejects where a check takes too long: probes that wait for ever would add up, and hold up a stop. */
+function inTime(check: () => unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`It took longer than ${checkMs} ms.`)), checkMs).unref();
+    void (async () => check())()
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
 }
 
 function answer(
