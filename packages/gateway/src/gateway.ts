@@ -73,6 +73,8 @@ export interface Gateway extends Service {
   readonly callsInFlight: () => number;
   /** How many invalid tokens are remembered; 0 without `failedAttempts`. */
   readonly refusedTokens: () => number;
+  /** Whether responses to idempotency keys are in the memory of this process: another process runs repeats again. */
+  readonly hasUnsharedKeys: boolean;
   /** Tells every WebSocket client to reconnect, as tRPC's adapter does: before a deploy, say. */
   readonly broadcastReconnect: () => void;
   /** The OpenAPI document of the procedures that carry REST metadata. It is made at the first call. */
@@ -313,6 +315,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     refusedTokens: () => failedAttempts?.known() ?? 0,
+    hasUnsharedKeys: isIdempotent && options.idempotency?.state === undefined,
     broadcastReconnect: () => sockets.broadcastReconnect(),
     document: document.value,
   };

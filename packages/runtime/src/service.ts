@@ -92,6 +92,11 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
     checkStarted(started);
     const { gateway } = started;
     checks = started.checks ?? {};
+    if (worker?.isFirst === true && gateway.hasUnsharedKeys) {
+      log.warn(
+        'idempotency keys are in the memory of each worker: a repeat that reaches another one runs again. Give createGateway idempotency: { state }, such as folderState() of @petstore/runtime/state/folder',
+      );
+    }
     const { host = '127.0.0.1', port = 0, tls } = options.listen ?? {};
     const at = { listener: 'service', host, port: worker?.port ?? port } as const;
     const listen = { ...options.listen, port: at.port, reusePort: worker !== undefined };
