@@ -61,3 +61,14 @@ it('a folder that cannot be opened is named with its whole path, and the reason'
     }),
   );
 });
+
+it('a folder that was removed rejects keys: a process that makes it again would run them twice', async () => {
+  const path = await newPath();
+  const state = openFolder(path);
+  await state.add('a', 'value', 60_000);
+  await rm(path, { recursive: true });
+  const message = `The file ${join(path, 'values.mdb')} was removed or replaced. Restart all processes of the service.`;
+  await expect(state.add('a', 'value', 60_000)).rejects.toThrow(message);
+  await openFolder(path).add('a', 'value', 60_000);
+  await expect(state.add('a', 'value', 60_000)).rejects.toThrow(message);
+});

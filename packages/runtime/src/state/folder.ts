@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type State, takeTokens } from '@petstore/gateway';
 import { type Database, open, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
@@ -39,7 +39,7 @@ type Options = RootDatabaseOptions & { path: string; permissionsMode: number };
  * @throws {StartError} where the folder cannot be opened
  */
 export function folderState({ path }: FolderStateOptions): FolderState {
-  const { values, buckets } = openFolder(path);
+  const { values, buckets } = openFolder(resolve(path));
   return {
     ...values.state,
     take: buckets.take,
@@ -57,7 +57,7 @@ function openFolder(path: string) {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new StartError(
-      `The state folder ${resolve(path)} cannot be opened: ${why}. It must be a folder that this process may write, with the files in it.`,
+      `The state folder ${path} cannot be opened: ${why}. It must be a folder that this process may write, with the files in it.`,
       { cause: error },
     );
   }
@@ -80,6 +80,7 @@ function openFile(path: string, options: Partial<Options>): RootDatabase<Buffer,
 function openValues(path: string) {
   // Without it a promise resolves when the commit is on disk.
   const root = openFile(path, { overlappingSync: false, maxDbs: 2 });
+  const { ino } = statSync(path);
   const rows: Database<Row, Uint8Array> = root.openDB('values', { encoding: 'json', keyEncoding: 'binary' });
   // By when they expire: what is to be cleared away stands first.
   const expiries: Database<Buffer, Uint8Array> = root.openDB('expiries', {
@@ -103,7 +104,11 @@ function openValues(path: string) {
   }
 
   const state: Omit<State, 'take'> = {
-    add(key, value, ttlMs) {
+    async add(key, value, ttlMs) {
+      // A process that starts later does not see this file's keys: it would run them again.
+      if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) {
+        throw new Error(`The file ${path} was removed or replaced. Restart all processes of the service.`);
+      }
       const digest = digestOf(key);
       return root.transaction(() => {
         const row = rows.get(digest);
