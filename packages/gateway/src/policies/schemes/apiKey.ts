@@ -1,21 +1,15 @@
 import { token } from '../../http/headers.ts';
-import { namesOf } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireSchemeOptions, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 
 export interface ApiKeyOptions<Identity> extends SchemeOptions<Identity> {
   /** The header that carries the key. Default: `X-API-Key`. */
   readonly header?: string;
 }
 
-const optionNames = namesOf<ApiKeyOptions<unknown>>({
-  verify: true,
-  scopes: true,
-  realm: true,
-  name: true,
-  document: true,
+const optionNames = schemeNames<ApiKeyOptions<unknown>>({
   header: true,
 });
 

@@ -1,8 +1,7 @@
 import type { HttpRequest } from '../../http/request.ts';
-import { namesOf } from '../../http/unknownNames.ts';
 import type { HeaderSource, Nobody, Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireSchemeOptions, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 
 export interface BasicOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
   /** As for every scheme, with the two parts of the credential. Compare a password with `isSameSecret`. */
@@ -13,13 +12,7 @@ export interface BasicOptions<Identity> extends Omit<SchemeOptions<Identity>, 'v
   ) => Identity | Nobody | PromiseLike<Identity | Nobody>;
 }
 
-const optionNames = namesOf<BasicOptions<unknown>>({
-  verify: true,
-  scopes: true,
-  realm: true,
-  name: true,
-  document: true,
-});
+const optionNames = schemeNames<BasicOptions<unknown>>({});
 
 /**
  * User name and password in the `Authorization` header (RFC 7617), in UTF-8. Browsers ask their user for them after a

@@ -1,7 +1,6 @@
-import { namesOf } from '../../http/unknownNames.ts';
 import type { HeaderSource, Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireSchemeOptions, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
 
 export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
@@ -11,12 +10,7 @@ export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
   readonly protectedResource?: ProtectedResourceOptions;
 }
 
-const optionNames = namesOf<BearerOptions<unknown>>({
-  verify: true,
-  scopes: true,
-  realm: true,
-  name: true,
-  document: true,
+const optionNames = schemeNames<BearerOptions<unknown>>({
   noun: true,
   protectedResource: true,
 });

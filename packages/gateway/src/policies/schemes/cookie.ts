@@ -1,9 +1,8 @@
 import { token } from '../../http/headers.ts';
-import { namesOf } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireSchemeOptions, type SchemeOptions } from './options.ts';
+import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 
 export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
   /**
@@ -13,12 +12,7 @@ export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
   readonly cookie: string;
 }
 
-const optionNames = namesOf<CookieOptions<unknown>>({
-  verify: true,
-  scopes: true,
-  realm: true,
-  name: true,
-  document: true,
+const optionNames = schemeNames<CookieOptions<unknown>>({
   cookie: true,
 });
 

@@ -1,13 +1,13 @@
 // The import `@petstore/gateway/jwt`, apart so that a service without JWTs needs no jose.
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
 import type { HttpRequest } from '../../http/request.ts';
-import { namesOf, shown, unknownNames } from '../../http/unknownNames.ts';
+import { shown, unknownNames } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import { RecentMap } from '../recentMap.ts';
 import type { HeaderSource, Nobody, Scheme } from '../scheme.ts';
 import { bearerChallenge, bearerReads, bearerToken } from './bearer.ts';
 import { KeySet, unavailable, type Keys } from './keySet.ts';
-import { defaultRealm, type SchemeOptions } from './options.ts';
+import { defaultRealm, schemeNames, type SchemeOptions } from './options.ts';
 import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
 
 export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
@@ -43,7 +43,7 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
     Partial<Pick<ProtectedResourceOptions, 'authorizationServers'>>;
 }
 
-const optionNames = namesOf<JwtOptions<unknown>>({
+const optionNames = schemeNames<JwtOptions<unknown>>({
   issuer: true,
   audience: true,
   jwksUri: true,
@@ -51,11 +51,6 @@ const optionNames = namesOf<JwtOptions<unknown>>({
   type: true,
   clockToleranceSeconds: true,
   maxAgeSeconds: true,
-  verify: true,
-  scopes: true,
-  realm: true,
-  name: true,
-  document: true,
   protectedResource: true,
 });
 

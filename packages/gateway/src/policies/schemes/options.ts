@@ -1,4 +1,4 @@
-import { shown, unknownNames } from '../../http/unknownNames.ts';
+import { namesOf, shown, unknownNames } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { SecurityScheme, Verify } from '../scheme.ts';
 
@@ -23,6 +23,19 @@ export interface SchemeOptions<Identity> {
 }
 
 export const defaultRealm = 'api';
+
+const commonNames = namesOf<SchemeOptions<unknown>>({
+  verify: true,
+  scopes: true,
+  realm: true,
+  name: true,
+  document: true,
+});
+
+/** The names of the options of a scheme: what every scheme takes, and its own. */
+export const schemeNames = <Options>(
+  own: Record<Exclude<keyof Options, keyof SchemeOptions<unknown>>, true>,
+): readonly string[] => [...commonNames, ...Object.keys(own)];
 
 /**
  * Checks what plain JavaScript, a cast or a spread can pass in spite of the types.
