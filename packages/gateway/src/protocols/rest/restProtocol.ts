@@ -25,6 +25,7 @@ import type { Protocol } from '../protocol.ts';
 import { byteContent } from './byteContent.ts';
 import type { ErrorResponse } from './errorResponse.ts';
 import { mediaContent } from './mediaContent.ts';
+import { allowOf, methodNotAllowed } from './methodNotAllowed.ts';
 import { negotiate } from './negotiate.ts';
 import { formFields, type FormFields } from './formFields.ts';
 import { headerTexts } from './headerFields.ts';
@@ -59,12 +60,6 @@ const vary: Header = ['vary', 'Accept'];
 
 /** The operations of one path, by method. */
 type Resource = Map<string, Operation>;
-
-/** The value of `Allow`. */
-function allowOf(resource: Resource): string {
-  const methods = [...resource.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  return [...methods, 'OPTIONS'].join(', ');
-}
 
 /** What OPTIONS says of a path: its methods, and the media types that QUERY and PATCH take. */
 const optionsHeaders = (resource: Resource): Header[] => [
@@ -116,9 +111,7 @@ export function createRestProtocol<Identity>(
         return errorResponse(rejection, scope);
       }
       if (operation) return new RestCall(options, operation, match.parameters, scope).respond();
-      const allow = allowOf(match.value);
-      const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
-      return errorResponse(error, scope, [['allow', allow]]);
+      return methodNotAllowed(match.value, errorResponse, scope);
     },
     reject: errorResponse,
   };

@@ -9,6 +9,7 @@ import type { RequestScope } from '../../policies/requestScope.ts';
 import type { Route, RouteTable } from '../../policies/routes.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { ErrorResponse } from './errorResponse.ts';
+import { allowOf, methodNotAllowed } from './methodNotAllowed.ts';
 
 export interface RoutesOptions<Identity> {
   readonly routes: RouteTable<Identity>;
@@ -28,10 +29,8 @@ export function createRouteServer<Identity>({ routes, policies, errorResponse }:
     }
     const route = methods.get(request.method === 'HEAD' ? 'GET' : request.method);
     if (route === undefined) {
-      const allow = allowOf(methods);
-      if (request.method === 'OPTIONS') return new ResponseDraft(204, [['allow', allow]]);
-      const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
-      return errorResponse(error, scope, [['allow', allow]]);
+      if (request.method === 'OPTIONS') return new ResponseDraft(204, [['allow', allowOf(methods)]]);
+      return methodNotAllowed(methods, errorResponse, scope);
     }
     if (!route.protect) return runRoute(route, scope);
     return after(admit(policies, scope, protectedRoute), (error) =>
@@ -61,13 +60,6 @@ export function createRouteServer<Identity>({ routes, policies, errorResponse }:
 }
 
 const protectedRoute: Target = { callCount: 1, isPublic: false };
-
-/** The value of `Allow`. */
-const allowOf = (methods: ReadonlyMap<string, unknown>): string =>
-  [
-    ...[...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])),
-    'OPTIONS',
-  ].join(', ');
 
 /** The error that answers what a handler threw; `undefined` for an unexpected one. */
 function routeError(cause: unknown, request: HttpRequest): TRPCError | undefined {

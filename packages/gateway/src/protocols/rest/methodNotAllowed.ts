@@ -1,0 +1,21 @@
+import { TRPCError } from '@trpc/server';
+import type { ResponseDraft } from '../../http/responseDraft.ts';
+import type { RequestScope } from '../../policies/requestScope.ts';
+import type { ErrorResponse } from './errorResponse.ts';
+
+/** The value of `Allow` for a path with these methods: a GET is also served as HEAD, and every path takes OPTIONS. */
+export function allowOf(methods: ReadonlyMap<string, unknown>): string {
+  const served = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return [...served, 'OPTIONS'].join(', ');
+}
+
+/** The response to a method that a path does not have: 405 with `Allow` (RFC 9110 §15.5.6). */
+export function methodNotAllowed(
+  methods: ReadonlyMap<string, unknown>,
+  errorResponse: ErrorResponse,
+  scope: RequestScope,
+): ResponseDraft {
+  const allow = allowOf(methods);
+  const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
+  return errorResponse(error, scope, [['allow', allow]]);
+}
