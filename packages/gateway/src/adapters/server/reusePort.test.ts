@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { dial, get, listenOn, ok, until } from '../server/testing/dial.ts';
-import { serve } from './serve.ts';
-
-const listen = listenOn(serve);
+import { adapters, dial, get, ok, until } from './testing/dial.ts';
 
 // Elsewhere the kernel does not distribute connections.
-describe.runIf(process.platform === 'linux')('reusePort', () => {
+const onLinux = process.platform === 'linux' ? adapters : [];
+
+describe.each(onLinux)('reusePort on $adapter', ({ adapter, listen, serve }) => {
   it('lets several servers take the connections of one port', async () => {
     const first = await listen(() => ok('first'), { reusePort: true });
     await listen(() => ok('second'), { reusePort: true, port: first.port });
@@ -21,9 +20,10 @@ describe.runIf(process.platform === 'linux')('reusePort', () => {
 
   it.each([
     [true, undefined],
-    [undefined, true],
+    // uWebSockets.js lets every process share its port that asks the kernel for it.
+    ...(adapter === 'node:http' ? [[undefined, true] as const] : []),
     [undefined, undefined],
-  ])('of the first %s and of the second %s is a port in use', async (ofFirst, ofSecond) => {
+  ] as const)('of the first %s and of the second %s is a port in use', async (ofFirst, ofSecond) => {
     const options = (reusePort: boolean | undefined) => (reusePort === undefined ? {} : { reusePort });
     const { port } = await listen(() => ok(), options(ofFirst));
     await expect(serve({ handle: () => ok() }, { port, ...options(ofSecond) })).rejects.toMatchObject({
