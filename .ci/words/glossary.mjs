@@ -1,0 +1,119 @@
+/**
+ * The words that this project does not use, each with the field's word for it. `npm run check:words` reports those that
+ * are left.
+ *
+ * @typedef {object} Row
+ * @property {string} word The heading of the table of counts.
+ * @property {string} use What to write instead.
+ * @property {string} [names] What may not be a part of a name: a pattern over its parts in lower case, as in `max body ms`.
+ * @property {string} [wholeName] What may not be a name by itself.
+ * @property {string} [prose] What may not stand in comments, strings and Markdown, whatever its case.
+ * @property {string[]} [places] Where of these: `comment`, `string`, `markdown` or `heading`. All of them by default.
+ * @property {RegExp} [files] The files in which the row holds. All of them by default.
+ * @property {{ text?: string, files?: RegExp, reason: string }[]} [except] What is right nevertheless: the occurrence is
+ *   a part of what `text` matches, in one of `files`.
+ */
+
+const everywhere = (word, pattern, use, except) => ({ word, use, names: pattern, prose: pattern, except });
+
+const faultFiles = /fault|(?:^|\/)(?:test|testing)\//i;
+
+/** @type {Row[]} */
+export const glossary = [
+  everywhere('face', 'faces?', 'protocol'),
+  everywhere('exchange', '(?:on )?exchang(?:es?|ed|ing)', 'request record, onResponse, request'),
+  everywhere('tell', 'tells?|told|telling', 'report, emit, log'),
+  everywhere('hears of', 'hears? of|heard of', 'is notified of'),
+  everywhere(
+    'nobody',
+    'nobody|anybody|somebody|everybody|whoever|whom|whomever',
+    'unauthenticated, anonymous, client, caller',
+  ),
+  everywhere('he', 'he|him|his|himself|she|hers?', 'client, caller, you'),
+  everywhere('refuse', 'refus(?:es?|ed|als?|ing)', 'reject, rejection'),
+  everywhere('anew', 'anew', 'again'),
+  everywhere('mend', 'mend(?:s|ed|ing)?', 'fix'),
+  everywhere('thereby', 'thereby', 'so'),
+  everywhere('some that', 'some that', 'those that'),
+  everywhere('heed', 'heed(?:s|ed|ing)?', 'respect, honour, read'),
+  everywhere('Awaitable', 'awaitable', 'MaybePromise'),
+  everywhere('in words', 'in words', 'format'),
+  everywhere('spell', 'spells?|spelled|spelt', 'print'),
+  { word: 'is none', use: 'invalid', prose: '(?:that|which) is none|is none of' },
+  { word: 'what comes of', use: 'result', prose: 'what comes of' },
+  { word: 'goes on with', use: 'continues', prose: 'goes? on with|went on with' },
+
+  { word: 'asked', use: 'request', names: 'ask(?:s|ed|ing)?', prose: 'asked|asks' },
+  {
+    word: 'answer',
+    use: 'response',
+    names: 'answer(?:s|ed|ing)?',
+    // The verb is right, as in "answers with 404". The noun is known by what stands before it.
+    prose: [
+      '(?:the|its|no|these|those|same|first|last|of|without|all|many|large|both|their|your|own|other) answers?',
+      '(?:an|every|each|this|one|whole|such|such an|another|any) answer',
+      '(?:that|which) answer(?! (?:with|by|in|at|to|as|for|from|on|only|a|an|the|\\d))',
+    ].join('|'),
+  },
+  { word: 'reply', use: 'ResponseControls, response', names: 'repl(?:y|ies)' },
+  {
+    word: 'wire',
+    use: "the protocol's name, wire format",
+    names: 'wires?',
+    prose: 'wires?',
+    except: [
+      { text: 'wire (?:formats?|protocols?)', reason: 'The bytes are the wire format.' },
+      { text: 'maxWireVersion', reason: "A field of MongoDB's hello." },
+    ],
+  },
+  {
+    word: 'plain',
+    use: 'delete: there is one path',
+    names: 'plain',
+    prose: 'plain',
+    except: [
+      {
+        text: 'plain (?:text|objects?|HTTP|JSON)|text/plain',
+        reason: 'The usual terms.',
+      },
+    ],
+  },
+  {
+    word: 'fast',
+    use: 'delete: there is one path',
+    names: 'fast',
+    prose: 'fast (?:ways?|paths?)',
+    except: [{ text: 'fast-check', reason: 'The package.' }],
+  },
+  {
+    word: 'way',
+    use: 'execution path, or delete it',
+    names: 'ways?',
+    prose: 'ways?',
+    places: ['comment', 'markdown', 'heading'],
+  },
+  {
+    word: 'fault',
+    use: 'error',
+    names: 'faults?',
+    prose: 'faults?',
+    except: [
+      { files: faultFiles, reason: 'Injected faults of tests.' },
+      { text: 'inject(?:s|ed|ing)? (?:a |the )?faults?', reason: 'Injected faults of tests.' },
+    ],
+  },
+  { word: 'who', use: 'client, server, caller', prose: 'who', places: ['comment', 'string', 'markdown'] },
+  {
+    word: 'given, found',
+    use: "the thing's own name",
+    wholeName: 'given|found|made|said|say|fail|failed|failure',
+  },
+  {
+    word: 'host',
+    use: 'adapter',
+    names: 'hosts?',
+    prose: 'hosts?',
+    files: /^packages\/gateway\/src\//,
+    except: [],
+  },
+];
