@@ -1,0 +1,29 @@
+/**
+ * Names that several files of source may define, for `npm run check:names`. A row explains
+ * - `names`, where all their definitions are in `folders` (anywhere by default),
+ * - or what two files of the same name define, in folders that are `twins`,
+ * - or what the file or folder `copies` defines besides one other file.
+ *
+ * @typedef {{ reason: string, names?: string[], folders?: string[], twins?: string[], copies?: string }} Row
+ */
+
+/** @type {Row[]} */
+export const sharedNames = [
+  {
+    twins: ['packages/core/src/store/embedded', 'packages/core/src/store/mongodb'],
+    reason: 'One port, two implementations, file by file.',
+  },
+  {
+    twins: ['packages/gateway/src/adapters/node', 'packages/gateway/src/adapters/uws'],
+    reason: 'Two adapters, file by file.',
+  },
+  {
+    copies: 'contract/router.ts',
+    reason: "The released types, which have the names of the router's own.",
+  },
+  {
+    names: ['optionNames'],
+    folders: ['packages/gateway/src/policies/schemes'],
+    reason: 'Every scheme of authentication checks its options against a list.',
+  },
+];
