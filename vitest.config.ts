@@ -41,7 +41,7 @@ const project = (
 
 const suites = 'packages/gateway/test/';
 /** Those in which no adapter takes part. */
-const suitesOfNone = ['adaptersPage', 'answerFaults', 'node/mounted', 'rpcClients/official'].map(
+const suitesOfNone = ['adaptersPage', 'responseProblems', 'node/mounted', 'rpcClients/official'].map(
   (name) => `${suites}${name}.test.ts`,
 );
 /** What runs over the other adapters where `PETSTORE_TESTS` is not set: a file or two of each kind. */
@@ -49,7 +49,7 @@ const briefSuites = [
   'adapterDifferences',
   'anyRouter/anyRouter',
   'differential/differential',
-  'edge/{limits,exchanges}',
+  'edge/{limits,requestRecords}',
   'rpcClients/gateway',
   'sockets/stopping',
 ].map((name) => `${suites}${name}.test.ts`);

@@ -34,9 +34,9 @@ export async function startShelter(options: ShelterOptions): Promise<Shelter> {
       router: shelterRouter,
       document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
       authentication: bearer({ noun: 'API key', verify: createKeyVerifier({ keys: store.keys, apiKey }) }),
-      createContext: ({ reply, identity, idempotencyKey }) => ({
+      createContext: ({ response, identity, idempotencyKey }) => ({
         store,
-        reply,
+        response,
         caller: identity?.hash,
         idempotencyKey,
       }),

@@ -1,21 +1,21 @@
 import { animals, type Store } from '@petstore/core';
-import type { Exchange } from '@petstore/gateway';
+import type { RequestRecord } from '@petstore/gateway';
 import { openMetrics } from '@petstore/runtime/metrics';
 import { createStoreMetrics } from '../src/storeMetrics.ts';
 
-// What the metrics cost a request: of `onExchange`, and of the timing of a store operation that answers at once, and of
+// What the metrics cost a request: of `onResponse`, and of the timing of a store operation that answers at once, and of
 // one that answers later. The goal of the first is 1 µs.
 const rounds = 7;
 const times = 1_000_000;
 const goalNs = 1000;
 
-const { onExchange } = openMetrics();
+const { onResponse } = openMetrics();
 
-const exchange = (operation: string, status: number, durationMs: number): Exchange => ({
+const record = (operation: string, status: number, durationMs: number): RequestRecord => ({
   requestId: 'an-id',
   method: 'GET',
   path: '/v1/pets',
-  face: 'rest',
+  protocol: 'rest',
   operation,
   procedures: [operation],
   calls: 1,
@@ -27,11 +27,11 @@ const exchange = (operation: string, status: number, durationMs: number): Exchan
   limit: undefined,
   error: undefined,
 });
-const exchanges = [
-  exchange('listPets', 200, 0.08),
-  exchange('createPet', 201, 1.7),
-  exchange('getPet', 404, 0.05),
-  exchange('listPets', 200, 31),
+const requestRecords = [
+  record('listPets', 200, 0.08),
+  record('createPet', 201, 1.7),
+  record('getPet', 404, 0.05),
+  record('listPets', 200, 31),
 ];
 
 const unused = () => {
@@ -67,10 +67,10 @@ async function measure(work: (times: number) => unknown): Promise<number> {
 const print = (what: string, ns: number, goal = '') =>
   process.stdout.write(`${what}: ${ns.toFixed(0)} ns${goal}\n`);
 
-const onExchangeNs = await measure((count) => {
-  for (let at = 0; at < count; at += 1) onExchange(exchanges[at & 3] ?? exchange('', 200, 1));
+const onResponseNs = await measure((count) => {
+  for (let at = 0; at < count; at += 1) onResponse(requestRecords[at & 3] ?? record('', 200, 1));
 });
-print('onExchange', onExchangeNs, `; goal ≤ ${goalNs} ns: ${onExchangeNs <= goalNs ? 'met' : 'MISSED'}`);
+print('onResponse', onResponseNs, `; goal ≤ ${goalNs} ns: ${onResponseNs <= goalNs ? 'met' : 'MISSED'}`);
 
 const get = (store: Store) => (count: number) => {
   for (let at = 0; at < count; at += 1) void store.collection(animals).get(at);

@@ -142,7 +142,7 @@ async function compare(where: string, at: string, rounds: number, concurrency: n
     const sockets = await Promise.all(
       Array.from({ length: concurrency }, () => openConnection(Number(port))),
     );
-    const ask = (operation: Operation) =>
+    const send = (operation: Operation) =>
       loops(concurrency, async (loop) => sockets[loop]?.(request(operation)));
     const askBare = async (operation: Operation): Promise<number> => {
       bare.send(operation);
@@ -150,14 +150,14 @@ async function compare(where: string, at: string, rounds: number, concurrency: n
       return Number(rate);
     };
     for (const operation of operations) {
-      await ask(operation);
+      await send(operation);
       await askBare(operation);
       const measured: { gateway: number; driver: number }[] = [];
       for (let round = 0; round < rounds; round++) {
         // Who is first takes turns too.
-        const early = round % 2 === 0 ? await ask(operation) : undefined;
+        const early = round % 2 === 0 ? await send(operation) : undefined;
         const driver = await askBare(operation);
-        measured.push({ gateway: early ?? (await ask(operation)), driver });
+        measured.push({ gateway: early ?? (await send(operation)), driver });
       }
       const rates = {
         gateway: median(measured.map(({ gateway }) => gateway)),
@@ -209,7 +209,7 @@ async function openConnection(port: number): Promise<(text: string) => Promise<v
   const socket = connect(port, '127.0.0.1').setNoDelay();
   await once(socket, 'connect');
   let received = '';
-  let answered: () => void = () => {};
+  let response: () => void = () => {};
   socket.setEncoding('latin1').on('data', (text: string) => {
     received += text;
     const end = received.indexOf('\r\n\r\n');
@@ -218,11 +218,11 @@ async function openConnection(port: number): Promise<(text: string) => Promise<v
     if (received.length < end + 4 + length) return;
     if (!received.startsWith('HTTP/1.1 20')) throw new Error(received);
     received = '';
-    answered();
+    response();
   });
   return (text) =>
     new Promise((resolve) => {
-      answered = resolve;
+      response = resolve;
       socket.write(text);
     });
 }

@@ -33,13 +33,13 @@ test('a stop waits for the first key that is being made before it closes the sto
   let adding = () => {};
   const isAdding = new Promise<void>((resolve) => (adding = resolve));
   let added: (isFirst: boolean) => void = () => {};
-  const answer = new Promise<boolean>((resolve) => (added = resolve));
+  const response = new Promise<boolean>((resolve) => (added = resolve));
   const { close, openStore } = await countingStore(({ keys }) => ({
     keys: {
       ...keys,
       addFirst() {
         adding();
-        return answer;
+        return response;
       },
     },
   }));

@@ -6,7 +6,7 @@ import type { Configuration } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { listenOptions } from './edgeOptions.ts';
 import { explain } from './explain.ts';
-import { expectedErrors } from './faultText.ts';
+import { expectedErrors } from './errorText.ts';
 import { missingStore } from './missingStore.ts';
 import { storeFailure } from './storeFailure.ts';
 

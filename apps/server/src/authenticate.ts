@@ -1,7 +1,7 @@
-import { type Awaitable, type KeyIdentity, StoreError } from '@petstore/core';
+import { type MaybePromise, type KeyIdentity, StoreError } from '@petstore/core';
 import { TRPCError } from '@trpc/server';
 
-type Verify = (token: string) => Awaitable<KeyIdentity | undefined>;
+type Verify = (token: string) => MaybePromise<KeyIdentity | undefined>;
 
 /**
  * Checks tokens for the gateway. While the keys cannot be read nothing is known about a key: 503, never 401. A verdict

@@ -14,7 +14,7 @@ function creating(origin: string, writers: number) {
   const over = new AbortController();
   const write = async (writer: number) => {
     for (let each = 0; !over.signal.aborted; each++) {
-      const answer = await fetch(`${origin}/v1/pets`, {
+      const response = await fetch(`${origin}/v1/pets`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
         body: JSON.stringify({
@@ -23,8 +23,8 @@ function creating(origin: string, writers: number) {
           status: 'sold',
         }),
       });
-      expect(answer.status).toBe(201);
-      created.push(Animal.parse(await answer.json()));
+      expect(response.status).toBe(201);
+      created.push(Animal.parse(await response.json()));
     }
   };
   const writes = Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));

@@ -96,8 +96,8 @@ describe('TLS_CERT and TLS_KEY', () => {
       server.child.kill('SIGHUP');
       await sleep(200);
       call.write('}');
-      const [answer] = (await once(call, 'data')) as [Buffer];
-      expect(String(answer)).toMatch(/^HTTP\/1\.1 201 /);
+      const [response] = (await once(call, 'data')) as [Buffer];
+      expect(String(response)).toMatch(/^HTTP\/1\.1 201 /);
       expect(await server.exited).toEqual({ code: 0, signal: null });
     },
   );

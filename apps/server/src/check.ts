@@ -11,7 +11,7 @@ import { openConfiguredStore } from './configuredStore.ts';
 import { describingGateway } from './describingGateway.ts';
 import { tlsFiles } from './edgeOptions.ts';
 import { explain } from './explain.ts';
-import { faultText } from './faultText.ts';
+import { errorText } from './errorText.ts';
 
 /** What people call the adapters. */
 const serverNames: Readonly<Record<string, string>> = { uws: 'uWebSockets.js', node: 'node:http' };
@@ -32,7 +32,7 @@ export async function runCheck(configuration: Configuration, environment: Enviro
     await check(configuration).catch((error: unknown) => {
       // A start brings the store up to date.
       if (error instanceof StoreError && error.code === 'migration-needed') isOutdated = true;
-      else faults.push(faultText(explain(error)));
+      else faults.push(errorText(explain(error)));
     });
   }
   if (faults.length > 0) throw new CommandError(faults.join('\n'));

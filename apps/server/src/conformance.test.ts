@@ -23,8 +23,8 @@ test('GET /pets and /pets/{petId} serve a name of 100,000 characters that an ear
   const served = await serve({ dataDir });
   onTestFinished(() => served.close());
   const get = async (target: string): Promise<unknown> => {
-    const answer = await fetch(served.origin + target, { headers: { authorization: `Bearer ${apiKey}` } });
-    return answer.json();
+    const response = await fetch(served.origin + target, { headers: { authorization: `Bearer ${apiKey}` } });
+    return response.json();
   };
   expect(await get(`/v1/pets/${animal.id}`)).toEqual(animal);
   expect(await get('/v1/pets')).toEqual([animal]);

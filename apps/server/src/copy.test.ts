@@ -18,8 +18,10 @@ async function newStock(folder: Folder, animals: number): Promise<void> {
 }
 
 const list = async (origin: string) => {
-  const answer = await fetch(`${origin}/v1/pets?limit=100`, { headers: { authorization: `Bearer ${key}` } });
-  return { status: answer.status, animals: await answer.json() };
+  const response = await fetch(`${origin}/v1/pets?limit=100`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  return { status: response.status, animals: await response.json() };
 };
 
 const checksumIn = (text: string) => /checksum ([\da-f]{64})\.$/m.exec(text)?.[1] ?? 'none';
@@ -54,7 +56,7 @@ describe('copy, from one data folder to another', () => {
   test('knows a create again under its idempotency key', async () => {
     const folder = await newFolder();
     const create = async (origin: string) => {
-      const answer = await fetch(`${origin}/v1/pets`, {
+      const received = await fetch(`${origin}/v1/pets`, {
         method: 'POST',
         headers: {
           authorization: `Bearer ${apiKey}`,
@@ -63,7 +65,7 @@ describe('copy, from one data folder to another', () => {
         },
         body: JSON.stringify({ name: 'Rex', categoryId: 1 }),
       });
-      return { replayed: answer.headers.get('idempotent-replayed'), animal: await answer.json() };
+      return { replayed: received.headers.get('idempotent-replayed'), animal: await received.json() };
     };
     const env = { API_KEY: apiKey };
     const first = await folder.serve({ env });

@@ -28,9 +28,9 @@ test('CORS_ORIGINS: pages of these origins may call, and those of others may not
 
 test('RATE_LIMIT: one call more is 429, and answers tell of the limit', async () => {
   const origin = await serving({ RATE_LIMIT: '2/600' });
-  const answers = [await list(origin), await list(origin), await list(origin)];
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
-  expect(answers[0]?.headers.get('ratelimit-policy')).toBe('"default";q=2;w=600');
+  const responses = [await list(origin), await list(origin), await list(origin)];
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
+  expect(responses[0]?.headers.get('ratelimit-policy')).toBe('"default";q=2;w=600');
 });
 
 test.runIf(process.platform === 'linux')(
@@ -80,8 +80,8 @@ test('MAX_BATCH_SIZE: a larger batch is 400', async () => {
 test('MAX_IN_FLIGHT: one call more is 503, and a batch that could never run is 400', async () => {
   let listed = () => {};
   const asked = new Promise<void>((resolve) => (listed = resolve));
-  let answer = () => {};
-  const held = new Promise<void>((resolve) => (answer = resolve));
+  let response = () => {};
+  const held = new Promise<void>((resolve) => (response = resolve));
   const { origin } = await serverHere({ MAX_IN_FLIGHT: '1' }, (store) => ({
     async list(query) {
       listed();
@@ -92,7 +92,7 @@ test('MAX_IN_FLIGHT: one call more is 503, and a batch that could never run is 4
   const first = list(origin);
   await asked;
   expect((await list(origin)).status).toBe(503);
-  answer();
+  response();
   expect((await first).status).toBe(200);
   expect((await batchOf(origin, 2)).status).toBe(400);
 });
@@ -108,8 +108,8 @@ test('MAX_CONNECTIONS: one more is answered 503', async () => {
     return socket;
   };
   await dial();
-  const [answer] = await once(await dial(), 'data');
-  expect(String(answer)).toMatch(/^HTTP\/1\.1 503 /);
+  const [received] = await once(await dial(), 'data');
+  expect(String(received)).toMatch(/^HTTP\/1\.1 503 /);
 });
 
 test('CALL_TIMEOUT_MS: a call that takes longer is 504', async () => {

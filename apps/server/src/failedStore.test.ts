@@ -106,14 +106,14 @@ describe('a stop ends within 11 s while another process holds up all writes', ()
     const { serve, start, dataDir } = await newFolder();
     const server = await serve({ env });
     await once(start({ entry: holdLock, args: [dataDir] }).child.stdout ?? server.child, 'data');
-    const answer = create(server.origin).catch(() => undefined);
+    const response = create(server.origin).catch(() => undefined);
     // It is with the store by then, or the stop has all the less to wait for.
     await new Promise((resolve) => setTimeout(resolve, 300));
     const since = performance.now();
     server.child.kill('SIGTERM');
     expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
     expect(performance.now() - since).toBeLessThan(11_000);
-    await answer;
+    await response;
     expect(logLines(server).at(-1)).toMatchObject({ level: 50, msg: 'stopped, but the store did not close' });
     expect(server.stderr()).toContain(
       `The store did not close: The data folder ${dataDir} was closed, but a write`,
@@ -127,13 +127,13 @@ describe('a stop ends within 11 s while another process holds up all writes', ()
       const { serve, start, dataDir } = await newFolder();
       const server = await serve({ env: { ...env, WORKERS: '2' } });
       await once(start({ entry: holdLock, args: [dataDir] }).child.stdout ?? server.child, 'data');
-      const answers = Array.from({ length: 12 }, () => create(server.origin).catch(() => undefined));
+      const responses = Array.from({ length: 12 }, () => create(server.origin).catch(() => undefined));
       await new Promise((resolve) => setTimeout(resolve, 300));
       const since = performance.now();
       server.child.kill('SIGTERM');
       expect(await server.exited).toEqual({ code: 1, signal: null });
       expect(performance.now() - since).toBeLessThan(11_000);
-      await Promise.all(answers);
+      await Promise.all(responses);
       expect(server.stderr()).toContain('2 of 2 workers did not end in order.');
       const ended = logLines(server).filter(({ msg }) => msg === 'worker ended');
       expect(ended).toMatchObject([{ signal: 'SIGKILL' }, { signal: 'SIGKILL' }]);

@@ -21,8 +21,8 @@ describe('the first start on a new store', () => {
       env: { LOG_LEVEL: 'trace', LOG_REQUESTS: 'all' },
     });
     const key = keyOf(stderr());
-    const answer = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
-    expect(await answer.json()).toEqual([]);
+    const response = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await response.json()).toEqual([]);
     await stop();
     expect(stdout()).not.toContain(key);
   });
@@ -67,8 +67,8 @@ describe('the first start on a new store', () => {
   test('makes no key where API_KEY is set, and takes that one', async () => {
     const { serve, command } = await newFolder();
     const { origin, stderr } = await serve({ env: { API_KEY: apiKey } });
-    const answer = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
-    expect(answer.status).toBe(200);
+    const received = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
+    expect(received.status).toBe(200);
     expect(stderr()).toBe('');
     expect((await command(['keys', 'list'])).stdout).toBe('NAME  CREATED  EXPIRES  LAST USED  REVOKED\n');
   });
@@ -94,11 +94,11 @@ describe('a store whose answers are lost', () => {
   const lost = new StoreError('outcome-unknown', 'no answer');
 
   /** Keys in memory; the first so many answers to `addFirst` are lost, after it was carried out or before. */
-  function keysThatLose(answers: number, { carriedOut }: { readonly carriedOut: boolean }) {
+  function keysThatLose(responses: number, { carriedOut }: { readonly carriedOut: boolean }) {
     const records: KeyRecord[] = [];
     const keys = {
       addFirst: async (record) => {
-        const isLost = answers-- > 0;
+        const isLost = responses-- > 0;
         if (records.length === 0 && (carriedOut || !isLost)) records.push(record);
         if (isLost) throw lost;
         return records[0]?.hash === record.hash;

@@ -17,12 +17,12 @@ test.for(['/v1/pets', '/trpc/createPet'])(
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', ...headers },
         body: JSON.stringify({ name: 'Rex', categoryId: 1 }),
       });
-    const answer = await create({ 'idempotency-key': 'one-more' });
-    expect({ status: answer.status, retryAfter: answer.headers.get('retry-after') }).toEqual({
+    const response = await create({ 'idempotency-key': 'one-more' });
+    expect({ status: response.status, retryAfter: response.headers.get('retry-after') }).toEqual({
       status: 429,
       retryAfter: '4711',
     });
-    expect(await answer.text()).toContain(sentence);
+    expect(await response.text()).toContain(sentence);
     expect((await create({})).ok).toBe(true);
   },
 );

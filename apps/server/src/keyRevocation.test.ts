@@ -33,11 +33,11 @@ describe.each([
       const statuses = (token: string) =>
         Promise.all(
           servers.map(async ({ origin }) => {
-            const answer = await fetch(`${origin}/v1/pets`, {
+            const response = await fetch(`${origin}/v1/pets`, {
               headers: { authorization: `Bearer ${token}` },
             });
-            await answer.arrayBuffer();
-            return answer.status;
+            await response.arrayBuffer();
+            return response.status;
           }),
         );
       await vi.waitFor(async () => expect(await statuses(key)).toEqual([200, 200]), 1_000);

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { readConfiguration } from './configuration.ts';
-import { faultText } from './faultText.ts';
+import { errorText } from './errorText.ts';
 import { type KeysCommand, runKeys } from './keys.ts';
 import { newFolder, sharedServer } from './testing/newFolder.ts';
 
@@ -121,7 +121,7 @@ describe('a key command that cannot be carried out says so in one sentence', () 
 
   /** How a command fails that runs in this process. */
   const failure = (dataDir: string, command: KeysCommand) =>
-    runKeys(command, readConfiguration({ DATA_DIR: dataDir })).then(() => 'It does not.', faultText);
+    runKeys(command, readConfiguration({ DATA_DIR: dataDir })).then(() => 'It does not.', errorText);
 
   test.for(['', ' ci', 'a\nb', '\u001B[2J', 'n'.repeat(65)])('add: %j is no name', async (name) => {
     const { dataDir } = await newFolder();

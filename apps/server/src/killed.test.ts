@@ -12,8 +12,8 @@ async function listAll(origin: string): Promise<Animal[]> {
   const all: Animal[] = [];
   for (let page: Animal[] | undefined; page === undefined || page.length > 0;) {
     const cursor = all.at(-1)?.id ?? 0;
-    const answer = await fetch(`${origin}/v1/pets?limit=100&cursor=${cursor}`, { headers });
-    page = (await answer.json()) as Animal[];
+    const response = await fetch(`${origin}/v1/pets?limit=100&cursor=${cursor}`, { headers });
+    page = (await response.json()) as Animal[];
     all.push(...page);
   }
   return all;
@@ -58,8 +58,8 @@ describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
       const until = acknowledged.length + randomFrom(20, 120);
       const create = async (name: string) => {
         const body = JSON.stringify({ name, categoryId: round });
-        const answer = await fetch(`${server.origin}/v1/pets`, { method: 'POST', headers, body });
-        acknowledged.push((await answer.json()) as Animal);
+        const received = await fetch(`${server.origin}/v1/pets`, { method: 'POST', headers, body });
+        acknowledged.push((await received.json()) as Animal);
         if (acknowledged.length === until) server.child.kill('SIGKILL');
       };
       const stream = async (worker: number) => {
@@ -77,7 +77,7 @@ describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
   });
 
   /** A server on one port that is killed and started again, and a create that is sent until it is answered. */
-  async function serverUnderKills({ serve }: Folder, answers: readonly [least: number, most: number]) {
+  async function serverUnderKills({ serve }: Folder, responses: readonly [least: number, most: number]) {
     const port = await freePort();
     const env = { API_KEY: apiKey, PORT: String(port) };
     const origin = `http://127.0.0.1:${port}`;
@@ -86,16 +86,16 @@ describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
       server.child.kill('SIGKILL');
       await server.exited;
       server = await serve({ env });
-    }, answers);
+    }, responses);
 
     const create = async (name: number, idempotencyKey?: string): Promise<number> => {
       const sent = idempotencyKey === undefined ? headers : { ...headers, 'idempotency-key': idempotencyKey };
       const body = JSON.stringify({ name: `animal ${name}`, categoryId: 1 });
       for (;;) {
         try {
-          const answer = await fetch(`${origin}/v1/pets`, { method: 'POST', headers: sent, body });
-          if (answer.status === 201) {
-            const { id } = (await answer.json()) as Animal;
+          const response = await fetch(`${origin}/v1/pets`, { method: 'POST', headers: sent, body });
+          if (response.status === 201) {
+            const { id } = (await response.json()) as Animal;
             answered();
             return id;
           }
@@ -126,7 +126,7 @@ describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
     await annotate(`${kills()} kills`);
     expect(kills()).toBeGreaterThan(2);
     expect(await listAll(origin)).toHaveLength(names);
-    expect(ids.filter((answers) => new Set(answers).size !== 1)).toEqual([]);
+    expect(ids.filter((responses) => new Set(responses).size !== 1)).toEqual([]);
     expect(new Set(ids.flat()).size).toBe(names);
   });
 

@@ -31,7 +31,7 @@ describe('LOG_REQUESTS', () => {
         requestId: missing.headers.get('x-request-id'),
         method: 'GET',
         path: '/v1/pets/7',
-        face: 'rest',
+        protocol: 'rest',
         operation: 'getPet',
         status: 404,
         durationMs: expect.any(Number),

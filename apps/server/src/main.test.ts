@@ -29,7 +29,7 @@ describe('commands that need no store', () => {
     const { code, stdout } = await command(['openapi'], { env });
     expect({ code, folder: existsSync(dataDir) }).toEqual({ code: 0, folder: false });
     const { origin } = await serve({ env });
-    const answer = await fetch(`${origin}/openapi.json`);
-    expect(JSON.parse(stdout)).toEqual(await answer.json());
+    const response = await fetch(`${origin}/openapi.json`);
+    expect(JSON.parse(stdout)).toEqual(await response.json());
   });
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CommandError } from './commandError.ts';
 import { type Command, helpText, parseCommandLine } from './commandLine.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
-import { expectedErrors } from './faultText.ts';
+import { expectedErrors } from './errorText.ts';
 
 /** The oldest Node that this is tested on. */
 const oldestNode = 22;

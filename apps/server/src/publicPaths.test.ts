@@ -5,7 +5,7 @@ import { appRouter } from '@petstore/core';
 import { sharedServer } from './testing/newFolder.ts';
 
 /** Asks without a credential, for the path as it stands here: `fetch` would resolve its dots. */
-async function ask(origin: string, method: string, path: string): Promise<number | undefined> {
+async function send(origin: string, method: string, path: string): Promise<number | undefined> {
   const { hostname, port } = new URL(origin);
   const asked = request({ hostname, port, method, path, agent: false }).end();
   const [response] = await once(asked, 'response');
@@ -22,12 +22,12 @@ const server = sharedServer();
 
 describe('without a credential', () => {
   test.for(publicPaths)('%s is served', async (path) => {
-    expect(await ask(server.origin, 'GET', path)).toBe(200);
-    expect(await ask(server.origin, 'HEAD', path)).toBe(200);
+    expect(await send(server.origin, 'GET', path)).toBe(200);
+    expect(await send(server.origin, 'HEAD', path)).toBe(200);
   });
 
   test('/ leads to the documentation', async () => {
-    expect(await ask(server.origin, 'GET', '/')).toBe(302);
+    expect(await send(server.origin, 'GET', '/')).toBe(302);
   });
 
   test('no operation and no procedure is, by any method or spelling of its path', async () => {
@@ -60,7 +60,7 @@ describe('without a credential', () => {
     const served: string[] = [];
     for (const path of [...paths, ...calls]) {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'get']) {
-        const status = await ask(server.origin, method, path);
+        const status = await send(server.origin, method, path);
         if (status !== 401) served.push(`${method} ${path}: ${status}`);
       }
     }
@@ -86,7 +86,7 @@ describe('without a credential', () => {
         `${path};a`,
       ]),
     ];
-    const statuses = await Promise.all(elsewhere.map((path) => ask(server.origin, 'GET', path)));
+    const statuses = await Promise.all(elsewhere.map((path) => send(server.origin, 'GET', path)));
     expect(elsewhere.filter((_, at) => statuses[at] !== 404)).toEqual([]);
   });
 

@@ -29,15 +29,15 @@ describe('the README', () => {
         .matchAll(/^(curl (?:.|\n)*?)\n# (.*)$/gm),
     ];
     expect(steps.length).toBeGreaterThanOrEqual(5);
-    for (const [, line = '', answer] of steps) {
+    for (const [, line = '', response] of steps) {
       const { stdout } = await execute('bash', ['-c', at(origin, line)], {
         env: { PATH: process.env.PATH, KEY: apiKey },
       });
       // With `-i` the README shows one line of the response.
       const shown = line.startsWith('curl -i ')
-        ? stdout.split('\r\n').find((each) => each === answer)
+        ? stdout.split('\r\n').find((each) => each === response)
         : stdout;
-      expect({ line, answer: shown }).toEqual({ line, answer });
+      expect({ line, answer: shown }).toEqual({ line, answer: response });
     }
   });
 

@@ -30,7 +30,7 @@ test('no answer and no line of the log repeats a token, whatever is wrong with t
   const server = await serve({ env: { LOG_LEVEL: 'trace', LOG_REQUESTS: 'all' } });
   const good = /psk_[\w-]{43}/.exec(server.stderr())?.[0] ?? '';
   const bad = 'psk_a-token-that-nobody-was-given';
-  const answers: string[] = [];
+  const responses: string[] = [];
   for (const [token, authorization] of [
     [good, `Bearer ${good}`],
     [good, `Bearer ${good} ${good}`],
@@ -50,11 +50,11 @@ test('no answer and no line of the log repeats a token, whatever is wrong with t
     ] as const) {
       const headers = { authorization, 'content-type': 'application/json' };
       const response = await fetch(server.origin + target, { ...init, headers });
-      answers.push(`${[...response.headers].join('\n')}\n${await response.text()}`);
+      responses.push(`${[...response.headers].join('\n')}\n${await response.text()}`);
     }
     const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc?connectionParams=1`);
-    socket.addEventListener('message', ({ data }) => answers.push(String(data)));
-    socket.addEventListener('close', ({ reason }) => answers.push(reason));
+    socket.addEventListener('message', ({ data }) => responses.push(String(data)));
+    socket.addEventListener('close', ({ reason }) => responses.push(reason));
     await once(socket, 'open');
     socket.send(JSON.stringify({ method: 'connectionParams', data: { authorization } }));
     socket.send(
@@ -67,8 +67,8 @@ test('no answer and no line of the log repeats a token, whatever is wrong with t
   }
   await server.stop();
   for (const token of [good, bad]) {
-    expect(answers.join('\n')).not.toContain(token);
+    expect(responses.join('\n')).not.toContain(token);
     expect(server.stdout()).not.toContain(token);
   }
-  expect(answers.length).toBeGreaterThan(42);
+  expect(responses.length).toBeGreaterThan(42);
 });

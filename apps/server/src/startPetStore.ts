@@ -42,9 +42,9 @@ export async function startPetStore(
     ...service,
     ...edgeOptions(configuration, state && { state }),
     ...options,
-    createContext: ({ reply, identity, idempotencyKey }) => ({
+    createContext: ({ response, identity, idempotencyKey }) => ({
       store,
-      reply,
+      response,
       caller: identity?.hash,
       idempotencyKey,
     }),

@@ -11,8 +11,8 @@ const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
 async function createInFlight(origin: string): Promise<{ socket: Socket; answer: () => string }> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);
-  let answer = '';
-  socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
+  let response = '';
+  socket.setEncoding('utf8').on('data', (text: string) => (response += text));
   socket.on('error', () => {});
   await once(socket, 'connect');
   socket.write(
@@ -27,7 +27,7 @@ async function createInFlight(origin: string): Promise<{ socket: Socket; answer:
     ].join('\r\n'),
   );
   await sleep(200);
-  return { socket, answer: () => answer };
+  return { socket, answer: () => response };
 }
 
 const env = { API_KEY: apiKey };
@@ -46,14 +46,14 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   test('lets a call in flight finish, and what it created is there afterwards', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env });
-    const { socket, answer } = await createInFlight(server.origin);
+    const { socket, answer: received } = await createInFlight(server.origin);
     server.child.kill(signal);
     await vi.waitFor(() => expect(logLines(server).some(({ msg }) => msg === 'stopping')).toBe(true));
     await expect(fetch(`${server.origin}/healthz`)).rejects.toThrow('fetch failed');
     socket.write(body.slice(-1));
     expect(await server.exited).toEqual({ code: 0, signal: null });
-    expect(answer()).toMatch(/^HTTP\/1\.1 201 /);
-    expect(answer()).toMatch(/^connection: close\r$/im);
+    expect(received()).toMatch(/^HTTP\/1\.1 201 /);
+    expect(received()).toMatch(/^connection: close\r$/im);
 
     const { origin } = await serve({ env });
     const list = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
@@ -63,26 +63,26 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   test('that reaches the process twice, as under npm, is one', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env });
-    const { socket, answer } = await createInFlight(server.origin);
+    const { socket, answer: response } = await createInFlight(server.origin);
     server.child.kill(signal);
     await sleep(100);
     server.child.kill(signal);
     await sleep(100);
     socket.write(body.slice(-1));
     expect(await server.exited).toEqual({ code: 0, signal: null });
-    expect(answer()).toMatch(/^HTTP\/1\.1 201 /);
+    expect(response()).toMatch(/^HTTP\/1\.1 201 /);
   });
 
   test('a second time ends it at once', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env });
-    const { answer } = await createInFlight(server.origin);
+    const { answer: response } = await createInFlight(server.origin);
     server.child.kill(signal);
     await sleep(700);
     server.child.kill(signal);
     const since = performance.now();
     expect(await server.exited).toEqual({ code: null, signal });
     expect(performance.now() - since).toBeLessThan(1_000);
-    expect(answer()).toBe('');
+    expect(response()).toBe('');
   });
 });

@@ -7,7 +7,7 @@ import { innerText, storeFaults, type StoreFault } from './testing/storeFaults.t
 const entry = fileURLToPath(new URL('testing/failingServer.ts', import.meta.url));
 
 /** What each fault of a call is answered with. */
-const answers: Partial<Record<StoreFault, readonly [status: number, code: string]>> = {
+const responses: Partial<Record<StoreFault, readonly [status: number, code: string]>> = {
   unavailable: [503, 'SERVICE_UNAVAILABLE'],
   full: [503, 'SERVICE_UNAVAILABLE'],
   forbidden: [503, 'SERVICE_UNAVAILABLE'],
@@ -16,11 +16,11 @@ const answers: Partial<Record<StoreFault, readonly [status: number, code: string
   bug: [500, 'INTERNAL_SERVER_ERROR'],
 };
 /** While keys cannot be read, whether one is good is not known. */
-const keyAnswers = {
-  ...answers,
+const keyResponses = {
+  ...responses,
   'outcome-unknown': [503, 'SERVICE_UNAVAILABLE'],
   damaged: [503, 'SERVICE_UNAVAILABLE'],
-} as typeof answers;
+} as typeof responses;
 
 const pet = { name: 'Rex', categoryId: 1 };
 const post = (body: unknown, headers: Readonly<Record<string, string>> = {}) => ({
@@ -38,23 +38,23 @@ interface Call {
   };
 }
 
-/** Each method of the store port that a request reaches, and a call of each face that reaches it. */
-const rows: readonly [method: string, rest: Call, rpc: Call, expected: typeof answers][] = [
+/** Each method of the store port that a request reaches, and a call of each protocol that reaches it. */
+const rows: readonly [method: string, rest: Call, rpc: Call, expected: typeof responses][] = [
   [
     'create',
     { target: '/v1/pets', init: post(pet) },
     { target: '/trpc/createPet', init: post(pet) },
-    answers,
+    responses,
   ],
   [
     'createOnce',
     { target: '/v1/pets', init: post(pet, { 'idempotency-key': 'once' }) },
     { target: '/trpc/createPet', init: post(pet, { 'idempotency-key': 'once' }) },
-    answers,
+    responses,
   ],
-  ['get', { target: '/v1/pets/1' }, { target: '/trpc/getPet?input={"petId":1}' }, answers],
-  ['list', { target: '/v1/pets' }, { target: '/trpc/listPets?input={}' }, answers],
-  ['keys.find', { target: '/v1/pets' }, { target: '/trpc/listPets?input={}' }, keyAnswers],
+  ['get', { target: '/v1/pets/1' }, { target: '/trpc/getPet?input={"petId":1}' }, responses],
+  ['list', { target: '/v1/pets' }, { target: '/trpc/listPets?input={}' }, responses],
+  ['keys.find', { target: '/v1/pets' }, { target: '/trpc/listPets?input={}' }, keyResponses],
 ];
 
 describe.each(rows)('where %s fails', (method, rest, rpc, expected) => {
@@ -63,7 +63,7 @@ describe.each(rows)('where %s fails', (method, rest, rpc, expected) => {
     const server = await serve({ entry, env: { FAILING: method, LOG_REQUESTS: 'all' } });
     // A stored key: the one of the environment is never looked up.
     const [key = ''] = /psk_[\w-]{43}/.exec(server.stderr()) ?? [];
-    const ask = ({ target, init }: Call) =>
+    const send = ({ target, init }: Call) =>
       fetch(server.origin + target, {
         ...init,
         headers: { ...init?.headers, authorization: `Bearer ${key}` },
@@ -71,16 +71,16 @@ describe.each(rows)('where %s fails', (method, rest, rpc, expected) => {
 
     for (const call of [rest, rpc]) {
       for (const fault of storeFaults) {
-        const answer = await ask(call);
+        const response = await send(call);
         const [status, code] = expected[fault] ?? [];
-        const text = await answer.text();
+        const text = await response.text();
         const body: unknown = JSON.parse(text);
-        expect({ fault, status: answer.status }).toEqual({ fault, status });
+        expect({ fault, status: response.status }).toEqual({ fault, status });
         expect(body).toMatchObject(
           call === rest ? { code, status } : { error: { data: { code, httpStatus: status } } },
         );
         expect(text).not.toContain(innerText);
-        const requestId = answer.headers.get('x-request-id');
+        const requestId = response.headers.get('x-request-id');
         await vi.waitFor(() => {
           const line = logLines(server).find((each) => each.requestId === requestId);
           expect(JSON.stringify(line)).toContain(innerText);
@@ -89,10 +89,10 @@ describe.each(rows)('where %s fails', (method, rest, rpc, expected) => {
     }
 
     // Now that nothing fails any more: what was answered with an error has left nothing behind.
-    expect(await (await ask({ target: '/v1/pets' })).json()).toEqual([]);
-    const created = await ask({ target: '/v1/pets', init: post(pet, { 'idempotency-key': 'once' }) });
+    expect(await (await send({ target: '/v1/pets' })).json()).toEqual([]);
+    const created = await send({ target: '/v1/pets', init: post(pet, { 'idempotency-key': 'once' }) });
     expect([created.status, created.headers.get('idempotent-replayed')]).toEqual([201, null]);
-    expect(await (await ask({ target: '/v1/pets' })).json()).toHaveLength(1);
+    expect(await (await send({ target: '/v1/pets' })).json()).toHaveLength(1);
   });
 });
 
@@ -100,8 +100,8 @@ test('where keys.touch fails calls are answered all the same', async () => {
   const { serve } = await newFolder();
   const server = await serve({ entry, env: { FAILING: 'keys.touch' } });
   const [key = ''] = /psk_[\w-]{43}/.exec(server.stderr()) ?? [];
-  const answer = await fetch(`${server.origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
-  expect(answer.status).toBe(200);
+  const received = await fetch(`${server.origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+  expect(received.status).toBe(200);
 });
 
 test('where ready fails /readyz says why in one word, and /healthz is 200', async () => {

@@ -24,7 +24,7 @@ const childrenOf = ({ child: { pid } }: Pick<RunningServer, 'child'>) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 
 /** Asks on a connection of its own: which worker gets it is the kernel's choice. */
-async function ask(origin: string): Promise<number> {
+async function send(origin: string): Promise<number> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname).setEncoding('utf8');
   try {
@@ -32,8 +32,8 @@ async function ask(origin: string): Promise<number> {
     socket.write(`GET /healthz HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
     // Where its worker is killed it ends without an error, and without data.
     const ended = once(socket, 'close').then(() => Promise.reject(new Error('It closed without an answer.')));
-    const [answer] = (await Promise.race([once(socket, 'data'), ended])) as [string];
-    return Number(answer.split(' ', 2)[1]);
+    const [response] = (await Promise.race([once(socket, 'data'), ended])) as [string];
+    return Number(response.split(' ', 2)[1]);
   } finally {
     socket.destroy();
   }
@@ -66,12 +66,12 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     const lines = logLines(server).filter(({ msg }) => String(msg).endsWith('listening'));
     expect(new Set(lines.map(({ origin }) => origin))).toEqual(new Set([server.origin]));
     await until(async () => {
-      const answer = await fetch(`${server.origin}/v1/pets`, {
+      const received = await fetch(`${server.origin}/v1/pets`, {
         headers: { authorization: `Bearer ${key}`, connection: 'close' },
       });
-      expect(answer.status).toBe(200);
-      const answered = logLines(server).filter(({ msg }) => msg === 'request');
-      expect(new Set(answered.map(({ pid }) => pid))).toEqual(new Set(workersOf(server)));
+      expect(received.status).toBe(200);
+      const response = logLines(server).filter(({ msg }) => msg === 'request');
+      expect(new Set(response.map(({ pid }) => pid))).toEqual(new Set(workersOf(server)));
     });
   });
 
@@ -80,23 +80,23 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     const server = await serve({ env });
     const [victim = 0, other = 0] = workersOf(server);
     const done = new AbortController();
-    let answered = 0;
+    let response = 0;
     const load = Array.from({ length: 8 }, async () => {
       while (!done.signal.aborted) {
         // What the killed one had is lost.
-        const status = await ask(server.origin).catch(() => undefined);
-        if (status === 200) answered += 1;
+        const status = await send(server.origin).catch(() => undefined);
+        if (status === 200) response += 1;
         await sleep(1);
       }
     });
-    await until(() => expect(answered).toBeGreaterThan(50));
+    await until(() => expect(response).toBeGreaterThan(50));
     process.kill(victim, 'SIGKILL');
-    const before = answered;
+    const before = response;
     // How long that takes `npm run test:drain` holds to 1 s.
     await until(() => expect(workersOf(server)).toHaveLength(3));
     done.abort();
     await Promise.all(load);
-    expect(answered).toBeGreaterThan(before);
+    expect(response).toBeGreaterThan(before);
     expect(lives(other)).toBe(true);
     expect(logLines(server)).toContainEqual(
       expect.objectContaining({ msg: 'worker ended', worker: victim, signal: 'SIGKILL' }),

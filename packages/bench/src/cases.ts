@@ -13,7 +13,7 @@ export interface CaseRequest {
 }
 
 /** What every contender must answer. Ids of creates are written as `0`. */
-export interface ExpectedAnswer {
+export interface ExpectedResponse {
   readonly status: number;
   /** The headers that matter; several of one name are joined by ", ". `X-Request-Id` must be there besides. */
   readonly headers: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export type OwnRequest = Pick<HttpCase, 'request' | 'expected'>;
 interface HttpCase {
   readonly kind: 'http';
   readonly request: CaseRequest;
-  readonly expected: ExpectedAnswer;
+  readonly expected: ExpectedResponse;
 }
 
 /** A call over a WebSocket that is open: many at once, on many sockets. */
@@ -72,10 +72,10 @@ const inputOf = (input: unknown) => `input=${encodeURIComponent(JSON.stringify(i
 export function batchOf(size: number): { readonly request: CaseRequest; readonly body: string } {
   const ids = Array.from({ length: size }, (_, index) => index + 1);
   const input = Object.fromEntries(ids.map((petId, index) => [index, { petId }]));
-  const answers = ids.map((id) => ({ result: { data: seededAnimal(id) } }));
+  const responses = ids.map((id) => ({ result: { data: seededAnimal(id) } }));
   return {
     request: get(`/trpc/${ids.map(() => 'getPet').join(',')}?batch=1&${inputOf(input)}`),
-    body: JSON.stringify(answers),
+    body: JSON.stringify(responses),
   };
 }
 
@@ -102,7 +102,7 @@ function orpcBatch(mode: 'buffered' | 'streaming'): OwnRequest {
   const outcomes = ids.map((id, index) =>
     JSON.stringify({ index, status: 200, body: { json: seededAnimal(id) } }),
   );
-  const answer =
+  const response =
     mode === 'buffered'
       ? { headers: json, body: `[${outcomes.join(',')}]` }
       : {
@@ -111,7 +111,7 @@ function orpcBatch(mode: 'buffered' | 'streaming'): OwnRequest {
         };
   return {
     request: { ...request, headers: { ...request.headers, 'x-orpc-batch': mode } },
-    expected: { status: 207, ...answer },
+    expected: { status: 207, ...response },
   };
 }
 

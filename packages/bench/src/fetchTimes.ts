@@ -26,8 +26,8 @@ const createContext = () => ({ store });
 const document = { title: 'Animals', version: '1.0.0' };
 const gateway = await createGateway({ router, createContext, document });
 
-type Answer = (request: Request) => Promise<Response>;
-const adapters: Readonly<Record<string, Answer>> = {
+type ReceivedResponse = (request: Request) => Promise<Response>;
+const adapters: Readonly<Record<string, ReceivedResponse>> = {
   gateway: gateway.fetch,
   trpc: (req) => fetchRequestHandler({ req, router, endpoint: '/trpc', createContext }),
 };
@@ -39,16 +39,16 @@ const request = (path: string) => new Request(`http://localhost/trpc/${path}?inp
 /** What is measured of a call: each returns the processor time of some calls, in microseconds. */
 const parts = {
   /** From a `Request` to its `Response`: a server has the one, and takes the other. */
-  'a Response': async (answer: Answer, path: string, calls: number) => {
+  'a Response': async (response: ReceivedResponse, path: string, calls: number) => {
     const requests = Array.from({ length: calls }, () => request(path));
     return processorTime(async () => {
-      for (const each of requests) await answer(each);
+      for (const each of requests) await response(each);
     });
   },
   /** With the `Request` made and the body read, as by a client in this process. */
-  'all of it': (answer: Answer, path: string, calls: number) =>
+  'all of it': (received: ReceivedResponse, path: string, calls: number) =>
     processorTime(async () => {
-      for (let call = 0; call < calls; call += 1) await (await answer(request(path))).text();
+      for (let call = 0; call < calls; call += 1) await (await received(request(path))).text();
     }),
 };
 
@@ -68,7 +68,7 @@ for (let round = 0; round < rounds; round += 1) {
     for (const name of ['gateway', 'trpc'] as const) {
       let time = 0;
       for (let calls = 0; calls < callsPerRound; calls += callsPerTurn) {
-        time += await measure(adapters[name] as Answer, path, callsPerTurn);
+        time += await measure(adapters[name] as ReceivedResponse, path, callsPerTurn);
         await new Promise(setImmediate);
       }
       times[row]?.[name].push(time / callsPerRound);

@@ -1,5 +1,5 @@
 import type { Case } from './cases.ts';
-import { askAtRate } from './load/askAtRate.ts';
+import { sendAtRate } from './load/sendAtRate.ts';
 import type { Latencies } from './load/fixedRate.ts';
 import { measure } from './measure.ts';
 import { median } from './statistics.ts';
@@ -28,7 +28,7 @@ export async function latency(
   const results: LatencyResult[] = [];
   for (const part of parts) {
     const rate = Math.round(median(rates) * part);
-    const latencies = await askAtRate(process.port, subject.request, { rate, seconds });
+    const latencies = await sendAtRate(process.port, subject.request, { rate, seconds });
     results.push({ case: subject.name, contender: contender.name, part, rate, ...latencies });
   }
   return results;

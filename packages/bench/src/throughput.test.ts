@@ -11,7 +11,7 @@ const result = (fields: Partial<Result>): Result => ({
   busy: 1,
   spread: 0,
   ratio: 0.8,
-  sameAnswerRatio: 1,
+  sameResponseRatio: 1,
   getRatio: 1,
   rounds: [],
   ...fields,

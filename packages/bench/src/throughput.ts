@@ -34,7 +34,7 @@ export interface Result {
   /** `perCore` over that of `minimal` in the same round; the median. `undefined` where that was not measured. */
   readonly ratio: number | undefined;
   /** The same over that of `same-answer`. */
-  readonly sameAnswerRatio: number | undefined;
+  readonly sameResponseRatio: number | undefined;
   /** The same over that of the contender's own GET. */
   readonly getRatio: number | undefined;
   readonly rounds: readonly Measurement[];
@@ -44,7 +44,7 @@ export interface Result {
 export const limit = 'minimal';
 
 /** The contender that repeats all the work of the gateway by hand. */
-const sameAnswer = 'same-answer';
+const sameResponse = 'same-answer';
 
 /**
  * Measures every case with every contender, in rounds: whatever else the machine does falls on all of them alike. Of a
@@ -94,7 +94,7 @@ export async function throughput(
         busy: medianOf(({ busy }) => busy),
         spread: spread(of.map(({ perCore }) => perCore)),
         ratio: ratioTo(measured.get(key(subject.name, limit))),
-        sameAnswerRatio: ratioTo(measured.get(key(subject.name, sameAnswer))),
+        sameResponseRatio: ratioTo(measured.get(key(subject.name, sameResponse))),
         getRatio: ratioTo(measured.get(key('get', contender.name))),
         rounds: of,
       };

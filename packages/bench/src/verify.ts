@@ -1,8 +1,8 @@
 import { sortedLines } from '@petstore/testing/jsonLines';
 import { WebSocket } from 'ws';
-import { apiKey, type Case, type ExpectedAnswer } from './cases.ts';
+import { apiKey, type Case, type ExpectedResponse } from './cases.ts';
 import type { Contender } from './contenders.ts';
-import { ask, type HttpAnswer } from './httpAnswer.ts';
+import { call, type ParsedResponse } from './httpResponse.ts';
 
 /** How long an answer may take, in milliseconds. */
 const deadlineMs = 10_000;
@@ -16,29 +16,29 @@ export async function differences(
   headers: Contender['headers'],
 ): Promise<readonly string[]> {
   if (subject.kind === 'http') {
-    return answerDifferences(await ask(port, subject.request), subject.expected, headers);
+    return responseDifferences(await call(port, subject.request), subject.expected, headers);
   }
-  const answer = await callOverSocket(port, subject.path, subject.message(7));
-  return answer === subject.answer(7) ? [] : [`answers ${answer}, not ${subject.answer(7)}`];
+  const response = await callOverSocket(port, subject.path, subject.message(7));
+  return response === subject.answer(7) ? [] : [`answers ${response}, not ${subject.answer(7)}`];
 }
 
-function answerDifferences(
-  answer: HttpAnswer,
-  expected: ExpectedAnswer,
+function responseDifferences(
+  received: ParsedResponse,
+  expected: ExpectedResponse,
   headers: Contender['headers'],
 ): string[] {
   const found: string[] = [];
-  if (answer.status !== expected.status) found.push(`status ${answer.status}, not ${expected.status}`);
+  if (received.status !== expected.status) found.push(`status ${received.status}, not ${expected.status}`);
   for (const [name, value] of Object.entries(expected.headers)) {
     if (headers === 'minimal' && name !== 'content-type') continue;
-    const got = answer.headers[name];
+    const got = received.headers[name];
     if (got === undefined || comparable(got) !== comparable(value))
       found.push(`${name}: ${got}, not ${value}`);
   }
   for (const name of ['x-request-id', 'x-content-type-options', 'cache-control']) {
-    if (headers === 'all' && !answer.headers[name]) found.push(`no ${name}`);
+    if (headers === 'all' && !received.headers[name]) found.push(`no ${name}`);
   }
-  const body = unordered(comparable(answer.body));
+  const body = unordered(comparable(received.body));
   const expectedBody = unordered(comparable(expected.body));
   if (body !== expectedBody) found.push(`body ${excerpt(body, expectedBody)}`);
   return found;

@@ -1,7 +1,7 @@
 import type { Animal } from '@petstore/core';
 import {
   connect as connectHttp,
-  type Answer as HttpAnswer,
+  type TestResponse,
   type Client as HttpClient,
   type Sending,
 } from '@petstore/gateway-test';
@@ -10,7 +10,7 @@ import type { Served } from './serve.ts';
 
 export type { Sending };
 
-export interface Answer extends HttpAnswer {
+export interface ReceivedResponse extends TestResponse {
   /** The body of a response with one animal, or a list: its shape was checked when it was received. */
   animal(): Animal;
   animals(): Animal[];
@@ -18,10 +18,10 @@ export interface Answer extends HttpAnswer {
 
 /** A client of the pet store. */
 export interface Client extends HttpClient {
-  send(method: string, target: string, sending?: Sending): Promise<Answer>;
-  get(target: string, sending?: Sending): Promise<Answer>;
+  send(method: string, target: string, sending?: Sending): Promise<ReceivedResponse>;
+  get(target: string, sending?: Sending): Promise<ReceivedResponse>;
   /** `POST /v1/pets` */
-  post(body: unknown, sending?: Sending): Promise<Answer>;
+  post(body: unknown, sending?: Sending): Promise<ReceivedResponse>;
   /** `POST /v1/pets`, which must succeed. */
   create(pet: {
     readonly name?: string;
@@ -35,11 +35,11 @@ export interface Client extends HttpClient {
 export async function connect(served: Pick<Served, 'origin' | 'apiKey'>): Promise<Client> {
   const http = await connectHttp(served);
   const send: Client['send'] = async (method, target, sending) => {
-    const answer = await http.send(method, target, sending);
+    const response = await http.send(method, target, sending);
     return {
-      ...answer,
-      animal: () => answer.json() as Animal,
-      animals: () => answer.json() as Animal[],
+      ...response,
+      animal: () => response.json() as Animal,
+      animals: () => response.json() as Animal[],
     };
   };
   const client: Client = {
@@ -48,14 +48,14 @@ export async function connect(served: Pick<Served, 'origin' | 'apiKey'>): Promis
     get: (target, sending) => send('GET', target, sending),
     post: (body, sending) => send('POST', '/v1/pets', { ...sending, body }),
     async create(pet) {
-      const answer = await client.post({ name: 'Rex', categoryId: 1, ...pet });
-      expect(answer).toHaveStatus(201);
-      return answer.animal();
+      const received = await client.post({ name: 'Rex', categoryId: 1, ...pet });
+      expect(received).toHaveStatus(201);
+      return received.animal();
     },
     async list(query = '') {
-      const answer = await client.get(`/v1/pets${query}`);
-      expect(answer).toHaveStatus(200);
-      return answer.animals();
+      const response = await client.get(`/v1/pets${query}`);
+      expect(response).toHaveStatus(200);
+      return response.animals();
     },
   };
   return client;

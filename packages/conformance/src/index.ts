@@ -3,7 +3,7 @@
  * it about over a healthy server's wire:
  *
  * - CORS; 429 and the rate limit headers; issuing and revoking keys and how soon that takes effect
- * - streams, SSE and WebSocket on the tRPC face
+ * - streams, SSE and WebSocket on the tRPC protocol
  * - the docs page
  * - request framing and other raw-socket cases, 414 and 431 among them
  * - 500, 503 and 504 with `Retry-After`: a store that fails is in the tests of the gateway and the server

@@ -11,7 +11,7 @@ import { interfaceCases } from './petStore/interface.ts';
 import { methodCases } from './petStore/methods.ts';
 import { pageCases } from './petStore/pages.ts';
 import { propertyCases } from './petStore/properties.ts';
-import { rpcFaceCases } from './petStore/rpcFace.ts';
+import { rpcCases } from './petStore/rpcCases.ts';
 import { subject as subjectOf } from './petStore/subject.ts';
 import type { ConformanceOptions, Serve } from './serve.ts';
 
@@ -43,7 +43,7 @@ const GROUPS = {
   methods: methodCases,
   headers: headerCases,
   idempotency: idempotencyCases,
-  'tRPC face': rpcFaceCases,
+  'tRPC protocol': rpcCases,
   document: documentCases,
   durability: durabilityCases,
   properties: propertyCases,

@@ -19,7 +19,7 @@ export {
 } from './store/collection.ts';
 export type { RowCodec } from './store/rowCodec.ts';
 export type {
-  Awaitable,
+  MaybePromise,
   CallOptions,
   ChangeOptions,
   CloseOptions,

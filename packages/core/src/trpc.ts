@@ -1,11 +1,11 @@
-import { clientMessage, type GatewayMeta, type Reply } from '@petstore/gateway/meta';
+import { clientMessage, type GatewayMeta, type ResponseControls } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import type { Store } from './store/store.ts';
 
 /** What the procedures need of their surroundings. */
 export interface Context {
   readonly store: Store;
-  readonly reply: Reply;
+  readonly response: ResponseControls;
   /** Whose call it is, by the hash of the API key; `undefined` where nobody asked for one. */
   readonly caller: string | undefined;
   readonly idempotencyKey: string | undefined;

@@ -6,14 +6,14 @@ import { createGateway, type Gateway } from './gateway.ts';
 import { GatewayError } from './procedures/gatewayError.ts';
 import { headersOf } from './http/response.ts';
 import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
-import type { Exchange } from './policies/exchange.ts';
+import type { RequestRecord } from './policies/requestRecord.ts';
 import type { RequestTelemetry, Telemetry } from './policies/telemetry.ts';
 import type { GatewayOptions } from './options.ts';
-import type { Reply } from './procedures/reply.ts';
+import type { ResponseControls } from './procedures/responseControls.ts';
 import { inProcessRequest } from './testing/inProcessRequest.ts';
 import { bearer } from './policies/schemes/bearer.ts';
 
-const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
 
 function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType = z.unknown()) {
   const base = t.procedure.meta({ openapi: rest }).input(input).output(output);
@@ -26,14 +26,14 @@ type Options = GatewayOptions<ReturnType<typeof t.router>, unknown>;
 const gatewayOf = (procedures: Parameters<typeof t.router>[0], options: Partial<Options> = {}) =>
   createGateway({
     router: t.router(procedures),
-    createContext: ({ reply }) => ({ reply }),
+    createContext: ({ response }) => ({ response }),
     document: { title: 'Test', version: '0.0.0' },
     // Procedures fail here as they are meant to: nothing is to be printed.
-    onExchange: () => {},
+    onResponse: () => {},
     ...options,
   });
 
-const ask = (
+const send = (
   { fetch }: Gateway,
   method: string,
   target: string,
@@ -48,7 +48,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     [what: string, procedures: Parameters<typeof t.router>[0], options: Partial<Options>, sentence: RegExp]
   >([
     [
-      'one base path for both faces',
+      'one base path for both protocolClients',
       {},
       { restBasePath: '/api', rpcBasePath: '/api/' },
       /both served below "\/api"/,
@@ -143,7 +143,7 @@ describe('the gateway', () => {
     const input = z.object({ n: z.int(), list: z.array(z.boolean()).optional() });
     const before = JSON.stringify(z.toJSONSchema(input));
     const gateway = await gatewayOf({ a: echo({ method: 'GET', path: '/a' }, input) });
-    await ask(gateway, 'GET', '/v1/a?n=1&list=true');
+    await send(gateway, 'GET', '/v1/a?n=1&list=true');
     await gateway.document();
     expect(JSON.stringify(z.toJSONSchema(input))).toBe(before);
     expect(input.safeParse({ n: '1' }).success).toBe(false);
@@ -159,7 +159,7 @@ describe('the gateway', () => {
     });
     const statuses = await Promise.all(
       ['5', '1e3', '5.0', '9007199254740993'].map(
-        async (n) => (await ask(gateway, 'GET', `/v1/a/${n}`)).status,
+        async (n) => (await send(gateway, 'GET', `/v1/a/${n}`)).status,
       ),
     );
     expect(statuses).toEqual([200, 400, 400, 404]);
@@ -176,7 +176,7 @@ describe('the gateway', () => {
         .output(output)
         .query(() => '5'),
     });
-    expect(await (await ask(gateway, 'GET', '/v1/a')).text()).toBe('5');
+    expect(await (await send(gateway, 'GET', '/v1/a')).text()).toBe('5');
     expect(JSON.stringify(await gateway.document())).toContain('"schema":{"type":"number"}');
   });
 
@@ -215,8 +215,8 @@ describe('the gateway', () => {
   ])('a body whose input is %s is an object, as documented: null is answered 400', async (_what, input) => {
     const gateway = await gatewayOf({ a: echo({ method: 'POST', path: '/a' }, input) });
     const headers = { 'content-type': 'application/json' };
-    expect((await ask(gateway, 'POST', '/v1/a', headers, 'null')).status).toBe(400);
-    expect((await ask(gateway, 'POST', '/v1/a', headers, '{"name":"Rex"}')).status).toBe(200);
+    expect((await send(gateway, 'POST', '/v1/a', headers, 'null')).status).toBe(400);
+    expect((await send(gateway, 'POST', '/v1/a', headers, '{"name":"Rex"}')).status).toBe(200);
     expect(await gateway.document()).toMatchObject({
       paths: {
         '/a': {
@@ -239,9 +239,9 @@ describe('the gateway', () => {
     ['/api/', '/api/a'],
   ])('serves REST below %s', async (restBasePath, path) => {
     const gateway = await gatewayOf({ a: echo({ method: 'DELETE', path: '/a' }) }, { restBasePath });
-    expect((await ask(gateway, 'DELETE', path)).status).toBe(200);
-    expect((await ask(gateway, 'GET', '/openapi.json')).status).toBe(200);
-    expect((await ask(gateway, 'GET', '/v1x')).status).toBe(404);
+    expect((await send(gateway, 'DELETE', path)).status).toBe(200);
+    expect((await send(gateway, 'GET', '/openapi.json')).status).toBe(200);
+    expect((await send(gateway, 'GET', '/v1x')).status).toBe(404);
   });
 
   it('answers pages outside the router for GET, HEAD and OPTIONS, and 405 for others', async () => {
@@ -249,29 +249,29 @@ describe('the gateway', () => {
       {},
       { routes: { '/page': () => ({ status: 200, headers: [], body: 'hi' }) } },
     );
-    const page = await ask(gateway, 'GET', '/page');
+    const page = await send(gateway, 'GET', '/page');
     expect([page.status, await page.text()]).toEqual([200, 'hi']);
-    expect((await ask(gateway, 'HEAD', '/page')).status).toBe(200);
-    expect((await ask(gateway, 'OPTIONS', '/page')).status).toBe(204);
-    const refused = await ask(gateway, 'POST', '/page');
+    expect((await send(gateway, 'HEAD', '/page')).status).toBe(200);
+    expect((await send(gateway, 'OPTIONS', '/page')).status).toBe(204);
+    const refused = await send(gateway, 'POST', '/page');
     expect(refused.status).toBe(405);
     expect(refused.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
 
   it('answers 500 with a request id where a page fails, and tells the log why', async () => {
-    const exchanges: Exchange[] = [];
+    const records: RequestRecord[] = [];
     const failure = new Error('disk on fire');
     const gateway = await gatewayOf(
       {},
       {
         routes: { '/page': () => Promise.reject(failure) },
-        onExchange: (exchange) => exchanges.push(exchange),
+        onResponse: (record) => records.push(record),
       },
     );
-    const answer = await ask(gateway, 'GET', '/page', { 'x-request-id': 'given-1' });
-    expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining('fire')]);
-    expect(answer.headers.get('x-request-id')).toBe('given-1');
-    expect(exchanges).toMatchObject([{ requestId: 'given-1', status: 500, error: failure, face: 'other' }]);
+    const received = await send(gateway, 'GET', '/page', { 'x-request-id': 'given-1' });
+    expect([received.status, await received.text()]).toEqual([500, expect.not.stringContaining('fire')]);
+    expect(received.headers.get('x-request-id')).toBe('given-1');
+    expect(records).toMatchObject([{ requestId: 'given-1', status: 500, error: failure, protocol: 'other' }]);
   });
 
   it('answers 500 with the headers of all policies where a request of the host cannot be read', async () => {
@@ -283,9 +283,9 @@ describe('the gateway', () => {
       throw new Error('no body');
     };
     const request = inProcessRequest('POST', '/v1/a', { 'content-type': 'application/json' });
-    const answer = await gateway.handle(Object.assign(request, { body }));
-    expect(answer.status).toBe(500);
-    expect(Object.keys(Object.fromEntries(headersOf(answer)))).toEqual(
+    const response = await gateway.handle(Object.assign(request, { body }));
+    expect(response.status).toBe(500);
+    expect(Object.keys(Object.fromEntries(headersOf(response)))).toEqual(
       expect.arrayContaining(['ratelimit', 'ratelimit-policy', 'vary', 'x-request-id']),
     );
   });
@@ -304,7 +304,7 @@ describe('the gateway', () => {
       { callTimeoutMs: 20 },
     );
     const headers = { 'trpc-accept': 'application/jsonl' };
-    const { body } = await ask(gateway, 'GET', '/trpc/numbers,slow?batch=1', headers);
+    const { body } = await send(gateway, 'GET', '/trpc/numbers,slow?batch=1', headers);
     let text = '';
     for await (const piece of body as AsyncIterable<Uint8Array>) {
       text += Buffer.from(piece).toString();
@@ -324,18 +324,23 @@ describe('the gateway', () => {
         },
       },
     );
-    expect((await ask(gateway, 'POST', '/v1/a')).status).toBe(500);
+    expect((await send(gateway, 'POST', '/v1/a')).status).toBe(500);
     const json = { 'content-type': 'application/json' };
-    expect((await ask(gateway, 'POST', '/trpc/a', json)).status).toBe(500);
+    expect((await send(gateway, 'POST', '/trpc/a', json)).status).toBe(500);
   });
 
-  it('tells of each exchange which procedure answered on which face', async () => {
-    const onExchange = vi.fn();
-    const gateway = await gatewayOf({ a: echo({ method: 'POST', path: '/a' }) }, { onExchange });
-    await ask(gateway, 'POST', '/v1/a?secret=1');
-    await ask(gateway, 'POST', '/trpc/a', { 'content-type': 'application/json' }, '{}');
+  it('tells of each exchange which procedure answered on which protocol', async () => {
+    const onResponse = vi.fn();
+    const gateway = await gatewayOf({ a: echo({ method: 'POST', path: '/a' }) }, { onResponse });
+    await send(gateway, 'POST', '/v1/a?secret=1');
+    await send(gateway, 'POST', '/trpc/a', { 'content-type': 'application/json' }, '{}');
     expect(
-      onExchange.mock.calls.map(([{ face, operation, path, status }]) => [face, operation, path, status]),
+      onResponse.mock.calls.map(([{ protocol, operation, path, status }]) => [
+        protocol,
+        operation,
+        path,
+        status,
+      ]),
     ).toEqual([
       ['rest', 'a', '/v1/a', 200],
       ['rpc', 'a', '/trpc/a', 200],
@@ -354,7 +359,7 @@ describe('the gateway', () => {
     ['Bearer null', 401],
     ['Bearer false', 401],
     ['Bearer thenable', 401],
-  ])('lets %s in, or not, alike on both faces: %i', async (authorization, status) => {
+  ])('lets %s in, or not, alike on both protocols: %i', async (authorization, status) => {
     const gateway = await gatewayOf(
       { a: echo({ method: 'POST', path: '/a' }) },
       {
@@ -375,8 +380,8 @@ describe('the gateway', () => {
       },
     );
     const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
-    const rest = await ask(gateway, 'POST', '/v1/a', headers, '{}');
-    const rpc = await ask(gateway, 'POST', '/trpc/a', headers, '{}');
+    const rest = await send(gateway, 'POST', '/v1/a', headers, '{}');
+    const rpc = await send(gateway, 'POST', '/trpc/a', headers, '{}');
     expect([rest.status, rpc.status]).toEqual([status, status]);
     const challenge = rest.headers.get('www-authenticate');
     expect(challenge?.includes('invalid_token') ?? false).toBe(
@@ -414,7 +419,7 @@ describe('the gateway', () => {
       },
       { publicUrl: 'https://pets.example/store/' },
     );
-    const { headers } = await ask(gateway, 'POST', '/v1/a');
+    const { headers } = await send(gateway, 'POST', '/v1/a');
     expect(headers.get('location')).toBe('https://pets.example/store/v1/a/1');
     expect(headers.get('link')).toBe(
       '<https://pets.example/store/v1/b>; rel="successor-version", ' +
@@ -426,7 +431,7 @@ describe('the gateway', () => {
   it('and begin with the path of the mount where that is the public URL', async () => {
     const list = echo({ method: 'GET', path: '/a', deprecation: { since: new Date(0), successor: '/b' } });
     const gateway = await gatewayOf({ a: list }, { publicUrl: '/api/' });
-    const { headers } = await ask(gateway, 'GET', '/v1/a');
+    const { headers } = await send(gateway, 'GET', '/v1/a');
     expect(headers.get('link')).toBe('</api/v1/b>; rel="successor-version"');
     expect(await gateway.document()).toMatchObject({ servers: [{ url: '/api/v1' }] });
   });
@@ -475,14 +480,14 @@ describe('a call on a router with a public procedure', () => {
     'reaches no other by what its Host holds: %s',
     async (host) => {
       const gateway = await open();
-      const answer = await ask(gateway, 'GET', '/trpc/pub', { host });
-      expect(await answer.text()).not.toContain('protected');
+      const response = await send(gateway, 'GET', '/trpc/pub', { host });
+      expect(await response.text()).not.toContain('protected');
     },
   );
 
   it('is a bad request where the Host names a user', async () => {
     const gateway = await gatewayOf({ a: echo({ method: 'GET', path: '/a' }) });
-    expect((await ask(gateway, 'GET', '/trpc/a', { host: 'a@b' })).status).toBe(400);
+    expect((await send(gateway, 'GET', '/trpc/a', { host: 'a@b' })).status).toBe(400);
   });
 
   it.each([
@@ -500,7 +505,7 @@ describe('a call on a router with a public procedure', () => {
 });
 
 it('what the gateway itself answers over tRPC has no stack and no foreign text, whatever the router says', async () => {
-  const dev = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: true });
+  const dev = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: true });
   const gateway = await createGateway({
     router: dev.router({}),
     authentication: bearer({
@@ -509,12 +514,12 @@ it('what the gateway itself answers over tRPC has no stack and no foreign text, 
         return undefined;
       },
     }),
-    createContext: ({ reply }) => ({ reply }),
+    createContext: ({ response }) => ({ response }),
     document: { title: 'Test', version: '0.0.0' },
-    onExchange: () => {},
+    onResponse: () => {},
   });
   for (const authorization of ['', 'Bearer x', 'Bearer y']) {
-    const body = await (await ask(gateway, 'GET', '/trpc/a', { authorization })).text();
+    const body = await (await send(gateway, 'GET', '/trpc/a', { authorization })).text();
     expect(body).not.toMatch(/stack|hunter2|\.ts/);
   }
 });
@@ -576,7 +581,7 @@ describe('an error that a procedure made itself, of which a member cannot be rea
       });
       for (const path of ['/v1/a', '/trpc/a']) {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
-        const response = await ask(gateway, 'GET', path);
+        const response = await send(gateway, 'GET', path);
         expect(response.status).toBe(500);
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(await response.text()).not.toContain('secret');
@@ -599,13 +604,13 @@ describe('a telemetry that throws', () => {
     ['when a request begins', { begin: fail }],
     ['when a call begins, and when the request ends', { begin: () => observed }],
   ])('%s changes no response', async (_when, telemetry) => {
-    const exchanges: Exchange[] = [];
+    const requestRecords: RequestRecord[] = [];
     const gateway = await gatewayOf(
       { get: echo({ method: 'GET', path: '/get' }) },
-      { telemetry, onExchange: (exchange) => void exchanges.push(exchange) },
+      { telemetry, onResponse: (requestRecord) => void requestRecords.push(requestRecord) },
     );
     expect((await gateway.fetch('http://localhost/v1/get')).status).toBe(200);
     expect((await gateway.fetch('http://localhost/trpc/get?input={}')).status).toBe(200);
-    expect(exchanges).toMatchObject([{ status: 200 }, { status: 200 }]);
+    expect(requestRecords).toMatchObject([{ status: 200 }, { status: 200 }]);
   });
 });

@@ -28,7 +28,7 @@ import { loadSheddingPolicy } from './policies/loadShedding.ts';
 import { createObserve } from './policies/observe.ts';
 import { admit, arrive, type Policy, type Target } from './policies/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
-import { Recorder } from './policies/requestRecord.ts';
+import { Recorder } from './policies/recorder.ts';
 import { RequestScope, type ProtocolName } from './policies/requestScope.ts';
 import { addMetadata, RouteTable } from './policies/routes.ts';
 import { createSameSite } from './policies/sameSite.ts';
@@ -84,7 +84,7 @@ export interface Gateway extends Service {
 /**
  * Derives everything that follows from a router and its metadata once, and returns what an adapter serves, such as
  * `serve` of `@petstore/gateway/uws`. The router and its schemas are never changed. Unexpected errors are reported to
- * `onExchange`, or without it written to stderr. Over tRPC the router's own `errorFormatter` and `isDev` decide what a
+ * `onResponse`, or without it written to stderr. Over tRPC the router's own `errorFormatter` and `isDev` decide what a
  * client sees of an error: set `isDev: false`, and use `clientMessage` of `@petstore/gateway/meta`.
  * @throws {GatewayError} one line for each procedure that cannot be served: its name, why, and the fix
  */
@@ -92,7 +92,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   options: GatewayOptions<Router, Identity>,
 ): Promise<Gateway> {
   requireOptions(options);
-  const { createContext, errorFormat = apiErrors, onCall, onError, onRequest, onResponse, router } = options;
+  const { createContext, errorFormat = apiErrors, onCall, onError, onRequest, onSend, router } = options;
   const schemes = schemesOf(options.authentication);
   const isProtected = schemes.length > 0;
   const paths = pathsOf(options);
@@ -161,7 +161,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   ];
   const arriving = policies.filter((policy) => policy.arrive);
   const admitting = policies.filter((policy) => policy.admit);
-  const { complete, rescue } = createCompletion({ policies, onResponse, recorder, errorResponse });
+  const { complete, rescue } = createCompletion({ policies, onSend, recorder, errorResponse });
 
   // What serves a request.
   const rpc = rpcSettings(options.rpc, limits, reporter);

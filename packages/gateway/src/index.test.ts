@@ -8,7 +8,7 @@ it('has just these public names: one more is a decision', () => {
   expect(Object.keys(root).toSorted()).toEqual([
     'BodyTooLargeError',
     'GatewayError',
-    'Reply',
+    'ResponseControls',
     'apiErrors',
     'apiKey',
     'basic',

@@ -15,7 +15,7 @@ export type { Limits } from './policies/limits.ts';
 export type {
   ChallengeError,
   HeaderSource,
-  Nobody,
+  Rejected,
   ProtectedResource,
   Scheme,
   SecurityScheme,
@@ -32,7 +32,7 @@ export type { SchemeOptions } from './policies/schemes/options.ts';
 export type { ProtectedResourceOptions } from './policies/schemes/protectedResource.ts';
 export type { ContextOptions } from './procedures/contextOptions.ts';
 export type { DocumentOptions, OpenApiDocument } from './openapi/document.ts';
-export type { Exchange, TraceIds } from './policies/exchange.ts';
+export type { RequestRecord, TraceIds } from './policies/requestRecord.ts';
 export type { CallTelemetry, ObservedRequest, RequestTelemetry, Telemetry } from './policies/telemetry.ts';
 export type { GatewayOptions } from './options.ts';
 export type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
@@ -44,7 +44,7 @@ export { GatewayError } from './procedures/gatewayError.ts';
 export type { GatewayMeta, RestMeta, Deprecation, Pagination, ResponseHeader } from './procedures/meta.ts';
 export type { ServedProcedure } from './procedures/procedures.ts';
 export type { JsonSchemaConverters, StandardJsonSchema } from './procedures/standardSchema.ts';
-export { Reply } from './procedures/reply.ts';
+export { ResponseControls } from './procedures/responseControls.ts';
 export type { InputIssue } from './procedures/inputError.ts';
 export {
   apiErrors,

@@ -22,4 +22,4 @@ export type {
 } from './procedures/meta.ts';
 export { fileStream } from './procedures/fileStream.ts';
 export type { Spool, SpooledFile, UploadedFile } from './http/upload.ts';
-export type { Reply } from './procedures/reply.ts';
+export type { ResponseControls } from './procedures/responseControls.ts';

@@ -4,7 +4,7 @@ import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './openapi/errorFormat.ts';
 import type { CorsOptions } from './policies/cors.ts';
-import type { Exchange } from './policies/exchange.ts';
+import type { RequestRecord } from './policies/requestRecord.ts';
 import type { FailedAttemptsOptions } from './policies/failedAttempts.ts';
 import type { Hooks } from './policies/hooks.ts';
 import type { IdempotencyOptions } from './policies/idempotency.ts';
@@ -98,7 +98,7 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * throws is dropped. Default: unexpected errors (5xx) are written to stderr with their stack, unless `onError` is given;
    * over tRPC only where `rpc.onError` is not given either.
    */
-  readonly onExchange?: (exchange: Exchange) => void;
+  readonly onResponse?: (record: RequestRecord) => void;
 }
 
 type AnyOptions = GatewayOptions<AnyTRPCRouter, unknown>;
@@ -130,9 +130,9 @@ export const gatewayOptions = {
   spool: 'function',
   onRequest: 'function',
   onCall: 'function',
-  onResponse: 'function',
+  onSend: 'function',
   onError: 'function',
-  onExchange: 'function',
+  onResponse: 'function',
   maxBodyBytes: 'checked',
   maxResponseBytes: 'checked',
   maxQueryParameters: 'checked',

@@ -176,7 +176,7 @@ it('a route that returns no response is answered 500, and the log names the rout
   const gateway = await createGateway({
     ...right,
     routes: { '/h': (() => 'ok') as never, '/later': (async () => undefined) as never },
-    onExchange: ({ error }) => failures.push((error as Error | undefined)?.message),
+    onResponse: ({ error }) => failures.push((error as Error | undefined)?.message),
   });
   for (const path of ['/h', '/later']) {
     expect((await gateway.fetch(`http://localhost${path}`)).status).toBe(500);

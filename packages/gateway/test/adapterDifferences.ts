@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished, TestRunner } from 'vitest';
 import { type Adapter, adapterOfRun } from './adapters.ts';
-import { exchangeOnce } from './client.ts';
+import { sendOnce } from './client.ts';
 import { startEdge } from './edge/startEdge.ts';
 import { lines } from './rpcClients/bytes.ts';
 import { rawRequest, rawSocket } from './rpcClients/rawHttp.ts';
@@ -69,7 +69,7 @@ const list = [
         ['Content-Type', 'text/plain'],
       ] as const;
       const body = Buffer.from('{"name":"Rex"}');
-      return (await exchangeOnce(server, 'POST', '/trpc/write', headers, body)).status;
+      return (await sendOnce(server, 'POST', '/trpc/write', headers, body)).status;
     },
     seen: { uws: 200, node: 200, fetch: 415 },
     official: 200,
@@ -121,10 +121,10 @@ const list = [
     reason:
       'Node’s parser gives nothing of a request that it rejects: its record has neither a method nor a path.',
     look: async () => {
-      const { exchanges, server } = await startEdge();
+      const { records, server } = await startEdge();
       const length = { 'content-length': '5, 5' };
       await statusOf(server.port, rawRequest('/v1/list', { headers: length }));
-      return exchanges.map(({ method, path, status }) => [method, path, status]);
+      return records.map(({ method, path, status }) => [method, path, status]);
     },
     seen: { uws: [['GET', '/v1/list', 400]], node: [['', '', 400]] },
   },

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect as connectSocket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { type AnswerFaults, answerFaults, type ReceivedAnswer } from './answerFaults.ts';
+import { type ResponseProblems, responseProblems, type ReceivedResponse } from './responseProblems.ts';
 import { type Fetch, globalFetch } from './fetch.ts';
 import './matchers.ts';
 import type { OpenApiDocument } from './openApi.ts';
@@ -22,7 +22,7 @@ export interface Sending {
   readonly chunked?: boolean;
 }
 
-export interface Answer extends ReceivedAnswer {
+export interface TestResponse extends ReceivedResponse {
   /** A header's value; where it was sent several times, all of them with commas (RFC 9110 §5.3). */
   header(name: string): string | undefined;
   /** Every header as sent, its name in lower case. */
@@ -36,7 +36,7 @@ export interface Answer extends ReceivedAnswer {
 
 /**
  * Speaks HTTP to one server and hides nothing: targets, headers and bodies go out as they are given, answers come back
- * as they were sent. Each answer is held against the laws that every answer obeys (`answerFaults.ts`); one that breaks
+ * as they were sent. Each answer is held against the laws that every answer obeys (`responseProblems.ts`); one that breaks
  * a law is thrown as an error, so that no case can forget to look.
  */
 export interface Client {
@@ -44,8 +44,8 @@ export interface Client {
   readonly apiKey: string;
   /** What the server says of itself at `/openapi.json`. */
   readonly document: OpenApiDocument;
-  send(method: string, target: string, sending?: Sending): Promise<Answer>;
-  get(target: string, sending?: Sending): Promise<Answer>;
+  send(method: string, target: string, sending?: Sending): Promise<TestResponse>;
+  get(target: string, sending?: Sending): Promise<TestResponse>;
   /** Sends text on a connection of its own and gives all that comes until the server closes it. */
   wire(text: string): Promise<string>;
 }
@@ -65,13 +65,13 @@ export async function connect({ origin, apiKey, fetch = globalFetch }: Served): 
   const exchanged =
     fetch === globalFetch
       ? exchange.bind(undefined, agent, origin)
-      : exchangeInProcess.bind(undefined, { origin, fetch });
+      : sendInProcess.bind(undefined, { origin, fetch });
   const found = await exchanged('GET', '/openapi.json', [], undefined, false);
   if (found.status !== 200) throw new Error(`GET /openapi.json answered ${found.status}.`);
   const document: OpenApiDocument = JSON.parse(found.body.toString());
-  const faultsOf: AnswerFaults = answerFaults(document);
+  const faultsOf: ResponseProblems = responseProblems(document);
 
-  async function send(method: string, target: string, sending: Sending = {}): Promise<Answer> {
+  async function send(method: string, target: string, sending: Sending = {}): Promise<TestResponse> {
     const { authorization = `Bearer ${apiKey}`, body, chunked = false } = sending;
     const contentType =
       sending.contentType === undefined && body !== undefined ? 'application/json' : sending.contentType;
@@ -79,13 +79,13 @@ export async function connect({ origin, apiKey, fetch = globalFetch }: Served): 
     if (authorization !== null) headers.push(['Authorization', authorization]);
     if (typeof contentType === 'string') headers.push(['Content-Type', contentType]);
     headers.push(...(sending.headers ?? []));
-    const answer = await exchanged(method, target, headers, bytesOf(body), chunked);
-    const faults = faultsOf(method, target, answer);
+    const response = await exchanged(method, target, headers, bytesOf(body), chunked);
+    const faults = faultsOf(method, target, response);
     if (faults.length > 0) {
-      const text = answer.body.toString().slice(0, 500);
-      throw new Error(`${method} ${target} answered ${answer.status}:\n- ${faults.join('\n- ')}\n${text}`);
+      const text = response.body.toString().slice(0, 500);
+      throw new Error(`${method} ${target} answered ${response.status}:\n- ${faults.join('\n- ')}\n${text}`);
     }
-    return answer;
+    return response;
   }
 
   return {
@@ -119,7 +119,7 @@ export async function exchange(
   headers: readonly (readonly [string, string])[],
   body: Buffer | undefined,
   chunked: boolean,
-): Promise<Answer> {
+): Promise<TestResponse> {
   const { hostname, port, host } = new URL(origin);
   const framing = chunked ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', String(body?.length ?? 0)];
   const outgoing = httpRequest({
@@ -131,42 +131,42 @@ export async function exchange(
     // As an array: names, order and repetitions stay as given.
     headers: ['Host', host, ...headers.flat(), ...(body === undefined ? [] : framing)],
   });
-  const answered = once(outgoing, 'response');
+  const response = once(outgoing, 'response');
   // A server may answer and close before it has read a body that it refuses; the answer counts, if one came.
   outgoing.on('error', () => {});
   if (chunked && body)
     for (let at = 0; at < body.length; at += 1024) outgoing.write(body.subarray(at, at + 1024));
   outgoing.end(chunked ? undefined : body);
-  const [incoming] = await answered;
+  const [incoming] = await response;
   const received = await buffer(incoming);
   const raw: string[] = incoming.rawHeaders;
   const pairs = Array.from({ length: raw.length / 2 }, (_, at) => {
     return [String(raw[2 * at]).toLowerCase(), String(raw[2 * at + 1])] as const;
   });
-  return answerOf(incoming.statusCode, pairs, received);
+  return responseOf(incoming.statusCode, pairs, received);
 }
 
 /** Sends one request to a server with a port as it is given, and to one in this process as a `Request`. */
-export const exchangeOnce = (
+export const sendOnce = (
   to: { readonly origin: string; readonly fetch: Fetch },
   method: string,
   target: string,
   headers: readonly (readonly [string, string])[],
   body?: Buffer,
-): Promise<Answer> =>
+): Promise<TestResponse> =>
   to.fetch === globalFetch
     ? exchange(new Agent(), to.origin, method, target, headers, body, false)
-    : exchangeInProcess(to, method, target, headers, body, false);
+    : sendInProcess(to, method, target, headers, body, false);
 
 /** As `exchange`, with a server in this process. */
-async function exchangeInProcess(
+async function sendInProcess(
   { origin, fetch }: { readonly origin: string; readonly fetch: Fetch },
   method: string,
   target: string,
   headers: readonly (readonly [string, string])[],
   body: Buffer | undefined,
   chunked: boolean,
-): Promise<Answer> {
+): Promise<TestResponse> {
   // A Request has none of these methods (Fetch Standard §2.2.1).
   if (/^(CONNECT|TRACE|TRACK)$/i.test(method)) needs('a port');
   const sent = chunked && body ? ReadableStream.from([new Uint8Array(body)]) : body && new Uint8Array(body);
@@ -178,10 +178,10 @@ async function exchangeInProcess(
     redirect: 'manual',
   });
   const received = Buffer.from(await response.arrayBuffer());
-  return answerOf(response.status, [...response.headers], received);
+  return responseOf(response.status, [...response.headers], received);
 }
 
-const answerOf = (status: number, headers: Answer['headers'], body: Buffer): Answer => ({
+const responseOf = (status: number, headers: TestResponse['headers'], body: Buffer): TestResponse => ({
   status,
   headers,
   header(name) {

@@ -1,6 +1,6 @@
 /** What the suites of other packages share with the gateway's own: a client that checks every response, and inputs. */
-export { type AnswerFaults, answerFaults } from './answerFaults.ts';
-export { type Answer, type Client, connect, exchange, type Sending } from './client.ts';
+export { type ResponseProblems, responseProblems } from './responseProblems.ts';
+export { type TestResponse, type Client, connect, exchange, type Sending } from './client.ts';
 export {
   type JsonSchema,
   type OpenApiDocument,
@@ -10,16 +10,16 @@ export {
   type Response,
 } from './openApi.ts';
 export {
-  type Ask,
+  type Send,
   type Call,
-  type Face,
+  type ProtocolClient,
   inProcess,
   type Outcome,
   overPort,
   restOutcome,
   rpcCall,
   rpcOutcome,
-} from './parity/faces.ts';
+} from './parity/protocolClients.ts';
 export { finiteNumber, inputs, junk, text } from './parity/jsonInput.ts';
 export { jsonText, numberText } from './parity/jsonText.ts';
 export { Tally } from './parity/tally.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { ApiError } from '@petstore/gateway/meta';
-import type { ReceivedAnswer } from './answerFaults.ts';
+import type { ReceivedResponse } from './responseProblems.ts';
 
 /** What the matchers read of an answer. */
-interface Answer extends ReceivedAnswer {
+interface TestResponse extends ReceivedResponse {
   readonly body: Buffer;
   error(): ApiError;
 }
@@ -32,24 +32,27 @@ declare module 'vitest' {
 }
 
 expect.extend({
-  toHaveStatus(answer: Answer, status: number) {
+  toHaveStatus(response: TestResponse, status: number) {
     return {
-      pass: answer.status === status,
-      message: () => `${answer.status} in place of ${status}: ${answer.body.toString().slice(0, 1000)}`,
-      actual: answer.status,
+      pass: response.status === status,
+      message: () => `${response.status} in place of ${status}: ${response.body.toString().slice(0, 1000)}`,
+      actual: response.status,
       expected: status,
     };
   },
 
-  toBeError(answer: Answer, status: ErrorStatus, ...fields: readonly string[]) {
-    const text = answer.body.toString();
-    if (answer.status !== status) {
-      return { pass: false, message: () => `${answer.status} in place of ${status}: ${text.slice(0, 1000)}` };
+  toBeError(received: TestResponse, status: ErrorStatus, ...fields: readonly string[]) {
+    const text = received.body.toString();
+    if (received.status !== status) {
+      return {
+        pass: false,
+        message: () => `${received.status} in place of ${status}: ${text.slice(0, 1000)}`,
+      };
     }
-    const { code, message } = answer.error();
+    const { code, message } = received.error();
     const missing = fields.filter((field) => !new RegExp(`\\b${field}\\b`).test(message));
     return {
-      // That the body has exactly these members, and the status, every answer is held to (`answerFaults.ts`).
+      // That the body has exactly these members, and the status, every answer is held to (`responseProblems.ts`).
       pass: code === CODES[status] && missing.length === 0,
       message: () =>
         `An error ${CODES[status]} that names ${fields.join(', ') || 'no field in particular'}, not ${text}`,

@@ -1,4 +1,4 @@
-import type { Exchange, Gateway, HttpRequest, HttpResponse } from '@petstore/gateway';
+import type { RequestRecord, Gateway, HttpRequest, HttpResponse } from '@petstore/gateway';
 import type { ServeOptions } from '@petstore/gateway/listen';
 import type { Adapter } from './adapter.ts';
 import type { Checks } from './health/healthRoutes.ts';
@@ -76,7 +76,7 @@ export interface StartContext {
   /** Options for `createGateway`: the routes of health and docs, what feeds log and metrics, and the telemetry. */
   readonly options: {
     readonly routes: Pages;
-    readonly onExchange?: (exchange: Exchange) => void;
+    readonly onResponse?: (record: RequestRecord) => void;
     readonly telemetry?: TelemetryPart;
   };
   readonly log: ServiceLog;

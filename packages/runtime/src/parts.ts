@@ -1,4 +1,4 @@
-import type { Exchange, HttpResponse, Telemetry } from '@petstore/gateway';
+import type { RequestRecord, HttpResponse, Telemetry } from '@petstore/gateway';
 import type { MetricsSnapshot } from './metrics/family.ts';
 import type { Metrics } from './metrics/openMetrics.ts';
 
@@ -18,7 +18,7 @@ export interface OpenedLog {
   readonly log: ServiceLog;
   /** Logs requests, and at the end the lines that are still due. */
   readonly requests?:
-    | { readonly onExchange: (exchange: Exchange) => void; readonly end: () => void }
+    | { readonly onResponse: (record: RequestRecord) => void; readonly end: () => void }
     | undefined;
   /** Writes out what is pending; nothing may be logged afterwards. */
   readonly end: () => Promise<void>;
@@ -43,7 +43,7 @@ export interface TelemetryPart extends Telemetry {
 export type MetricsPage = () => Promise<HttpResponse>;
 
 /** What a process has measured. */
-export interface ToldMetrics {
+export interface GatheredMetrics {
   /** A number that no other process of the service has, also not one that has ended. */
   readonly process: number;
   readonly metrics: MetricsSnapshot;
@@ -57,7 +57,7 @@ export interface MetricsPart {
   gather(): {
     /** A process has ended: what it counted stays in the totals. */
     readonly gone: (process: number) => void;
-    /** @param ask asks every process, at each reading */
-    readonly page: (ask: () => Promise<readonly ToldMetrics[]>) => MetricsPage;
+    /** @param send asks every process, at each reading */
+    readonly page: (send: () => Promise<readonly GatheredMetrics[]>) => MetricsPage;
   };
 }

@@ -51,7 +51,7 @@ test('a service without pets has health, a docs page, logs and metrics', async (
     }),
   );
   const text = await (await fetch(`${admin}/metrics`)).text();
-  expect(text).toContain('gateway_requests_total{face="rest",operation="listNotes",status="4xx"} 1\n');
+  expect(text).toContain('gateway_requests_total{protocol="rest",operation="listNotes",status="4xx"} 1\n');
   expect(text).toContain('notes_open 1\n');
   expect(text).toMatch(/^process_resident_memory_bytes \d/m);
   expect((await fetch(`${origin}/metrics`)).status).toBe(404);
@@ -105,13 +105,13 @@ describe.runIf(process.platform === 'linux')('workers: 2', () => {
     const total = async () => {
       const text = await (await fetch(`${notes.admin}/metrics`)).text();
       return Number(
-        /^gateway_requests_total\{face="other",operation="none",status="2xx"\} (\d+)/m.exec(text)?.[1],
+        /^gateway_requests_total\{protocol="other",operation="none",status="2xx"\} (\d+)/m.exec(text)?.[1],
       );
     };
-    const answers = Array.from({ length: 20 }, () =>
+    const responses = Array.from({ length: 20 }, () =>
       fetch(`${notes.origin}/healthz`, { headers: { connection: 'close' } }).then(({ status }) => status),
     );
-    expect(new Set(await Promise.all(answers))).toEqual(new Set([200]));
+    expect(new Set(await Promise.all(responses))).toEqual(new Set([200]));
     expect(await total()).toBe(20);
     const [victim = 0] = workers();
     process.kill(victim, 'SIGKILL');

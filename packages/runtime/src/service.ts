@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Exchange } from '@petstore/gateway';
+import type { RequestRecord } from '@petstore/gateway';
 import type { Listening } from '@petstore/gateway/listen';
 import { type Adapter, loadAdapter } from './adapter.ts';
 import { checkRunOptions, checkStarted } from './checkRunOptions.ts';
@@ -10,9 +10,9 @@ import type { MetricsSources } from './metrics/openMetrics.ts';
 import { openAdmin } from './openAdmin.ts';
 import type { RunOptions, StartContext } from './options.ts';
 import { originOf } from './originOf.ts';
-import { plainLog } from './plainLog.ts';
+import { consoleLog } from './consoleLog.ts';
 import { UnclosedStoreError } from './signals/endProcess.ts';
-import { faultText } from './signals/faultText.ts';
+import { errorText } from './signals/errorText.ts';
 import {
   drainDeadlineMs,
   stopDeadlineMs,
@@ -58,7 +58,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
   const { admin, explain = (error) => error, expectedErrors } = options;
   const { server, serve } = await adapterOf(options);
   const telemetry = await options.telemetry?.();
-  const opened = (options.log ?? plainLog).open({
+  const opened = (options.log ?? consoleLog).open({
     isShared: worker !== undefined,
     fields: telemetry?.logFields,
   });
@@ -70,7 +70,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
   let checks: Checks = {};
   let listening: Listening | undefined;
   const health = healthRoutes({ checks: () => checks, isDraining: () => stopping.signal.aborted });
-  const onExchange = bothOf(measured?.onExchange, requests?.onExchange);
+  const onResponse = bothOf(measured?.onResponse, requests?.onResponse);
 
   async function closeAll(deadlineMs: () => number): Promise<void> {
     for (const close of closers.toReversed()) await close({ deadlineMs: Math.max(deadlineMs(), 0) });
@@ -80,7 +80,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
     const started = await options.start({
       options: {
         routes: { ...health, ...options.docs },
-        ...(onExchange && { onExchange }),
+        ...(onResponse && { onResponse }),
         ...(telemetry && { telemetry }),
       },
       log,
@@ -172,7 +172,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
     const unclosed = await unlessInTime(until, () => closeAll(() => until - performance.now()));
     // It ends the process in another way.
     if (unclosed !== undefined)
-      throw new UnclosedStoreError(faultText(error, expectedErrors), { cause: error });
+      throw new UnclosedStoreError(errorText(error, expectedErrors), { cause: error });
     throw error;
   }
 
@@ -193,7 +193,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
         ),
       ]);
     } catch (error) {
-      return unclosed(faultText(error, expectedErrors), error);
+      return unclosed(errorText(error, expectedErrors), error);
     } finally {
       timedOut.abort();
     }
@@ -209,12 +209,12 @@ async function adapterOf({ server = 'auto', explain = (error) => error }: RunOpt
   }
 }
 
-type Listener = (exchange: Exchange) => void;
+type Listener = (record: RequestRecord) => void;
 
 function bothOf(one: Listener | undefined, other: Listener | undefined): Listener | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  return (exchange) => {
-    one(exchange);
-    other(exchange);
+  return (requestRecord) => {
+    one(requestRecord);
+    other(requestRecord);
   };
 }

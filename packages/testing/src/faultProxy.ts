@@ -69,7 +69,7 @@ export async function startFaultProxy(
         link.server.write(request);
       });
     });
-    const answer = (message: Buffer) => {
+    const response = (message: Buffer) => {
       if (!chosen.delete(message.readInt32LE(RESPONSE_TO))) {
         link.client.write(message);
         return;
@@ -80,8 +80,8 @@ export async function startFaultProxy(
       } else link.destroy();
     };
     readMessages(link.server, (message) => {
-      if (fault.kind === 'delay') setTimeout(() => unlessFrozen(() => answer(message)), fault.ms);
-      else unlessFrozen(() => answer(message));
+      if (fault.kind === 'delay') setTimeout(() => unlessFrozen(() => response(message)), fault.ms);
+      else unlessFrozen(() => response(message));
     });
   });
   listener.listen(0, '127.0.0.1');

@@ -88,11 +88,11 @@ describe.each(hosts)('the example on %s', (name, start) => {
   });
 
   it('leaves the host its own pages, and its own 404', async () => {
-    const answers = ['/api/hello', '/elsewhere'].map(async (path) => {
-      const answer = await fetch(`${origin}${path}`);
-      return [answer.status, await answer.text()];
+    const responses = ['/api/hello', '/elsewhere'].map(async (path) => {
+      const response = await fetch(`${origin}${path}`);
+      return [response.status, await response.text()];
     });
-    expect(await Promise.all(answers)).toEqual([
+    expect(await Promise.all(responses)).toEqual([
       [200, `Hello from ${name}.`],
       [404, `${name} has no such page.`],
     ]);

@@ -36,19 +36,19 @@ export function albumsSuite(start: () => Promise<RunningAlbums>): void {
         ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
       });
       const text = await response.text();
-      const answer = text === '' ? undefined : (JSON.parse(text) as unknown);
-      return { status: response.status, location: response.headers.get('location'), answer };
+      const received = text === '' ? undefined : (JSON.parse(text) as unknown);
+      return { status: response.status, location: response.headers.get('location'), answer: received };
     };
     const add = async (fields: object = {}) => {
-      const { location, answer } = await call('POST', '/albums', { ...holiday, ...fields });
-      return { path: String(location).replace('/v1', ''), album: answer as { readonly id: number } };
+      const { location, answer: response } = await call('POST', '/albums', { ...holiday, ...fields });
+      return { path: String(location).replace('/v1', ''), album: response as { readonly id: number } };
     };
 
     it('takes bodies, and says where what it made is', async () => {
-      const { status, location, answer } = await call('POST', '/albums', holiday);
+      const { status, location, answer: response } = await call('POST', '/albums', holiday);
       expect(status).toBe(201);
-      expect(answer).toMatchObject({ ...holiday, createdAt: expect.stringMatching(/^\d{4}-.*Z$/) });
-      expect(location).toBe(`/v1/albums/${(answer as { readonly id: number }).id}`);
+      expect(response).toMatchObject({ ...holiday, createdAt: expect.stringMatching(/^\d{4}-.*Z$/) });
+      expect(location).toBe(`/v1/albums/${(response as { readonly id: number }).id}`);
     });
 
     it('takes queries: numbers, dates, and names that are repeated', async () => {

@@ -1,11 +1,11 @@
-import type { GatewayMeta, Reply } from '@petstore/gateway/meta';
+import type { GatewayMeta, ResponseControls } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import superjson from 'superjson';
 import type { AlbumStore } from './albumStore.ts';
 
 export interface Context {
   readonly store: AlbumStore;
-  readonly reply: Reply;
+  readonly response: ResponseControls;
 }
 
 export const { router, procedure } = initTRPC

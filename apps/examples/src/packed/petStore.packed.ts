@@ -209,10 +209,10 @@ describe('with @petstore/core', () => {
       import { appRouter, type Animal } from '@petstore/core';
       import { openEmbeddedStore } from '@petstore/core/store/embedded';
       import { openMongodbStore } from '@petstore/core/store/mongodb';
-      import { Reply } from '@petstore/gateway';
+      import { ResponseControls } from '@petstore/gateway';
 
       const store = await openEmbeddedStore({ dataDir: 'data' });
-      const caller = appRouter.createCaller({ store, reply: new Reply(), caller: undefined, idempotencyKey: undefined });
+      const caller = appRouter.createCaller({ store, response: new ResponseControls(), caller: undefined, idempotencyKey: undefined });
       const rex: Animal = await caller.createPet({ name: 'Rex', categoryId: 1 });
       console.log(JSON.stringify(rex), typeof openMongodbStore);
       await store.close();

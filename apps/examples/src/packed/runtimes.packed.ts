@@ -75,10 +75,10 @@ it.each(nodes)(
       'store.mjs': `
       import { appRouter } from '@petstore/core';
       import { openEmbeddedStore } from '@petstore/core/store/embedded';
-      import { Reply } from '@petstore/gateway';
+      import { ResponseControls } from '@petstore/gateway';
 
       const store = await openEmbeddedStore({ dataDir: 'data' });
-      const context = { store, reply: new Reply(), caller: undefined, idempotencyKey: undefined };
+      const context = { store, response: new ResponseControls(), caller: undefined, idempotencyKey: undefined };
       const rex = await appRouter.createCaller(context).createPet({ name: 'Rex', categoryId: 1 });
       console.log(JSON.stringify(rex));
       await store.close();

@@ -1,4 +1,4 @@
-// A client of the REST face, typed by the OpenAPI document. `npm run example http`
+// A client of the REST protocol, typed by the OpenAPI document. `npm run example http`
 import type { paths } from '@petstore/types/openapi';
 import createClient from 'openapi-fetch';
 

@@ -89,7 +89,7 @@ test('its production server, of at most 30 lines, has health, metrics and a docs
   const admin = `http://127.0.0.1:${adminPort}`;
   expect(await (await fetch(`${admin}/readyz`)).json()).toEqual({ status: 'ok' });
   expect(await (await fetch(`${admin}/metrics`)).text()).toContain(
-    'gateway_calls_total{face="rest",operation="book"} 1\n',
+    'gateway_calls_total{protocol="rest",operation="book"} 1\n',
   );
 });
 
@@ -103,9 +103,9 @@ test('its keys let in whom they name', async () => {
   await start('withKeys.ts', port);
   const me = (headers: Record<string, string>) => fetch(`${origin}/v1/me`, { headers });
   expect((await me({})).status).toBe(401);
-  const answer = await me({ authorization: 'Bearer the-key-of-ada' });
-  expect(answer.headers.get('cache-control')).toBe('private');
-  expect(await answer.json()).toEqual({ name: 'Ada' });
+  const response = await me({ authorization: 'Bearer the-key-of-ada' });
+  expect(response.headers.get('cache-control')).toBe('private');
+  expect(await response.json()).toEqual({ name: 'Ada' });
   expect((await fetch(`${origin}/v1/health`)).status).toBe(200);
 });
 
@@ -113,8 +113,8 @@ test('its scopes.ts answers a key with the scope', async () => {
   const { start, port, origin } = await written();
   await start('scopes.ts', port);
   const headers = { authorization: 'Bearer the-key-of-ada', 'content-type': 'application/json' };
-  const answer = await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body: '{"name":"Rex"}' });
-  expect([answer.status, await answer.json()]).toEqual([200, { name: 'Rex' }]);
+  const received = await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body: '{"name":"Rex"}' });
+  expect([received.status, await received.json()]).toEqual([200, { name: 'Rex' }]);
 });
 
 test('its limits.ts answers a health check, counts calls, and answers 202 where the procedure sets it', async () => {
@@ -142,8 +142,8 @@ test('its exports.ts answers the media type that is accepted, and each status wi
   const pets = await fetch(`${origin}/v1/pets`, { headers: { accept: 'text/csv' } });
   expect([pets.headers.get('content-type'), await pets.text()]).toEqual(['text/csv', '1,Rex\n']);
   const adopt = async (id: number) => {
-    const answer = await fetch(`${origin}/v1/pets/${id}/adoption`, { method: 'POST' });
-    return [answer.status, await answer.json()];
+    const response = await fetch(`${origin}/v1/pets/${id}/adoption`, { method: 'POST' });
+    return [response.status, await response.json()];
   };
   expect([await adopt(1), await adopt(2)]).toEqual([
     [200, { id: 1, name: 'Rex' }],
@@ -153,8 +153,12 @@ test('its exports.ts answers the media type that is accepted, and each status wi
 
 const sendOrder = async (origin: string, body: object) => {
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(`${origin}/v1/orders`, { method: 'POST', headers, body: JSON.stringify(body) });
-  return [answer.status, await answer.json()];
+  const response = await fetch(`${origin}/v1/orders`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
+  return [response.status, await response.json()];
 };
 
 test('its orders.ts answers an order that is too large with the declared error and what is left', async () => {
@@ -194,9 +198,9 @@ test('who comes from the standalone adapter keeps the path, and lets pages call'
   const { start, port, origin } = await written();
   await start('fromStandalone.ts', port);
   const headers = { origin: 'https://books.example' };
-  const answer = await fetch(`${origin}/trpc/book?input=${encodeURIComponent('{"id":1}')}`, { headers });
-  expect(answer.headers.get('access-control-allow-origin')).toBe('https://books.example');
-  expect(await answer.json()).toEqual({ result: { data: { id: 1, title: 'Middlemarch' } } });
+  const response = await fetch(`${origin}/trpc/book?input=${encodeURIComponent('{"id":1}')}`, { headers });
+  expect(response.headers.get('access-control-allow-origin')).toBe('https://books.example');
+  expect(await response.json()).toEqual({ result: { data: { id: 1, title: 'Middlemarch' } } });
 });
 
 test('the base path of the standalone adapter can be kept: /', async () => {

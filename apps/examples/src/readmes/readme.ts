@@ -109,8 +109,8 @@ export async function newSnippets(): Promise<Snippets> {
 
 const isOpen = (port: number) =>
   fetch(`http://127.0.0.1:${port}/`).then(
-    async (answer) => {
-      await answer.body?.cancel();
+    async (response) => {
+      await response.body?.cancel();
       return true;
     },
     () => false,

@@ -42,10 +42,10 @@ describe('the docs page', () => {
     const scripts = [...page.matchAll(/<script src="([^"]*)"/g)].map(([, source = '']) => source);
     expect(scripts).toHaveLength(2);
     for (const source of scripts) {
-      const answer = await fetch(new URL(source, `${origin}/docs`));
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
-      expect(await answer.text()).toContain('createApiReference');
+      const response = await fetch(new URL(source, `${origin}/docs`));
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+      expect(await response.text()).toContain('createApiReference');
     }
   });
 });

@@ -21,7 +21,7 @@ async function start(change: StoreChange = () => ({}), env: Record<string, strin
   reserved.release();
   const admin = `http://127.0.0.1:${reserved.port}`;
   const { origin } = await serverHere({ ADMIN_PORT: String(reserved.port), ...env }, change);
-  const ask: Measured['ask'] = async (target, init) => {
+  const request: Measured['ask'] = async (target, init) => {
     const headers = { authorization: `Bearer ${apiKey}`, ...(init?.headers as Record<string, string>) };
     const response = await fetch(`${origin}${target}`, { ...init, headers });
     await response.arrayBuffer();
@@ -30,9 +30,9 @@ async function start(change: StoreChange = () => ({}), env: Record<string, strin
   return {
     origin,
     admin,
-    ask,
+    ask: request,
     post: (target, body) =>
-      ask(target, {
+      request(target, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -62,17 +62,17 @@ async function dial({ origin }: Measured): Promise<WebSocket> {
 }
 
 describe('requests', () => {
-  test('are counted by face, operation and class of the status', async () => {
+  test('are counted by protocol, operation and class of the status', async () => {
     const server = await start();
-    const { ask, post, scrape } = server;
-    await ask('/v1/pets');
-    await ask('/v1/pets?limit=0');
+    const { ask: call, post, scrape } = server;
+    await call('/v1/pets');
+    await call('/v1/pets?limit=0');
     await post('/v1/pets', rex);
-    await ask('/v1/pets/7');
-    await ask('/trpc/listPets');
-    await ask('/trpc/listPets,getPet,nothing?batch=1&input={"1":7}');
-    await ask('/v1/pets', { headers: { authorization: 'Bearer nobody-knows-it' } });
-    await ask('/healthz');
+    await call('/v1/pets/7');
+    await call('/trpc/listPets');
+    await call('/trpc/listPets,getPet,nothing?batch=1&input={"1":7}');
+    await call('/v1/pets', { headers: { authorization: 'Bearer nobody-knows-it' } });
+    await call('/healthz');
     const socket = await dial(server);
     socket.send(JSON.stringify({ id: 1, method: 'query', params: { path: 'listPets' } }));
     await once(socket, 'message');
@@ -82,52 +82,52 @@ describe('requests', () => {
       [...series].filter(([name, value]) => name.startsWith('petstore_requests_total') && value > 0),
     );
     expect(requests).toEqual({
-      'petstore_requests_total{face="rest",operation="listPets",status="2xx"}': 1,
-      'petstore_requests_total{face="rest",operation="listPets",status="4xx"}': 1,
-      'petstore_requests_total{face="rest",operation="createPet",status="2xx"}': 1,
-      'petstore_requests_total{face="rest",operation="getPet",status="4xx"}': 1,
-      'petstore_requests_total{face="rest",operation="none",status="4xx"}': 1,
-      'petstore_requests_total{face="rpc",operation="listPets",status="2xx"}': 1,
-      'petstore_requests_total{face="rpc",operation="batch",status="2xx"}': 1,
-      'petstore_requests_total{face="rpc",operation="none",status="1xx"}': 1,
-      'petstore_requests_total{face="websocket",operation="listPets",status="2xx"}': 1,
-      'petstore_requests_total{face="other",operation="none",status="2xx"}': 1,
+      'petstore_requests_total{protocol="rest",operation="listPets",status="2xx"}': 1,
+      'petstore_requests_total{protocol="rest",operation="listPets",status="4xx"}': 1,
+      'petstore_requests_total{protocol="rest",operation="createPet",status="2xx"}': 1,
+      'petstore_requests_total{protocol="rest",operation="getPet",status="4xx"}': 1,
+      'petstore_requests_total{protocol="rest",operation="none",status="4xx"}': 1,
+      'petstore_requests_total{protocol="rpc",operation="listPets",status="2xx"}': 1,
+      'petstore_requests_total{protocol="rpc",operation="batch",status="2xx"}': 1,
+      'petstore_requests_total{protocol="rpc",operation="none",status="1xx"}': 1,
+      'petstore_requests_total{protocol="websocket",operation="listPets",status="2xx"}': 1,
+      'petstore_requests_total{protocol="other",operation="none",status="2xx"}': 1,
     });
     // A rate of errors can rise from here.
-    expect(series.get('petstore_requests_total{face="rest",operation="listPets",status="5xx"}')).toBe(0);
+    expect(series.get('petstore_requests_total{protocol="rest",operation="listPets",status="5xx"}')).toBe(0);
 
-    expect(series.get('petstore_calls_total{face="rpc",operation="listPets"}')).toBe(2);
-    expect(series.get('petstore_calls_total{face="rpc",operation="getPet"}')).toBe(1);
-    expect(series.get('petstore_calls_total{face="websocket",operation="listPets"}')).toBe(1);
+    expect(series.get('petstore_calls_total{protocol="rpc",operation="listPets"}')).toBe(2);
+    expect(series.get('petstore_calls_total{protocol="rpc",operation="getPet"}')).toBe(1);
+    expect(series.get('petstore_calls_total{protocol="websocket",operation="listPets"}')).toBe(1);
   });
 
   test('of a batch are counted as one request of the operation "batch", also where one of its procedures is unknown', async () => {
-    const { ask, scrape } = await start();
-    await ask('/trpc/listPets,unknown?batch=1&input={}');
+    const { ask: send, scrape } = await start();
+    await send('/trpc/listPets,unknown?batch=1&input={}');
     const requests = [...(await scrape())].filter(
       ([name, value]) => name.startsWith('petstore_requests_total') && value > 0,
     );
-    expect(requests).toEqual([['petstore_requests_total{face="rpc",operation="batch",status="2xx"}', 1]]);
+    expect(requests).toEqual([['petstore_requests_total{protocol="rpc",operation="batch",status="2xx"}', 1]]);
   });
 
   test('have a histogram of their durations, in seconds', async () => {
     let wait = 30;
-    const { ask, scrape } = await start((store) => ({
+    const { ask: send, scrape } = await start((store) => ({
       async list(query) {
         await new Promise((resolve) => setTimeout(resolve, wait));
         return store.list(query);
       },
     }));
-    await ask('/v1/pets');
+    await send('/v1/pets');
     wait = 300;
-    await ask('/v1/pets');
+    await send('/v1/pets');
     const series = await scrape();
     const bucket = (le: string) =>
-      series.get(`petstore_request_duration_seconds_bucket{le="${le}",face="rest",operation="listPets"}`);
+      series.get(`petstore_request_duration_seconds_bucket{le="${le}",protocol="rest",operation="listPets"}`);
     expect([bucket('0.0005'), bucket('0.025'), bucket('0.25'), bucket('2.5'), bucket('+Inf')]).toEqual([
       0, 0, 1, 2, 2,
     ]);
-    const of = 'face="rest",operation="listPets"';
+    const of = 'protocol="rest",operation="listPets"';
     expect(series.get(`petstore_request_duration_seconds_count{${of}}`)).toBe(2);
     const sum = series.get(`petstore_request_duration_seconds_sum{${of}}`);
     expect(sum).toBeGreaterThan(0.32);
@@ -140,10 +140,10 @@ describe('requests', () => {
     const headers = { authorization: `Bearer ${apiKey}` };
     const listed = await (await fetch(`${origin}/trpc/listPets`, { headers })).arrayBuffer();
     const series = await scrape();
-    expect(series.get('petstore_request_body_bytes_total{face="rest"}')).toBe(28);
-    expect(series.get('petstore_response_body_bytes_total{face="rest"}')).toBe(35);
-    expect(series.get('petstore_request_body_bytes_total{face="rpc"}')).toBe(0);
-    expect(series.get('petstore_response_body_bytes_total{face="rpc"}')).toBe(listed.byteLength);
+    expect(series.get('petstore_request_body_bytes_total{protocol="rest"}')).toBe(28);
+    expect(series.get('petstore_response_body_bytes_total{protocol="rest"}')).toBe(35);
+    expect(series.get('petstore_request_body_bytes_total{protocol="rpc"}')).toBe(0);
+    expect(series.get('petstore_response_body_bytes_total{protocol="rpc"}')).toBe(listed.byteLength);
   });
 
   test('that meet a limit are counted by its name', async () => {
@@ -154,14 +154,14 @@ describe('requests', () => {
   });
 
   test('make no series by what a client makes up', async () => {
-    const { ask, scrape } = await start();
+    const { ask: send, scrape } = await start();
     const madeUp = async (at: number) => {
-      await ask(`/v1/made-up-${at}`);
-      await ask(`/made-up-${at}`);
-      await ask(`/trpc/made-up-${at}`);
-      await ask(`/trpc/made-up-${at},listPets?batch=1`);
-      await ask('/v1/pets', { method: `MADEUP${at}` });
-      await ask(`/v1/pets?made-up=${at}`, { headers: { 'x-request-id': `made-up-${at}` } });
+      await send(`/v1/made-up-${at}`);
+      await send(`/made-up-${at}`);
+      await send(`/trpc/made-up-${at}`);
+      await send(`/trpc/made-up-${at},listPets?batch=1`);
+      await send('/v1/pets', { method: `MADEUP${at}` });
+      await send(`/v1/pets?made-up=${at}`, { headers: { 'x-request-id': `made-up-${at}` } });
     };
     await madeUp(0);
     const before = [...(await scrape()).keys()].filter((name) => name.startsWith('petstore_'));
@@ -174,17 +174,17 @@ describe('requests', () => {
 
 describe('what is now', () => {
   test('is the calls that run', async () => {
-    let answer = () => {};
-    const held = new Promise<void>((resolve) => (answer = resolve));
-    const { ask, scrape } = await start((store) => ({
+    let received = () => {};
+    const held = new Promise<void>((resolve) => (received = resolve));
+    const { ask: send, scrape } = await start((store) => ({
       async list(query) {
         await held;
         return store.list(query);
       },
     }));
-    const asked = [ask('/v1/pets'), ask('/trpc/listPets')];
+    const asked = [send('/v1/pets'), send('/trpc/listPets')];
     await vi.waitFor(async () => expect((await scrape()).get('petstore_calls_in_flight')).toBe(2));
-    answer();
+    received();
     await Promise.all(asked);
     expect((await scrape()).get('petstore_calls_in_flight')).toBe(0);
   });
@@ -222,14 +222,14 @@ describe('what is now', () => {
   });
 
   test('is how many API keys are remembered, and tokens that are none', async () => {
-    const { ask, scrape } = await start((store) => ({
+    const { ask: send, scrape } = await start((store) => ({
       keys: {
         ...store.keys,
         find: (hash) => ({ hash, name: 'any', createdAt: 1 }),
       },
     }));
-    await ask('/v1/pets', { headers: { authorization: 'Bearer one' } });
-    await ask('/v1/pets', { headers: { authorization: 'Bearer two' } });
+    await send('/v1/pets', { headers: { authorization: 'Bearer one' } });
+    await send('/v1/pets', { headers: { authorization: 'Bearer two' } });
     const series = await scrape();
     expect(series.get('petstore_remembered_keys')).toBe(2);
     expect(series.get('petstore_refused_tokens')).toBe(0);
@@ -252,12 +252,12 @@ describe('what is now', () => {
 
 describe('operations of the store', () => {
   test('have a histogram each, those that answer at once and those that answer later', async () => {
-    const { ask, post, scrape } = await start();
+    const { ask: send, post, scrape } = await start();
     await post('/v1/pets', rex);
-    await ask('/v1/pets');
-    await ask('/v1/pets/1');
-    await ask('/v1/pets', { headers: { authorization: 'Bearer nobody-knows-it' } });
-    await ask('/v1/pets', {
+    await send('/v1/pets');
+    await send('/v1/pets/1');
+    await send('/v1/pets', { headers: { authorization: 'Bearer nobody-knows-it' } });
+    await send('/v1/pets', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'idempotency-key': 'once' },
       body: JSON.stringify(rex),
@@ -275,18 +275,22 @@ describe('operations of the store', () => {
 
   test('that fail are counted by operation and by why', async () => {
     let fault: unknown = new StoreError('unavailable', 'It is away.');
-    const { ask, post, scrape } = await start(() => ({
+    const {
+      ask: send,
+      post,
+      scrape,
+    } = await start(() => ({
       list: () => Promise.reject(fault),
       create: () => Promise.reject(new StoreError('full', 'The disk is full.')),
       get() {
         throw fault;
       },
     }));
-    expect(await ask('/v1/pets')).toBe(503);
-    expect(await ask('/v1/pets/1')).toBe(503);
+    expect(await send('/v1/pets')).toBe(503);
+    expect(await send('/v1/pets/1')).toBe(503);
     expect(await post('/v1/pets', rex)).toBe(503);
     fault = new TypeError('x is not a function');
-    expect(await ask('/v1/pets')).toBe(500);
+    expect(await send('/v1/pets')).toBe(500);
     const series = await scrape();
     const failed = [...series].filter(([name]) => name.startsWith('petstore_store_errors_total'));
     expect(Object.fromEntries(failed)).toEqual({

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { logLines } from '../testing/petStoreProcess.ts';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
 
-const series = 'petstore_requests_total{face="other",operation="none",status="2xx"}';
+const series = 'petstore_requests_total{protocol="other",operation="none",status="2xx"}';
 
 const adminOf = (server: Parameters<typeof logLines>[0]) =>
   String(logLines(server).find(({ msg }) => msg === 'listening')?.admin);

@@ -26,9 +26,9 @@ async function listAll({ origin }: RunningServer): Promise<Animal[]> {
   const all: Animal[] = [];
   for (let page: Animal[] | undefined; page === undefined || page.length > 0;) {
     const cursor = all.at(-1)?.id ?? 0;
-    const answer = await fetch(`${origin}/v1/pets?limit=100&cursor=${cursor}`, { headers });
-    expect(answer.status).toBe(200);
-    page = (await answer.json()) as Animal[];
+    const response = await fetch(`${origin}/v1/pets?limit=100&cursor=${cursor}`, { headers });
+    expect(response.status).toBe(200);
+    page = (await response.json()) as Animal[];
     all.push(...page);
   }
   return all;
@@ -105,16 +105,16 @@ async function createUnderFaults({
   onTestFinished(() => balancer.close());
 
   const statuses: Record<string, number> = {};
-  const ask = async (name: number): Promise<number> => {
+  const send = async (name: number): Promise<number> => {
     const sent = withKey ? { ...headers, 'idempotency-key': `key-${name}` } : headers;
     const body = JSON.stringify({ name: `animal ${name}`, categoryId: 1 });
     for (;;) {
       let status = 'no answer';
       try {
-        const answer = await fetch(`${balancer.origin}/v1/pets`, { method: 'POST', headers: sent, body });
-        status = String(answer.status);
-        if (answer.status === 201) return ((await answer.json()) as Animal).id;
-        await answer.body?.cancel();
+        const received = await fetch(`${balancer.origin}/v1/pets`, { method: 'POST', headers: sent, body });
+        status = String(received.status);
+        if (received.status === 201) return ((await received.json()) as Animal).id;
+        await received.body?.cancel();
       } catch {
         // What became of the call nobody knows, so it is sent again.
       } finally {
@@ -128,7 +128,7 @@ async function createUnderFaults({
   let next = 0;
   const worker = async () => {
     for (let name = next++; name < load.names; name = next++) {
-      ids[name] = await Promise.all(Array.from({ length: repeats }, () => ask(name)));
+      ids[name] = await Promise.all(Array.from({ length: repeats }, () => send(name)));
     }
   };
   await Promise.all(Array.from({ length: load.atOnce }, worker));
@@ -160,7 +160,7 @@ describe.skipIf(mongodbUri === undefined)(
           `${kills.other} others; answers: ${JSON.stringify(statuses)}`,
       );
       expect(animals).toHaveLength(load.names);
-      expect(ids.filter((answers) => new Set(answers).size !== 1)).toEqual([]);
+      expect(ids.filter((responses) => new Set(responses).size !== 1)).toEqual([]);
       expect(new Set(ids.flat()).size).toBe(load.names);
       expect(cut.created).toBeGreaterThanOrEqual(load.names / 5);
       expect(kills.paused).toBeGreaterThanOrEqual(5);

@@ -13,13 +13,13 @@ const execute = promisify(execFile);
 /** Quick, so that cases in which the database is away are. */
 const limits = { MONGODB_TIMEOUT_MS: '1000' };
 
-const ask = async (origin: string, path: string, key: string = apiKey) => {
+const send = async (origin: string, path: string, key: string = apiKey) => {
   const since = performance.now();
-  const answer = await fetch(origin + path, { headers: { authorization: `Bearer ${key}` } });
+  const response = await fetch(origin + path, { headers: { authorization: `Bearer ${key}` } });
   return {
-    status: answer.status,
-    retryAfter: answer.headers.get('retry-after'),
-    body: await answer.json(),
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    body: await response.json(),
     ms: performance.now() - since,
   };
 };
@@ -50,22 +50,25 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
     proxy.set({ kind: 'refuse' });
     const server = await serve({ env: { ...env, API_KEY: apiKey } });
     const { origin } = server;
-    expect(await ask(origin, '/healthz')).toMatchObject({ status: 200 });
-    expect(await ask(origin, '/readyz')).toMatchObject(away);
+    expect(await send(origin, '/healthz')).toMatchObject({ status: 200 });
+    expect(await send(origin, '/readyz')).toMatchObject(away);
 
-    for (const answer of [
-      await ask(origin, '/v1/pets'),
-      await ask(origin, '/v1/pets/1'),
-      await ask(origin, '/v1/pets', 'a-key-that-nobody-knows'),
+    for (const received of [
+      await send(origin, '/v1/pets'),
+      await send(origin, '/v1/pets/1'),
+      await send(origin, '/v1/pets', 'a-key-that-nobody-knows'),
     ]) {
-      expect(answer).toMatchObject({ status: 503, retryAfter: '1', body: { code: 'SERVICE_UNAVAILABLE' } });
-      expect(answer.ms).toBeLessThan(1_500);
+      expect(received).toMatchObject({ status: 503, retryAfter: '1', body: { code: 'SERVICE_UNAVAILABLE' } });
+      expect(received.ms).toBeLessThan(1_500);
     }
 
     proxy.set({ kind: 'none' });
-    await vi.waitFor(async () => expect(await ask(origin, '/readyz')).toMatchObject({ status: 200 }), within);
-    expect(await ask(origin, '/v1/pets')).toMatchObject({ status: 200, body: [] });
-    expect(await ask(origin, '/v1/pets', 'a-key-that-nobody-knows')).toMatchObject({ status: 401 });
+    await vi.waitFor(
+      async () => expect(await send(origin, '/readyz')).toMatchObject({ status: 200 }),
+      within,
+    );
+    expect(await send(origin, '/v1/pets')).toMatchObject({ status: 200, body: [] });
+    expect(await send(origin, '/v1/pets', 'a-key-that-nobody-knows')).toMatchObject({ status: 401 });
   });
 
   test('serves again after the database was lost and came back, without a restart', async () => {
@@ -76,18 +79,18 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
     expect((await create(origin, 'Rex')).status).toBe(201);
     for (const kind of ['refuse', 'freeze'] as const) {
       proxy.set({ kind });
-      const answer = await ask(origin, '/v1/pets');
-      expect(answer).toMatchObject({ status: 503, retryAfter: '1' });
-      expect(answer.ms).toBeLessThan(1_500);
-      await vi.waitFor(async () => expect(await ask(origin, '/readyz')).toMatchObject(away), within);
+      const response = await send(origin, '/v1/pets');
+      expect(response).toMatchObject({ status: 503, retryAfter: '1' });
+      expect(response.ms).toBeLessThan(1_500);
+      await vi.waitFor(async () => expect(await send(origin, '/readyz')).toMatchObject(away), within);
       proxy.set({ kind: 'none' });
       await vi.waitFor(
         async () =>
-          expect(await ask(origin, '/v1/pets')).toMatchObject({ status: 200, body: [{ name: 'Rex' }] }),
+          expect(await send(origin, '/v1/pets')).toMatchObject({ status: 200, body: [{ name: 'Rex' }] }),
         within,
       );
       await vi.waitFor(
-        async () => expect(await ask(origin, '/readyz')).toMatchObject({ status: 200 }),
+        async () => expect(await send(origin, '/readyz')).toMatchObject({ status: 200 }),
         within,
       );
     }
@@ -104,7 +107,7 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
     }, within);
     // The look-up is answered late, and the call itself not any more.
     proxy.set({ kind: 'delay', ms: 900 });
-    const asked = ask(server.origin, '/v1/pets', key);
+    const asked = send(server.origin, '/v1/pets', key);
     await sleep(1200);
     proxy.set({ kind: 'freeze' });
     const { ms, status } = await asked;
@@ -119,9 +122,9 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
     await ready(server);
     await create(server.origin, 'Rex');
     proxy.set({ kind: 'cutReplies', percent: 100, only: 'insert' });
-    const answer = await create(server.origin, 'Max');
-    expect(answer.status).toBe(504);
-    expect(await answer.json()).toMatchObject({
+    const response = await create(server.origin, 'Max');
+    expect(response.status).toBe(504);
+    expect(await response.json()).toMatchObject({
       code: 'GATEWAY_TIMEOUT',
       message: expect.stringContaining('unknown'),
     });
@@ -165,7 +168,7 @@ describe.skipIf(mongodbUri === undefined)('the first key on MongoDB', () => {
     const shown = servers.flatMap(({ stderr }) => [...new Set(keysIn(stderr()))]);
     expect(shown).toHaveLength(1);
     for (const { origin } of servers) {
-      expect(await ask(origin, '/v1/pets', shown[0])).toMatchObject({ status: 200 });
+      expect(await send(origin, '/v1/pets', shown[0])).toMatchObject({ status: 200 });
     }
     expect((await command(['keys', 'list'])).stdout.match(/^first /gm)).toHaveLength(1);
   });
@@ -191,7 +194,7 @@ describe.skipIf(mongodbUri === undefined)('keys on the command line, on MongoDB'
     expect(added).toMatchObject({ code: 0, stderr: '' });
     const key = added.stdout.trim();
     await vi.waitFor(
-      async () => expect(await ask(server.origin, '/v1/pets', key)).toMatchObject({ status: 200 }),
+      async () => expect(await send(server.origin, '/v1/pets', key)).toMatchObject({ status: 200 }),
       1_000,
     );
     expect(await command(['keys', 'add', 'ci'])).toMatchObject({
@@ -201,7 +204,7 @@ describe.skipIf(mongodbUri === undefined)('keys on the command line, on MongoDB'
     expect((await command(['keys', 'list'])).stdout).toMatch(/^NAME .*\nci /);
     expect(await command(['keys', 'revoke', 'ci'])).toMatchObject({ code: 0 });
     await vi.waitFor(
-      async () => expect(await ask(server.origin, '/v1/pets', key)).toMatchObject({ status: 401 }),
+      async () => expect(await send(server.origin, '/v1/pets', key)).toMatchObject({ status: 401 }),
       within,
     );
   });
@@ -229,16 +232,16 @@ describe.skipIf(mongodbUri === undefined)('credentials in MONGODB_URI', () => {
         return String(line?.origin);
       }, within);
       await sleep(500);
-      const answers = await Promise.all([
-        ask(origin, '/readyz'),
-        ask(origin, '/v1/pets'),
-        ask(origin, '/v1/pets/1'),
-        ask(origin, '/trpc/listPets'),
+      const responses = await Promise.all([
+        send(origin, '/readyz'),
+        send(origin, '/v1/pets'),
+        send(origin, '/v1/pets/1'),
+        send(origin, '/trpc/listPets'),
       ]);
-      expect(answers.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+      expect(responses.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
       server.child.kill('SIGTERM');
       expect(await server.exited).toEqual({ code: 0, signal: null });
-      const shown = [server.stdout(), server.stderr(), keys.stderr, JSON.stringify(answers)].join('\n');
+      const shown = [server.stdout(), server.stderr(), keys.stderr, JSON.stringify(responses)].join('\n');
       expect(shown).not.toContain(secret);
       expect(shown).not.toContain('anna');
       expect(uri).not.toContain(secret);

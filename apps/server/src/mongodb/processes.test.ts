@@ -22,21 +22,21 @@ describe.skipIf(mongodbUri === undefined)('four server processes on one database
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 
     const get = async <T>(origin: string, path: string): Promise<T> => {
-      const answer = await fetch(`${origin}/v1/pets${path}`, { headers });
-      expect(answer.status).toBe(200);
-      return (await answer.json()) as T;
+      const response = await fetch(`${origin}/v1/pets${path}`, { headers });
+      expect(response.status).toBe(200);
+      return (await response.json()) as T;
     };
 
     const acknowledged: Animal[] = [];
     const create = async (number: number) => {
       const status = anyOf(['available', 'pending', 'sold', undefined]);
-      const answer = await fetch(`${anyOf(origins)}/v1/pets`, {
+      const received = await fetch(`${anyOf(origins)}/v1/pets`, {
         method: 'POST',
         headers,
         body: JSON.stringify({ name: `animal ${number}`, categoryId: number, status }),
       });
-      expect(answer.status).toBe(201);
-      acknowledged.push((await answer.json()) as Animal);
+      expect(received.status).toBe(201);
+      acknowledged.push((await received.json()) as Animal);
     };
 
     /** A walk over all pages, each of a server that chance picks; what it did not give, or gave twice. */

@@ -46,12 +46,12 @@ export async function startCuttingBalancer(
     }
     client.on('data', (request) => server.write(request));
     // An answer of this service is one segment on loopback.
-    server.on('data', (answer) => {
+    server.on('data', (response) => {
       if (Math.random() * 100 >= percent) {
-        client.write(answer);
+        client.write(response);
         return;
       }
-      const text = answer.toString('latin1');
+      const text = response.toString('latin1');
       if (!text.startsWith('HTTP/1.1 201')) cut.other += 1;
       else if (/^idempotent-replayed:/im.test(text)) cut.replayed += 1;
       else cut.created += 1;

@@ -2,7 +2,7 @@ import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { stopOnSignals } from '@petstore/runtime/signals';
 import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
-import { faultText } from '../faultText.ts';
+import { errorText } from '../errorText.ts';
 import { storeFault, storeFaults } from './storeFaults.ts';
 
 // A server one of whose store's methods, FAILING, fails before it does anything: with each fault twice, then no more.
@@ -38,6 +38,6 @@ stopOnSignals(starting);
 try {
   await starting;
 } catch (error) {
-  process.stderr.write(`${faultText(error)}\n`);
+  process.stderr.write(`${errorText(error)}\n`);
   process.exit(1);
 }

@@ -4,7 +4,7 @@ import { endWithFault, stopOnSignals } from '@petstore/runtime/signals';
 import { listenWithFetch } from '@petstore/testing/fetchServer';
 import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
-import { expectedErrors } from '../faultText.ts';
+import { expectedErrors } from '../errorText.ts';
 
 // The pet store's process, served by `gateway.fetch` behind a server that has nothing else of the gateway: the same store,
 // configuration and pages.

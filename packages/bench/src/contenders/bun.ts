@@ -1,7 +1,7 @@
 import { Failure, malformed, methodNotSupported, nowhere, unauthorized } from '../petStore/failure.ts';
 import { minimalOperations } from '../petStore/minimalOperations.ts';
 import { after, type MaybePromise } from '../petStore/resolvers.ts';
-import { handwrittenRpc, inputOf, isBatch, petEvents, type RpcAnswer } from '../petStore/rpc.ts';
+import { handwrittenRpc, inputOf, isBatch, petEvents, type RpcResponse } from '../petStore/rpc.ts';
 
 // Bun's own server and nothing else, as minimal as `minimal.ts`.
 
@@ -28,7 +28,7 @@ const respond = (status: number, body: string, type = 'application/json') =>
 const resultResponse = (result: unknown, status = 200) =>
   respond(result instanceof Failure ? result.status : status, JSON.stringify(result));
 
-const rpcResponse = ({ status, body }: RpcAnswer) => respond(status, body);
+const rpcResponse = ({ status, body }: RpcResponse) => respond(status, body);
 
 const guarded =
   (handler: Handler): Handler =>
@@ -79,10 +79,10 @@ Bun.serve({
         const query = queryOf(request);
         return request.headers.get('trpc-accept') === 'application/jsonl'
           ? after(rpc.queryLines(pathOf(request), inputOf(query)), (lines) => respond(200, lines))
-          : after(rpc.answerQuery(pathOf(request), inputOf(query), isBatch(query)), rpcResponse);
+          : after(rpc.queryResponse(pathOf(request), inputOf(query), isBatch(query)), rpcResponse);
       }),
       POST: guarded(async (request) =>
-        rpcResponse(await rpc.answerMutation(pathOf(request), await request.text())),
+        rpcResponse(await rpc.mutationResponse(pathOf(request), await request.text())),
       ),
     },
   },

@@ -3,7 +3,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { Failure, malformed, methodNotSupported, nowhere, unauthorized } from '../petStore/failure.ts';
 import { minimalOperations } from '../petStore/minimalOperations.ts';
 import type { MaybePromise } from '../petStore/resolvers.ts';
-import { handwrittenRpc, petEvents, type RpcAnswer } from '../petStore/rpc.ts';
+import { handwrittenRpc, petEvents, type RpcResponse } from '../petStore/rpc.ts';
 
 // The limit: uWebSockets.js and nothing else, as anyone writes it. The key is compared with one string, an answer has a
 // content-type, and nothing is hashed, numbered, logged, limited or checked besides.
@@ -24,7 +24,7 @@ function send(res: HttpResponse, status: number, body: string, type = 'applicati
 const sendResult = (res: HttpResponse, result: unknown, status = 200) =>
   send(res, result instanceof Failure ? result.status : status, JSON.stringify(result));
 
-const sendRpc = (res: HttpResponse, { status, body }: RpcAnswer) => send(res, status, body);
+const sendRpc = (res: HttpResponse, { status, body }: RpcResponse) => send(res, status, body);
 
 /** Sends a result: at once, or when its promise is resolved, unless the client has gone. */
 function when<Value>(res: HttpResponse, result: MaybePromise<Value>, write: (value: Value) => void): void {
@@ -98,8 +98,8 @@ const app = App()
       if (req.getHeader('trpc-accept') === 'application/jsonl')
         when(res, rpc.queryLines(path, req.getQuery('input')), (lines) => send(res, 200, lines));
       else
-        when(res, rpc.answerQuery(path, req.getQuery('input'), req.getQuery('batch') === '1'), (answer) =>
-          sendRpc(res, answer),
+        when(res, rpc.queryResponse(path, req.getQuery('input'), req.getQuery('batch') === '1'), (response) =>
+          sendRpc(res, response),
         );
     }),
   )
@@ -107,7 +107,9 @@ const app = App()
     '/trpc/:path',
     guarded((res, req) => {
       const path = req.getParameter(0) ?? '';
-      readBody(res, (body) => when(res, rpc.answerMutation(path, body), (answer) => sendRpc(res, answer)));
+      readBody(res, (body) =>
+        when(res, rpc.mutationResponse(path, body), (received) => sendRpc(res, received)),
+      );
     }),
   )
   .ws('/trpc', {
@@ -119,9 +121,9 @@ const app = App()
       res.upgrade({}, key ?? '', protocol ?? '', extensions ?? '', context);
     },
     message: (socket, message) => {
-      const answer = rpc.answerMessage(Buffer.from(message).toString());
-      if (typeof answer === 'string') socket.send(answer);
-      else void answer.then((text) => socket.send(text)).catch(() => {});
+      const response = rpc.respondToMessage(Buffer.from(message).toString());
+      if (typeof response === 'string') socket.send(response);
+      else void response.then((text) => socket.send(text)).catch(() => {});
     },
   })
   .any(

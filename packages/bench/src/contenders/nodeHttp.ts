@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Failure, malformed, methodNotSupported, nowhere, unauthorized } from '../petStore/failure.ts';
 import { minimalOperations } from '../petStore/minimalOperations.ts';
 import { after, type MaybePromise } from '../petStore/resolvers.ts';
-import { handwrittenRpc, inputOf, isBatch, petEvents, type RpcAnswer } from '../petStore/rpc.ts';
+import { handwrittenRpc, inputOf, isBatch, petEvents, type RpcResponse } from '../petStore/rpc.ts';
 
 // Node's own HTTP server and nothing else, as minimal as `minimal.ts`.
 
@@ -19,7 +19,7 @@ function send(res: ServerResponse, status: number, body: string, type = 'applica
 const sendResult = (res: ServerResponse, result: unknown, status = 200) =>
   send(res, result instanceof Failure ? result.status : status, JSON.stringify(result));
 
-const sendRpc = (res: ServerResponse, { status, body }: RpcAnswer) => send(res, status, body);
+const sendRpc = (res: ServerResponse, { status, body }: RpcResponse) => send(res, status, body);
 
 /** Sends a result: at once, or when its promise is resolved. */
 function when<Value>(result: MaybePromise<Value>, write: (value: Value) => void): void {
@@ -58,8 +58,8 @@ function get(req: IncomingMessage, res: ServerResponse, path: string, query: str
   else if (req.headers['trpc-accept'] === 'application/jsonl') {
     when(rpc.queryLines(path.slice(rpcPath.length), inputOf(query)), (lines) => send(res, 200, lines));
   } else
-    when(rpc.answerQuery(path.slice(rpcPath.length), inputOf(query), isBatch(query)), (answer) =>
-      sendRpc(res, answer),
+    when(rpc.queryResponse(path.slice(rpcPath.length), inputOf(query), isBatch(query)), (response) =>
+      sendRpc(res, response),
     );
 }
 
@@ -68,7 +68,9 @@ function post(req: IncomingMessage, res: ServerResponse, path: string): void {
     readBody(req, res, (body) => when(createPet(JSON.parse(body)), (pet) => sendResult(res, pet, 201)));
   } else if (path.startsWith(rpcPath)) {
     const name = path.slice(rpcPath.length);
-    readBody(req, res, (body) => when(rpc.answerMutation(name, body), (answer) => sendRpc(res, answer)));
+    readBody(req, res, (body) =>
+      when(rpc.mutationResponse(name, body), (received) => sendRpc(res, received)),
+    );
   } else sendResult(res, nowhere);
 }
 

@@ -6,7 +6,7 @@ import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { apiKey, type CaseRequest } from '../cases.ts';
 import { type ContenderProcess, startContender } from '../contenderProcess.ts';
 import { contenders } from '../contenders.ts';
-import { ask } from '../httpAnswer.ts';
+import { call } from '../httpResponse.ts';
 import { type Curve, type CurveOptions, measurePoints, type Point } from './curve.ts';
 import { perCore } from './perCore.ts';
 
@@ -113,9 +113,9 @@ const requestOf = (path: string): CaseRequest => ({
 /** Pages that are not full would be less work in one store than in another. @throws {Error} where one is not */
 async function checkPages({ port }: ContenderProcess, targets: readonly string[]): Promise<void> {
   for (const target of targets.slice(0, 100)) {
-    const { status, body } = await ask(port, requestOf(target));
-    const answer: unknown = JSON.parse(body);
-    const isWhole = !Array.isArray(answer) || answer.length === pageSize;
+    const { status, body } = await call(port, requestOf(target));
+    const response: unknown = JSON.parse(body);
+    const isWhole = !Array.isArray(response) || response.length === pageSize;
     if (status !== 200 || !isWhole)
       throw new Error(`${target} was answered ${status}: ${body.slice(0, 200)}`);
   }

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { type Case, cases } from '../cases.ts';
 import { type ContenderProcess, startContender } from '../contenderProcess.ts';
 import { contenders } from '../contenders.ts';
-import { askAtRate } from '../load/askAtRate.ts';
+import { sendAtRate } from '../load/sendAtRate.ts';
 import { measure } from '../measure.ts';
 import { type Curve, type CurveOptions, measurePoints, type Point } from './curve.ts';
 
@@ -72,7 +72,7 @@ async function fixedRate(process: ContenderProcess, seconds: number): Promise<Re
   const subject = cases.find(({ name }) => name === 'get');
   if (subject?.kind !== 'http') throw new Error('There is no case of one GET.');
   const before = await process.processorSeconds();
-  const { p50, p99 } = await askAtRate(process.port, subject.request, { rate: offered, seconds });
+  const { p50, p99 } = await sendAtRate(process.port, subject.request, { rate: offered, seconds });
   const used = (await process.processorSeconds()) - before;
   const line = `${subject.title} at ${offered.toLocaleString('en-US')} a second`;
   return {

@@ -43,8 +43,8 @@ const total = Math.round(options.rate * options.seconds);
 const interval = 1000 / options.rate;
 const latencies = new Float64Array(total);
 const delays = new Float64Array(total);
-let answerBytes = 0;
-let answered = 0;
+let responseBytes = 0;
+let response = 0;
 let sent = 0;
 
 const free = await Promise.all(Array.from({ length: options.connections }, open));
@@ -53,7 +53,7 @@ const start = performance.now();
 await new Promise<void>((resolve) => {
   const turn = () => {
     sendDue();
-    if (answered >= total) resolve();
+    if (response >= total) resolve();
     else setImmediate(turn);
   };
   turn();
@@ -82,7 +82,7 @@ function sendDue(): void {
     const connection = free.pop();
     if (connection === undefined) return;
     connection.due = sent * interval;
-    connection.rest = answerBytes;
+    connection.rest = responseBytes;
     delays[sent] = now - Math.max(connection.due, connection.freeSince);
     sent += 1;
     connection.socket.write(request);
@@ -102,7 +102,7 @@ async function open(): Promise<Connection> {
     if (end === -1) continue;
     if (length === undefined || !text.startsWith('HTTP/1.1 2')) throw new Error(text);
     bytes = end + 4 + Number(length);
-    answerBytes = bytes;
+    responseBytes = bytes;
   }
   const connection = { socket, due: 0, rest: 0, freeSince: 0 };
   socket.on('data', (chunk: Buffer) => {
@@ -110,8 +110,8 @@ async function open(): Promise<Connection> {
     if (connection.rest > 0) return;
     if (connection.rest < 0) throw new Error('An answer was longer than the first.');
     connection.freeSince = performance.now() - start;
-    latencies[answered] = connection.freeSince - connection.due;
-    answered += 1;
+    latencies[response] = connection.freeSince - connection.due;
+    response += 1;
     free.push(connection);
   });
   socket.on('close', () => {

@@ -20,14 +20,14 @@ export interface SocketCallsOptions {
 const options = JSON.parse(process.argv[2] ?? '{}') as SocketCallsOptions;
 const calls = Buffer.concat(options.messages.map(maskedFrame));
 const sockets = await Promise.all(Array.from({ length: options.sockets }, open));
-let answered = 0;
+let response = 0;
 let isOver = false;
 
 const since = performance.now();
-for (const socket of sockets) ask(socket);
+for (const socket of sockets) request(socket);
 await new Promise((resolve) => setTimeout(resolve, options.seconds * 1000));
 isOver = true;
-process.stdout.write(JSON.stringify({ requests: answered, seconds: (performance.now() - since) / 1000 }));
+process.stdout.write(JSON.stringify({ requests: response, seconds: (performance.now() - since) / 1000 }));
 for (const socket of sockets) socket.destroy();
 
 /** RFC 6455 §5.2: one text frame, masked as a client's must be. */
@@ -55,7 +55,7 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-function ask(socket: Socket): void {
+function request(socket: Socket): void {
   let pending = 0;
   /** How many bytes of the frame that is coming in are still to come. */
   let rest = 0;
@@ -84,7 +84,7 @@ function ask(socket: Socket): void {
       rest -= taken;
       at += taken;
       if (rest > 0) return;
-      if (!isOver) answered += 1;
+      if (!isOver) response += 1;
       pending -= 1;
       if (pending === 0) send();
     }

@@ -20,10 +20,10 @@ export const asyncRouter = router({
     .meta(metaOf(appRouter.listPets))
     .input(ListInput)
     .output(Pets)
-    .query(async ({ ctx: { store, reply }, input }) => {
+    .query(async ({ ctx: { store, response }, input }) => {
       const { limit, cursor, status } = input;
       const page = await store.collection(animals).list({ limit, cursor, where: { status } });
-      if (page.hasNext) reply.nextCursor = page.records.at(-1)?.id;
+      if (page.hasNext) response.nextCursor = page.records.at(-1)?.id;
       return page.records;
     }),
   createPet: base

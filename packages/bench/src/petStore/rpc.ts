@@ -16,20 +16,20 @@ export interface Operations {
   readonly createPet: (input: unknown) => MaybePromise<Animal | Failure>;
 }
 
-export interface RpcAnswer {
+export interface RpcResponse {
   readonly status: number;
   readonly body: string;
 }
 
 export interface HandwrittenRpc {
   /** Answers `GET /trpc/<path>?input=<input>`: one query, or several with `batch=1`. */
-  answerQuery(path: string, input: string | undefined, isBatch: boolean): MaybePromise<RpcAnswer>;
+  queryResponse(path: string, input: string | undefined, isBatch: boolean): MaybePromise<RpcResponse>;
   /** Answers `POST /trpc/<path>` with one mutation. */
-  answerMutation(path: string, body: string): MaybePromise<RpcAnswer>;
+  mutationResponse(path: string, body: string): MaybePromise<RpcResponse>;
   /** Answers a batch of queries with JSON lines (`trpc-accept: application/jsonl`): a head, then each outcome in parts. */
   queryLines(path: string, input: string | undefined): MaybePromise<string>;
   /** Answers one call that came as a WebSocket message. */
-  answerMessage(message: string): MaybePromise<string>;
+  respondToMessage(message: string): MaybePromise<string>;
 }
 
 const rpcFailure = (code: string, status: number, message: string, rpcCode: number) =>
@@ -59,7 +59,7 @@ export function handwrittenRpc({ getPet, listPets, createPet }: Operations): Han
   }
 
   return {
-    answerQuery(path, text, isBatch) {
+    queryResponse(path, text, isBatch) {
       if (!isBatch) {
         return after(query(path, parsed(text)), (outcome) => single(path, outcome));
       }
@@ -69,9 +69,10 @@ export function handwrittenRpc({ getPet, listPets, createPet }: Operations): Han
         body: JSON.stringify(outcomes.map((outcome, index) => envelope(names[index] ?? '', outcome))),
       }));
     },
-    answerMutation: (path, body) => after(mutate(path, JSON.parse(body)), (outcome) => single(path, outcome)),
+    mutationResponse: (path, body) =>
+      after(mutate(path, JSON.parse(body)), (outcome) => single(path, outcome)),
     queryLines: (path, text) => after(queryAll(path.split(','), text), lines),
-    answerMessage(message) {
+    respondToMessage(message) {
       const { id, params } = JSON.parse(message) as {
         readonly id: number;
         readonly params: { readonly path: string; readonly input: unknown };
@@ -97,7 +98,7 @@ export function* petEvents(input: string | undefined): Generator<string, void> {
   yield 'event: return\ndata: \n\n\n';
 }
 
-const single = (path: string, outcome: Outcome): RpcAnswer => ({
+const single = (path: string, outcome: Outcome): RpcResponse => ({
   status: statusOf(outcome),
   body: JSON.stringify(envelope(path, outcome)),
 });

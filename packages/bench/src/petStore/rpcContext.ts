@@ -1,11 +1,11 @@
 import type { Context } from '@petstore/core';
-import { Reply } from '@petstore/gateway';
+import { ResponseControls } from '@petstore/gateway';
 import { petStore } from './operations.ts';
 
 /** The context of the pet store's procedures, for contenders that serve its router through tRPC's own adapters. */
 export const rpcContext = (): Context => ({
   store: petStore,
-  reply: new Reply(),
+  response: new ResponseControls(),
   caller: undefined,
   idempotencyKey: undefined,
 });

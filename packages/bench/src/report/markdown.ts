@@ -32,8 +32,8 @@ function throughputTables(report: Report): readonly string[] {
   );
   add(
     'Ratio to `same answer`, by processor time:',
-    ({ sameAnswerRatio }) => sameAnswerRatio?.toFixed(2) ?? '–',
-    ({ sameAnswerRatio }) => sameAnswerRatio !== undefined,
+    ({ sameResponseRatio }) => sameResponseRatio?.toFixed(2) ?? '–',
+    ({ sameResponseRatio }) => sameResponseRatio !== undefined,
   );
   add(
     'Errors beside the GET of the same row: processor time of a GET, divided by that of the error:',

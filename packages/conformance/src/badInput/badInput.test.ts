@@ -6,7 +6,7 @@ import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { linkTarget } from '../link.ts';
-import { type AnswerLaws, answerLaws } from './answerLaws.ts';
+import { type ResponseLaws, responseLaws } from './responseLaws.ts';
 import { badBodies } from './badBodies.ts';
 import { badHeaders } from './badHeaders.ts';
 import { authorization, type BadRequest, contentTypeJson, show } from './badRequest.ts';
@@ -27,14 +27,14 @@ const families: readonly (readonly [name: string, requests: fc.Arbitrary<BadRequ
 
 describe('bad input', () => {
   let served: ServedStore;
-  let laws: AnswerLaws;
+  let laws: ResponseLaws;
   const agent = new Agent({ keepAlive: true, timeout: 3000 });
   const created = new Map<number, Animal>();
   const counts: string[] = [];
 
   beforeAll(async () => {
     served = await serveStore();
-    laws = answerLaws(served.client.document, served.secrets);
+    laws = responseLaws(served.client.document, served.secrets);
   });
   afterAll(async () => {
     await served.close();
@@ -43,9 +43,9 @@ describe('bad input', () => {
 
   async function send({ method, target, headers, body, chunked = false }: BadRequest) {
     const answered = exchange(agent, served.client.origin, method, target, headers, body, chunked);
-    const answer = await Promise.race([answered, sleep(patience, undefined, { ref: false })]);
-    if (answer === undefined) throw new Error(`There was no answer within ${patience} ms.`);
-    return answer;
+    const response = await Promise.race([answered, sleep(patience, undefined, { ref: false })]);
+    if (response === undefined) throw new Error(`There was no answer within ${patience} ms.`);
+    return response;
   }
 
   it.each(families)(
@@ -58,14 +58,14 @@ describe('bad input', () => {
         // Each worker takes the next request that nobody has taken.
         for (const [index, request] of pending) {
           try {
-            const answer = await send(request);
-            const verdict = laws(request, answer);
-            const status = verdict.from === 'us' ? `${answer.status}` : `${answer.status} by the parser`;
+            const received = await send(request);
+            const verdict = laws(request, received);
+            const status = verdict.from === 'us' ? `${received.status}` : `${received.status} by the parser`;
             statuses.set(status, (statuses.get(status) ?? 0) + 1);
             for (const animal of verdict.created) created.set(animal.id, animal);
             if (verdict.faults.length === 0) continue;
             faults.push(
-              `${index}: ${show(request)}\n  answered ${answer.status}: ${verdict.faults.join(' ')}`,
+              `${index}: ${show(request)}\n  answered ${received.status}: ${verdict.faults.join(' ')}`,
             );
           } catch (error) {
             faults.push(`${index}: ${show(request)}\n  failed: ${String(error)}`);
@@ -98,9 +98,9 @@ describe('bad input', () => {
   it('leaves in the store what was answered as created, whole, and nothing else', async () => {
     const stored: Animal[] = [];
     for (let target: string | undefined = '/v1/pets?limit=100'; target !== undefined;) {
-      const answer = await served.client.get(target);
-      stored.push(...answer.animals());
-      target = linkTarget(answer.header('link'), 'next');
+      const response = await served.client.get(target);
+      stored.push(...response.animals());
+      target = linkTarget(response.header('link'), 'next');
     }
     expect(stored).toEqual([...created.values()].toSorted((a, b) => a.id - b.id));
     expect(stored.length).toBeGreaterThan(inputs(500));

@@ -31,7 +31,7 @@ export interface Failure {
   readonly what: string;
   /** Anew for each throw. */
   readonly make: () => unknown;
-  /** What clients are told of it, on each face. */
+  /** What clients are told of it, on each protocol. */
   readonly told: { readonly code: string; readonly status: number };
 }
 

@@ -20,7 +20,7 @@ export async function sendRaw(port: number, payload: Buffer): Promise<RawOutcome
   socket.on('error', () => {}); // a reset is an end, too
   const closed = new Promise((resolve) => socket.once('close', resolve));
   const ended = new Promise((resolve) => socket.once('end', resolve));
-  const answered = new Promise((resolve) => {
+  const response = new Promise((resolve) => {
     socket.on('data', (chunk) => {
       chunks.push(chunk);
       resolve(undefined);
@@ -28,26 +28,26 @@ export async function sendRaw(port: number, payload: Buffer): Promise<RawOutcome
   });
   await Promise.race([once(socket, 'connect'), closed]);
   socket.write(payload);
-  await Promise.race([answered, ended, closed, sleep(pauseMs)]);
+  await Promise.race([response, ended, closed, sleep(pauseMs)]);
   socket.end();
   const late = await Promise.race([closed, ended, sleep(patienceMs, 'late', { ref: false })]);
   socket.destroy();
   return { received: Buffer.concat(chunks), isHung: late === 'late' && chunks.length === 0 };
 }
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Buffer;
 }
 
 /** The first final answer among the bytes received; `undefined` where there is none, or not the whole of it. */
-export function firstAnswer(received: Buffer): RawAnswer | undefined {
+export function firstResponse(received: Buffer): RawResponse | undefined {
   const end = received.indexOf('\r\n\r\n');
   const [statusLine = '', ...lines] = received.subarray(0, Math.max(0, end)).toString('latin1').split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
   if (Number.isNaN(status)) return undefined;
-  if (status === 100) return firstAnswer(received.subarray(end + 4));
+  if (status === 100) return firstResponse(received.subarray(end + 4));
   const headers = new Map(
     lines.map((line) => {
       const colon = line.indexOf(':');

@@ -2,9 +2,9 @@ import { Animal, ApiError } from '@petstore/core';
 import { repeatedBy } from '@petstore/gateway-test';
 import { inputs } from '@petstore/testing/forms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isOfTheParser } from './answerLaws.ts';
+import { isOfTheParser } from './responseLaws.ts';
 import { rawBytes } from './rawBytes.ts';
-import { firstAnswer, sendRaw } from './rawConnection.ts';
+import { firstResponse, sendRaw } from './rawConnection.ts';
 import { sample } from './sample.ts';
 import { type ServedStore, serveStore } from './servedStore.ts';
 
@@ -32,9 +32,9 @@ describe('bytes that are no request, or hardly one', () => {
   /** What became of it, in a word; the faults of an answer that is ours. */
   function judge(received: Buffer): { readonly what: string; readonly faults: string[] } {
     if (received.length === 0) return { what: 'closed without an answer', faults: [] };
-    const answer = firstAnswer(received);
-    if (answer === undefined) return { what: 'cut off in the answer', faults: [] };
-    const { status, headers, body } = answer;
+    const response = firstResponse(received);
+    if (response === undefined) return { what: 'cut off in the answer', faults: [] };
+    const { status, headers, body } = response;
     if (isOfTheParser({ status, header: (name) => headers.get(name) })) {
       return { what: `${status} by the parser`, faults: [] };
     }

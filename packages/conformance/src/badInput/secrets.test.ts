@@ -1,7 +1,7 @@
 import { appRouter, type Store } from '@petstore/core';
 import { bearer, createGateway, type Gateway } from '@petstore/gateway';
 import { type Listening, serve } from '@petstore/gateway/uws';
-import { type Answer, exchange } from '@petstore/gateway-test';
+import { type TestResponse, exchange } from '@petstore/gateway-test';
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKey, authorization, contentTypeJson } from './badRequest.ts';
@@ -17,7 +17,7 @@ const input = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(val
 const jsonl = ['trpc-accept', 'application/jsonl'] as const;
 const pet = { name: 'Ada', categoryId: 1 };
 
-/** Each operation on each face, and each form of answer that the tRPC face has. */
+/** Each operation on each protocol, and each form of answer that the tRPC protocol has. */
 const calls: readonly Call[] = [
   ['GET', '/v1/pets'],
   ['GET', '/v1/pets/1'],
@@ -35,17 +35,17 @@ const calls: readonly Call[] = [
 const shownIn = (text: string) => secrets.filter((secret) => text.includes(secret));
 
 /** What an answer tells: each error in it has a code and a status, in whatever envelope. */
-function seen([method, target, , header]: Call, answer: Answer) {
-  const text = answer.body.toString();
+function seen([method, target, , header]: Call, received: TestResponse) {
+  const text = received.body.toString();
   const errors = target.startsWith('/v1')
-    ? [`${answer.error().code} ${answer.error().status}`]
+    ? [`${received.error().code} ${received.error().status}`]
     : [...text.matchAll(/"code":"([A-Z_]+)","httpStatus":(\d+)/g)].map((found) => `${found[1]} ${found[2]}`);
   return {
     call: `${method} ${target}`,
-    shown: shownIn(`${JSON.stringify(answer.headers)}\n${text}`),
+    shown: shownIn(`${JSON.stringify(received.headers)}\n${text}`),
     errors: [...new Set(errors)],
     // A stream's head is out before its calls have failed.
-    status: header === jsonl ? undefined : answer.status,
+    status: header === jsonl ? undefined : received.status,
     text,
   };
 }
@@ -90,39 +90,39 @@ describe('an error that holds a connection string, a path and a stack', () => {
           return token === apiKey ? { name: 'secrets' } : undefined;
         },
       }),
-      createContext: ({ reply, identity, idempotencyKey }) => {
+      createContext: ({ response, identity, idempotencyKey }) => {
         failAt('createContext');
-        return { store, reply, caller: identity?.name, idempotencyKey };
+        return { store, response, caller: identity?.name, idempotencyKey };
       },
       document: { title: 'Pet Store', version: '1.0.0' },
       // Procedures fail here as they are meant to: nothing is to be printed.
-      onExchange: () => {},
+      onResponse: () => {},
     });
     listening = await serve(gateway);
   });
   afterAll(() => listening.close());
 
-  async function ask([method, target, body, header]: Call): Promise<Answer> {
+  async function send([method, target, body, header]: Call): Promise<TestResponse> {
     const headers = [authorization, contentTypeJson, ...(header ? [header] : [])];
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     return exchange(agent, `http://127.0.0.1:${listening.port}`, method, target, headers, bytes, false);
   }
 
   it.each(places.flatMap((place) => failures.map((failure) => ({ place, failure, what: failure.what }))))(
-    'is shown on no face: $place, $what',
+    'is shown on no protocol: $place, $what',
     async ({ place, failure }) => {
       failing = { place, failure };
       // A StoreError is one only where the store is asked; elsewhere it is as unexpected as any.
       const isExpected = place.startsWith('store') || !failure.what.startsWith('a StoreError');
-      const answers = await Promise.all(calls.map(async (call) => seen(call, await ask(call))));
-      expect(answers).toEqual(calls.map((call) => told(call, isExpected ? failure.told : unexpected)));
+      const responses = await Promise.all(calls.map(async (call) => seen(call, await send(call))));
+      expect(responses).toEqual(calls.map((call) => told(call, isExpected ? failure.told : unexpected)));
     },
   );
 
   it('is not in the document, whatever failed before it was made', async () => {
     expect(shownIn(JSON.stringify(await gateway.document()))).toEqual([]);
-    const answer = await ask(['GET', '/openapi.json']);
-    expect(answer.status).toBe(200);
-    expect(shownIn(answer.body.toString())).toEqual([]);
+    const response = await send(['GET', '/openapi.json']);
+    expect(response.status).toBe(200);
+    expect(shownIn(response.body.toString())).toEqual([]);
   });
 });

@@ -29,9 +29,9 @@ export async function serveStore(): Promise<ServedStore> {
       noun: 'API key',
       verify: (token) => (token === apiKey ? { name: 'bad input' } : undefined),
     }),
-    createContext: ({ reply, identity, idempotencyKey }) => ({
+    createContext: ({ response, identity, idempotencyKey }) => ({
       store,
-      reply,
+      response,
       caller: identity?.name,
       idempotencyKey,
     }),

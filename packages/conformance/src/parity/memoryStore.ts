@@ -2,7 +2,7 @@ import type { Animal, Collection, Store } from '@petstore/core';
 
 /**
  * A store in memory that hands out what a careless database would: rows with fields that no schema knows. Only the output
- * schemas keep them from the clients, on each face.
+ * schemas keep them from the clients, on each protocol.
  */
 export function memoryStore(): {
   readonly store: Store;

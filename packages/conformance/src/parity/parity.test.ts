@@ -8,19 +8,19 @@ import { outcomeOf, sequences, type Step } from './petSteps.ts';
 import { type PetWorld, worldInProcess, worldOverPort } from './petWorld.ts';
 
 /**
- * Makes the same calls in two worlds that begin alike, on other faces. Each call must have the same outcome in both, ids
+ * Makes the same calls in two worlds that begin alike, on other protocols. Each call must have the same outcome in both, ids
  * included, and it must be the one that the contract says.
  */
 async function inBoth(worlds: readonly [PetWorld, PetWorld], steps: readonly Step[], tally: Tally) {
   const contract = petContract();
   const actual: unknown[] = [];
   const expected: unknown[] = [];
-  for (const { procedure, input, faces } of steps) {
+  for (const { procedure, input, protocols } of steps) {
     const outcome = contract.outcome(procedure, input);
-    expected.push({ procedure, faces, outcomes: [outcome, outcome] });
-    const left = await outcomeOf(worlds[0].ask, procedure, input, faces[0]);
-    const right = await outcomeOf(worlds[1].ask, procedure, input, faces[1]);
-    actual.push({ procedure, faces, outcomes: [left, right] });
+    expected.push({ procedure, protocols, outcomes: [outcome, outcome] });
+    const left = await outcomeOf(worlds[0].ask, procedure, input, protocols[0]);
+    const right = await outcomeOf(worlds[1].ask, procedure, input, protocols[1]);
+    actual.push({ procedure, protocols, outcomes: [left, right] });
     tally.add(procedure, 'data' in outcome);
   }
   return { actual, expected };
@@ -122,7 +122,7 @@ describe('nothing is coerced, and nothing is rounded', () => {
   );
   const safe = BigInt(Number.MAX_SAFE_INTEGER);
 
-  // This is the one place where the faces part: on the tRPC face JSON is what tRPC's adapter reads, so that digits which
+  // This is the one place where the protocols part: on the tRPC protocol JSON is what tRPC's adapter reads, so that digits which
   // a double cannot hold are gone before anything of ours sees them.
   it('takes a number in a REST body exactly where JSON carries it exactly, whatever its digits', async () => {
     const tally = new Tally();

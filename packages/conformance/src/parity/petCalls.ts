@@ -1,11 +1,11 @@
-import { type Call, type Face, jsonText, numberText, rpcCall } from '@petstore/gateway-test';
+import { type Call, type ProtocolClient, jsonText, numberText, rpcCall } from '@petstore/gateway-test';
 
 export type Procedure = 'listPets' | 'createPet' | 'getPet';
 
-/** How a face is asked: `undefined` where it cannot be asked just this. */
-export function petCall(procedure: Procedure, input: unknown, face: Face): Call | undefined {
-  if (face === 'rest') return restCall(procedure, input);
-  return rpcCall(procedure === 'createPet' ? 'mutation' : 'query', procedure, input, face === 'batch');
+/** How a protocol is asked: `undefined` where it cannot be asked just this. */
+export function petCall(procedure: Procedure, input: unknown, protocol: ProtocolClient): Call | undefined {
+  if (protocol === 'rest') return restCall(procedure, input);
+  return rpcCall(procedure === 'createPet' ? 'mutation' : 'query', procedure, input, protocol === 'batch');
 }
 
 /**
@@ -14,7 +14,7 @@ export function petCall(procedure: Procedure, input: unknown, face: Face): Call 
  * - `createPet`: the input is the JSON body, whatever it is; none at all is an empty body.
  * - `getPet`: the number `petId` is the path segment, in exact decimal.
  * - `listPets`: the numbers `limit` and `cursor` and the well-formed text `status` are query parameters.
- * - Other members of the latter two are unknown query parameters, which both faces ignore.
+ * - Other members of the latter two are unknown query parameters, which both protocols ignore.
  *
  * Texts have no types: in a path or a query `5` is the number that tRPC is given as `5`, and nothing there is tRPC's
  * `"5"`, `true`, `null` or a missing `petId`. Such inputs have no REST request; of them the contract is asked alone.

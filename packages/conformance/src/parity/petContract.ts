@@ -38,13 +38,13 @@ export function petContract(): PetContract {
     if (!Number.isSafeInteger(categoryId) || !isStatus(status)) return badRequest;
     const fields = { name, categoryId, ...(status !== undefined && { status }) };
     animals.push({ id: animals.length + 1, ...fields });
-    return answer(animals.at(-1));
+    return response(animals.at(-1));
   }
 
   function list({ limit = 20, status, cursor = Number.MIN_SAFE_INTEGER }: Members): Outcome {
     if (!isSafeInteger(limit) || limit < 1 || limit > 100) return badRequest;
     if (!isSafeInteger(cursor) || !isStatus(status)) return badRequest;
-    return answer(
+    return response(
       animals
         .filter((animal) => animal.id > cursor && (status === undefined || animal.status === status))
         .slice(0, limit),
@@ -55,12 +55,12 @@ export function petContract(): PetContract {
     if (typeof petId !== 'number' || !Number.isInteger(petId)) return badRequest;
     if (petId < -(2 ** 63) || petId >= 2 ** 63) return badRequest;
     const animal = animals.find(({ id }) => id === petId);
-    return animal === undefined ? notFound : answer(animal);
+    return animal === undefined ? notFound : response(animal);
   }
 }
 
 /** As it arrives: JSON that was written and read once, in which `-0` is `0`. */
-const answer = (data: unknown): Outcome => ({ data: jsonText(JSON.parse(JSON.stringify(data))) });
+const response = (data: unknown): Outcome => ({ data: jsonText(JSON.parse(JSON.stringify(data))) });
 
 const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);
 

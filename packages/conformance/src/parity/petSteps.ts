@@ -1,6 +1,6 @@
 import {
-  type Ask,
-  type Face,
+  type Send,
+  type ProtocolClient,
   finiteNumber,
   inputs,
   type Outcome,
@@ -11,11 +11,11 @@ import {
 import * as fc from 'fast-check';
 import { petCall, type Procedure } from './petCalls.ts';
 
-/** One call, and the face that it is made on in each of two worlds. */
+/** One call, and the protocol that it is made on in each of two worlds. */
 export interface Step {
   readonly procedure: Procedure;
   readonly input: unknown;
-  readonly faces: readonly [Face, Face];
+  readonly protocols: readonly [ProtocolClient, ProtocolClient];
 }
 
 const status = fc.constantFrom('available', 'pending', 'sold');
@@ -41,7 +41,7 @@ const inputsOf: Readonly<Record<Procedure, fc.Arbitrary<unknown>>> = {
   getPet: inputs({ petId: fc.oneof({ weight: 4, arbitrary: anId }, finiteNumber) }),
 };
 
-const faces = fc.constantFrom<Step['faces'][]>(
+const protocols = fc.constantFrom<Step['protocols'][]>(
   ['rest', 'rpc'],
   ['rpc', 'rest'],
   ['rest', 'batch'],
@@ -51,12 +51,14 @@ const faces = fc.constantFrom<Step['faces'][]>(
 
 const step = fc
   .constantFrom<Procedure[]>('createPet', 'listPets', 'getPet')
-  .chain((procedure) => fc.record({ procedure: fc.constant(procedure), input: inputsOf[procedure], faces }));
+  .chain((procedure) =>
+    fc.record({ procedure: fc.constant(procedure), input: inputsOf[procedure], protocols }),
+  );
 
 const goodCreate: fc.Arbitrary<Step> = fc.record({
   procedure: fc.constant('createPet'),
   input: fc.record({ name: fc.string(), categoryId, status }, { requiredKeys: ['name', 'categoryId'] }),
-  faces,
+  protocols,
 });
 
 /** Calls in a row. The first put animals there, so that the others find some. */
@@ -67,20 +69,20 @@ export const sequences: fc.Arbitrary<readonly Step[]> = fc
   )
   .map(([first, others]) => first.concat(others));
 
-/** Makes a call on a face; over tRPC alone where the input has no REST request. */
+/** Makes a call on a protocol; over tRPC alone where the input has no REST request. */
 export async function outcomeOf(
-  ask: Ask,
+  send: Send,
   procedure: Procedure,
   input: unknown,
-  face: Face,
+  protocol: ProtocolClient,
 ): Promise<Outcome> {
-  const call = petCall(procedure, input, face);
-  if (call === undefined) return outcomeOf(ask, procedure, input, 'rpc');
-  const answer = await ask(call);
-  if (face !== 'rest') return rpcOutcome(answer, face === 'batch');
+  const call = petCall(procedure, input, protocol);
+  if (call === undefined) return outcomeOf(send, procedure, input, 'rpc');
+  const response = await send(call);
+  if (protocol !== 'rest') return rpcOutcome(response, protocol === 'batch');
   const success = procedure === 'createPet' ? 201 : 200;
-  if (answer.status < 300 && answer.status !== success) {
-    throw new Error(`REST answered ${answer.status} to ${procedure}.`);
+  if (response.status < 300 && response.status !== success) {
+    throw new Error(`REST answered ${response.status} to ${procedure}.`);
   }
-  return restOutcome(answer);
+  return restOutcome(response);
 }

@@ -1,7 +1,7 @@
 import { appRouter } from '@petstore/core';
 import { bearer, createGateway } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
-import { type Ask, inProcess, overPort } from '@petstore/gateway-test';
+import { type Send, inProcess, overPort } from '@petstore/gateway-test';
 import { connect } from '../client.ts';
 import { memoryStore } from './memoryStore.ts';
 
@@ -9,7 +9,7 @@ const apiKey = 'psk_parity';
 
 /** A pet store of its own, empty at first. */
 export interface PetWorld {
-  readonly ask: Ask;
+  readonly ask: Send;
   /** Empties it: the next animal has the id 1 again. */
   clear(): void;
   close(): Promise<void>;
@@ -23,9 +23,9 @@ async function petGateway() {
       noun: 'API key',
       verify: (token) => (token === apiKey ? { name: 'parity' } : undefined),
     }),
-    createContext: ({ reply, identity, idempotencyKey }) => ({
+    createContext: ({ response, identity, idempotencyKey }) => ({
       store,
-      reply,
+      response,
       caller: identity?.name,
       idempotencyKey,
     }),

@@ -62,9 +62,9 @@ export function animalCases(subject: Subject): void {
       ['__proto__', '{"name":"Ada","categoryId":1,"__proto__":{"status":"sold"}}'],
       ['constructor', '{"name":"Ada","categoryId":1,"constructor":{"prototype":{"status":"sold"}}}'],
     ])('ignores %s', async (_what, body) => {
-      const answer = await subject.client.post(body);
-      expect(answer).toHaveStatus(201);
-      expect(answer.json()).toStrictEqual({ id: expect.any(Number), name: 'Ada', categoryId: 1 });
+      const response = await subject.client.post(body);
+      expect(response).toHaveStatus(201);
+      expect(response.json()).toStrictEqual({ id: expect.any(Number), name: 'Ada', categoryId: 1 });
     });
 
     it.each(['-77', '"x"', 'null', '9007199254740993'])(
@@ -88,8 +88,8 @@ export function animalCases(subject: Subject): void {
     });
 
     it.each(TOO_LONG)('POST /pets rejects a name of %s with 400', async (_what, name) => {
-      const answer = await subject.client.post({ name, categoryId: 1 });
-      expect(answer).toBeError(400, 'name', 'at most 1000 characters');
+      const received = await subject.client.post({ name, categoryId: 1 });
+      expect(received).toBeError(400, 'name', 'at most 1000 characters');
     });
 
     it.each(['\\ud800', '\\udc00', 'a\\ud83d', '\\udc36\\ud83d', '\\ud83dx\\udc36'])(

@@ -9,17 +9,17 @@ export function authenticationCases(subject: Subject): void {
       ['an empty Authorization', ''],
       ['another scheme', `Basic ${Buffer.from('user:password').toString('base64')}`],
     ])('asks for a bearer token, without an error, where there is %s', async (_what, authorization) => {
-      const answer = await subject.client.get('/v1/pets', { authorization });
-      expect(answer).toBeError(401);
-      expect(answer.header('www-authenticate')).toBe('Bearer realm="petstore"');
+      const response = await subject.client.get('/v1/pets', { authorization });
+      expect(response).toBeError(401);
+      expect(response.header('www-authenticate')).toBe('Bearer realm="petstore"');
     });
 
     it.each(['nobody', 'psk_0123456789012345678901234567890123456789012', '0'])(
       'says error="invalid_token" to a key that is not good: %s',
       async (key) => {
-        const answer = await subject.client.get('/v1/pets', { authorization: `Bearer ${key}` });
-        expect(answer).toBeError(401);
-        const challenge = answer.header('www-authenticate') ?? '';
+        const received = await subject.client.get('/v1/pets', { authorization: `Bearer ${key}` });
+        expect(received).toBeError(401);
+        const challenge = received.header('www-authenticate') ?? '';
         expect(challenge).toMatch(/^Bearer realm="petstore", /);
         expect(challenge).toMatch(/, error="invalid_token"(,|$)/);
       },
@@ -29,15 +29,15 @@ export function authenticationCases(subject: Subject): void {
       'takes a good key after the scheme %s',
       async (scheme) => {
         const { client } = subject;
-        const answer = await client.get('/v1/pets', { authorization: `${scheme} ${client.apiKey}` });
-        expect(answer).toHaveStatus(200);
+        const response = await client.get('/v1/pets', { authorization: `${scheme} ${client.apiKey}` });
+        expect(response).toHaveStatus(200);
       },
     );
 
     it('takes more than one space after the scheme (RFC 6750 §2.1)', async () => {
       const { client } = subject;
-      const answer = await client.get('/v1/pets', { authorization: `Bearer   ${client.apiKey}` });
-      expect(answer).toHaveStatus(200);
+      const response = await client.get('/v1/pets', { authorization: `Bearer   ${client.apiKey}` });
+      expect(response).toHaveStatus(200);
     });
 
     it.each<readonly [string, (key: string) => string]>([

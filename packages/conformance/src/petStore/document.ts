@@ -30,9 +30,9 @@ export function documentCases(subject: Subject): void {
 
   describe('the OpenAPI document', () => {
     it('is at /openapi.json, without a credential', async () => {
-      const answer = await subject.client.get('/openapi.json', { authorization: null });
-      expect(answer).toHaveStatus(200);
-      expect(answer.header('content-type')).toMatch(/^application\/json(;|$)/);
+      const received = await subject.client.get('/openapi.json', { authorization: null });
+      expect(received).toHaveStatus(200);
+      expect(received.header('content-type')).toMatch(/^application\/json(;|$)/);
     });
 
     it('is OpenAPI 3.1 and has the version of docs/interface.md#versioning, 1.0.0', () => {

@@ -32,9 +32,9 @@ export function errorCases(subject: Subject): void {
   describe('docs/decisions.md#error-body', () => {
     // That it is exactly code, message and status, without a stack or a path, every answer of every case is held to.
     it('names each offending field of a body, and why, in words', async () => {
-      const answer = await subject.client.post({ categoryId: '5', status: 'lost' });
-      expect(answer).toBeError(400, 'name', 'categoryId', 'status');
-      const { message } = answer.error();
+      const response = await subject.client.post({ categoryId: '5', status: 'lost' });
+      expect(response).toBeError(400, 'name', 'categoryId', 'status');
+      const { message } = response.error();
       expect(message).toMatch(/ /);
       expect(message).not.toMatch(/[[{]"|"code"|ZodError|invalid_type|\\n|\n/);
     });
@@ -49,8 +49,8 @@ export function errorCases(subject: Subject): void {
     });
 
     it('does not repeat the credential', async () => {
-      const answer = await subject.client.get('/v1/pets', { authorization: 'Bearer psk_secret' });
-      expect(answer.body.toString()).not.toContain('psk_secret');
+      const received = await subject.client.get('/v1/pets', { authorization: 'Bearer psk_secret' });
+      expect(received.body.toString()).not.toContain('psk_secret');
     });
 
     it.each([
@@ -89,9 +89,9 @@ export function errorCases(subject: Subject): void {
     it.each(['/', '/pets', '/v1pets', '/v11/pets', '/favicon.ico', '/openapi.json/x'])(
       '404 in JSON outside /v1 too, without a credential: %s',
       async (target) => {
-        const answer = await subject.client.get(target, { authorization: null });
-        if (target === '/' && answer.status < 400) return; // `/` may lead to the docs page
-        expect(answer).toBeError(404);
+        const response = await subject.client.get(target, { authorization: null });
+        if (target === '/' && response.status < 400) return; // `/` may lead to the docs page
+        expect(response).toBeError(404);
       },
     );
 

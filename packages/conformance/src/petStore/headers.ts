@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../client.ts';
+import type { ReceivedResponse } from '../client.ts';
 import { linkTarget, parseLinks } from '../link.ts';
 import type { Subject } from './subject.ts';
 
@@ -11,10 +11,10 @@ export function headerCases(subject: Subject): void {
   describe('docs/decisions.md#201', () => {
     it('says in Location where the animal is', async () => {
       const { client } = subject;
-      const answer = await client.post(PET);
-      const animal = answer.animal();
-      expect(answer.header('location')).toBe(`/v1/pets/${animal.id}`);
-      expect((await client.get(answer.header('location') ?? '')).json()).toEqual(animal);
+      const response = await client.post(PET);
+      const animal = response.animal();
+      expect(response.header('location')).toBe(`/v1/pets/${animal.id}`);
+      expect((await client.get(response.header('location') ?? '')).json()).toEqual(animal);
     });
 
     it('says it only when something was created', async () => {
@@ -34,28 +34,28 @@ export function headerCases(subject: Subject): void {
       async (_what, path, method) => {
         const { client } = subject;
         const { id } = await client.create({});
-        const answer = await client.send(method, path.replace('$id', String(id)));
-        expect(answer.header('deprecation')).toBe('@1795132800');
-        expect(answer.header('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
-        expect(parseLinks(answer.header('link'))).toEqual([
+        const received = await client.send(method, path.replace('$id', String(id)));
+        expect(received.header('deprecation')).toBe('@1795132800');
+        expect(received.header('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+        expect(parseLinks(received.header('link'))).toEqual([
           { target: '/v1/pets', parameters: { rel: 'successor-version' } },
           { target: '/docs', parameters: { rel: 'deprecation', type: 'text/html' } },
         ]);
       },
     );
 
-    it.each<readonly [string, (subject: Subject) => Promise<Answer>]>([
+    it.each<readonly [string, (subject: Subject) => Promise<ReceivedResponse>]>([
       ['400 of getPet', ({ client }) => client.get('/v1/pets/x')],
       ['401 of getPet', ({ client }) => client.get('/v1/pets/1', { authorization: null })],
       ['405 of its path', ({ client }) => client.send('DELETE', '/v1/pets/1')],
       ['404 of another path', ({ client }) => client.get('/v1/pets/1/2')],
       ['200 of listPets', ({ client }) => client.get('/v1/pets?limit=1')],
       ['201 of createPet', ({ client }) => client.post(PET)],
-    ])('says nothing of it on %s', async (_what, ask) => {
-      const answer = await ask(subject);
-      expect(answer.header('deprecation')).toBeUndefined();
-      expect(answer.header('sunset')).toBeUndefined();
-      expect(linkTarget(answer.header('link'), 'successor-version')).toBeUndefined();
+    ])('says nothing of it on %s', async (_what, request) => {
+      const response = await request(subject);
+      expect(response.header('deprecation')).toBeUndefined();
+      expect(response.header('sunset')).toBeUndefined();
+      expect(linkTarget(response.header('link'), 'successor-version')).toBeUndefined();
     });
   });
 
@@ -69,14 +69,14 @@ export function headerCases(subject: Subject): void {
     );
 
     it('is the prefix of Location', async () => {
-      const answer = await proxied.client.post(PET);
-      expect(answer.header('location')).toBe(`${PUBLIC_URL}/v1/pets/${answer.animal().id}`);
+      const response = await proxied.client.post(PET);
+      expect(response.header('location')).toBe(`${PUBLIC_URL}/v1/pets/${response.animal().id}`);
     });
 
     it('is the prefix of the link to the next page', async () => {
-      const answer = await proxied.client.get('/v1/pets?limit=1');
-      const { id } = answer.animals()[0] ?? {};
-      const next = new URL(linkTarget(answer.header('link'), 'next') ?? 'nowhere:');
+      const response = await proxied.client.get('/v1/pets?limit=1');
+      const { id } = response.animals()[0] ?? {};
+      const next = new URL(linkTarget(response.header('link'), 'next') ?? 'nowhere:');
       expect(next.origin + next.pathname).toBe(`${PUBLIC_URL}/v1/pets`);
       expect(Object.fromEntries(next.searchParams)).toEqual({ limit: '1', cursor: String(id) });
     });
@@ -111,7 +111,7 @@ export function headerCases(subject: Subject): void {
     it.each(['a', 'req-1.2_3', '0b0e5a2e-7c38-4c44-9d5a-6a1b6b0b8a51', 'x'.repeat(128)])(
       'is echoed: %s',
       async (id) => {
-        expect((await askWith(subject, id)).header('x-request-id')).toBe(id);
+        expect((await sendWith(subject, id)).header('x-request-id')).toBe(id);
       },
     );
 
@@ -122,7 +122,7 @@ export function headerCases(subject: Subject): void {
       ['with a control character', 'a\tb'],
       ['with a character outside ASCII', 'caf\u00e9'],
     ])('is replaced where the one that came is not sane: %s', async (_what, id) => {
-      const made = (await askWith(subject, id)).header('x-request-id') ?? '';
+      const made = (await sendWith(subject, id)).header('x-request-id') ?? '';
       expect(made).toMatch(/^[\x21-\x7e]{1,128}$/);
       expect(made).not.toBe(id);
     });
@@ -133,9 +133,9 @@ export function headerCases(subject: Subject): void {
         ['DELETE', '/v1/pets'],
         ['GET', '/nothing'],
       ] as const) {
-        const answer = await subject.client.send(method, target, { headers: [['X-Request-Id', 'mine-1']] });
-        expect(answer.status).toBeGreaterThanOrEqual(400);
-        expect(answer.header('x-request-id')).toBe('mine-1');
+        const response = await subject.client.send(method, target, { headers: [['X-Request-Id', 'mine-1']] });
+        expect(response.status).toBeGreaterThanOrEqual(400);
+        expect(response.header('x-request-id')).toBe('mine-1');
       }
     });
   });
@@ -144,9 +144,9 @@ export function headerCases(subject: Subject): void {
     it.each(['/healthz', '/readyz'])(
       '%s answers 200 without a credential, to GET and HEAD',
       async (target) => {
-        const answer = await subject.client.get(target, { authorization: null });
-        expect(answer).toHaveStatus(200);
-        expect(answer.header('content-type')).toMatch(/^application\/json(;|$)/);
+        const response = await subject.client.get(target, { authorization: null });
+        expect(response).toHaveStatus(200);
+        expect(response.header('content-type')).toMatch(/^application\/json(;|$)/);
         expect(await subject.client.send('HEAD', target, { authorization: null })).toHaveStatus(200);
       },
     );
@@ -154,13 +154,13 @@ export function headerCases(subject: Subject): void {
     it.each(['/healthz', '/readyz', '/openapi.json'])(
       '%s answers 405 with Allow to other methods',
       async (target) => {
-        const answer = await subject.client.send('POST', target, { authorization: null, body: {} });
-        expect(answer).toBeError(405);
-        expect(answer.header('allow')).toMatch(/\bGET\b/);
+        const response = await subject.client.send('POST', target, { authorization: null, body: {} });
+        expect(response).toBeError(405);
+        expect(response.header('allow')).toMatch(/\bGET\b/);
       },
     );
   });
 }
 
-const askWith = (subject: Subject, id: string) =>
+const sendWith = (subject: Subject, id: string) =>
   subject.client.get('/v1/pets?limit=1', { headers: [['X-Request-Id', id]] });

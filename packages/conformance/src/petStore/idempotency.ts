@@ -1,12 +1,12 @@
 import type { Animal } from '@petstore/core';
 import { describe, expect, it } from 'vitest';
-import type { Answer, Client } from '../client.ts';
+import type { ReceivedResponse, Client } from '../client.ts';
 import type { Subject } from './subject.ts';
 
 let made = 0;
 const newKey = () => `key-${process.pid}-${(made += 1)}`;
 
-/** A create under a key, on one face, told alike for both. */
+/** A create under a key, on one protocol, told alike for both. */
 interface Outcome {
   readonly status: number;
   readonly animal: Animal | undefined;
@@ -22,37 +22,37 @@ const keyHeader = (key: string | undefined) => ({
 });
 
 const overRest: Create = async (client, key, body = pet) => {
-  const answer = await client.post(body, keyHeader(key));
-  const isCreated = answer.status === 201;
+  const response = await client.post(body, keyHeader(key));
+  const isCreated = response.status === 201;
   return {
-    status: answer.status,
-    animal: isCreated ? answer.animal() : undefined,
-    code: isCreated ? undefined : answer.error().code,
-    message: isCreated ? undefined : answer.error().message,
-    replayed: answer.header('idempotent-replayed'),
+    status: response.status,
+    animal: isCreated ? response.animal() : undefined,
+    code: isCreated ? undefined : response.error().code,
+    message: isCreated ? undefined : response.error().message,
+    replayed: response.header('idempotent-replayed'),
   };
 };
 
 const overRpc: Create = async (client, key, body = pet) => {
-  const answer = await client.send('POST', '/trpc/createPet', { ...keyHeader(key), body });
-  return { ...envelope(answer), replayed: answer.header('idempotent-replayed') };
+  const received = await client.send('POST', '/trpc/createPet', { ...keyHeader(key), body });
+  return { ...envelope(received), replayed: received.header('idempotent-replayed') };
 };
 
-function envelope(answer: Answer) {
+function envelope(response: ReceivedResponse) {
   const {
     result,
     error,
   }: { result?: { data: Animal }; error?: { message: string; data: { code: string } } } = JSON.parse(
-    answer.body.toString(),
+    response.body.toString(),
   );
-  return { status: answer.status, animal: result?.data, code: error?.data.code, message: error?.message };
+  return { status: response.status, animal: result?.data, code: error?.data.code, message: error?.message };
 }
 
 export function idempotencyCases(subject: Subject): void {
-  describe.each<[face: string, create: Create, success: number]>([
+  describe.each<[protocol: string, create: Create, success: number]>([
     ['REST', overRest, 201],
     ['a single tRPC call', overRpc, 200],
-  ])('docs/decisions.md#repeated-creates, over %s', (_face, create, success) => {
+  ])('docs/decisions.md#repeated-creates, over %s', (_protocol, create, success) => {
     it('gives a repeat the same animal, with Idempotent-Replayed', async () => {
       const { client } = subject;
       const key = newKey();
@@ -143,7 +143,7 @@ export function idempotencyCases(subject: Subject): void {
   });
 
   describe('docs/decisions.md#repeated-creates', () => {
-    it('know one key on both faces', async () => {
+    it('know one key on both protocolClients', async () => {
       const { client } = subject;
       const key = newKey();
       const { animal } = await overRest(client, key);
@@ -151,23 +151,23 @@ export function idempotencyCases(subject: Subject): void {
     });
 
     it('are refused where the key is sent twice', async () => {
-      const answer = await subject.client.post(pet, {
+      const response = await subject.client.post(pet, {
         headers: [
           ['Idempotency-Key', 'a'],
           ['Idempotency-Key', 'a'],
         ],
       });
-      expect(answer).toBeError(400, 'Idempotency-Key');
+      expect(response).toBeError(400, 'Idempotency-Key');
     });
 
     it('have no key on a batch: 400, and nothing is created', async () => {
       const { client } = subject;
       const before = await client.create({});
-      const answer = await client.send('POST', '/trpc/createPet,createPet?batch=1', {
+      const response = await client.send('POST', '/trpc/createPet,createPet?batch=1', {
         ...keyHeader(newKey()),
         body: { 0: pet, 1: pet },
       });
-      expect(answer).toHaveStatus(400);
+      expect(response).toHaveStatus(400);
       expect(await client.list(`?cursor=${before.id}`)).toEqual([]);
     });
 

@@ -55,11 +55,11 @@ export function integerCases(subject: Subject): void {
       ['0.9007199254740991e16', Number.MAX_SAFE_INTEGER],
     ])('takes %s as categoryId: an integer that JSON carries exactly', async (literal, value) => {
       const { client } = subject;
-      const answer = await client.post(`{"name":"Ada","categoryId":${literal}}`);
-      expect(answer).toHaveStatus(201);
-      const animal = answer.animal();
+      const response = await client.post(`{"name":"Ada","categoryId":${literal}}`);
+      expect(response).toHaveStatus(201);
+      const animal = response.animal();
       // The text, not the number: -0 and 5.0 would compare equal.
-      expect(answer.body.toString()).toMatch(new RegExp(`"categoryId":${value}[,}]`));
+      expect(response.body.toString()).toMatch(new RegExp(`"categoryId":${value}[,}]`));
       expect((await client.get(`/v1/pets/${animal.id}`)).animal().categoryId).toBe(value);
     });
 
@@ -157,9 +157,9 @@ export function integerCases(subject: Subject): void {
     });
 
     it.each(refused)('refuses %s: %j over tRPC', async (field, value) => {
-      const answer = await subject.client.send('POST', '/trpc/createPet', { body: bodyWith(field, value) });
-      expect(answer).toHaveStatus(400);
-      expect(answer.json()).toMatchObject({ error: { data: { code: 'BAD_REQUEST' } } });
+      const received = await subject.client.send('POST', '/trpc/createPet', { body: bodyWith(field, value) });
+      expect(received).toHaveStatus(400);
+      expect(received.json()).toMatchObject({ error: { data: { code: 'BAD_REQUEST' } } });
     });
 
     it.each([
@@ -171,9 +171,9 @@ export function integerCases(subject: Subject): void {
       ['getPet', { petId: true }],
     ])('refuses strings and their like in the input of %s over tRPC: %j', async (procedure, input) => {
       const query = encodeURIComponent(JSON.stringify(input));
-      const answer = await subject.client.get(`/trpc/${procedure}?input=${query}`);
-      expect(answer).toHaveStatus(400);
-      expect(answer.json()).toMatchObject({ error: { data: { code: 'BAD_REQUEST' } } });
+      const response = await subject.client.get(`/trpc/${procedure}?input=${query}`);
+      expect(response).toHaveStatus(400);
+      expect(response.json()).toMatchObject({ error: { data: { code: 'BAD_REQUEST' } } });
     });
 
     it('refuses them after every other kind of call, too', async () => {

@@ -31,8 +31,9 @@ export function interfaceCases(subject: Subject): void {
 
     it('answers in application/json', async () => {
       const { client } = subject;
-      const answers = [await client.get('/v1/pets'), await client.post({ name: 'Ada', categoryId: 1 })];
-      for (const answer of answers) expect(answer.header('content-type')).toMatch(/^application\/json(;|$)/);
+      const responses = [await client.get('/v1/pets'), await client.post({ name: 'Ada', categoryId: 1 })];
+      for (const response of responses)
+        expect(response.header('content-type')).toMatch(/^application\/json(;|$)/);
     });
 
     it('serves below a base address whose last segment is v1', async () => {
@@ -43,8 +44,8 @@ export function interfaceCases(subject: Subject): void {
 
   describe('docs/interface.md#animal-pet', () => {
     it('is the fields of NewPet and an integer id that the service assigned', async () => {
-      const answer = await subject.client.post({ name: 'Ada', categoryId: 3, status: 'sold' });
-      const animal = answer.animal();
+      const received = await subject.client.post({ name: 'Ada', categoryId: 3, status: 'sold' });
+      const animal = received.animal();
       expect(animal).toEqual({ id: expect.any(Number), name: 'Ada', categoryId: 3, status: 'sold' });
       expect(Number.isSafeInteger(animal.id)).toBe(true);
     });
@@ -117,19 +118,23 @@ export function interfaceCases(subject: Subject): void {
       [401, 'GET', '/v1/pets'],
       [404, 'GET', NO_ANIMAL],
     ] as const)('is code, message and the status %d', async (status, method, target) => {
-      const answer = await subject.client.send(method, target, status === 401 ? { authorization: null } : {});
-      expect(answer).toHaveStatus(status);
-      expect(answer.header('content-type')).toMatch(/^application\/json(;|$)/);
-      const error = answer.error();
+      const response = await subject.client.send(
+        method,
+        target,
+        status === 401 ? { authorization: null } : {},
+      );
+      expect(response).toHaveStatus(status);
+      expect(response.header('content-type')).toMatch(/^application\/json(;|$)/);
+      const error = response.error();
       expect(error).toEqual({ code: expect.any(String), message: expect.any(String), status });
     });
   });
 
   describe('docs/interface.md#add-an-animal', () => {
     it('answers 201 with the created animal, the assigned id included', async () => {
-      const answer = await subject.client.post({ name: 'Ada', categoryId: 7, status: 'available' });
-      expect(answer).toHaveStatus(201);
-      expect(answer.json()).toEqual({
+      const response = await subject.client.post({ name: 'Ada', categoryId: 7, status: 'available' });
+      expect(response).toHaveStatus(201);
+      expect(response.json()).toEqual({
         id: expect.any(Number),
         name: 'Ada',
         categoryId: 7,
@@ -153,9 +158,9 @@ export function interfaceCases(subject: Subject): void {
     it('answers 200 with the animal', async () => {
       const { client } = subject;
       const animal = await client.create({ name: 'Ada', categoryId: 7, status: 'sold' });
-      const answer = await client.get(`/v1/pets/${animal.id}`);
-      expect(answer).toHaveStatus(200);
-      expect(answer.json()).toEqual(animal);
+      const response = await client.get(`/v1/pets/${animal.id}`);
+      expect(response).toHaveStatus(200);
+      expect(response.json()).toEqual(animal);
     });
 
     it('answers 404 where there is no such animal', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../client.ts';
+import type { ReceivedResponse } from '../client.ts';
 import type { Subject } from './subject.ts';
 
 const LIST = '/v1/pets';
@@ -19,22 +19,22 @@ export function methodCases(subject: Subject): void {
       ...['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'BREW'].map((method) => [method, ONE] as const),
     ])('answers %s %s with the methods that there are', async ([method, target], { skip }) => {
       skip(subject.unknownMethods.includes(method), 'The HTTP server itself rejects this method.');
-      const answer = await subject.client.send(method, target);
-      expect(answer).toBeError(405);
-      expect(allowed(answer)).toEqual(ALLOWED[target]);
+      const response = await subject.client.send(method, target);
+      expect(response).toBeError(405);
+      expect(allowed(response)).toEqual(ALLOWED[target]);
     });
 
     it('holds for methods that carry a body', async () => {
-      const answer = await subject.client.send('PUT', LIST, { body: { name: 'Ada', categoryId: 1 } });
-      expect(answer).toBeError(405);
+      const received = await subject.client.send('PUT', LIST, { body: { name: 'Ada', categoryId: 1 } });
+      expect(received).toBeError(405);
       expect(await subject.client.get('/v1/pets?limit=1')).toHaveStatus(200);
     });
 
     it.each(['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'])(
       'takes no notice of %s',
       async (name) => {
-        const answer = await subject.client.send('DELETE', LIST, { headers: [[name, 'GET']] });
-        expect(answer).toBeError(405);
+        const response = await subject.client.send('DELETE', LIST, { headers: [[name, 'GET']] });
+        expect(response).toBeError(405);
       },
     );
   });
@@ -68,10 +68,10 @@ export function methodCases(subject: Subject): void {
 
   describe('docs/decisions.md#head-and-options: OPTIONS', () => {
     it.each([LIST, ONE] as const)('answers 204 with Allow for %s, without a credential', async (target) => {
-      const answer = await subject.client.send('OPTIONS', target, { authorization: null });
-      expect(answer).toHaveStatus(204);
-      expect(answer.body).toHaveLength(0);
-      expect(allowed(answer)).toEqual(ALLOWED[target]);
+      const response = await subject.client.send('OPTIONS', target, { authorization: null });
+      expect(response).toHaveStatus(204);
+      expect(response.body).toHaveLength(0);
+      expect(allowed(response)).toEqual(ALLOWED[target]);
     });
 
     it('answers the same with a credential, a bad one included', async () => {
@@ -130,18 +130,20 @@ export function methodCases(subject: Subject): void {
       '/./v1/pets',
       '/x/../v1/pets',
     ])('never leads round the credential: %s', async (target) => {
-      const answer = await subject.client.get(target, { authorization: null });
-      expect([401, 404]).toContain(answer.status);
+      const response = await subject.client.get(target, { authorization: null });
+      expect([401, 404]).toContain(response.status);
     });
   });
 }
 
-function allowed(answer: Answer): string[] {
-  return (answer.header('allow') ?? '').split(/\s*,\s*/).toSorted();
+function allowed(response: ReceivedResponse): string[] {
+  return (response.header('allow') ?? '').split(/\s*,\s*/).toSorted();
 }
 
 /** Headers that are not about this one answer, `Content-Length` apart: GET may be sent in chunks. */
-function comparable(answer: Answer): (readonly [string, string])[] {
+function comparable(response: ReceivedResponse): (readonly [string, string])[] {
   const ofThisAnswer = new Set(['date', 'x-request-id', 'content-length', 'transfer-encoding']);
-  return answer.headers.filter(([name]) => !ofThisAnswer.has(name)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return response.headers
+    .filter(([name]) => !ofThisAnswer.has(name))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
 }

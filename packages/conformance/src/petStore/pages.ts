@@ -20,15 +20,15 @@ export function pageCases(subject: Subject): void {
 
   describe('docs/interface.md#list-animals', () => {
     it('answers 200 with a Pets array', async () => {
-      const answer = await stocked.client.get('/v1/pets?limit=100');
-      expect(answer).toHaveStatus(200);
-      expect(answer.json()).toEqual(animals);
+      const response = await stocked.client.get('/v1/pets?limit=100');
+      expect(response).toHaveStatus(200);
+      expect(response.json()).toEqual(animals);
     });
 
     it('answers an empty array where there are no animals', async () => {
-      const answer = await empty.client.get('/v1/pets');
-      expect(answer.json()).toEqual([]);
-      expect(answer.header('link')).toBeUndefined();
+      const received = await empty.client.get('/v1/pets');
+      expect(received.json()).toEqual([]);
+      expect(received.header('link')).toBeUndefined();
     });
 
     it.each(['available', 'pending', 'sold'])(
@@ -88,15 +88,18 @@ export function pageCases(subject: Subject): void {
 
     it('gives an empty array and no link after the last animal', async () => {
       for (const cursor of [animals.at(-1)?.id, Number.MAX_SAFE_INTEGER]) {
-        const answer = await stocked.client.get(`/v1/pets?cursor=${cursor}`);
-        expect(answer.json()).toEqual([]);
-        expect(answer.header('link')).toBeUndefined();
+        const response = await stocked.client.get(`/v1/pets?cursor=${cursor}`);
+        expect(response.json()).toEqual([]);
+        expect(response.header('link')).toBeUndefined();
       }
     });
 
     it('links from a full page that has a successor to the next one', async () => {
-      const answer = await stocked.client.get('/v1/pets');
-      const next = new URL(linkTarget(answer.header('link'), 'next') ?? 'nowhere:', 'http://petstore.test/');
+      const response = await stocked.client.get('/v1/pets');
+      const next = new URL(
+        linkTarget(response.header('link'), 'next') ?? 'nowhere:',
+        'http://petstore.test/',
+      );
       expect(next.pathname).toBe('/v1/pets');
       expect(next.searchParams.get('cursor')).toBe(String(animals[19]?.id));
     });
@@ -122,8 +125,11 @@ export function pageCases(subject: Subject): void {
     });
 
     it('keeps all other filters in the link', async () => {
-      const answer = await stocked.client.get('/v1/pets?status=sold&limit=2');
-      const next = new URL(linkTarget(answer.header('link'), 'next') ?? 'nowhere:', 'http://petstore.test/');
+      const response = await stocked.client.get('/v1/pets?status=sold&limit=2');
+      const next = new URL(
+        linkTarget(response.header('link'), 'next') ?? 'nowhere:',
+        'http://petstore.test/',
+      );
       const second = animals.filter(({ status }) => status === 'sold')[1];
       expect(Object.fromEntries(next.searchParams)).toEqual({
         status: 'sold',
@@ -133,8 +139,11 @@ export function pageCases(subject: Subject): void {
     });
 
     it('replaces the cursor in the link: it is there once', async () => {
-      const answer = await stocked.client.get(`/v1/pets?limit=3&cursor=${animals[2]?.id}`);
-      const next = new URL(linkTarget(answer.header('link'), 'next') ?? 'nowhere:', 'http://petstore.test/');
+      const response = await stocked.client.get(`/v1/pets?limit=3&cursor=${animals[2]?.id}`);
+      const next = new URL(
+        linkTarget(response.header('link'), 'next') ?? 'nowhere:',
+        'http://petstore.test/',
+      );
       expect(next.searchParams.getAll('cursor')).toEqual([String(animals[5]?.id)]);
     });
 
@@ -143,9 +152,9 @@ export function pageCases(subject: Subject): void {
       async (query) => {
         // $2 stands for the id of the second available animal: five follow it.
         const second = animals.filter(({ status }) => status === 'available')[1];
-        const answer = await stocked.client.get(`/v1/pets${query.replace('$2', String(second?.id))}`);
-        expect(answer).toHaveStatus(200);
-        expect(answer.header('link')).toBeUndefined();
+        const response = await stocked.client.get(`/v1/pets${query.replace('$2', String(second?.id))}`);
+        expect(response).toHaveStatus(200);
+        expect(response.header('link')).toBeUndefined();
       },
     );
 
@@ -212,8 +221,8 @@ export function pageCases(subject: Subject): void {
     );
 
     it('names every offending parameter', async () => {
-      const answer = await stocked.client.get('/v1/pets?limit=0&status=lost&cursor=x');
-      expect(answer).toBeError(400, 'limit', 'status', 'cursor');
+      const response = await stocked.client.get('/v1/pets?limit=0&status=lost&cursor=x');
+      expect(response).toBeError(400, 'limit', 'status', 'cursor');
     });
 
     it.each(['limit', 'status', 'cursor'])('refuses a malformed escape in %s', async (field) => {
@@ -228,9 +237,9 @@ async function walk(client: Client, from: string): Promise<Animal[][]> {
   const pages: Animal[][] = [];
   for (let target: string | undefined = from; target !== undefined;) {
     if (pages.length > 100) throw new Error('The links do not end.');
-    const answer = await client.get(target);
-    pages.push(answer.animals());
-    target = linkTarget(answer.header('link'), 'next');
+    const response = await client.get(target);
+    pages.push(response.animals());
+    target = linkTarget(response.header('link'), 'next');
   }
   return pages;
 }

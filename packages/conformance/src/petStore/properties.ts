@@ -60,9 +60,9 @@ export function propertyCases(subject: Subject): void {
           for (let page = 0; ; page += 1) {
             const limit = sizes[page % sizes.length] ?? 1;
             query.set('limit', String(limit));
-            const answer = await client.get(`/v1/pets?${query.toString()}`);
-            seen.push(...answer.animals());
-            const next = linkTarget(answer.header('link'), 'next');
+            const response = await client.get(`/v1/pets?${query.toString()}`);
+            seen.push(...response.animals());
+            const next = linkTarget(response.header('link'), 'next');
             expect(next !== undefined).toBe(seen.length < expected.length);
             if (next === undefined) break;
             const followed = new URL(next, client.origin).searchParams;
@@ -85,10 +85,10 @@ export function propertyCases(subject: Subject): void {
           fc.oneof(digits, fc.integer({ min: -5, max: 120 }).map(String), TEXT),
           async (text) => {
             const good = /^-?\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 100;
-            const answer = await stocked.client.get(`/v1/pets?limit=${encodeURIComponent(text)}`);
-            expect(answer.status).toBe(good ? 200 : 400);
+            const received = await stocked.client.get(`/v1/pets?limit=${encodeURIComponent(text)}`);
+            expect(received.status).toBe(good ? 200 : 400);
             if (!good) return;
-            expect(answer.json()).toHaveLength(Math.min(Number(text), 70));
+            expect(received.json()).toHaveLength(Math.min(Number(text), 70));
           },
         ),
         { numRuns: RUNS },

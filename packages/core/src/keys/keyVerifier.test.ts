@@ -92,12 +92,12 @@ describe('a key that expires', () => {
 
   test('is refused by an answer that comes when it has expired meanwhile', async () => {
     const { key } = await addExpiring(now + 1000);
-    let answer = () => {};
+    let response = () => {};
     const find: KeyStore['find'] = (hash) =>
-      new Promise((resolve) => (answer = () => resolve(store.keys.find(hash))));
+      new Promise((resolve) => (response = () => resolve(store.keys.find(hash))));
     const verdict = createKeyVerifier({ keys: { ...store.keys, find } })(key);
     vi.advanceTimersByTime(1000);
-    answer();
+    response();
     expect(await verdict).toBeUndefined();
   });
 });
@@ -159,44 +159,44 @@ test('a store that answers later is waited for', async () => {
 describe('of a store that answers late', () => {
   /** Look-ups, each answered when the test says so, with what was stored when it was asked. */
   function lateStore() {
-    const answers: (() => void)[] = [];
+    const responses: (() => void)[] = [];
     const keys: KeyStore = {
       ...store.keys,
       find: (hash) => {
         const record = store.keys.find(hash);
-        return new Promise((resolve) => answers.push(() => resolve(record)));
+        return new Promise((resolve) => responses.push(() => resolve(record)));
       },
     };
-    return { verify: createKeyVerifier({ keys }), answers };
+    return { verify: createKeyVerifier({ keys }), answers: responses };
   }
 
   test('many calls with one key at once are one look-up, and one with another key is another', async () => {
-    const { verify, answers } = lateStore();
+    const { verify, answers: responses } = lateStore();
     const [{ key, hash }, other] = [await addKey('deploy'), await addKey('other')];
     const calls = [key, key, other.key, key].map(async (each) => verify(each));
-    expect(answers).toHaveLength(2);
-    for (const answer of answers) answer();
+    expect(responses).toHaveLength(2);
+    for (const received of responses) received();
     const deploy = { name: 'deploy', hash };
     expect(await Promise.all(calls)).toEqual([deploy, deploy, { name: 'other', hash: other.hash }, deploy]);
   });
 
   test('an answer that took longer than a second is still good for the calls after it', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    const { verify, answers } = lateStore();
+    const { verify, answers: responses } = lateStore();
     const { key } = await addKey('deploy');
     const first = verify(key);
     vi.advanceTimersByTime(1500);
-    answers[0]?.();
+    responses[0]?.();
     await first;
     expect(await verify(key)).toBeDefined();
     vi.advanceTimersByTime(999);
     expect(await verify(key)).toBeDefined();
-    expect(answers).toHaveLength(1);
+    expect(responses).toHaveLength(1);
   });
 
   test('a revoked key is refused to all that come 3 s after the last look-up that missed it', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    const { verify, answers } = lateStore();
+    const { verify, answers: responses } = lateStore();
     const { key } = await addKey('deploy');
     const early = verify(key);
     await store.keys.revoke('deploy', 2);
@@ -204,31 +204,31 @@ describe('of a store that answers late', () => {
     const joined = verify(key);
     vi.advanceTimersByTime(1);
     const late = verify(key);
-    expect(answers).toHaveLength(2);
-    answers[1]?.();
+    expect(responses).toHaveLength(2);
+    responses[1]?.();
     expect(await late).toBeUndefined();
-    answers[0]?.();
+    responses[0]?.();
     expect(await early).toBeDefined();
     expect(await joined).toBeDefined();
     const later = verify(key);
-    answers[2]?.();
+    responses[2]?.();
     expect(await later).toBeUndefined();
   });
 
   test('the end of a look-up that took more than 3 s leaves the one that replaced it to be shared', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    const { verify, answers } = lateStore();
+    const { verify, answers: responses } = lateStore();
     const { key, hash } = await addKey('deploy');
     const overdue = verify(key);
     vi.advanceTimersByTime(3000);
     const second = verify(key);
-    expect(answers).toHaveLength(2);
-    answers[0]?.();
+    expect(responses).toHaveLength(2);
+    responses[0]?.();
     expect(await overdue).toEqual({ name: 'deploy', hash });
     // What the first one found was too old to be remembered.
     const third = verify(key);
-    expect(answers).toHaveLength(2);
-    answers[1]?.();
+    expect(responses).toHaveLength(2);
+    responses[1]?.();
     expect(await Promise.all([second, third])).toEqual([
       { name: 'deploy', hash },
       { name: 'deploy', hash },

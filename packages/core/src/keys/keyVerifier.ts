@@ -1,4 +1,4 @@
-import type { Awaitable, KeyRecord, KeyStore } from '../store/store.ts';
+import type { MaybePromise, KeyRecord, KeyStore } from '../store/store.ts';
 import { hashKey } from './apiKey.ts';
 
 /** Whose call it is. */
@@ -21,7 +21,7 @@ export interface KeyVerifierOptions {
  * @throws {StoreError} while the store cannot tell
  */
 export interface KeyVerifier {
-  (token: string): Awaitable<KeyIdentity | undefined>;
+  (token: string): MaybePromise<KeyIdentity | undefined>;
   /** How many keys are remembered as good, for metrics. */
   readonly remembered: () => number;
 }
@@ -97,7 +97,7 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
     }
   }
 
-  function verify(token: string): Awaitable<KeyIdentity | undefined> {
+  function verify(token: string): MaybePromise<KeyIdentity | undefined> {
     const now = performance.now();
     const known = good.get(token);
     if (known !== undefined && now < known.until) return known.identity;

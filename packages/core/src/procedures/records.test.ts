@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Reply } from '@petstore/gateway/meta';
+import type { ResponseControls } from '@petstore/gateway/meta';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineCollection } from '../store/collection.ts';
@@ -64,7 +64,7 @@ class FakeReply {
     this.isReplayed = true;
   }
 }
-let reply: FakeReply;
+let response: FakeReply;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'petstore-'));
@@ -76,8 +76,13 @@ afterEach(async () => {
 });
 
 function caller(idempotencyKey?: string) {
-  reply = new FakeReply();
-  const context = { store, reply: reply as unknown as Reply, caller: 'caller', idempotencyKey };
+  response = new FakeReply();
+  const context = {
+    store,
+    response: response as unknown as ResponseControls,
+    caller: 'caller',
+    idempotencyKey,
+  };
   return categoryRouter.createCaller(context);
 }
 
@@ -85,9 +90,9 @@ test('a resource lists, creates, gets, updates and deletes its records', async (
   const [dogs, cats] = [await caller().create({ name: 'Dogs' }), await caller().create({ name: 'Cats' })];
   expect(dogs).toEqual({ id: 1, version: 1, name: 'Dogs' });
   expect(await caller().list({ limit: 1 })).toEqual([dogs]);
-  expect(reply.nextCursor).toBe(1);
+  expect(response.nextCursor).toBe(1);
   expect(await caller().list({ limit: 1, cursor: 1 })).toEqual([cats]);
-  expect(reply.nextCursor).toBeUndefined();
+  expect(response.nextCursor).toBeUndefined();
   expect(await caller().list({ limit: 9, name: 'Cats' })).toEqual([cats]);
   const noted = await caller().update({ id: 1, note: 'bark', ifVersion: 1 });
   expect(noted).toEqual({ ...dogs, version: 2, note: 'bark' });
@@ -99,9 +104,9 @@ test('a resource lists, creates, gets, updates and deletes its records', async (
 
 test('a create with an Idempotency-Key happens once', async () => {
   const dogs = await caller('key').create({ name: 'Dogs' });
-  expect(reply.isReplayed).toBe(false);
+  expect(response.isReplayed).toBe(false);
   expect(await caller('key').create({ name: 'Dogs' })).toEqual(dogs);
-  expect(reply.isReplayed).toBe(true);
+  expect(response.isReplayed).toBe(true);
   expect(await caller().list({ limit: 9 })).toEqual([dogs]);
 });
 

@@ -34,13 +34,13 @@ const responses: Record<StoreErrorCode, readonly [code: TRPCError['code'], messa
 };
 
 /** What the procedures of a stored resource need of their context. */
-type RecordContext = Pick<Context, 'store' | 'reply'>;
-type CreateContext = Pick<Context, 'store' | 'reply' | 'caller' | 'idempotencyKey'>;
+type RecordContext = Pick<Context, 'store' | 'response'>;
+type CreateContext = Pick<Context, 'store' | 'response' | 'caller' | 'idempotencyKey'>;
 type Signal = AbortSignal | undefined;
 
 /** Reads a page of records. REST responses link to the next one. */
 export function listRecords<Stored extends StoredRecord, Indexed extends string>(
-  { store, reply }: RecordContext,
+  { store, response }: RecordContext,
   definition: CollectionDefinition<Stored, Indexed>,
   query: ListQuery<Stored, Indexed>,
   signal: Signal,
@@ -48,7 +48,7 @@ export function listRecords<Stored extends StoredRecord, Indexed extends string>
   return storeCall(
     () => store.collection(definition).list(query, { signal }),
     ({ records, hasNext }) => {
-      if (hasNext) reply.nextCursor = records.at(-1)?.id;
+      if (hasNext) response.nextCursor = records.at(-1)?.id;
       return records;
     },
   );
@@ -56,7 +56,7 @@ export function listRecords<Stored extends StoredRecord, Indexed extends string>
 
 /** Creates a record: once, however often the request is repeated, where it carries an `Idempotency-Key`. */
 export function createRecord<Stored extends StoredRecord, Indexed extends string>(
-  { store, reply, caller = '', idempotencyKey }: CreateContext,
+  { store, response, caller = '', idempotencyKey }: CreateContext,
   definition: CollectionDefinition<Stored, Indexed>,
   values: NewRecord<Stored>,
   signal: Signal,
@@ -70,7 +70,7 @@ export function createRecord<Stored extends StoredRecord, Indexed extends string
   return storeCall(
     () => store.collection(definition).createOnce(values, { caller, key: idempotencyKey }, { signal }),
     ({ record, isReplay }) => {
-      if (isReplay) reply.replayed();
+      if (isReplay) response.replayed();
       return record;
     },
   );

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type Animal, animals, type NewPet, PetStatus } from '../procedures/animals.ts';
 import { defineCollection } from './collection.ts';
-import type { Awaitable, Collection, KeyRecord, ListQuery, Reservation, Store } from './store.ts';
+import type { MaybePromise, Collection, KeyRecord, ListQuery, Reservation, Store } from './store.ts';
 
 /** With which `maxReservations` each store is opened. */
 export const contractReservations = 30;
@@ -56,7 +56,7 @@ const keyRecord = (more: Partial<KeyRecord> = {}): KeyRecord => {
 };
 
 /** What a call does, whether it answers now or later, throws or rejects. */
-const outcome = async <T>(call: () => Awaitable<T>): Promise<T> => call();
+const outcome = async <T>(call: () => MaybePromise<T>): Promise<T> => call();
 
 const storeError = (code: string) => expect.objectContaining({ name: 'StoreError', code });
 
@@ -817,7 +817,7 @@ export function storeContract(
 
       test('makes every later call fail as closed', async () => {
         await store.close();
-        const calls: (() => Awaitable<unknown>)[] = [
+        const calls: (() => MaybePromise<unknown>)[] = [
           () => pets.create(pet()),
           () => pets.createOnce(pet(), { caller: '', key: 'key' }),
           () => pets.get(1),

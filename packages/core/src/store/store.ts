@@ -1,7 +1,7 @@
 import type { CollectionDefinition, NewRecord, RecordChange, StoredRecord } from './collection.ts';
 
 /** A value now, or a promise of it: an embedded store answers at once, a database later. */
-export type Awaitable<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 export interface CallOptions {
   /** Aborts when nobody waits for the answer any more. A write that has begun is completed all the same. */
@@ -73,8 +73,8 @@ export interface Collection<Stored extends StoredRecord, Indexed extends string 
     reservation: Reservation,
     options?: CallOptions,
   ): Promise<Created<Stored>>;
-  get(id: number, options?: CallOptions): Awaitable<Stored | undefined>;
-  list(query: ListQuery<Stored, Indexed>, options?: CallOptions): Awaitable<Page<Stored>>;
+  get(id: number, options?: CallOptions): MaybePromise<Stored | undefined>;
+  list(query: ListQuery<Stored, Indexed>, options?: CallOptions): MaybePromise<Page<Stored>>;
   /**
    * Changes some fields of a record.
    * @returns the record after the change; `undefined` where no record has this id
@@ -107,7 +107,7 @@ export interface KeyRecord {
 /** API keys live in the store in use, so that every process that shares it accepts and refuses the same. */
 export interface KeyStore {
   /** The key with this hash, revoked, expired or not. */
-  find(hash: string, options?: CallOptions): Awaitable<KeyRecord | undefined>;
+  find(hash: string, options?: CallOptions): MaybePromise<KeyRecord | undefined>;
   /** @throws {StoreError} `conflict` where the name is taken */
   add(record: KeyRecord): Promise<void>;
   /**
@@ -118,7 +118,7 @@ export interface KeyStore {
    */
   addFirst(record: KeyRecord): Promise<boolean>;
   /** In order of creation. */
-  list(): Awaitable<KeyRecord[]>;
+  list(): MaybePromise<KeyRecord[]>;
   /** @returns the revoked record; `undefined` where no key has this name. Revoking again changes nothing. */
   revoke(name: string, revokedAt: number): Promise<KeyRecord | undefined>;
   /** Keeps when a key was used, where that is later than what is known; a key that is not there is passed over. */
@@ -139,7 +139,7 @@ export interface Store {
     definition: CollectionDefinition<Stored, Indexed>,
   ): Collection<Stored, Indexed>;
   /** Resolves where the store can serve. @throws {StoreError} that says why it cannot */
-  ready(): Awaitable<void>;
+  ready(): MaybePromise<void>;
   /**
    * Waits for calls under way, then gives everything back. Calls afterwards fail with `closed`.
    * @throws {StoreError} `outcome-unknown` where a write has not ended by the deadline. Its thread still runs, and

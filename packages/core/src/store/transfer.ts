@@ -1,5 +1,5 @@
 import { type CollectionDefinition, singular, type StoredRecord } from './collection.ts';
-import type { Awaitable, KeyRecord } from './store.ts';
+import type { MaybePromise, KeyRecord } from './store.ts';
 import { StoreError } from './storeError.ts';
 
 /** An idempotency key that was used, as it is stored. */
@@ -17,20 +17,20 @@ export interface StoredReservation {
 /** One collection of a store, for a copy. */
 export interface CollectionTransfer {
   readonly definition: CollectionDefinition;
-  count(): Awaitable<number>;
+  count(): MaybePromise<number>;
   /**
    * Records with a greater id, in ascending order of id: at most so many, and none after those that have so many bytes.
    * @param after a safe integer; 0: from the start
    * @param maxBytes default: any number
    */
-  records(after: number, limit: number, maxBytes?: number): Awaitable<StoredRecord[]>;
+  records(after: number, limit: number, maxBytes?: number): MaybePromise<StoredRecord[]>;
   /**
    * Stores records under the ids that they have; durable when it resolves. After a failure some may be stored.
    * @throws {StoreError} `conflict` where another record has one of the ids
    */
   put(records: readonly StoredRecord[]): Promise<void>;
   /** The highest id that was ever given, or is reserved to be; 0 before the first. */
-  lastId(): Awaitable<number>;
+  lastId(): MaybePromise<number>;
   /** Makes every id up to this one count as given, so that no new record gets it. Call it before records are put. */
   raiseLastId(id: number): Promise<void>;
 }
@@ -45,9 +45,9 @@ export interface StoreTransfer {
   /** Every collection of the store. */
   readonly collections: readonly CollectionTransfer[];
   /** Whether nothing was ever stored: no record, no key, no id given. */
-  isEmpty(): Awaitable<boolean>;
+  isEmpty(): MaybePromise<boolean>;
   /** Every key as it is stored, in the order in which they were added. */
-  keys(): Awaitable<KeyRecord[]>;
+  keys(): MaybePromise<KeyRecord[]>;
   /**
    * Adds keys whole, with their marks, after those that are there. A key that is there takes over a later use, and a
    * revocation where it has none: it was used or revoked since it was copied. It is never made good again.
@@ -55,7 +55,7 @@ export interface StoreTransfer {
    */
   putKeys(keys: readonly KeyRecord[]): Promise<void>;
   /** Idempotency keys that have not expired and whose record was stored, in ascending order of digest. @param after a digest; '': from the start */
-  reservations(after: string, limit: number): Awaitable<StoredReservation[]>;
+  reservations(after: string, limit: number): MaybePromise<StoredReservation[]>;
   /**
    * Puts them after their records: a repeat finds the one by the other. What is there stays where it is the same, and
    * gives way to what expires later: a key that had expired may have been used again.

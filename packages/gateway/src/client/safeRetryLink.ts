@@ -87,10 +87,10 @@ export function safeRetryLink<Router extends AnyTRPCRouter>(
 
         function delayMs(error: TRPCClientError<Router>): number {
           const backoffMs = Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempt - 1));
-          const askedMs = retryAfterOf(error);
-          if (askedMs === undefined) return backoffMs;
+          const requestedMs = retryAfterOf(error);
+          if (requestedMs === undefined) return backoffMs;
           // The backoff comes on top: clients that are told the same time do not return all at once.
-          return askedMs > maxDelayMs ? Infinity : Math.min(maxDelayMs, askedMs + backoffMs);
+          return requestedMs > maxDelayMs ? Infinity : Math.min(maxDelayMs, requestedMs + backoffMs);
         }
 
         const abort = () => observer.error(TRPCClientError.from(op.signal?.reason as Error));

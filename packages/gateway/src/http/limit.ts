@@ -1,5 +1,5 @@
 /**
- * The limits that a request may meet, as `onExchange` names them:
+ * The limits that a request may meet, as `onResponse` names them:
  * - `rate`, `failed-attempts`: 429. `in-flight`, `queue-time`, `waiting-sockets`: 503. All have `Retry-After`.
  * - `call-timeout`: 504.
  * - `body-bytes`, `response-bytes`: 413. `url-bytes`: 414. `header-bytes`: 431. The last two are the adapter's.

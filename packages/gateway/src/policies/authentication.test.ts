@@ -57,7 +57,7 @@ async function start(authentication: Options['authentication'], options: Options
     authentication,
     createContext: ({ identity }) => ({ who: identity }),
     document: { title: 'Who', version: '0.0.0' },
-    onExchange() {},
+    onResponse() {},
     ...options,
   } as GatewayOptions<typeof router, string>);
   return async (target: string, headers: Record<string, string> = {}, method = 'GET') => {
@@ -91,9 +91,9 @@ describe('of a list of schemes', () => {
     [{ cookie: 'other=bad', authorization: password }, 'basic good/a'],
     [{ 'x-api-key': 'good1', authorization: 'Bearer good2' }, 'bearer good2'],
   ])('the first whose credential is there decides: %j is %s', async (headers, who) => {
-    const ask = await start(all);
-    expect(await ask('/v1/who', headers)).toMatchObject({ status: 200, body: who });
-    expect(await ask('/trpc/read', headers)).toMatchObject({ status: 200, body: { result: { data: who } } });
+    const send = await start(all);
+    expect(await send('/v1/who', headers)).toMatchObject({ status: 200, body: who });
+    expect(await send('/trpc/read', headers)).toMatchObject({ status: 200, body: { result: { data: who } } });
   });
 
   it.each<[headers: Record<string, string>, message: string, invalid: boolean]>([
@@ -111,8 +111,8 @@ describe('of a list of schemes', () => {
     ],
     [{ authorization: 'Digest good' }, 'A credential is required: send ', false],
   ])('%j is 401 with the challenges of all', async (headers, message, invalid) => {
-    const ask = await start(all);
-    const { status, body, challenges } = await ask('/v1/who', headers);
+    const request = await start(all);
+    const { status, body, challenges } = await request('/v1/who', headers);
     expect([status, body]).toEqual([
       401,
       { code: 'UNAUTHORIZED', message: expect.stringContaining(message), status: 401 },
@@ -124,34 +124,34 @@ describe('of a list of schemes', () => {
       'Basic realm="api", charset="UTF-8"',
       'Signature realm="api"',
     ]);
-    expect((await ask('/trpc/read', headers)).challenges).toEqual(challenges);
+    expect((await request('/trpc/read', headers)).challenges).toEqual(challenges);
   });
 
   it('one remembers nothing of what another rejected', async () => {
     const accepts = (name: string, good: string) => async (credential: string) =>
       credential === good ? name : undefined;
-    const ask = await start(
+    const call = await start(
       [bearer({ verify: accepts('bearer', 'a') }), apiKey({ verify: accepts('apiKey', 'b') })],
       { failedAttempts: { attempts: 10, windowSeconds: 60 } },
     );
-    expect((await ask('/v1/who', { authorization: 'Bearer b' })).status).toBe(401);
-    expect(await ask('/v1/who', { 'x-api-key': 'b' })).toMatchObject({ status: 200, body: 'apiKey' });
-    expect((await ask('/v1/who', { 'x-api-key': 'a' })).status).toBe(401);
-    expect(await ask('/v1/who', { authorization: 'Bearer a' })).toMatchObject({
+    expect((await call('/v1/who', { authorization: 'Bearer b' })).status).toBe(401);
+    expect(await call('/v1/who', { 'x-api-key': 'b' })).toMatchObject({ status: 200, body: 'apiKey' });
+    expect((await call('/v1/who', { 'x-api-key': 'a' })).status).toBe(401);
+    expect(await call('/v1/who', { authorization: 'Bearer a' })).toMatchObject({
       status: 200,
       body: 'bearer',
     });
   });
 
   it('equal credentials of two are two callers to the rate limit', async () => {
-    const ask = await start(all, { rateLimit: { requests: 1, windowSeconds: 60 } });
-    expect((await ask('/v1/who', { authorization: 'Bearer good' })).status).toBe(200);
-    expect((await ask('/v1/who', { 'x-api-key': 'good' })).status).toBe(200);
-    expect((await ask('/v1/who', { 'x-api-key': 'good' })).status).toBe(429);
+    const send = await start(all, { rateLimit: { requests: 1, windowSeconds: 60 } });
+    expect((await send('/v1/who', { authorization: 'Bearer good' })).status).toBe(200);
+    expect((await send('/v1/who', { 'x-api-key': 'good' })).status).toBe(200);
+    expect((await send('/v1/who', { 'x-api-key': 'good' })).status).toBe(429);
   });
 
   it('one that cannot decide is 503 without a challenge, whatever the others would say', async () => {
-    const ask = await start([
+    const send = await start([
       apiKey({
         verify() {
           throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Keys cannot be read.' });
@@ -160,7 +160,7 @@ describe('of a list of schemes', () => {
       bearer({ verify: verify('bearer') }),
     ]);
     const headers = { 'x-api-key': 'a', authorization: 'Bearer good' };
-    expect(await ask('/v1/who', headers)).toMatchObject({ status: 503, challenges: [] });
+    expect(await send('/v1/who', headers)).toMatchObject({ status: 503, challenges: [] });
   });
 });
 
@@ -180,10 +180,10 @@ describe.each([
   ['an API key', { 'x-api-key': 'good' }, false],
 ])('with %s', (_what, credential, isAmbient) => {
   it.each(sites)('and %j a write is let in, or 403', async (headers, isOwn) => {
-    const ask = await start(all);
+    const send = await start(all);
     const expected = isOwn || !isAmbient ? 200 : 403;
     for (const target of ['/v1/who', '/trpc/write', '/trpc/write,write?batch=1']) {
-      expect(await ask(target, { ...credential, ...headers }, 'POST')).toMatchObject({
+      expect(await send(target, { ...credential, ...headers }, 'POST')).toMatchObject({
         status: expected,
         challenges: [],
       });
@@ -191,17 +191,17 @@ describe.each([
   });
 
   it.each(sites)('and %j a read is let in', async (headers) => {
-    const ask = await start(all);
+    const send = await start(all);
     for (const target of ['/v1/who', '/trpc/read']) {
-      expect((await ask(target, { ...credential, ...headers })).status).toBe(200);
+      expect((await send(target, { ...credential, ...headers })).status).toBe(200);
     }
   });
 });
 
 it('a public procedure that a page of another site calls with a cookie is called as anonymous', async () => {
-  const ask = await start(all);
+  const send = await start(all);
   const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site' };
-  expect(await ask('/v1/open', headers, 'POST')).toMatchObject({ status: 200, body: 'anonymous' });
+  expect(await send('/v1/open', headers, 'POST')).toMatchObject({ status: 200, body: 'anonymous' });
 });
 
 it('pages of cors.origins may use cookies where cors.credentials is set, and not otherwise', async () => {

@@ -14,7 +14,7 @@ import { passes } from './origins.ts';
 import type { Policy, Target } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
 import { safeMethods, type SameSite } from './sameSite.ts';
-import type { HeaderSource, Nobody, Scheme } from './scheme.ts';
+import type { HeaderSource, Rejected, Scheme } from './scheme.ts';
 
 export interface AuthenticationOptions<Identity> {
   /** In the order in which a request is searched for a credential. */
@@ -164,7 +164,7 @@ export function authenticationPolicy<Identity>({
     }
     try {
       const found = scheme.verify(credential, request);
-      if (!isThenable<Identity | Nobody>(found)) return decide(found);
+      if (!isThenable<Identity | Rejected>(found)) return decide(found);
       const lookedUpAt = performance.now();
       return new Promise((resolve) => {
         // A scope of its own: the call has all of its time afterwards.
@@ -172,7 +172,7 @@ export function authenticationPolicy<Identity>({
           resolve(
             outcome instanceof Failure
               ? reject(scope, target, { error: clientError(outcome.error) })
-              : decide(outcome as Identity | Nobody, lookedUpAt),
+              : decide(outcome as Identity | Rejected, lookedUpAt),
           );
         });
       });
@@ -180,7 +180,7 @@ export function authenticationPolicy<Identity>({
       return reject(scope, target, { error: clientError(failureOf(cause).error) });
     }
 
-    function decide(identity: Identity | Nobody, lookedUpAt?: number): MaybePromise<TRPCError | undefined> {
+    function decide(identity: Identity | Rejected, lookedUpAt?: number): MaybePromise<TRPCError | undefined> {
       // '' and 0 reject a credential too.
       if (!identity) return rejectCredential(scope, target, check, credential, lookedUpAt);
       scope.identity = identity;

@@ -3,15 +3,15 @@ import type { HttpRequest } from '../http/request.ts';
 import { ResponseDraft } from '../http/responseDraft.ts';
 import { createCompletion } from './completion.ts';
 import type { Policy } from './policy.ts';
-import { Recorder } from './requestRecord.ts';
+import { Recorder } from './recorder.ts';
 import { RequestScope } from './requestScope.ts';
 
 function start(...policies: readonly Policy<unknown>[]) {
   const records: unknown[] = [];
   const completion = createCompletion({
     policies,
-    onResponse: (_request, { headers }) => headers.set('x-last', headers.get('x-policy') ?? 'none'),
-    recorder: new Recorder({ onExchange: ({ status, error }) => records.push([status, error]) }),
+    onSend: (_request, { headers }) => headers.set('x-last', headers.get('x-policy') ?? 'none'),
+    recorder: new Recorder({ onResponse: ({ status, error }) => records.push([status, error]) }),
     errorResponse: ({ code }) => new ResponseDraft(500, [], code),
   });
   const request = { method: 'GET', path: '/', receivedBytes: 0 } as HttpRequest;
@@ -20,7 +20,7 @@ function start(...policies: readonly Policy<unknown>[]) {
 
 const adds: Policy<unknown> = { complete: (_scope, { headers }) => void headers.push(['x-policy', '1']) };
 
-it('the policies complete a response in their order, onResponse last, and its constant stays as it was', () => {
+it('the policies complete a response in their order, onSend last, and its constant stays as it was', () => {
   const { complete, records, scope } = start(adds);
   scope.addHeader('x-scope', '1');
   const page = { status: 200, headers: [['x-own', '1']], body: 'page' } as const;

@@ -2,21 +2,21 @@
 import { TRPCError } from '@trpc/server';
 import type { HttpResponse } from '../http/response.ts';
 import { ResponseDraft } from '../http/responseDraft.ts';
-import { responseHook } from './hookedResponse.ts';
+import { sendHook } from './hookedResponse.ts';
 import type { Hooks } from './hooks.ts';
 import type { Policy } from './policy.ts';
-import type { Recorder } from './requestRecord.ts';
+import type { Recorder } from './recorder.ts';
 import type { RequestScope } from './requestScope.ts';
 
 export interface CompletionOptions<Identity> {
   /** In the order in which they complete a response. */
   readonly policies: readonly Policy<Identity>[];
-  readonly onResponse: Hooks<never>['onResponse'];
+  readonly onSend: Hooks<never>['onSend'];
   readonly recorder: Recorder;
   readonly errorResponse: (error: TRPCError, scope: RequestScope<Identity>) => ResponseDraft;
 }
 
-/** What happens to every response: the policies complete it, `onResponse` last, and it is reported. */
+/** What happens to every response: the policies complete it, `onSend` last, and it is reported. */
 export interface Completion<Identity> {
   readonly complete: (scope: RequestScope<Identity>, response: HttpResponse) => HttpResponse;
   /** The response to an error that is the gateway's own, or of a page: 500, completed. */
@@ -25,12 +25,12 @@ export interface Completion<Identity> {
 
 export function createCompletion<Identity>({
   policies,
-  onResponse,
+  onSend,
   recorder,
   errorResponse,
 }: CompletionOptions<Identity>): Completion<Identity> {
   const completing = [...policies.filter((policy) => policy.complete), requestIdPolicy];
-  if (onResponse) completing.push(responseHook(onResponse, errorResponse, [...completing]));
+  if (onSend) completing.push(sendHook(onSend, errorResponse, [...completing]));
 
   function finish(scope: RequestScope<Identity>, response: ResponseDraft): ResponseDraft {
     if (scope.headers) for (const header of scope.headers) response.headers.push(header);

@@ -52,8 +52,8 @@ async function listed(
 ): Promise<string[]> {
   const { fetch } = await open(cors);
   const asking = { origin: page, 'access-control-request-method': 'GET' };
-  const answer = await fetch(`http://localhost${target}`, { method, headers: asking });
-  return answer.headers.get(header)?.split(', ') ?? [];
+  const received = await fetch(`http://localhost${target}`, { method, headers: asking });
+  return received.headers.get(header)?.split(', ') ?? [];
 }
 
 const allowed = 'access-control-allow-headers';

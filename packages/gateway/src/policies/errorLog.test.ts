@@ -51,7 +51,7 @@ async function printed(
   return lines;
 }
 
-describe('without onExchange and rpc.onError', () => {
+describe('without onResponse and rpc.onError', () => {
   it.each([
     ['/v1/boom', 'boom'],
     ['/trpc/boom', 'boom'],
@@ -123,10 +123,10 @@ describe('without onExchange and rpc.onError', () => {
 });
 
 describe('with a hook', () => {
-  it('nothing is written where onExchange is given', async () => {
-    const onExchange = vi.fn();
-    expect(await printed('/v1/boom', { onExchange })).toEqual([]);
-    expect(onExchange).toHaveBeenCalledTimes(1);
+  it('nothing is written where onResponse is given', async () => {
+    const onResponse = vi.fn();
+    expect(await printed('/v1/boom', { onResponse })).toEqual([]);
+    expect(onResponse).toHaveBeenCalledTimes(1);
   });
 
   it('rpc.onError stands for tRPC alone: an error over REST is written', async () => {

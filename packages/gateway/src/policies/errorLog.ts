@@ -1,18 +1,18 @@
-import type { Exchange } from './exchange.ts';
+import type { RequestRecord } from './requestRecord.ts';
 import type { FailedCall } from './requestScope.ts';
 
 /**
- * Writes each unexpected error to stderr with the procedures that it ended: what a gateway without `onExchange` does, so
+ * Writes each unexpected error to stderr with the procedures that it ended: what a gateway without `onResponse` does, so
  * that no 500 goes unseen. An error of the request as a whole, as of `createContext`, is written once.
  */
-export function logUnexpected(exchange: Exchange, failedCalls: readonly FailedCall[] = []): void {
+export function logUnexpected(record: RequestRecord, failedCalls: readonly FailedCall[] = []): void {
   const calledOf = new Map<unknown, string[]>();
   for (const { error, path } of failedCalls) {
     const called = calledOf.get(error) ?? [];
     if (path !== undefined) called.push(path);
     calledOf.set(error, called);
   }
-  const { error, method, operation, path, requestId } = exchange;
+  const { error, method, operation, path, requestId } = record;
   if (error !== undefined && !calledOf.has(error)) calledOf.set(error, []);
   for (const [each, called] of calledOf) {
     const name = called.length > 0 ? called.join(',') : operation;

@@ -7,7 +7,7 @@ import type { ResponseDraft } from '../http/responseDraft.ts';
 import type { Policy } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
 
-/** A response that `onResponse` may change before it is written. */
+/** A response that `onSend` may change before it is written. */
 export class HookedResponse {
   readonly headers: ResponseHeaders;
   readonly #draft: ResponseDraft;
@@ -85,21 +85,21 @@ function withoutBody(draft: ResponseDraft): void {
   draft.body = undefined;
 }
 
-type OnResponse = (request: HttpRequest, response: HookedResponse) => void;
+type OnSend = (request: HttpRequest, response: HookedResponse) => void;
 
 /**
- * The policy that calls `onResponse`, the last of all. Where it throws, the response is 500 in its place, which the `others`
+ * The policy that calls `onSend`, the last of all. Where it throws, the response is 500 in its place, which the `others`
  * complete.
  */
-export function responseHook<Identity>(
-  onResponse: OnResponse,
+export function sendHook<Identity>(
+  onSend: OnSend,
   errorResponse: (error: TRPCError, scope: RequestScope<Identity>) => ResponseDraft,
   others: readonly Policy<Identity>[],
 ): Policy<Identity> {
   return {
     complete(scope, response) {
       try {
-        hookResponse(onResponse, scope.request, response);
+        hookResponse(onSend, scope.request, response);
       } catch (cause) {
         const failed = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }), scope);
         scope.error = cause;
@@ -117,10 +117,10 @@ export function responseHook<Identity>(
   };
 }
 
-/** Calls `onResponse`. @throws what it throws, and where it returns a promise */
-function hookResponse(onResponse: OnResponse, request: HttpRequest, draft: ResponseDraft): void {
-  const returned: unknown = onResponse(request, new HookedResponse(draft));
+/** Calls `onSend`. @throws what it throws, and where it returns a promise */
+function hookResponse(onSend: OnSend, request: HttpRequest, draft: ResponseDraft): void {
+  const returned: unknown = onSend(request, new HookedResponse(draft));
   if (!isThenable(returned)) return;
   void Promise.allSettled([returned]);
-  throw new TypeError('onResponse returned a promise: it must be synchronous.');
+  throw new TypeError('onSend returned a promise: it must be synchronous.');
 }

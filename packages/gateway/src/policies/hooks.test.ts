@@ -14,7 +14,7 @@ describe('behindOnRequest', () => {
     headers: [],
     body: `${error.code}: ${error.message}`,
   });
-  const ask = async (onRequest: Parameters<typeof behindOnRequest>[0], method?: string) =>
+  const send = async (onRequest: Parameters<typeof behindOnRequest>[0], method?: string) =>
     behindOnRequest(onRequest, reject, next)({ request: requestOf(method) });
 
   it('is what is behind it where there is no hook', () => {
@@ -32,8 +32,8 @@ describe('behindOnRequest', () => {
       () => ({ then: (resolve: (value: HttpResponse) => void) => resolve(own) }) as never,
       own,
     ],
-  ])('%s that the hook returns decides', async (_what, onRequest, answer) => {
-    expect(await ask(onRequest)).toBe(answer);
+  ])('%s that the hook returns decides', async (_what, onRequest, response) => {
+    expect(await send(onRequest)).toBe(response);
   });
 
   it('what it throws, at once or later, is rejected: a TRPCError as it is, anything else without its message', async () => {
@@ -41,16 +41,18 @@ describe('behindOnRequest', () => {
     const fails = (cause: unknown) => () => {
       throw cause;
     };
-    expect(await ask(fails(error))).toMatchObject({ body: 'FORBIDDEN: Not from here.' });
-    expect(await ask(async () => Promise.reject(error))).toMatchObject({ body: 'FORBIDDEN: Not from here.' });
-    expect(await ask(fails(new Error('secret')))).toMatchObject({
+    expect(await send(fails(error))).toMatchObject({ body: 'FORBIDDEN: Not from here.' });
+    expect(await send(async () => Promise.reject(error))).toMatchObject({
+      body: 'FORBIDDEN: Not from here.',
+    });
+    expect(await send(fails(new Error('secret')))).toMatchObject({
       body: expect.stringMatching(/^INTERNAL_SERVER_ERROR: /),
     });
   });
 
   it('OPTIONS passes by', async () => {
     const onRequest = vi.fn(() => own);
-    expect(await ask(onRequest, 'OPTIONS')).toBe('next');
+    expect(await send(onRequest, 'OPTIONS')).toBe('next');
     expect(onRequest).not.toHaveBeenCalled();
   });
 });

@@ -43,7 +43,7 @@ export interface ReportedError<Context> {
 
 /**
  * Functions of the service that run at given points of each request, in this order: `onRequest`, the policies, the
- * context, `onCall`, the procedure, security headers and CORS, `onResponse`, `onExchange`; `onError` wherever an error
+ * context, `onCall`, the procedure, security headers and CORS, `onSend`, `onResponse`; `onError` wherever an error
  * occurs. Each is synchronous where it returns no promise.
  */
 export interface Hooks<Context> {
@@ -65,7 +65,7 @@ export interface Hooks<Context> {
    * Called with each response of REST, tRPC and `routes` before it is written, whose status and headers it may change.
    * It is synchronous. Where it throws, the response is 500 in its place.
    */
-  readonly onResponse?: (request: HttpRequest, response: HookedResponse) => void;
+  readonly onSend?: (request: HttpRequest, response: HookedResponse) => void;
   /**
    * Called with each error that a client is answered with, of every protocol and of the policies. What it throws is
    * dropped. With it unexpected errors are not written to stderr. `rpc.onError` is that of tRPC's adapters: for requests of
@@ -78,11 +78,11 @@ export interface Hooks<Context> {
  * Calls `onRequest` first, where there is one. It returns the response of `onRequest`, of `reject` where it throws, or of
  * `next`.
  */
-export function behindOnRequest<Scope extends { readonly request: HttpRequest }, Answer>(
+export function behindOnRequest<Scope extends { readonly request: HttpRequest }, ReceivedResponse>(
   onRequest: Hooks<never>['onRequest'],
   reject: (error: TRPCError, scope: Scope) => HttpResponse,
-  next: (scope: Scope) => MaybePromise<Answer>,
-): (scope: Scope) => MaybePromise<Answer | HttpResponse> {
+  next: (scope: Scope) => MaybePromise<ReceivedResponse>,
+): (scope: Scope) => MaybePromise<ReceivedResponse | HttpResponse> {
   if (onRequest === undefined) return next;
   const rejected = (scope: Scope, cause: unknown) => reject(clientError(failureOf(cause).error), scope);
   const respond = (scope: Scope, response: HttpResponse | undefined | void) => {

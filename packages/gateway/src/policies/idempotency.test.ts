@@ -8,14 +8,14 @@ import {
   type GatewayOptions,
   type MemoryStateOptions,
   memoryState,
-  Reply,
+  ResponseControls,
   type State,
 } from '../index.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import { bearer } from './schemes/bearer.ts';
 
 interface Context {
-  readonly reply: Reply;
+  readonly response: ResponseControls;
   readonly key: string | undefined;
 }
 
@@ -33,7 +33,7 @@ function createOrders() {
       .output(z.object({ run: z.int(), key: z.string().optional() }))
       .mutation(async ({ ctx, input: { item } }) => {
         const run = runs.push(item);
-        ctx.reply.header('x-run', String(run));
+        ctx.response.header('x-run', String(run));
         await gates.get(item);
         if (item === 'unknown') throw new TRPCError({ code: 'NOT_FOUND', message: `Run ${run} found none.` });
         if (item === 'denied') throw new TRPCError({ code: 'FORBIDDEN', message: `Run ${run} is denied.` });
@@ -114,9 +114,9 @@ async function start(options: Options = {}) {
   const gateway = await createGateway<Router, { readonly name: string }>({
     router,
     authentication: bearer({ verify: (token) => ({ name: token.split('-')[0] ?? '' }) }),
-    createContext: ({ idempotencyKey, reply }) => ({ reply, key: idempotencyKey }),
+    createContext: ({ idempotencyKey, response }) => ({ response, key: idempotencyKey }),
     document: { title: 'Orders', version: '0.0.0' },
-    onExchange: ({ error }) => error !== undefined && errors.push(error),
+    onResponse: ({ error }) => error !== undefined && errors.push(error),
     ...options,
   });
   const send = async (
@@ -534,9 +534,9 @@ describe('while the state cannot be reached', () => {
 
   it('a call with a key is 503 and does not run; one without is served', async () => {
     const { order, runs, errors } = await start({ idempotency: { state: { ...memoryState(), add: away } } });
-    const answer = await order('book', 'key-1');
-    expect([answer.status, answer.headers.get('retry-after'), runs]).toEqual([503, '1', []]);
-    expect(JSON.stringify(answer.body)).not.toContain('database');
+    const received = await order('book', 'key-1');
+    expect([received.status, received.headers.get('retry-after'), runs]).toEqual([503, '1', []]);
+    expect(JSON.stringify(received.body)).not.toContain('database');
     expect(errors).toHaveLength(1);
     expect((await order('book')).status).toBe(201);
   });
@@ -608,7 +608,7 @@ describe('createGateway', () => {
     await expect(
       createGateway({
         router,
-        createContext: () => ({ reply: new Reply(), key: '' }),
+        createContext: () => ({ response: new ResponseControls(), key: '' }),
         document: { title: 'A', version: '0' },
       }),
     ).rejects.toThrow(message);
@@ -624,7 +624,7 @@ describe('createGateway', () => {
     });
     const create = (options: object) =>
       createGateway({
-        createContext: () => ({ reply: new Reply(), key: '' }),
+        createContext: () => ({ response: new ResponseControls(), key: '' }),
         document: { title: 'A', version: '0' },
         router,
         ...options,

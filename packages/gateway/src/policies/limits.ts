@@ -25,7 +25,7 @@ export interface Limits {
    */
   readonly maxJsonDepth: number;
   /**
-   * How many calls may run at once, on both faces; one more is answered 503 at once, where all would be slow otherwise.
+   * How many calls may run at once, on both protocols; one more is answered 503 at once, where all would be slow otherwise.
    * Each call of a batch counts, and so does a credential that is looked up; subscriptions and streams count until they
    * begin. Default: 1000.
    */

@@ -86,10 +86,10 @@ export function createRateLimit<Identity>(
     } catch (cause) {
       return clientError(failureOf(cause).error);
     }
-    return after(take(caller, cost), (taken) => answer(scope, taken, cost, calls));
+    return after(take(caller, cost), (taken) => response(scope, taken, cost, calls));
   }
 
-  function answer(
+  function response(
     scope: RequestScope<Identity>,
     { isTaken, left, waitMs, fullMs }: Taken,
     cost: number,

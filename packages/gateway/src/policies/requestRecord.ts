@@ -1,104 +1,42 @@
-// Hot path: every response runs through it.
-import { performance } from '../http/performance.ts';
-import type { ResponseDraft } from '../http/responseDraft.ts';
-import { reportedStream } from '../http/reportedStream.ts';
-import { isBodyStream, type BodyStream, type HttpResponse } from '../http/response.ts';
-import { utf8Length } from '../http/utf8.ts';
-import { logUnexpected } from './errorLog.ts';
-import type { Exchange } from './exchange.ts';
-import type { ProtocolName, RequestScope } from './requestScope.ts';
-import { unlessItThrows } from './telemetry.ts';
+import type { Limit } from '../http/limit.ts';
 
-/** The options of a gateway that receive errors. */
-interface Listeners {
-  readonly onExchange?: ((record: Exchange) => void) | undefined;
-  readonly onError?: unknown;
-  readonly rpc?: { readonly onError?: unknown } | undefined;
+/** W3C Trace Context, in hexadecimal. */
+export interface TraceIds {
+  readonly traceId: string;
+  readonly spanId: string;
 }
 
-/** Reports requests when their responses are complete, to `onExchange` or, unexpected errors alone, to stderr. */
-export class Recorder {
-  readonly #listener: ((record: Exchange) => void) | undefined;
-  /** The protocols whose errors are written to stderr where there is no listener. */
-  readonly #logged: readonly ProtocolName[];
-
-  constructor({ onExchange, onError, rpc }: Listeners) {
-    this.#listener = onExchange;
-    this.#logged = onError ? [] : rpc?.onError ? ['rest', 'other'] : ['rest', 'rpc', 'other'];
-  }
-
-  /** Whether every request is reported, and not only those that failed unexpectedly. */
-  get isComplete(): boolean {
-    return this.#listener !== undefined;
-  }
-
-  /** Reports a response; of a stream, once it has ended. The stream that is to be sent is the one in the response. */
-  response(scope: RequestScope, response: ResponseDraft): void {
-    const { body } = response;
-    if (isBodyStream(body)) {
-      response.body = reportedStream(body, (cause) => {
-        scope.error ??= cause;
-        this.#report(scope, response, true);
-      });
-      return;
-    }
-    this.#report(scope, response, false);
-  }
-
-  /** Reports that a WebSocket was opened. */
-  upgrade(scope: RequestScope): void {
-    this.#report(scope, undefined, false);
-  }
-
-  /** Reports a record that is complete, such as of a call on a WebSocket. */
-  emit(record: Exchange, failedCalls: RequestScope['failedCalls'] = []): void {
-    try {
-      if (this.#listener) this.#listener(record);
-      else if (this.#logged.includes(record.face)) logUnexpected(record, failedCalls);
-    } catch {
-      // The log itself has failed. The request is answered all the same.
-    }
-  }
-
-  #report(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): void {
-    const { telemetry } = scope;
-    const isReported = this.#listener !== undefined || scope.error !== undefined;
-    if (!isReported && telemetry === undefined) return;
-    const record = recordOf(scope, response, isStream);
-    if (telemetry === undefined) return this.emit(record, scope.failedCalls);
-    const { trace } = telemetry;
-    unlessItThrows(() => telemetry.end(record));
-    if (isReported) this.emit({ ...record, trace }, scope.failedCalls);
-  }
-}
-
-/**
- * The record of a request, for logs and metrics: plain data without a body.
- * @param response `undefined` where a WebSocket was opened: 101 (RFC 6455 §4.2.2)
- */
-function recordOf(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): Exchange {
-  const { operation, protocol, request } = scope;
-  const { method, path } = request;
-  return {
-    requestId: scope.requestId,
-    method,
-    path,
-    face: protocol,
-    operation,
-    procedures: scope.procedures ?? (operation === undefined ? [] : [operation]),
-    calls: response === undefined || protocol === 'other' || method === 'OPTIONS' ? 0 : scope.calls,
-    status: response?.status ?? 101,
-    isStream,
-    durationMs: performance.now() - scope.startedAt,
-    bytesIn: request.receivedBytes,
-    bytesOut: method === 'HEAD' ? 0 : bytesOf(response?.body),
-    limit: scope.limit,
-    error: scope.error,
-  };
-}
-
-function bytesOf(body: string | Uint8Array | BodyStream | undefined): number | undefined {
-  if (body === undefined) return 0;
-  if (typeof body === 'string') return utf8Length(body);
-  return body instanceof Uint8Array ? body.byteLength : undefined;
+/** One request that was answered, for logs and metrics. */
+export interface RequestRecord {
+  readonly requestId: string;
+  /** The request's method; of a call on a WebSocket, `WS`: such calls have the request id of their socket. */
+  readonly method: string;
+  /** The path as received, without the query: a query may carry what no log should hold. */
+  readonly path: string;
+  readonly protocol: 'rest' | 'rpc' | 'other';
+  /** The procedure's path as it was called (of a batch: joined by commas); `undefined` where none was reached. */
+  readonly operation: string | undefined;
+  /**
+   * The procedures that were asked for, one for each call: fit to be a metric's labels, since what is none is left out.
+   */
+  readonly procedures: readonly string[];
+  /** How many calls it asked for: the size of a batch. */
+  readonly calls: number;
+  readonly status: number;
+  /** Whether it was answered by a stream, or a subscription: it is told of when that is over. */
+  readonly isStream: boolean;
+  readonly durationMs: number;
+  /** The bytes of the request's body that had come by then; `undefined` where the host does not count them, and on a WebSocket. */
+  readonly bytesIn: number | undefined;
+  /** The bytes of the answer's body; `undefined` for a stream, and on a WebSocket. */
+  readonly bytesOut: number | undefined;
+  /** The limit that it met, if any: why it was refused, or some of its calls were. */
+  readonly limit: Limit | undefined;
+  /**
+   * What failed, where a procedure or the gateway failed unexpectedly (5xx), be it in the midst of a stream. Its text is
+   * for logs only.
+   */
+  readonly error: unknown;
+  /** The span of the request, or of the call on a WebSocket, where `telemetry` is given. */
+  readonly trace?: TraceIds | undefined;
 }

@@ -2,7 +2,7 @@
 import type { HttpRequest } from '../http/request.ts';
 import type { Header } from '../http/response.ts';
 import type { Limit } from '../http/limit.ts';
-import { Reply } from '../procedures/reply.ts';
+import { ResponseControls } from '../procedures/responseControls.ts';
 import { CallScope } from './callScope.ts';
 import type { Scheme } from './scheme.ts';
 
@@ -52,7 +52,7 @@ export class RequestScope<Identity = unknown> extends CallScope {
   failedCalls: readonly FailedCall[] = none;
   /** The limit that rejected the request, or a call of it. */
   limit: Limit | undefined = undefined;
-  #reply: Reply | undefined = undefined;
+  #responseControls: ResponseControls | undefined = undefined;
 
   constructor(request: HttpRequest, protocol: ProtocolName, requestId: string, startedAt: number) {
     super(request);
@@ -62,8 +62,8 @@ export class RequestScope<Identity = unknown> extends CallScope {
   }
 
   /** What the procedures of this request may set of its response. */
-  get reply(): Reply {
-    return (this.#reply ??= new Reply());
+  get responseControls(): ResponseControls {
+    return (this.#responseControls ??= new ResponseControls());
   }
 
   addHeader(name: string, value: string): void {

@@ -27,7 +27,7 @@ export function boundedJson(value: unknown, maxBytes: number): string | undefine
   } catch (cause) {
     if (!isTooLongForString(cause)) throw cause;
   }
-  throw answerTooLarge(maxBytes);
+  throw responseTooLarge(maxBytes);
 }
 
 // 413, not 503: the same request would meet the same limit again.
@@ -35,7 +35,7 @@ const tooLarge = (message: string) =>
   new LimitError('response-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
 
 /** For an answer, a line or an event. */
-export const answerTooLarge = (maxBytes: number): LimitError =>
+export const responseTooLarge = (maxBytes: number): LimitError =>
   tooLarge(
     `The answer is larger than ${largestResponse(maxBytes)} bytes (maxResponseBytes). The call has run; request less at once, ` +
       'such as a smaller page.',

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../http/request.ts';
 
 /** Falsy values with which `verify` rejects a credential. */
-export type Nobody = null | undefined | false;
+export type Rejected = null | undefined | false;
 
 /**
  * Returns whose credential it is, or a falsy value for an invalid or revoked one. It throws where that cannot be decided:
@@ -10,7 +10,7 @@ export type Nobody = null | undefined | false;
 export type Verify<Identity> = (
   credential: string,
   request: HttpRequest,
-) => Identity | Nobody | PromiseLike<Identity | Nobody>;
+) => Identity | Rejected | PromiseLike<Identity | Rejected>;
 
 /**
  * Headers of a request. Browsers can send none with a WebSocket or an `EventSource`: of those, tRPC's connection

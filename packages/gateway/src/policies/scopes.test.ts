@@ -48,7 +48,7 @@ const gatewayOf = (...authentication: AnyScheme[]) =>
     document: { title: 'Pets', version: '0.0.0' },
   });
 
-async function ask(method: string, target: string, headers: Record<string, string>) {
+async function send(method: string, target: string, headers: Record<string, string>) {
   const gateway = await gatewayOf(bearer(options), apiKey(options));
   const response = await gateway.handle(
     inProcessRequest(method, target, { 'content-type': 'application/json', ...headers }, '{}'),
@@ -63,12 +63,12 @@ const shape = (message: string) => ({ error: { message, data: { code: 'FORBIDDEN
 
 describe('a call whose credential lacks a scope', () => {
   it('is 403 over REST, with the scopes that it needs', async () => {
-    expect(await ask('POST', '/v1/pets', none)).toEqual({
+    expect(await send('POST', '/v1/pets', none)).toEqual({
       status: 403,
       body: { code: 'FORBIDDEN', message: 'The token lacks the scope pets:write.', status: 403 },
       challenge: challenge('pets:write'),
     });
-    expect(await ask('GET', '/v1/audit', { authorization: 'Bearer audit' })).toMatchObject({
+    expect(await send('GET', '/v1/audit', { authorization: 'Bearer audit' })).toMatchObject({
       status: 403,
       body: { message: 'The token lacks the scope pets:read.' },
       challenge: challenge('pets:read audit'),
@@ -76,16 +76,16 @@ describe('a call whose credential lacks a scope', () => {
   });
 
   it('is 403 over tRPC, with the scopes that it needs', async () => {
-    expect(await ask('POST', '/trpc/add', none)).toMatchObject({
+    expect(await send('POST', '/trpc/add', none)).toMatchObject({
       status: 403,
       body: shape('The token lacks the scope pets:write.'),
       challenge: challenge('pets:write'),
     });
-    expect((await ask('GET', '/trpc/count', none)).challenge).toBe(challenge('pets:read'));
+    expect((await send('GET', '/trpc/count', none)).challenge).toBe(challenge('pets:read'));
   });
 
   it('is 403 in a batch, in which others are answered', async () => {
-    expect(await ask('GET', '/trpc/list,count,audit?batch=1', none)).toMatchObject({
+    expect(await send('GET', '/trpc/list,count,audit?batch=1', none)).toMatchObject({
       status: 207,
       body: [
         { result: { data: 'list' } },
@@ -94,14 +94,14 @@ describe('a call whose credential lacks a scope', () => {
       ],
       challenge: challenge('pets:read audit'),
     });
-    expect(await ask('GET', '/trpc/count,count?batch=1', none)).toMatchObject({
+    expect(await send('GET', '/trpc/count,count?batch=1', none)).toMatchObject({
       status: 403,
       challenge: challenge('pets:read'),
     });
   });
 
   it('has no challenge where its scheme has none for scopes', async () => {
-    expect(await ask('POST', '/v1/pets', { 'x-api-key': 'none' })).toMatchObject({
+    expect(await send('POST', '/v1/pets', { 'x-api-key': 'none' })).toMatchObject({
       status: 403,
       challenge: undefined,
     });
@@ -115,16 +115,16 @@ it.each([
   ['GET', '/trpc/audit', 'audit+pets:read'],
   ['GET', '/trpc/count,list?batch=1', 'pets:read'],
 ])('a credential with the scopes may call: %s %s with %s', async (method, target, key) => {
-  expect(await ask(method, target, { 'x-api-key': key })).toMatchObject({
+  expect(await send(method, target, { 'x-api-key': key })).toMatchObject({
     status: 200,
     challenge: undefined,
   });
 });
 
 it('a path that does not exist is 404, and a wrong method 405, whatever the scopes are', async () => {
-  expect((await ask('GET', '/v1/none', none)).status).toBe(404);
-  expect((await ask('DELETE', '/v1/audit', none)).status).toBe(405);
-  expect((await ask('GET', '/trpc/add', none)).status).toBe(405);
+  expect((await send('GET', '/v1/none', none)).status).toBe(404);
+  expect((await send('DELETE', '/v1/audit', none)).status).toBe(405);
+  expect((await send('GET', '/trpc/add', none)).status).toBe(405);
 });
 
 it('scopes that throw are 500, without their message', async () => {
@@ -138,7 +138,7 @@ it('scopes that throw are 500, without their message', async () => {
     }),
     createContext: () => ({}),
     document: { title: 'Pets', version: '0.0.0' },
-    onExchange() {},
+    onResponse() {},
   });
   for (const target of ['/v1/audit', '/trpc/audit']) {
     const response = await gateway.handle(inProcessRequest('GET', target, none));

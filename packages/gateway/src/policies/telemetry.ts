@@ -1,6 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import type { HttpRequest } from '../http/request.ts';
-import type { Exchange, TraceIds } from './exchange.ts';
+import type { RequestRecord, TraceIds } from './requestRecord.ts';
 
 /** Observes requests and the calls in them, for traces and metrics: `openTelemetry()` of `@petstore/runtime/opentelemetry`. */
 export interface Telemetry {
@@ -10,7 +10,7 @@ export interface Telemetry {
 
 export interface ObservedRequest {
   readonly request: HttpRequest;
-  readonly protocol: Exchange['face'];
+  readonly protocol: RequestRecord['protocol'];
   /** What the path matches, such as `/v1/pets/{petId}`; `undefined` for an unknown path. */
   readonly route: string | undefined;
   /** Of the URL that clients use: that of `publicUrl`, else that of the connection. */
@@ -21,18 +21,18 @@ export interface ObservedRequest {
 
 /** One request. Where a method throws, the request is answered all the same. */
 export interface RequestTelemetry {
-  /** The ids of its span, for `Exchange.trace`. */
+  /** The ids of its span, for `RequestRecord.trace`. */
   readonly trace: TraceIds | undefined;
   /** Runs the request in its context, and returns what `run` returns. */
   run<Result>(run: () => Result): Result;
   /** Called with each call that runs; of a WebSocket, also after `end`. `undefined`: the call is not observed. */
   call(path: string): CallTelemetry | undefined;
   /** Called once the response is complete, of a stream once it has ended. */
-  end(exchange: Exchange): void;
+  end(record: RequestRecord): void;
 }
 
 export interface CallTelemetry {
-  /** The ids of its span, for `Exchange.trace` of a call on a WebSocket. */
+  /** The ids of its span, for `RequestRecord.trace` of a call on a WebSocket. */
   readonly trace: TraceIds | undefined;
   /** Runs the call in its context, and returns what `run` returns. */
   run<Result>(run: () => Result): Result;

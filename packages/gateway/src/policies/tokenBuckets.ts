@@ -42,7 +42,7 @@ export function createSharedTokenBuckets(
 ): SharedTokenBuckets {
   const takeOwn = createTokenBuckets(bucket.size, bucket.windowMs);
   let isAway = false;
-  let asksAt = 0;
+  let sendsAt = 0;
 
   function takeAway(key: string, count: number, cause: unknown): Taken {
     if (!isAway) {
@@ -53,11 +53,11 @@ export function createSharedTokenBuckets(
       );
     }
     isAway = true;
-    asksAt = performance.now() + awayMs;
+    sendsAt = performance.now() + awayMs;
     return takeOwn(key, count);
   }
 
-  function answered(taken: Taken): Taken {
+  function response(taken: Taken): Taken {
     isAway = false;
     return taken;
   }
@@ -65,15 +65,15 @@ export function createSharedTokenBuckets(
   return (key, count) => {
     if (isAway) {
       const now = performance.now();
-      if (now < asksAt) return takeOwn(key, count);
+      if (now < sendsAt) return takeOwn(key, count);
       // One call asks again.
-      asksAt = now + awayMs;
+      sendsAt = now + awayMs;
     }
     try {
       const taken = state.take(`${name} ${key}`, count, bucket);
       return isThenable(taken)
-        ? soon(taken).then(answered, (cause: unknown) => takeAway(key, count, cause))
-        : answered(taken);
+        ? soon(taken).then(response, (cause: unknown) => takeAway(key, count, cause))
+        : response(taken);
     } catch (cause) {
       return takeAway(key, count, cause);
     }

@@ -1,6 +1,6 @@
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import type { HttpRequest } from '../http/request.ts';
-import type { Reply } from './reply.ts';
+import type { ResponseControls } from './responseControls.ts';
 
 /**
  * What `createContext` receives. It is called once per REST call, once per tRPC request (a batch is one request), and
@@ -11,7 +11,7 @@ export interface ContextOptions<Identity> {
   /** What the scheme's `verify` returned; `undefined` without `authentication`, or for a public operation without a valid credential. */
   readonly identity: Identity | undefined;
   /** Sets the status and headers of the response. */
-  readonly reply: Reply;
+  readonly response: ResponseControls;
   /** The `X-Request-Id` of the response. */
   readonly requestId: string;
   /**

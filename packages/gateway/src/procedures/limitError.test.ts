@@ -35,12 +35,12 @@ it.each(
           }),
       }),
       createContext: () => ({}),
-      onExchange: () => {},
+      onResponse: () => {},
       document: { title: 'Retry', version: '0.0.0' },
     });
 
-    const answer = await gateway.fetch(`http://localhost${target}`);
+    const response = await gateway.fetch(`http://localhost${target}`);
 
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, value]);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, value]);
   },
 );

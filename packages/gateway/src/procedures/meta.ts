@@ -18,7 +18,7 @@ export interface Deprecation {
 /** How a list goes on after a page. */
 export interface Pagination {
   /**
-   * The query parameter that carries the cursor. A procedure that sets `reply.nextCursor` answers with
+   * The query parameter that carries the cursor. A procedure that sets `response.nextCursor` answers with
    * `Link: <…>; rel="next"` (RFC 8288): the same query with this parameter set to the cursor.
    */
   readonly cursor: string;
@@ -119,13 +119,13 @@ export interface RestMeta {
   readonly errorResponses?: readonly number[] | Readonly<Record<number, string>>;
   /**
    * The status of a successful answer; of several, the first is the default and a procedure picks another with
-   * `reply.status`. Without it: 200, and 204 for an output of `void`. A 3xx is a redirect to `reply.redirect(url)`.
+   * `response.status`. Without it: 200, and 204 for an output of `void`. A 3xx is a redirect to `response.redirect(url)`.
    */
   readonly successStatus?: number | readonly [number, ...number[]];
   /**
    * The schema of the output of each 2xx status, such as `{ 200: Pet, 202: Job, 204: z.void() }`: over REST the output is
    * parsed by the schema of its status, after `.output()`, which stays what tRPC's clients receive. The lowest status is
-   * the default (204 where the output is `undefined`), and a procedure picks another with `reply.status`. In place of
+   * the default (204 where the output is `undefined`), and a procedure picks another with `response.status`. In place of
    * `successStatus`.
    */
   readonly responses?: Readonly<Record<number, z.ZodType | StandardSchema>>;
@@ -144,7 +144,7 @@ export interface RestMeta {
   readonly event?: z.ZodType | StandardSchema;
   /**
    * Headers of a successful answer, by name; or, as in trpc-to-openapi, a zod object that describes those which the
-   * procedure sets with `reply.header`.
+   * procedure sets with `response.header`.
    */
   readonly responseHeaders?: Readonly<Record<string, ResponseHeader>> | z.ZodObject;
   /**

@@ -4,36 +4,36 @@ import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { GatewayOptions } from '../options.ts';
-import type { Reply } from '../procedures/reply.ts';
+import type { ResponseControls } from '../procedures/responseControls.ts';
 
-const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
 
 const router = t.router({
   set: t.procedure
     .meta({ openapi: { method: 'GET', path: '/set', successStatus: [200, 202] } })
     .output(z.string())
-    .query(({ ctx: { reply } }) => {
-      reply.header('X-Cost', '1');
-      reply.append('Set-Cookie', 'a=1');
-      reply.status = 202;
+    .query(({ ctx: { response } }) => {
+      response.header('X-Cost', '1');
+      response.append('Set-Cookie', 'a=1');
+      response.status = 202;
       return 'set';
     }),
   text: t.procedure
     .meta({ openapi: { method: 'GET', path: '/text' } })
     .output(z.string())
-    .query(({ ctx: { reply } }) => {
-      reply.header('Content-Type', 'text/plain');
+    .query(({ ctx: { response } }) => {
+      response.header('Content-Type', 'text/plain');
       return 'text';
     }),
-  status: t.procedure.input(z.int()).query(({ ctx: { reply }, input }) => {
-    reply.status = input;
+  status: t.procedure.input(z.int()).query(({ ctx: { response }, input }) => {
+    response.status = input;
     return input;
   }),
   fail: t.procedure
     .meta({ openapi: { method: 'GET', path: '/fail' } })
     .output(z.string())
-    .query(({ ctx: { reply } }) => {
-      reply.status = 202;
+    .query(({ ctx: { response } }) => {
+      response.status = 202;
       throw new TRPCError({ code: 'CONFLICT', message: 'Not now.' });
     }),
   ticks: t.procedure
@@ -47,34 +47,34 @@ const router = t.router({
 });
 
 /** An answer, with the values of each header joined. */
-async function ask(
+async function send(
   target: string,
   rpc: GatewayOptions<typeof router, unknown>['rpc'] = {},
   headers: Record<string, string> = {},
-  onExchange: GatewayOptions<typeof router, unknown>['onExchange'] = () => {},
+  onResponse: GatewayOptions<typeof router, unknown>['onResponse'] = () => {},
 ) {
   const gateway = await createGateway({
     router,
-    createContext: ({ reply }) => {
-      reply.header('x-context', 'made');
-      return { reply };
+    createContext: ({ response }) => {
+      response.header('x-context', 'made');
+      return { response };
     },
     rpc,
-    onExchange,
+    onResponse,
     document: { title: 'Replies', version: '0.0.0' },
   });
-  const answer = await gateway.fetch(`http://localhost${target}`, { headers });
+  const received = await gateway.fetch(`http://localhost${target}`, { headers });
   const all: Record<string, string> = {};
-  for (const [name, value] of answer.headers)
+  for (const [name, value] of received.headers)
     all[name] = all[name] === undefined ? value : `${all[name]}; ${value}`;
-  return { status: answer.status, headers: all, body: await answer.text() };
+  return { status: received.status, headers: all, body: await received.text() };
 }
 
-describe('reply', () => {
+describe('response', () => {
   it.each(['/v1/set', '/trpc/set', '/trpc/s%65t', '/trpc/set?batch=1', '/trpc/s%65t?batch=1'])(
     'sets and appends headers of the answer to GET %s',
     async (target) => {
-      expect((await ask(target)).headers).toMatchObject({
+      expect((await send(target)).headers).toMatchObject({
         'x-cost': '1',
         'set-cookie': 'a=1',
         'x-context': 'made',
@@ -87,17 +87,17 @@ describe('reply', () => {
     ['/trpc/s%65t?batch=1', { 'trpc-accept': 'application/jsonl' }],
     ['/trpc/ticks', {}],
   ])('sets headers of the stream that answers GET %s before it begins', async (target, headers) => {
-    expect((await ask(target, {}, headers)).headers).toMatchObject({ 'x-context': 'made' });
+    expect((await send(target, {}, headers)).headers).toMatchObject({ 'x-context': 'made' });
   });
 
-  it('reply.header replaces the content type of a REST answer: GET /v1/text is text/plain alone', async () => {
-    expect((await ask('/v1/text')).headers['content-type']).toBe('text/plain');
+  it('response.header replaces the content type of a REST answer: GET /v1/text is text/plain alone', async () => {
+    expect((await send('/v1/text')).headers['content-type']).toBe('text/plain');
   });
 
   it.each(['/trpc/text', '/trpc/t%65xt', '/trpc/text?batch=1', '/trpc/t%65xt?batch=1'])(
     'does not change the content type of tRPC’s JSON: GET %s',
     async (target) => {
-      expect((await ask(target)).headers['content-type']).toBe('application/json');
+      expect((await send(target)).headers['content-type']).toBe('application/json');
     },
   );
 
@@ -117,18 +117,18 @@ describe('reply', () => {
     ['/trpc/fail', 409],
     ['/trpc/f%61il', 409],
   ])('sets the status of a single successful answer: GET %s is %i', async (target, status) => {
-    expect((await ask(target)).status).toBe(status);
+    expect((await send(target)).status).toBe(status);
   });
 });
 
 describe('rpc.responseMeta', () => {
   it.each(['/v1/set', '/trpc/set'])('sees the call of GET %s and what came of it', async (target) => {
     const responseMeta = vi.fn(() => ({}));
-    await ask(target, { responseMeta });
+    await send(target, { responseMeta });
     expect(responseMeta.mock.calls).toMatchObject([
       [
         {
-          ctx: { reply: {} },
+          ctx: { response: {} },
           paths: ['set'],
           type: 'query',
           data: [{ result: { data: 'set' } }],
@@ -141,11 +141,11 @@ describe('rpc.responseMeta', () => {
 
   it.each(['/v1/fail', '/trpc/fail'])('sees the error of GET %s', async (target) => {
     const responseMeta = vi.fn(() => ({}));
-    expect((await ask(target, { responseMeta })).status).toBe(409);
+    expect((await send(target, { responseMeta })).status).toBe(409);
     expect(responseMeta.mock.calls).toMatchObject([
       [
         {
-          ctx: { reply: {} },
+          ctx: { response: {} },
           paths: ['fail'],
           data: [{ error: { message: 'Not now.', data: { code: 'CONFLICT', path: 'fail' } } }],
           errors: [{ code: 'CONFLICT' }],
@@ -159,14 +159,14 @@ describe('rpc.responseMeta', () => {
     'is asked before the stream of GET %s',
     async (target) => {
       const responseMeta = vi.fn(() => ({ headers: { 'x-meta': 'yes' } }));
-      const { status, headers } = await ask(target, { responseMeta });
+      const { status, headers } = await send(target, { responseMeta });
       expect([status, headers['x-meta']]).toEqual([200, 'yes']);
       expect(responseMeta.mock.calls).toMatchObject([[{ data: [], errors: [], eagerGeneration: true }]]);
     },
   );
 
-  it.each(['/v1/set', '/trpc/set'])('wins over reply, and over tRPC: GET %s', async (target) => {
-    const { status, headers } = await ask(target, {
+  it.each(['/v1/set', '/trpc/set'])('wins over response, and over tRPC: GET %s', async (target) => {
+    const { status, headers } = await send(target, {
       responseMeta: () => ({
         status: 203,
         headers: { 'X-Cost': '2', 'Set-Cookie': ['b=2'], 'Content-Type': 'application/x-json' },
@@ -182,7 +182,7 @@ describe('rpc.responseMeta', () => {
   });
 
   it.each(['/v1/set', '/trpc/set'])('adds the entries of a Headers object: GET %s', async (target) => {
-    const { headers } = await ask(target, {
+    const { headers } = await send(target, {
       responseMeta: () => ({
         headers: new Headers([
           ['set-cookie', 'b=2'],
@@ -197,11 +197,11 @@ describe('rpc.responseMeta', () => {
     const responseMeta = ({ errors }: { errors: readonly unknown[] }) => ({
       status: errors.length > 0 ? 418 : 200,
     });
-    expect((await ask(target, { responseMeta })).status).toBe(418);
+    expect((await send(target, { responseMeta })).status).toBe(418);
   });
 
   it.each(['/v1/set', '/v1/ticks', '/trpc/set'])('that throws makes GET %s a 500', async (target) => {
-    const { status } = await ask(target, {
+    const { status } = await send(target, {
       responseMeta() {
         throw new Error('broken');
       },
@@ -218,15 +218,15 @@ describe('rpc.responseMeta', () => {
   ])(
     'GET %s is answered with 500 and reports an error where rpc.responseMeta returns the invalid header %s: %j',
     async (target, name, value) => {
-      const onExchange = vi.fn<NonNullable<GatewayOptions<typeof router, unknown>['onExchange']>>();
-      const { status } = await ask(
+      const onResponse = vi.fn<NonNullable<GatewayOptions<typeof router, unknown>['onResponse']>>();
+      const { status } = await send(
         target,
         { responseMeta: () => ({ headers: { [name]: value } }) },
         {},
-        onExchange,
+        onResponse,
       );
       expect(status).toBe(500);
-      expect(onExchange.mock.calls).toMatchObject([[{ status: 500, error: expect.any(Error) }]]);
+      expect(onResponse.mock.calls).toMatchObject([[{ status: 500, error: expect.any(Error) }]]);
     },
   );
 
@@ -239,19 +239,19 @@ describe('rpc.responseMeta', () => {
   ])(
     'GET %s is answered with 500 and reports an error where rpc.responseMeta returns the invalid status %d',
     async (target, invalid) => {
-      const onExchange = vi.fn<NonNullable<GatewayOptions<typeof router, unknown>['onExchange']>>();
-      const { status } = await ask(target, { responseMeta: () => ({ status: invalid }) }, {}, onExchange);
+      const onResponse = vi.fn<NonNullable<GatewayOptions<typeof router, unknown>['onResponse']>>();
+      const { status } = await send(target, { responseMeta: () => ({ status: invalid }) }, {}, onResponse);
       expect(status).toBe(500);
       const error = expect.objectContaining({
         cause: expect.objectContaining({ message: expect.stringContaining('invalid status') }),
       });
-      expect(onExchange.mock.calls).toMatchObject([[{ status: 500, error }]]);
+      expect(onResponse.mock.calls).toMatchObject([[{ status: 500, error }]]);
     },
   );
 
   it('is not asked of what reaches no procedure over REST', async () => {
     const responseMeta = vi.fn(() => ({}));
-    expect((await ask('/v1/nowhere', { responseMeta })).status).toBe(404);
+    expect((await send('/v1/nowhere', { responseMeta })).status).toBe(404);
     expect(responseMeta).not.toHaveBeenCalled();
   });
 });

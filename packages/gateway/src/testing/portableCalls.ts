@@ -54,7 +54,7 @@ export async function portableCalls(): Promise<object> {
     rateLimit: { requests: 1000, windowSeconds: 60 },
     failedAttempts: { attempts: 10, windowSeconds: 60 },
     maxQueueMs: 100,
-    onExchange: () => {},
+    onResponse: () => {},
   });
 
   async function call(

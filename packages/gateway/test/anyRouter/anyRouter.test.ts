@@ -22,10 +22,10 @@ async function start(errorFormat?: ErrorFormat): Promise<Server> {
     authentication: bearer({
       verify: (token) => (token === apiKey ? 'librarian' : token === 'a-visitor' ? 'visitor' : undefined),
     }),
-    createContext: ({ reply, identity }) => ({ reply, reader: identity }),
+    createContext: ({ response, identity }) => ({ response, reader: identity }),
     document: { title: 'Library', version: '2.0.0' },
     // Procedures fail here as they are meant to: nothing is to be printed.
-    onExchange: () => {},
+    onResponse: () => {},
     ...(errorFormat && { errorFormat }),
   });
   return serve(gateway);
@@ -103,14 +103,14 @@ describe('a router with no pets', () => {
       ['text=%ff', 'text'],
       ['text=a&text=b', 'text'],
     ])('%j is refused, and the answer names %s', async (query, name) => {
-      const answer = await client.get(`/v1/books?${query}`);
-      expect(answer.status).toBe(400);
-      expect(answer.error().message).toContain(`${name}:`);
+      const received = await client.get(`/v1/books?${query}`);
+      expect(received.status).toBe(400);
+      expect(received.error().message).toContain(`${name}:`);
     });
 
     it('names every offending field at once, whoever found it', async () => {
-      const answer = await client.get('/v1/books?minPages=x&genre=x&flag=x');
-      expect(answer.error().message).toMatch(/minPages: .*genre: .*flag: /);
+      const response = await client.get('/v1/books?minPages=x&genre=x&flag=x');
+      expect(response.error().message).toMatch(/minPages: .*genre: .*flag: /);
     });
   });
 
@@ -152,20 +152,20 @@ describe('a router with no pets', () => {
       { text: 'Hello 🐶' },
     ],
   ])('%s %s with %j is answered with %i', async (method, target, sending, status, expected) => {
-    const answer = await client.send(method, target, sending);
-    expect(answer.status).toBe(status);
-    expect(answer.json()).toEqual(expected);
+    const response = await client.send(method, target, sending);
+    expect(response.status).toBe(status);
+    expect(response.json()).toEqual(expected);
   });
 
   it('answers 204 without a body for an output of void, and for an absent one', async () => {
     const noBody: Sending = { headers: [['Content-Length', '0']] };
-    for (const answer of [
+    for (const response of [
       await client.send('DELETE', '/v1/books/1?force=true', noBody),
       await client.send('POST', '/v1/maybe', noBody),
     ]) {
-      expect(answer.status).toBe(204);
-      expect(answer.body).toHaveLength(0);
-      expect(answer.header('content-type')).toBeUndefined();
+      expect(response.status).toBe(204);
+      expect(response.body).toHaveLength(0);
+      expect(response.header('content-type')).toBeUndefined();
     }
   });
 
@@ -180,16 +180,16 @@ describe('a router with no pets', () => {
   });
 
   it('answers the status and the headers that the procedure chose', async () => {
-    const answer = await client.send('POST', '/v1/books', { body: { title: 'Middlemarch', pages: 880 } });
-    expect(answer.status).toBe(200);
-    expect(answer.header('x-known')).toBe('yes');
-    expect(answer.header('location')).toBe('/v1/books/1');
+    const response = await client.send('POST', '/v1/books', { body: { title: 'Middlemarch', pages: 880 } });
+    expect(response.status).toBe(200);
+    expect(response.header('x-known')).toBe('yes');
+    expect(response.header('location')).toBe('/v1/books/1');
   });
 
   it('redirects', async () => {
-    const answer = await client.get('/v1/books/1/cover');
-    expect(answer.status).toBe(303);
-    expect(answer.header('location')).toBe('https://covers.test/1');
+    const response = await client.get('/v1/books/1/cover');
+    expect(response.status).toBe(303);
+    expect(response.header('location')).toBe('https://covers.test/1');
   });
 
   it('reads a form where the metadata takes one, converted as a query is', async () => {
@@ -197,8 +197,8 @@ describe('a router with no pets', () => {
       contentType: 'application/x-www-form-urlencoded',
       body: 'title=Emma+W%21&pages=474&tags=a&tags=b',
     };
-    const answer = await client.send('POST', '/v1/books', sending);
-    expect(answer.json()).toEqual({ id: 2, title: 'Emma W!', pages: 474, isbn: null, tags: ['a', 'b'] });
+    const response = await client.send('POST', '/v1/books', sending);
+    expect(response.json()).toEqual({ id: 2, title: 'Emma W!', pages: 474, isbn: null, tags: ['a', 'b'] });
     const refused = await client.send('POST', '/v1/books', { ...sending, body: 'title=Emma&pages=4.5' });
     expect(refused.error().message).toContain('pages:');
     const elsewhere = await client.send('PATCH', '/v1/books/9', { ...sending, body: 'pages=5' });
@@ -206,8 +206,8 @@ describe('a router with no pets', () => {
   });
 
   it('links to the next page with the path, and every other parameter, as they were', async () => {
-    const answer = await client.get('/v1/rooms/a%2Fb/visits?kind=x&unknown=%3E&kind=y%26z');
-    expect(answer.header('link')).toBe(
+    const response = await client.get('/v1/rooms/a%2Fb/visits?kind=x&unknown=%3E&kind=y%26z');
+    expect(response.header('link')).toBe(
       '</v1/rooms/a%2Fb/visits?kind=x&kind=y%26z&after=second+%26+last>; rel="next"',
     );
     const next = await client.get('/v1/rooms/a%2Fb/visits?kind=x&kind=y%26z&after=second+%26+last');
@@ -224,24 +224,24 @@ describe('a router with no pets', () => {
   });
 
   it('answers a middleware’s refusal with its code', async () => {
-    const answer = await client.send('POST', '/v1/books', {
+    const response = await client.send('POST', '/v1/books', {
       body: { title: 'Emma', pages: 1 },
       authorization: 'Bearer a-visitor',
     });
-    expect(answer.status).toBe(403);
-    expect(answer.error()).toEqual({ code: 'FORBIDDEN', message: 'Only staff may do this.', status: 403 });
+    expect(response.status).toBe(403);
+    expect(response.error()).toEqual({ code: 'FORBIDDEN', message: 'Only staff may do this.', status: 403 });
   });
 
   it.each(['throws', 'lies', 'status', 'header'])(
     'answers 500 and says nothing more where a procedure %s',
     async (how) => {
-      const answer = await client.get(`/v1/broken/${how}`);
-      expect(answer.error()).toEqual({
+      const response = await client.get(`/v1/broken/${how}`);
+      expect(response.error()).toEqual({
         code: 'INTERNAL_SERVER_ERROR',
         message: 'Internal server error',
         status: 500,
       });
-      expect(answer.header('x-injected')).toBeUndefined();
+      expect(response.header('x-injected')).toBeUndefined();
     },
   );
 

@@ -1,4 +1,4 @@
-import { createGateway, type ErrorFormat, type Exchange, trpcToOpenApiErrors } from '@petstore/gateway';
+import { createGateway, type ErrorFormat, type RequestRecord, trpcToOpenApiErrors } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -57,19 +57,19 @@ async function start(errorFormat?: ErrorFormat): Promise<Started> {
 }
 
 async function startOrders(errorFormat?: ErrorFormat) {
-  const exchanges: Exchange[] = [];
+  const records: RequestRecord[] = [];
   const gateway = await createGateway({
     router,
     createContext: () => ({}),
     document: { title: 'Orders', version: '1.0.0' },
-    onExchange: (exchange) => exchanges.push(exchange),
+    onResponse: (record) => records.push(record),
     ...(errorFormat && { errorFormat }),
   });
   const server = await serve(gateway);
   const orders = `${server.origin}/v1/orders`;
   const read = async (response: Response) => [response.status, await response.json()] as const;
   return {
-    exchanges,
+    requestRecords: records,
     close: () => server.close(),
     post: async (body: unknown) =>
       read(
@@ -183,7 +183,7 @@ describe('trpcToOpenApiErrors over a query', () => {
 
 test('an error format that throws is answered with 500 and the default body, and the log is given what it threw', async () => {
   const broken = new TypeError('left is not a function');
-  const { post, exchanges } = await start(
+  const { post, requestRecords: records } = await start(
     format(() => {
       throw broken;
     }),
@@ -192,5 +192,5 @@ test('an error format that throws is answered with 500 and the default body, and
     500,
     { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 },
   ]);
-  expect(exchanges).toMatchObject([{ operation: 'order', status: 500, error: broken }]);
+  expect(records).toMatchObject([{ operation: 'order', status: 500, error: broken }]);
 });

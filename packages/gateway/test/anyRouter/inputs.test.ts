@@ -113,8 +113,8 @@ describe('an input of nothing', () => {
     ['POST', '/v1/touch', { body: 'not JSON', contentType: 'text/plain' }],
     ['DELETE', '/v1/drop', {}],
   ])('%s %s with %j gives the procedure undefined', async (method, target, sending) => {
-    const answer = await client.send(method, target, sending);
-    expect([answer.status, answer.json()]).toEqual([200, { input: 'undefined' }]);
+    const response = await client.send(method, target, sending);
+    expect([response.status, response.json()]).toEqual([200, { input: 'undefined' }]);
   });
 });
 
@@ -150,8 +150,8 @@ describe('an input that is optional as a whole', () => {
     ['GET', '/v1/found?unknown=1', 'with unknown parameters alone', 'undefined', {}],
     ['GET', '/v1/found?text=x', 'with a query', { text: 'x' }, {}],
   ])('%s %s %s gives the procedure %j', async (method, target, _what, input, sending) => {
-    const answer = await client.send(method, target, sending);
-    expect([answer.status, answer.json()]).toEqual([200, { input }]);
+    const received = await client.send(method, target, sending);
+    expect([received.status, received.json()]).toEqual([200, { input }]);
   });
 
   it.each<[method: string, target: string, sending: Sending, status: number, message: RegExp]>([
@@ -178,8 +178,8 @@ describe('an input that is optional as a whole', () => {
     ['POST', '/v1/kept', { body: '' }, 400, /The body is empty; send JSON\./],
     ['POST', '/v1/kept', { headers: [['Content-Length', '0']] }, 415, /Content-Type must be/],
   ])('%s %s with %j is answered %i', async (method, target, sending, status, message) => {
-    const answer = await client.send(method, target, sending);
-    expect([answer.status, answer.error().message]).toEqual([status, expect.stringMatching(message)]);
+    const response = await client.send(method, target, sending);
+    expect([response.status, response.error().message]).toEqual([status, expect.stringMatching(message)]);
   });
 
   it('POST /v1/settings, whose input is an object of optional fields, gives the procedure an object for an empty body', async () => {
@@ -245,14 +245,14 @@ describe('a date in a JSON body', () => {
     [{ own: '2026-02-28T10:00:00Z' }, { own: date }],
     [{ inner: { inner: { at: text } } }, { inner: { inner: { at: date } } }],
   ])('%j gives the procedure %j', async (body, input) => {
-    const answer = await client.send('POST', '/v1/plans', { body });
-    expect([answer.status, answer.json()]).toEqual([200, { input }]);
+    const response = await client.send('POST', '/v1/plans', { body });
+    expect([response.status, response.json()]).toEqual([200, { input }]);
   });
 
   it('a date beside members that every object has from its prototype is read like any other', async () => {
     const body = `{"nested":{"at":"${text}","constructor":"x","__proto__":{"text":"y"}},"byName":{"constructor":"${text}","__proto__":"${text}"}}`;
-    const answer = await client.send('POST', '/v1/plans', { body });
-    expect(answer.json()).toEqual({ input: { nested: { at: date }, byName: { constructor: date } } });
+    const response = await client.send('POST', '/v1/plans', { body });
+    expect(response.json()).toEqual({ input: { nested: { at: date }, byName: { constructor: date } } });
     expect(Object.hasOwn(Object.prototype, 'text')).toBe(false);
   });
 
@@ -273,13 +273,13 @@ describe('a date in a JSON body', () => {
       'at: must be a date-time (RFC 3339); pair.1: must be a date-time (RFC 3339).',
     ],
   ])('%j is rejected with 400, and the answer names the field', async (body, message) => {
-    const answer = await client.send('POST', '/v1/plans', { body });
-    expect(answer.error()).toEqual({ code: 'BAD_REQUEST', message, status: 400 });
+    const response = await client.send('POST', '/v1/plans', { body });
+    expect(response.error()).toEqual({ code: 'BAD_REQUEST', message, status: 400 });
   });
 
   it('POST /v1/plans rejects a date-time that its schema rejects with 400', async () => {
-    const answer = await client.send('POST', '/v1/plans', { body: { recent: '2019-12-31T23:59:59Z' } });
-    expect([answer.status, answer.error().message]).toEqual([
+    const response = await client.send('POST', '/v1/plans', { body: { recent: '2019-12-31T23:59:59Z' } });
+    expect([response.status, response.error().message]).toEqual([
       400,
       expect.stringMatching(/^recent: must be at least/),
     ]);

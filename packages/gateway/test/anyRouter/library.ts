@@ -1,11 +1,11 @@
-import type { GatewayMeta, Reply } from '@petstore/gateway/meta';
+import type { GatewayMeta, ResponseControls } from '@petstore/gateway/meta';
 import { initTRPC, lazy, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 
 /** A router with no pets: nested and lazy, every method, every kind of input and answer that REST metadata can say. */
 
 interface Context {
-  readonly reply: Reply;
+  readonly response: ResponseControls;
   readonly reader: string | undefined;
 }
 
@@ -115,8 +115,8 @@ const books = t.router({
     .output(Book)
     .mutation(({ input, ctx }) => {
       if (input.title === middlemarch.title) {
-        ctx.reply.status = 200;
-        ctx.reply.header('X-Known', 'yes');
+        ctx.response.status = 200;
+        ctx.response.header('X-Known', 'yes');
         return middlemarch;
       }
       return book(2, input);
@@ -150,7 +150,7 @@ const books = t.router({
     .meta({ openapi: { method: 'GET', path: '/books/{bookId}/cover', tags: ['books'], successStatus: 303 } })
     .input(z.object({ bookId: BookId }))
     .output(z.void())
-    .query(({ input, ctx }) => ctx.reply.redirect(`https://covers.test/${input.bookId}`)),
+    .query(({ input, ctx }) => ctx.response.redirect(`https://covers.test/${input.bookId}`)),
 });
 
 const desk = t.router({
@@ -165,7 +165,7 @@ const desk = t.router({
     .input(z.object({ room: z.string(), after: z.string().optional(), kind: z.array(z.string()).optional() }))
     .output(z.array(z.string()))
     .query(({ input, ctx }) => {
-      if (input.after === undefined) ctx.reply.nextCursor = 'second & last';
+      if (input.after === undefined) ctx.response.nextCursor = 'second & last';
       return [input.after ?? 'first'];
     }),
 
@@ -183,8 +183,8 @@ const desk = t.router({
       if (how === 'throws') throw new Error('mongodb://root:hunter2@db.internal/ refused');
       if (how === 'cause')
         throw new TRPCError({ code: 'CONFLICT', cause: new Error('at /srv/app/db.js:12') });
-      if (how === 'status') ctx.reply.status = 299;
-      if (how === 'header') ctx.reply.header('x-split', 'a\r\nx-injected: b');
+      if (how === 'status') ctx.response.status = 299;
+      if (how === 'header') ctx.response.header('x-split', 'a\r\nx-injected: b');
       return { ok: how === 'lies' ? ('yes' as unknown as boolean) : true };
     }),
 });

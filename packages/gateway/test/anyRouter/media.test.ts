@@ -1,4 +1,4 @@
-import { createGateway, type Exchange } from '@petstore/gateway';
+import { createGateway, type RequestRecord } from '@petstore/gateway';
 import { EventSource } from 'eventsource';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../client.ts';
@@ -10,14 +10,14 @@ import { cancelled, files, mediaRouter, png, quiet } from './media.ts';
 let server: Server;
 let origin: string;
 let document: OpenApiDocument;
-const exchanges: Exchange[] = [];
+const records: RequestRecord[] = [];
 beforeAll(async () => {
   const gateway = await createGateway({
     router: mediaRouter,
     createContext: () => ({}),
     document: { title: 'Streams', version: '0.0.0' },
     maxBodyBytes: 10_000,
-    onExchange: (exchange) => exchanges.push(exchange),
+    onResponse: (record) => records.push(record),
   });
   server = await serve(gateway);
   ({ origin } = server);
@@ -67,11 +67,11 @@ describe('a subscription over REST', () => {
   });
 
   it('is told of when it is over, with what it failed with', async () => {
-    const begun = exchanges.length;
+    const begun = records.length;
     await (await get('/ticks?to=1')).text();
     await (await get('/lies')).text();
-    await vi.waitFor(() => expect(exchanges.slice(begun)).toHaveLength(2));
-    expect(exchanges.slice(begun)).toMatchObject([
+    await vi.waitFor(() => expect(records.slice(begun)).toHaveLength(2));
+    expect(records.slice(begun)).toMatchObject([
       { operation: 'ticks', status: 200, isStream: true, error: undefined },
       { operation: 'lies', status: 200, isStream: true, error: { code: 'INTERNAL_SERVER_ERROR' } },
     ]);
@@ -164,13 +164,13 @@ describe('an answer of bytes', () => {
   });
 
   it('is cut where it gives something else in its midst, so that nobody takes the part for the whole', async () => {
-    const begun = exchanges.length;
+    const begun = records.length;
     await expect(get('/bytes/text').then((response) => response.arrayBuffer())).rejects.toThrow(
       // Of a client beyond a network, and of one in this process.
       /terminated|fetch failed|Yield Uint8Array chunks/,
     );
     await vi.waitFor(() =>
-      expect(exchanges[begun]).toMatchObject({
+      expect(records[begun]).toMatchObject({
         operation: 'text',
         isStream: true,
         error: expect.any(TypeError),

@@ -8,7 +8,7 @@ import { createHTTPServer } from '@trpc/server/adapters/standalone';
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { skipWhereDifferent } from '../adapterDifferences.ts';
-import { exchangeOnce } from '../client.ts';
+import { sendOnce } from '../client.ts';
 import { globalFetch } from '../fetch.ts';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
@@ -97,7 +97,7 @@ async function start(setting: Setting | undefined, verify?: () => undefined): Pr
     createContext: ({ info }) => createContext(info),
     document: { title: 'Differential', version: '0.0.0' },
     // Procedures fail here as they are meant to: nothing is to be printed.
-    onExchange: () => {},
+    onResponse: () => {},
     maxBodyBytes: maxBytes,
     rpc: options,
   });
@@ -119,15 +119,15 @@ const ofTheServer = new Set([
 ]);
 
 /** @param to a server with a port, which is sent the bytes of the row, or one in this process */
-async function ask(to: Subject, { method, target, headers = [], body }: Row) {
+async function send(to: Subject, { method, target, headers = [], body }: Row) {
   const host = headers.some(([name]) => name === 'Host') ? [] : [['Host', 'localhost'] as const];
   if (to.fetch !== globalFetch) {
     const bytes = body === undefined ? undefined : Buffer.from(body);
-    const answer = await exchangeOnce(to, method, `/trpc${target}`, [...host, ...headers], bytes);
+    const response = await sendOnce(to, method, `/trpc${target}`, [...host, ...headers], bytes);
     return {
-      status: answer.status,
-      headers: Object.fromEntries(answer.headers.filter(([name]) => !ofTheServer.has(name))),
-      body: answer.body.toString('latin1'),
+      status: response.status,
+      headers: Object.fromEntries(response.headers.filter(([name]) => !ofTheServer.has(name))),
+      body: response.body.toString('latin1'),
     };
   }
   const length = body === undefined ? [] : ['Content-Length', String(Buffer.byteLength(body))];
@@ -153,13 +153,13 @@ async function ask(to: Subject, { method, target, headers = [], body }: Row) {
 }
 
 /** What the gateway adds to a 503 and a 429. */
-const withRetryAfter = ({ status, headers, body }: Awaited<ReturnType<typeof ask>>) => ({
+const withRetryAfter = ({ status, headers, body }: Awaited<ReturnType<typeof send>>) => ({
   status,
   headers: status === 503 || status === 429 ? { ...headers, 'retry-after': '1' } : headers,
   body,
 });
 
-describe('the tRPC face answers what tRPC’s standalone adapter answers', () => {
+describe('the tRPC protocol answers what tRPC’s standalone adapter answers', () => {
   it('puts at least 150 requests to both, each under a name of its own', () => {
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
     expect(rows.length).toBeGreaterThanOrEqual(150);
@@ -170,7 +170,7 @@ describe('the tRPC face answers what tRPC’s standalone adapter answers', () =>
       skipWhereDifferent('a Content-Type that is sent twice');
     }
     const { official, ours } = await pair(row.under);
-    const [expected, actual] = await Promise.all([ask(official, row), ask(ours, row)]);
+    const [expected, actual] = await Promise.all([send(official, row), send(ours, row)]);
     expect(actual).toEqual(withRetryAfter(expected));
   });
 });
@@ -182,10 +182,10 @@ describe('packages/gateway/README.md#what-differs-from-trpcs-own-adapters: tRPC 
     'the credential is checked first: $name is 401, one unbatched envelope',
     async (row) => {
       const { ours } = await start(undefined, () => undefined);
-      const answer = await ask(ours, row);
-      expect(answer.status).toBe(401);
-      expect(answer.headers).toMatchObject({ 'www-authenticate': 'Bearer realm="api"' });
-      expect(JSON.parse(answer.body)).toMatchObject({
+      const response = await send(ours, row);
+      expect(response.status).toBe(401);
+      expect(response.headers).toMatchObject({ 'www-authenticate': 'Bearer realm="api"' });
+      expect(JSON.parse(response.body)).toMatchObject({
         error: { code: -32001, data: { code: 'UNAUTHORIZED', httpStatus: 401 } },
       });
     },
@@ -195,8 +195,8 @@ describe('packages/gateway/README.md#what-differs-from-trpcs-own-adapters: tRPC 
     needs('a port');
     const { official, ours } = await pair(undefined);
     const row: Row = { name: 'Host', method: 'GET', target: '/hello', headers: [['Host', 'a/trpc/add?']] };
-    expect(await ask(official, row)).toMatchObject({ status: 200 });
-    expect(await ask(ours, row)).toMatchObject({ status: 400 });
+    expect(await send(official, row)).toMatchObject({ status: 200 });
+    expect(await send(ours, row)).toMatchObject({ status: 400 });
   });
 
   it.each([
@@ -205,8 +205,8 @@ describe('packages/gateway/README.md#what-differs-from-trpcs-own-adapters: tRPC 
   ])('%s is 405 with Allow, where the adapter answers %i', async (method, status) => {
     const { official, ours } = await pair(undefined);
     const row: Row = { name: method, method, target: '/hello' };
-    expect(await ask(official, row)).toMatchObject({ status });
-    expect(await ask(ours, row)).toMatchObject({
+    expect(await send(official, row)).toMatchObject({ status });
+    expect(await send(ours, row)).toMatchObject({
       status: 405,
       headers: { allow: 'GET, POST, HEAD, OPTIONS', 'content-type': 'application/json' },
     });
@@ -215,8 +215,8 @@ describe('packages/gateway/README.md#what-differs-from-trpcs-own-adapters: tRPC 
   it('OPTIONS is a preflight: 204 with Allow, where the adapter answers 415', async () => {
     const { official, ours } = await pair(undefined);
     const row: Row = { name: 'OPTIONS', method: 'OPTIONS', target: '/hello' };
-    expect(await ask(official, row)).toMatchObject({ status: 415 });
-    expect(await ask(ours, row)).toEqual({
+    expect(await send(official, row)).toMatchObject({ status: 415 });
+    expect(await send(ours, row)).toEqual({
       status: 204,
       headers: { allow: 'GET, POST, HEAD, OPTIONS' },
       body: '',

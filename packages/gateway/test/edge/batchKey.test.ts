@@ -7,8 +7,8 @@ it.each(['writeOnce,writeOnce', 'writeOnce,write', 'write,writeOnce'])(
   'an Idempotency-Key on a batch of %s is 400, and none of its calls run: a repeat would run them again',
   async (calls) => {
     const { post, seen } = await startEdge();
-    const answer = await post(`/trpc/${calls}?batch=1`, bodies, { 'idempotency-key': 'key-1' });
-    expect([answer.status, await answer.text()]).toEqual([
+    const response = await post(`/trpc/${calls}?batch=1`, bodies, { 'idempotency-key': 'key-1' });
+    expect([response.status, await response.text()]).toEqual([
       400,
       expect.stringContaining('Idempotency-Key: a batch cannot have one'),
     ]);

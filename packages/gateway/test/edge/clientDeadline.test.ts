@@ -9,17 +9,17 @@ it.each([
   ['REST', '/v1/slow?ms=20000'],
   ['tRPC', `/trpc/slow?input=${input(20_000)}`],
 ])('a call over %s ends at the deadline of its client, where that is sooner', async (_protocol, target) => {
-  const { ask, exchanges, gateway, seen } = await startEdge();
-  const response = await ask(target, timeout('50m'));
+  const { ask: send, records, gateway, seen } = await startEdge();
+  const response = await send(target, timeout('50m'));
   expect([response.status, await response.text()]).toEqual([504, expect.stringContaining(sentence)]);
   await vi.waitFor(() => expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']));
   expect(gateway.callsInFlight()).toBe(0);
-  await vi.waitFor(() => expect(exchanges).toMatchObject([{ status: 504, limit: 'call-timeout' }]));
+  await vi.waitFor(() => expect(records).toMatchObject([{ status: 504, limit: 'call-timeout' }]));
 });
 
 it('calls of a batch end at the deadline of their client, and those that have ended keep their outcome', async () => {
-  const { ask, seen } = await startEdge();
-  const response = await ask(`/trpc/list,slow?batch=1&input={"1":${input(20_000)}}`, timeout('50000u'));
+  const { ask: request, seen } = await startEdge();
+  const response = await request(`/trpc/list,slow?batch=1&input={"1":${input(20_000)}}`, timeout('50000u'));
   expect(await response.json()).toMatchObject([
     { result: { data: 0 } },
     { error: { data: { httpStatus: 504 } } },
@@ -28,29 +28,29 @@ it('calls of a batch end at the deadline of their client, and those that have en
 });
 
 it('calls of a batch in which one has a deadline of its own end at that of their client', async () => {
-  const { ask } = await startEdge();
+  const { ask: send } = await startEdge();
   const inputs = JSON.stringify({ 0: { ms: 20_000 }, 1: { ms: 5000 } });
-  const response = await ask(`/trpc/hurried,stubborn?batch=1&input=${inputs}`, timeout('50m'));
+  const response = await send(`/trpc/hurried,stubborn?batch=1&input=${inputs}`, timeout('50m'));
   const ended = { error: { message: expect.stringContaining(sentence) } };
   expect(await response.json()).toMatchObject([ended, ended]);
 });
 
 it('lines of a response end at the deadline of their client', async () => {
-  const { ask } = await startEdge();
-  const response = await ask(`/trpc/list,stubborn?batch=1&input={"1":${input(3000)}}`, {
+  const { ask: send } = await startEdge();
+  const response = await send(`/trpc/list,stubborn?batch=1&input={"1":${input(3000)}}`, {
     headers: { 'trpc-accept': 'application/jsonl', 'grpc-timeout': '50m' },
   });
   expect(await response.text()).toContain(sentence);
 });
 
 it('the context of a call is not waited for beyond the deadline of its client', async () => {
-  const { ask } = await startEdge({ createContext: () => new Promise<never>(() => {}) });
-  expect((await ask('/v1/list', timeout('50m'))).status).toBe(504);
+  const { ask: send } = await startEdge({ createContext: () => new Promise<never>(() => {}) });
+  expect((await send('/v1/list', timeout('50m'))).status).toBe(504);
 });
 
 it('the deadline of the gateway holds where that of the client is later', async () => {
-  const { ask } = await startEdge({ callTimeoutMs: 50 });
-  const response = await ask('/v1/slow?ms=20000', timeout('1H'));
+  const { ask: send } = await startEdge({ callTimeoutMs: 50 });
+  const response = await send('/v1/slow?ms=20000', timeout('1H'));
   expect([response.status, await response.text()]).toEqual([
     504,
     expect.stringMatching(/longer than 50 ms; /),
@@ -58,8 +58,8 @@ it('the deadline of the gateway holds where that of the client is later', async 
 });
 
 it('a stream that has begun goes on beyond the deadline of its client', async () => {
-  const { ask } = await startEdge();
-  const response = await ask('/v1/drip', timeout('100m'));
+  const { ask: send } = await startEdge();
+  const response = await send('/v1/drip', timeout('100m'));
   expect(await response.text()).toBe('.....');
 });
 
@@ -75,9 +75,9 @@ describe('a malformed Grpc-Timeout', () => {
   });
 
   it('is looked at after the credential', async () => {
-    const { ask } = await startEdge();
+    const { ask: send } = await startEdge();
     const headers = { 'grpc-timeout': 'soon', authorization: `${key}-not` };
-    expect((await ask('/v1/list', { headers })).status).toBe(401);
+    expect((await send('/v1/list', { headers })).status).toBe(401);
   });
 
   it('is ignored on a WebSocket, whose calls have no headers', async () => {
@@ -93,9 +93,9 @@ describe('a malformed Grpc-Timeout', () => {
 });
 
 it('a deadline of a procedure gives way to that of the client, and holds where it is sooner', async () => {
-  const { ask } = await startEdge();
-  const shorter = await ask('/v1/hurried?ms=20000', timeout('20S'));
+  const { ask: send } = await startEdge();
+  const shorter = await send('/v1/hurried?ms=20000', timeout('20S'));
   expect(await shorter.text()).toMatch(/longer than 300 ms; /);
-  const longer = await ask('/v1/hurried?ms=20000', timeout('50m'));
+  const longer = await send('/v1/hurried?ms=20000', timeout('50m'));
   expect(await longer.text()).toContain(sentence);
 });

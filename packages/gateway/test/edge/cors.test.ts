@@ -13,8 +13,8 @@ const exposed =
 
 describe('a page of another origin', () => {
   it('is told nothing where none may call', async () => {
-    const { ask } = await startEdge();
-    expect(said(await ask('/v1/list', { headers: { origin: page } }))).toEqual({});
+    const { ask: send } = await startEdge();
+    expect(said(await send('/v1/list', { headers: { origin: page } }))).toEqual({});
   });
 
   it.each([
@@ -23,8 +23,8 @@ describe('a page of another origin', () => {
     ['/trpc/list', 'GET, POST, HEAD, OPTIONS'],
     ['/page', 'GET, HEAD, OPTIONS'],
   ])('asks first, without a credential, what it may do at %s', async (target, methods) => {
-    const { ask } = await withCors();
-    const preflight = await ask(target, {
+    const { ask: request } = await withCors();
+    const preflight = await request(target, {
       method: 'OPTIONS',
       headers: { authorization: '', origin: page, 'access-control-request-method': 'POST' },
     });
@@ -40,10 +40,10 @@ describe('a page of another origin', () => {
   });
 
   it.each(['/v1/nowhere', '/nowhere'])('may ask at %s, and read that there is nothing', async (target) => {
-    const { ask } = await withCors();
+    const { ask: call } = await withCors();
     const headers = { authorization: '', origin: page };
     const asking = { ...headers, 'access-control-request-method': 'PUT' };
-    const preflight = await ask(target, { method: 'OPTIONS', headers: asking });
+    const preflight = await call(target, { method: 'OPTIONS', headers: asking });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('allow')).toBeNull();
     expect(said(preflight)).toMatchObject({
@@ -51,12 +51,12 @@ describe('a page of another origin', () => {
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
       vary: 'Origin',
     });
-    const put = await ask(target, { method: 'PUT', headers: { origin: page } });
+    const put = await call(target, { method: 'PUT', headers: { origin: page } });
     expect([put.status, put.headers.get('access-control-allow-origin')]).toEqual([404, page]);
 
-    expect((await ask(target, { method: 'OPTIONS', headers })).status).toBe(404);
+    expect((await call(target, { method: 'OPTIONS', headers })).status).toBe(404);
     const stranger = { ...asking, origin: 'https://evil.example' };
-    expect((await ask(target, { method: 'OPTIONS', headers: stranger })).status).toBe(404);
+    expect((await call(target, { method: 'OPTIONS', headers: stranger })).status).toBe(404);
   });
 
   it.each<[what: string, target: string, init: Asking, status: number, options?: EdgeOptions]>([
@@ -68,7 +68,7 @@ describe('a page of another origin', () => {
     ['401', '/v1/list', { headers: { authorization: '' } }, 401],
     ['401 over tRPC', '/trpc/list', { headers: { authorization: '' } }, 401],
     ['404', '/v1/nowhere', {}, 404],
-    ['404 beside both faces', '/nowhere', {}, 404],
+    ['404 beside both protocolClients', '/nowhere', {}, 404],
     ['404 over tRPC', '/trpc/nowhere', {}, 404],
     ['405', '/v1/list', { method: 'DELETE' }, 405],
     [
@@ -86,16 +86,16 @@ describe('a page of another origin', () => {
     ['a stream of lines', '/trpc/list?batch=1', { headers: { 'trpc-accept': 'application/jsonl' } }, 200],
     ['bytes', '/v1/drip', {}, 200],
   ])('may read %s', async (_what, target, init, status, options = {}) => {
-    const { ask } = await withCors({}, { maxBodyBytes: 3, ...options });
-    if (status === 429) await ask(target);
-    const answer = await ask(target, { ...init, headers: { origin: page, ...init.headers } });
-    expect(answer.status).toBe(status);
-    expect(said(answer)).toEqual({
+    const { ask: send } = await withCors({}, { maxBodyBytes: 3, ...options });
+    if (status === 429) await send(target);
+    const response = await send(target, { ...init, headers: { origin: page, ...init.headers } });
+    expect(response.status).toBe(status);
+    expect(said(response)).toEqual({
       'access-control-allow-origin': page,
       'access-control-expose-headers': exposed,
       vary: expect.stringMatching(/(^|, )Origin$/),
     });
-    await answer.body?.cancel();
+    await response.body?.cancel();
   });
 
   it.each([
@@ -105,26 +105,26 @@ describe('a page of another origin', () => {
     'null',
     `${page}.evil`,
   ])('may not read where its origin is %s', async (origin) => {
-    const { ask } = await withCors({ credentials: true });
-    expect(said(await ask('/v1/list', { headers: { origin } }))).toEqual({ vary: 'Origin' });
-    expect(said(await ask('/v1/list', { method: 'OPTIONS', headers: { origin } }))).toEqual({
+    const { ask: send } = await withCors({ credentials: true });
+    expect(said(await send('/v1/list', { headers: { origin } }))).toEqual({ vary: 'Origin' });
+    expect(said(await send('/v1/list', { method: 'OPTIONS', headers: { origin } }))).toEqual({
       vary: 'Origin',
     });
   });
 
   it('is not the only one: what is said without an origin varies with it too', async () => {
-    const { ask } = await withCors();
-    expect(said(await ask('/v1/list'))).toEqual({ vary: 'Origin' });
+    const { ask: send } = await withCors();
+    expect(said(await send('/v1/list'))).toEqual({ vary: 'Origin' });
   });
 
   it('may send cookies only where that is said, and keep a preflight for as long as is said', async () => {
-    const { ask } = await withCors({ credentials: true, maxAgeSeconds: 60 });
+    const { ask: send } = await withCors({ credentials: true, maxAgeSeconds: 60 });
     const headers = { origin: 'http://localhost:5173' };
-    expect(said(await ask('/v1/list', { headers }))).toMatchObject({
+    expect(said(await send('/v1/list', { headers }))).toMatchObject({
       'access-control-allow-origin': 'http://localhost:5173',
       'access-control-allow-credentials': 'true',
     });
-    expect(said(await ask('/v1/list', { method: 'OPTIONS', headers }))).toMatchObject({
+    expect(said(await send('/v1/list', { method: 'OPTIONS', headers }))).toMatchObject({
       'access-control-allow-credentials': 'true',
       'access-control-max-age': '60',
     });

@@ -14,20 +14,20 @@ describe.each([
   it.each(['/v1/list', '/v1/ticks', '/trpc/list', '/trpc/list,list?batch=1', '/trpc/%6cist'])(
     'may take as long as a call, and counts as one meanwhile: %s',
     async (target) => {
-      const { ask, exchanges, gateway } = await startEdge({ callTimeoutMs: 150, ...options });
-      const asked = ask(target);
+      const { ask: send, records, gateway } = await startEdge({ callTimeoutMs: 150, ...options });
+      const asked = send(target);
       await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1));
       expect((await asked).status).toBe(504);
       expect(gateway.callsInFlight()).toBe(0);
-      expect(exchanges).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
+      expect(records).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
     },
   );
 
   it('is refused early where as many calls run as may', async () => {
-    const { ask } = await startEdge({ callTimeoutMs: 300, maxInFlight: 1, ...options });
-    const asked = ask('/v1/list');
+    const { ask: request } = await startEdge({ callTimeoutMs: 300, maxInFlight: 1, ...options });
+    const asked = request('/v1/list');
     await sleep(50);
-    const refused = await ask('/v1/list');
+    const refused = await request('/v1/list');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
     expect((await asked).status).toBe(504);
   });
@@ -37,17 +37,17 @@ it.each(['/v1/slow?ms=280', '/trpc/slow?input={"ms":280}', '/trpc/sl%6fw?input={
   'createContext and the call have one deadline together: %s is 504',
   async (target) => {
     const createContext = () => sleep(280, {});
-    const { ask } = await startEdge({ callTimeoutMs: 400, createContext });
-    expect((await ask(target)).status).toBe(504);
+    const { ask: call } = await startEdge({ callTimeoutMs: 400, createContext });
+    expect((await call(target)).status).toBe(504);
   },
 );
 
 it('no credential is looked up that could not be waited for', async () => {
-  const { ask, lookedUp, seen } = await startEdge({ maxInFlight: 1 });
-  const asked = ask('/v1/slow?ms=300');
+  const { ask: send, lookedUp, seen } = await startEdge({ maxInFlight: 1 });
+  const asked = send('/v1/slow?ms=300');
   await vi.waitFor(() => expect(seen.begun).toBe(1));
-  expect((await ask('/v1/list')).status).toBe(503);
-  expect((await ask('/trpc/list')).status).toBe(503);
+  expect((await send('/v1/list')).status).toBe(503);
+  expect((await send('/trpc/list')).status).toBe(503);
   expect(lookedUp).toHaveLength(1);
   expect((await asked).status).toBe(200);
 });
@@ -59,69 +59,73 @@ it('a WebSocket is not let in by who does not decide', async () => {
 
 describe('a line that takes too long', () => {
   it('is told of as the limit that was met', async () => {
-    const { ask, exchanges } = await startEdge({ callTimeoutMs: 100 });
+    const { ask: send, records: requestRecords } = await startEdge({ callTimeoutMs: 100 });
     const target = '/trpc/list,slow?batch=1&input={"1":{"ms":5000}}';
-    await (await ask(target, lines)).text();
-    await vi.waitFor(() => expect(exchanges).toMatchObject([{ status: 200, limit: 'call-timeout' }]));
+    await (await send(target, lines)).text();
+    await vi.waitFor(() => expect(requestRecords).toMatchObject([{ status: 200, limit: 'call-timeout' }]));
   });
 
   it('is the 504 of its call, where its procedure does not look at its signal', async () => {
-    const { ask, exchanges, gateway } = await startEdge({ callTimeoutMs: 300 });
+    const { ask: send, records, gateway } = await startEdge({ callTimeoutMs: 300 });
     const begun = performance.now();
-    const answer = await ask(slowLine, lines);
+    const response = await send(slowLine, lines);
     expect(gateway.callsInFlight()).toBe(1);
-    expect(await answer.text()).toContain('"httpStatus":504');
+    expect(await response.text()).toContain('"httpStatus":504');
     expect(performance.now() - begun).toBeLessThan(1000);
     expect(gateway.callsInFlight()).toBe(0);
-    await vi.waitFor(() => expect(exchanges).toMatchObject([{ limit: 'call-timeout' }]));
+    await vi.waitFor(() => expect(records).toMatchObject([{ limit: 'call-timeout' }]));
   });
 
   it('does not end the stream where its error came in time', async () => {
-    const { ask, seen } = await startEdge({ callTimeoutMs: 100 });
-    const answer = await ask('/trpc/slow,count?batch=1&input={"0":{"ms":5000},"1":{"ms":1500}}', lines);
-    const text = await answer.text();
+    const { ask: send, seen } = await startEdge({ callTimeoutMs: 100 });
+    const received = await send('/trpc/slow,count?batch=1&input={"0":{"ms":5000},"1":{"ms":1500}}', lines);
+    const text = await received.text();
     expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
     expect(text).toContain('"error"');
     expect(text).toContain('[[1450]]');
   });
 
   it('counts as a call in flight', async () => {
-    const { ask } = await startEdge({ maxInFlight: 2 });
-    const answer = await ask(slowLine, lines);
-    expect((await ask('/v1/slow?ms=1')).status).toBe(200);
-    expect((await ask('/trpc/list,list?batch=1', lines)).status).toBe(503);
-    await answer.body?.cancel();
+    const { ask: send } = await startEdge({ maxInFlight: 2 });
+    const response = await send(slowLine, lines);
+    expect((await send('/v1/slow?ms=1')).status).toBe(200);
+    expect((await send('/trpc/list,list?batch=1', lines)).status).toBe(503);
+    await response.body?.cancel();
   });
 });
 
 it('a stream that is given after its 504 is ended', async () => {
-  const { ask, seen } = await startEdge({ callTimeoutMs: 100 });
-  expect((await ask('/v1/late-drip?ms=300')).status).toBe(504);
+  const { ask: send, seen } = await startEdge({ callTimeoutMs: 100 });
+  expect((await send('/v1/late-drip?ms=300')).status).toBe(504);
   await vi.waitFor(() => expect(seen.discarded).toBe(1));
 });
 
 it.each(['/v1/late-ticks?ms=300', '/trpc/lateTicks?input={"ms":300}'])(
   'a subscription counts until it begins: %s',
   async (target) => {
-    const { ask, gateway } = await startEdge();
-    const asked = ask(target, { headers: { accept: 'text/event-stream' } });
+    const { ask: send, gateway } = await startEdge();
+    const asked = send(target, { headers: { accept: 'text/event-stream' } });
     await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1));
-    const answer = await asked;
+    const response = await asked;
     await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(0));
-    await answer.body?.cancel();
+    await response.body?.cancel();
   },
 );
 
 it('is told of once, whatever the calls make of their signals after it', async () => {
   const told: string[] = [];
-  const { ask, exchanges, seen } = await startEdge({
+  const {
+    ask: send,
+    records,
+    seen,
+  } = await startEdge({
     callTimeoutMs: 100,
     rpc: { onError: ({ error }) => void told.push(error.code) },
   });
-  const answer = await ask('/trpc/slow,slow?batch=1&input={"0":{"ms":5000},"1":{"ms":5000}}');
-  expect(answer.status).toBe(504);
+  const response = await send('/trpc/slow,slow?batch=1&input={"0":{"ms":5000},"1":{"ms":5000}}');
+  expect(response.status).toBe(504);
   await vi.waitFor(() => expect(seen.aborted).toHaveLength(2));
   await sleep(20);
   expect(told).toEqual(['GATEWAY_TIMEOUT', 'GATEWAY_TIMEOUT']);
-  expect(exchanges).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
+  expect(records).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
 });

@@ -6,8 +6,8 @@ import { bearer } from '@petstore/gateway';
 const limited = (attempts: number, windowSeconds = 60) =>
   startEdge({ failedAttempts: { attempts, windowSeconds }, trustProxy: ['127.0.0.1'] });
 
-const attempt = ({ ask }: Edge, token: string, address = '203.0.113.1', target = '/v1/list') =>
-  ask(target, { headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address } });
+const attempt = ({ ask: send }: Edge, token: string, address = '203.0.113.1', target = '/v1/list') =>
+  send(target, { headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address } });
 
 describe('failed attempts to authenticate', () => {
   it('are answered 401 however many come, unless a limit is asked for', async () => {
@@ -15,7 +15,7 @@ describe('failed attempts to authenticate', () => {
     for (let at = 0; at < 50; at += 1) expect((await attempt(edge, 'bad')).status).toBe(401);
   });
 
-  it('are answered 429 with Retry-After past the limit of their address, on both faces', async () => {
+  it('are answered 429 with Retry-After past the limit of their address, on both protocolClients', async () => {
     const edge = await limited(2);
     expect((await attempt(edge, 'bad-1')).status).toBe(401);
     expect((await attempt(edge, 'bad-2', '203.0.113.1', '/trpc/list')).status).toBe(401);
@@ -36,7 +36,7 @@ describe('failed attempts to authenticate', () => {
       (await edge.dial('/trpc', { authorization: 'Bearer x', 'x-forwarded-for': '203.0.113.1' })).status,
     ).toBe(429);
     expect((await attempt(edge, 'bad-5', '203.0.113.9')).status).toBe(401);
-    expect(edge.exchanges.filter(({ limit }) => limit === 'failed-attempts')).toHaveLength(3);
+    expect(edge.records.filter(({ limit }) => limit === 'failed-attempts')).toHaveLength(3);
   });
 
   it('never bar a good key of the same address, be it asked for the first time', async () => {

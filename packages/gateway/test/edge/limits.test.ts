@@ -13,24 +13,24 @@ describe('the parameters of a query', () => {
   const tags = (count: number) => Array(count).fill('tag=x').join('&');
 
   it('may be 1000 where nothing is said', async () => {
-    const { ask } = await startEdge();
-    expect(await (await ask(`/v1/list?${tags(1000)}`)).json()).toBe(1000);
-    expect((await ask(`/v1/list?${tags(1001)}`)).status).toBe(400);
+    const { ask: send } = await startEdge();
+    expect(await (await send(`/v1/list?${tags(1000)}`)).json()).toBe(1000);
+    expect((await send(`/v1/list?${tags(1001)}`)).status).toBe(400);
   });
 
-  it('are limited on both faces, in words that name the limit', async () => {
-    const { ask, exchanges } = await startEdge({ maxQueryParameters: 3 });
-    expect(await (await ask(`/v1/list?${tags(3)}`)).json()).toBe(3);
+  it('are limited on both protocols, in words that name the limit', async () => {
+    const { ask: request, records } = await startEdge({ maxQueryParameters: 3 });
+    expect(await (await request(`/v1/list?${tags(3)}`)).json()).toBe(3);
     const message = 'The query has more than 3 parameters.';
-    expect(await error(await ask(`/v1/list?${tags(4)}`))).toEqual([
+    expect(await error(await request(`/v1/list?${tags(4)}`))).toEqual([
       400,
       { code: 'BAD_REQUEST', message, status: 400 },
     ]);
-    expect(await error(await ask(`/trpc/list?${tags(4)}`))).toMatchObject([
+    expect(await error(await request(`/trpc/list?${tags(4)}`))).toMatchObject([
       400,
       { error: { message, data: { code: 'BAD_REQUEST' } } },
     ]);
-    expect(exchanges.map(({ limit }) => limit)).toEqual([undefined, 'query-parameters', 'query-parameters']);
+    expect(records.map(({ limit }) => limit)).toEqual([undefined, 'query-parameters', 'query-parameters']);
   });
 });
 
@@ -38,7 +38,7 @@ describe('the parameters of a form', () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
   it('are limited as those of a query, in words that say where they are too many', async () => {
-    const { post, exchanges } = await startEdge({ maxQueryParameters: 3 });
+    const { post, records: requestRecords } = await startEdge({ maxQueryParameters: 3 });
     expect(await (await post('/v1/form', 'tag=x&tag=y&tag=', form)).json()).toBe(3);
     // None of them needs to be known, nor to have a name.
     expect(await error(await post('/v1/form', 'tag=x&&&', form))).toEqual([
@@ -46,35 +46,35 @@ describe('the parameters of a form', () => {
       { code: 'BAD_REQUEST', message: 'The form has more than 3 parameters.', status: 400 },
     ]);
     expect((await post('/v1/form', { tag: ['a&b&c', '&', '', ''] })).status).toBe(200);
-    expect(exchanges.map(({ limit }) => limit)).toEqual([undefined, 'query-parameters', undefined]);
+    expect(requestRecords.map(({ limit }) => limit)).toEqual([undefined, 'query-parameters', undefined]);
   });
 });
 
 describe('the size of a batch', () => {
   it('may be 100 where nothing is said', async () => {
-    const { ask, exchanges } = await startEdge();
-    expect((await ask(batch('list', 100))).status).toBe(200);
-    expect(await error(await ask(batch('list', 101)))).toMatchObject([
+    const { ask: send, records } = await startEdge();
+    expect((await send(batch('list', 100))).status).toBe(200);
+    expect(await error(await send(batch('list', 101)))).toMatchObject([
       400,
       { error: { message: 'Batch call exceeds maximum size' } },
     ]);
-    expect(exchanges.map(({ limit }) => limit)).toEqual([undefined, 'batch-size']);
+    expect(records.map(({ limit }) => limit)).toEqual([undefined, 'batch-size']);
   });
 
   it('is never more than may run at once', async () => {
-    const { ask } = await startEdge({ maxInFlight: 2, rpc: { maxBatchSize: 5 } });
-    expect((await ask(batch('list', 2))).status).toBe(200);
-    expect((await ask(batch('list', 3))).status).toBe(400);
+    const { ask: send } = await startEdge({ maxInFlight: 2, rpc: { maxBatchSize: 5 } });
+    expect((await send(batch('list', 2))).status).toBe(200);
+    expect((await send(batch('list', 3))).status).toBe(400);
   });
 
   it('is seen however the batch is spelt', async () => {
-    const { ask } = await startEdge({
+    const { ask: send } = await startEdge({
       rpc: { maxBatchSize: 2 },
       rateLimit: { requests: 5, windowSeconds: 60 },
     });
-    const answer = await ask('/trpc/list%2Clist?b%61tch=1');
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('ratelimit')).toContain('r=3;');
+    const response = await send('/trpc/list%2Clist?b%61tch=1');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('ratelimit')).toContain('r=3;');
   });
 });
 
@@ -86,20 +86,20 @@ describe('the depth of an input', () => {
     ['a tRPC batch', '/trpc/write?batch=1', (depth: number) => `{"0":{"value":${nested(depth - 1)}}}`],
   ] as const;
 
-  it.each(bodies)('over %s may be 100', async (_face, target, body) => {
-    const { post, exchanges } = await startEdge();
+  it.each(bodies)('over %s may be 100', async (_protocol, target, body) => {
+    const { post, records } = await startEdge();
     expect((await post(target, body(100))).status).toBe(200);
     for (const depth of [101, 50_000]) {
       const refused = await post(target, body(depth));
       expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(message)]);
     }
-    expect(exchanges.map(({ limit }) => limit)).toEqual([undefined, 'json-depth', 'json-depth']);
+    expect(records.map(({ limit }) => limit)).toEqual([undefined, 'json-depth', 'json-depth']);
   });
 
   it('is looked at in queries too', async () => {
-    const { ask } = await startEdge({ maxJsonDepth: 5 });
-    expect(await (await ask(`/trpc/list?input=${nested(6)}`)).text()).toContain('deeper than 5 levels');
-    expect(await (await ask(`/trpc/list?input=${nested(5)}`)).text()).not.toContain('deeper');
+    const { ask: send } = await startEdge({ maxJsonDepth: 5 });
+    expect(await (await send(`/trpc/list?input=${nested(6)}`)).text()).toContain('deeper than 5 levels');
+    expect(await (await send(`/trpc/list?input=${nested(5)}`)).text()).not.toContain('deeper');
   });
 
   it('is looked at in the messages of a WebSocket, each of which is answered', async () => {
@@ -128,22 +128,22 @@ describe('the depth of an input', () => {
 });
 
 describe('calls in flight', () => {
-  it('are refused early with 503 and Retry-After, on every face, where as many run as may', async () => {
-    const { ask, dial, exchanges, gateway, seen } = await startEdge({ maxInFlight: 2 });
+  it('are refused early with 503 and Retry-After, on every protocol, where as many run as may', async () => {
+    const { ask: send, dial, records, gateway, seen } = await startEdge({ maxInFlight: 2 });
     const { call } = await dial();
-    const running = [ask('/v1/slow?ms=300'), ask('/trpc/slow?input={"ms":300}')];
+    const running = [send('/v1/slow?ms=300'), send('/trpc/slow?input={"ms":300}')];
     await until(() => expect(seen.begun).toBe(2));
     expect(gateway.callsInFlight()).toBe(2);
 
     const begun = performance.now();
     const message = 'The server runs 2 calls at once, and no more. Try again later.';
-    const rest = await ask('/v1/list');
+    const rest = await send('/v1/list');
     expect(rest.headers.get('retry-after')).toBe('1');
     expect(await error(rest)).toEqual([503, { code: 'SERVICE_UNAVAILABLE', message, status: 503 }]);
-    const rpc = await ask('/trpc/list');
+    const rpc = await send('/trpc/list');
     expect(rpc.headers.get('retry-after')).toBe('1');
     expect(await error(rpc)).toMatchObject([503, { error: { message, data: { httpStatus: 503 } } }]);
-    expect((await ask('/v1/ticks')).status).toBe(503);
+    expect((await send('/v1/ticks')).status).toBe(503);
     expect(await call({ id: 1, method: 'query', params: { path: 'list' } })).toMatchObject({
       id: 1,
       error: { message },
@@ -153,32 +153,32 @@ describe('calls in flight', () => {
 
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
     expect(gateway.callsInFlight()).toBe(0);
-    expect((await ask('/v1/list')).status).toBe(200);
-    expect(exchanges.filter(({ limit }) => limit === 'in-flight')).toHaveLength(5);
-    expect(exchanges.every((exchange) => exchange.error === undefined)).toBe(true);
+    expect((await send('/v1/list')).status).toBe(200);
+    expect(records.filter(({ limit }) => limit === 'in-flight')).toHaveLength(5);
+    expect(records.every((record) => record.error === undefined)).toBe(true);
   });
 
   it('count each call of a batch', async () => {
-    const { ask, seen } = await startEdge({ maxInFlight: 4 });
-    const running = ask('/trpc/slow,slow,slow?batch=1&input={"0":{"ms":200},"1":{"ms":200},"2":{"ms":200}}');
+    const { ask: send, seen } = await startEdge({ maxInFlight: 4 });
+    const running = send('/trpc/slow,slow,slow?batch=1&input={"0":{"ms":200},"1":{"ms":200},"2":{"ms":200}}');
     await until(() => expect(seen.begun).toBe(3));
-    expect((await ask(batch('list', 2))).status).toBe(503);
-    expect((await ask(batch('list', 1))).status).toBe(200);
+    expect((await send(batch('list', 2))).status).toBe(503);
+    expect((await send(batch('list', 1))).status).toBe(200);
     expect((await running).status).toBe(200);
   });
 
   it('do not count streams and subscriptions that have begun', async () => {
-    const { ask } = await startEdge({ maxInFlight: 1 });
-    const streams = [await ask('/v1/drip'), await ask('/v1/ticks'), await ask('/trpc/ticks')];
-    expect((await ask('/v1/list')).status).toBe(200);
+    const { ask: send } = await startEdge({ maxInFlight: 1 });
+    const streams = [await send('/v1/drip'), await send('/v1/ticks'), await send('/trpc/ticks')];
+    expect((await send('/v1/list')).status).toBe(200);
     expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
     for (const stream of streams) await stream.body?.cancel();
   });
 
   it('count no more once their client has gone', async () => {
-    const { ask, gateway, seen } = await startEdge({ maxInFlight: 1 });
+    const { ask: send, gateway, seen } = await startEdge({ maxInFlight: 1 });
     const leaving = new AbortController();
-    const left = ask('/v1/slow?ms=5000', { signal: leaving.signal });
+    const left = send('/v1/slow?ms=5000', { signal: leaving.signal });
     await until(() => expect(seen.begun).toBe(1));
     leaving.abort();
     await expect(left).rejects.toThrow(/abort/i);
@@ -201,19 +201,19 @@ describe('a call that takes too long', () => {
         }),
       },
     ],
-  ])('is answered 504 over %s, and its signal aborts', async (_face, target, body) => {
-    const { ask, exchanges, gateway, seen } = await startEdge({ callTimeoutMs: 100 });
+  ])('is answered 504 over %s, and its signal aborts', async (_protocol, target, body) => {
+    const { ask: send, records, gateway, seen } = await startEdge({ callTimeoutMs: 100 });
     const begun = performance.now();
-    expect(await error(await ask(target))).toEqual([504, body]);
+    expect(await error(await send(target))).toEqual([504, body]);
     expect(performance.now() - begun).toBeLessThan(1000);
     expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
     expect(gateway.callsInFlight()).toBe(0);
-    expect(exchanges).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
+    expect(records).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
   });
 
   it('is answered though it does not look at its signal', async () => {
-    const { ask } = await startEdge({ callTimeoutMs: 100 });
-    expect((await ask('/v1/stubborn?ms=600')).status).toBe(504);
+    const { ask: send } = await startEdge({ callTimeoutMs: 100 });
+    expect((await send('/v1/stubborn?ms=600')).status).toBe(504);
   });
 
   it('is answered on a WebSocket too', async () => {
@@ -226,38 +226,38 @@ describe('a call that takes too long', () => {
   });
 
   it('fails alone in a batch', async () => {
-    const { ask } = await startEdge({ callTimeoutMs: 100 });
-    const answer = await ask('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}');
-    expect(await error(answer)).toMatchObject([
+    const { ask: send } = await startEdge({ callTimeoutMs: 100 });
+    const response = await send('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}');
+    expect(await error(response)).toMatchObject([
       207,
       [{ result: { data: 0 } }, { error: { data: { httpStatus: 504 } } }],
     ]);
   });
 
   it('is aborted in a stream of lines, which goes on', async () => {
-    const { ask, seen } = await startEdge({ callTimeoutMs: 100 });
-    const answer = await ask('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}', {
+    const { ask: send, seen } = await startEdge({ callTimeoutMs: 100 });
+    const response = await send('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}', {
       headers: { 'trpc-accept': 'application/jsonl' },
     });
-    expect(await answer.text()).toContain('"error"');
+    expect(await response.text()).toContain('"error"');
     expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
   });
 
   it('has each its own deadline', async () => {
-    const { ask } = await startEdge({ callTimeoutMs: 300 });
-    const first = ask('/v1/slow?ms=5000');
+    const { ask: send } = await startEdge({ callTimeoutMs: 300 });
+    const first = send('/v1/slow?ms=5000');
     await sleep(150);
     const begun = performance.now();
-    const second = await ask('/v1/slow?ms=5000');
+    const second = await send('/v1/slow?ms=5000');
     expect(second.status).toBe(504);
     expect(performance.now() - begun).toBeGreaterThan(250);
     expect((await first).status).toBe(504);
   });
 
   it('is no stream and no subscription: they take as long as they like', async () => {
-    const { ask, server } = await startEdge({ callTimeoutMs: 100 });
-    expect(await (await ask('/v1/drip')).text()).toBe('.....');
-    const events = await (await ask('/v1/ticks')).text();
+    const { ask: send, server } = await startEdge({ callTimeoutMs: 100 });
+    expect(await (await send('/v1/drip')).text()).toBe('.....');
+    const events = await (await send('/v1/ticks')).text();
     expect(events).toContain('data: 5\n');
     expect(events).toContain('event: end');
 
@@ -290,10 +290,10 @@ describe('a call that takes too long', () => {
 
 describe('Retry-After', () => {
   const asked = async (target: string, headers: Record<string, string> = {}) => {
-    const { ask } = await startEdge({ rateLimit: { requests: 5, windowSeconds: 60 } });
-    const answer = await ask(target, { headers });
-    await answer.text();
-    return [answer.status, answer.headers.get('retry-after')];
+    const { ask: send } = await startEdge({ rateLimit: { requests: 5, windowSeconds: 60 } });
+    const response = await send(target, { headers });
+    await response.text();
+    return [response.status, response.headers.get('retry-after')];
   };
 
   it.each([
@@ -313,15 +313,15 @@ describe('Retry-After', () => {
   );
 
   it('comes with a 503 of authentication over tRPC', async () => {
-    const { ask } = await startEdge({
+    const { ask: send } = await startEdge({
       authentication: bearer({
         verify() {
           throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The keys cannot be read.' });
         },
       }),
     });
-    const answers = [await ask('/v1/list'), await ask('/trpc/list')];
-    expect(answers.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+    const responses = [await send('/v1/list'), await send('/trpc/list')];
+    expect(responses.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
       [503, '1'],
       [503, '1'],
     ]);

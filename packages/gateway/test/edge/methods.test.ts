@@ -43,11 +43,11 @@ describe('a method is one of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS, wr
     ['TRACE', '/page', 'GET, HEAD, OPTIONS'],
     ['TRACE', '/openapi.json', 'GET, HEAD, OPTIONS'],
   ])('%s %s is answered 405 with Allow: %s, as JSON, and runs nothing', async (method, target, allow) => {
-    const { exchanges, seen, server } = await startEdge();
-    const answer = await send(server.port, method, target, { authorization: key, ...json });
-    expect(answer).toMatchObject({ status: 405, allow, contentType: 'application/json' });
-    expect(JSON.stringify(answer.body)).toContain('METHOD_NOT_SUPPORTED');
-    expect(exchanges).toMatchObject([{ status: 405, method, error: undefined, bytesIn: expect.any(Number) }]);
+    const { records, seen, server } = await startEdge();
+    const response = await send(server.port, method, target, { authorization: key, ...json });
+    expect(response).toMatchObject({ status: 405, allow, contentType: 'application/json' });
+    expect(JSON.stringify(response.body)).toContain('METHOD_NOT_SUPPORTED');
+    expect(records).toMatchObject([{ status: 405, method, error: undefined, bytesIn: expect.any(Number) }]);
     expect(seen.written).toBe(0);
   });
 

@@ -14,27 +14,27 @@ const batchOf = (procedure: string, sizes: readonly number[]) =>
   )}`;
 
 /** The statuses of a batch's answers. */
-const statuses = (answers: unknown) =>
-  (answers as { error?: { data: { httpStatus: number } } }[]).map(
+const statuses = (responses: unknown) =>
+  (responses as { error?: { data: { httpStatus: number } } }[]).map(
     ({ error }) => error?.data.httpStatus ?? 200,
   );
 
 describe('maxResponseBytes', () => {
   it('is 16 MiB by default: GET answers 200 up to it and 413 beyond', async () => {
-    const { ask } = await startEdge();
-    expect((await (await ask('/v1/large?bytes=16777216')).arrayBuffer()).byteLength).toBe(16_777_216);
-    expect((await ask('/v1/large?bytes=16777217')).status).toBe(413);
+    const { ask: send } = await startEdge();
+    expect((await (await send('/v1/large?bytes=16777216')).arrayBuffer()).byteLength).toBe(16_777_216);
+    expect((await send('/v1/large?bytes=16777217')).status).toBe(413);
   });
 
   it('REST answers 413 with a sentence that names the limit and what to do', async () => {
-    const { ask, exchanges } = await startEdge({ maxResponseBytes: 1000 });
-    expect((await ask('/v1/large?bytes=1000')).status).toBe(200);
-    const answer = await ask('/v1/large?bytes=1001');
-    expect([answer.status, await answer.json()]).toEqual([
+    const { ask: request, records } = await startEdge({ maxResponseBytes: 1000 });
+    expect((await request('/v1/large?bytes=1000')).status).toBe(200);
+    const response = await request('/v1/large?bytes=1001');
+    expect([response.status, await response.json()]).toEqual([
       413,
       { code: 'PAYLOAD_TOO_LARGE', message: tooLarge, status: 413 },
     ]);
-    expect(exchanges).toMatchObject([
+    expect(records).toMatchObject([
       { status: 200, limit: undefined },
       { status: 413, limit: 'response-bytes', error: undefined, operation: 'large' },
     ]);
@@ -42,13 +42,16 @@ describe('maxResponseBytes', () => {
 
   it.each(['/trpc/large', '/trpc/l%61rge'])('GET %s answers 413 with its path', async (target) => {
     const onError = vi.fn();
-    const { ask, exchanges } = await startEdge({ maxResponseBytes: 1000, rpc: { onError } });
-    const answer = await ask(`${target}?input={"bytes":1001}`);
-    expect([answer.status, await answer.json()]).toMatchObject([
+    const { ask: send, records: requestRecords } = await startEdge({
+      maxResponseBytes: 1000,
+      rpc: { onError },
+    });
+    const received = await send(`${target}?input={"bytes":1001}`);
+    expect([received.status, await received.json()]).toMatchObject([
       413,
       { error: { message: tooLarge, data: { code: 'PAYLOAD_TOO_LARGE', path: 'large' } } },
     ]);
-    expect(exchanges).toMatchObject([{ status: 413, limit: 'response-bytes', error: undefined }]);
+    expect(requestRecords).toMatchObject([{ status: 413, limit: 'response-bytes', error: undefined }]);
     expect(onError).toHaveBeenCalledTimes(1);
   });
 
@@ -62,57 +65,57 @@ describe('maxResponseBytes', () => {
   it.each(['late', 'l%61te'])(
     'counts the answers of a batch of %s together: those behind the first that does not fit are 413 and not written',
     async (procedure) => {
-      const { ask, exchanges, seen } = await startEdge({ maxResponseBytes: 1000 });
-      const answer = await ask(batchOf(procedure, [400, 400, 400, 2, 2, 2, 2]));
-      const answers = (await answer.json()) as unknown[];
-      expect(answer.status).toBe(207);
-      expect(statuses(answers)).toEqual([200, 200, 413, 413, 413, 413, 413]);
-      expect(answers[3]).toMatchObject({ error: { message: batchTooLarge, data: { path: 'late' } } });
-      expect(exchanges).toMatchObject([{ status: 207, limit: 'response-bytes', error: undefined }]);
+      const { ask: send, records, seen } = await startEdge({ maxResponseBytes: 1000 });
+      const response = await send(batchOf(procedure, [400, 400, 400, 2, 2, 2, 2]));
+      const responses = (await response.json()) as unknown[];
+      expect(response.status).toBe(207);
+      expect(statuses(responses)).toEqual([200, 200, 413, 413, 413, 413, 413]);
+      expect(responses[3]).toMatchObject({ error: { message: batchTooLarge, data: { path: 'late' } } });
+      expect(records).toMatchObject([{ status: 207, limit: 'response-bytes', error: undefined }]);
       expect(seen.serialized).toBe(3);
     },
   );
 
   it.each(['late', 'l%61te'])('a batch of %s whose first answer is too large is 413 in all', async (name) => {
-    const { ask } = await startEdge({ maxResponseBytes: 1000 });
-    const answer = await ask(batchOf(name, [2000, 2]));
-    expect([answer.status, statuses(await answer.json())]).toEqual([413, [413, 413]]);
+    const { ask: send } = await startEdge({ maxResponseBytes: 1000 });
+    const response = await send(batchOf(name, [2000, 2]));
+    expect([response.status, statuses(await response.json())]).toEqual([413, [413, 413]]);
   });
 
   it('limits each of the JSON lines, and not all together', async () => {
-    const { ask, exchanges } = await startEdge({ maxResponseBytes: 1000 });
-    const answer = await ask(batchOf('large', [900, 900, 2000, 900]), {
+    const { ask: send, records } = await startEdge({ maxResponseBytes: 1000 });
+    const response = await send(batchOf('large', [900, 900, 2000, 900]), {
       headers: { 'trpc-accept': 'application/jsonl' },
     });
-    const text = await answer.text();
-    expect(answer.status).toBe(200);
+    const text = await response.text();
+    expect(response.status).toBe(200);
     expect(text.match(/x{898}/g)).toHaveLength(3);
     expect(text).toContain(tooLarge);
     expect(text).not.toMatch(/x{899}/);
-    await vi.waitFor(() => expect(exchanges).toMatchObject([{ limit: 'response-bytes', error: undefined }]));
+    await vi.waitFor(() => expect(records).toMatchObject([{ limit: 'response-bytes', error: undefined }]));
   });
 
   it.each([
     ['/v1/large-ticks', 'event: error\ndata: {"code":"PAYLOAD_TOO_LARGE"'],
     ['/trpc/largeTicks', 'event: serialized-error\ndata: {'],
   ])('%s ends with an error at an event that is too large', async (target, last) => {
-    const { ask, exchanges } = await startEdge({ maxResponseBytes: 1000 });
-    const text = await (await ask(target)).text();
+    const { ask: send, records } = await startEdge({ maxResponseBytes: 1000 });
+    const text = await (await send(target)).text();
     expect(text).toContain('data: "small"\n');
     expect(text).toContain(last);
     expect(text).toContain(tooLarge);
     expect(text).not.toContain('xxx');
-    await vi.waitFor(() => expect(exchanges).toMatchObject([{ limit: 'response-bytes', error: undefined }]));
+    await vi.waitFor(() => expect(records).toMatchObject([{ limit: 'response-bytes', error: undefined }]));
   });
 
   it('an answer on a WebSocket that is too large is the error of its call', async () => {
-    const { dial, exchanges } = await startEdge({ maxResponseBytes: 1000 });
+    const { dial, records } = await startEdge({ maxResponseBytes: 1000 });
     const { call } = await dial();
     const large = (id: number, bytes: number) =>
       call({ id, method: 'query', params: { path: 'large', input: { bytes } } });
     expect(await large(1, 2000)).toMatchObject({ id: 1, error: { message: tooLarge } });
     expect(await large(2, 200)).toMatchObject({ id: 2, result: {} });
-    expect(exchanges.slice(1)).toMatchObject([{ status: 413, limit: 'response-bytes' }, { status: 200 }]);
+    expect(records.slice(1)).toMatchObject([{ status: 413, limit: 'response-bytes' }, { status: 200 }]);
   });
 
   it.each([
@@ -121,16 +124,16 @@ describe('maxResponseBytes', () => {
     ['/trpc/l%61te?input={"bytes":1000000000}', 413],
     [batchOf('late', [2, 1_000_000_000, 2]), 207],
   ])('what is longer than a string can be is 413 too, where no limit is set: %s', async (target, status) => {
-    const { ask, exchanges } = await startEdge({ maxResponseBytes: Infinity });
-    const answer = await ask(target);
-    expect(answer.status).toBe(status);
-    expect(await answer.text()).toContain('larger than 536870888 bytes');
-    expect(exchanges).toMatchObject([{ limit: 'response-bytes', error: undefined }]);
+    const { ask: send, records } = await startEdge({ maxResponseBytes: Infinity });
+    const response = await send(target);
+    expect(response.status).toBe(status);
+    expect(await response.text()).toContain('larger than 536870888 bytes');
+    expect(records).toMatchObject([{ limit: 'response-bytes', error: undefined }]);
   });
 
   it('does not limit bytes, nor pages beside the router', async () => {
-    const { ask } = await startEdge({ maxResponseBytes: 1 });
-    expect(await (await ask('/v1/drip')).text()).toBe('.....');
-    expect(await (await ask('/page')).text()).toBe('page');
+    const { ask: send } = await startEdge({ maxResponseBytes: 1 });
+    expect(await (await send('/v1/drip')).text()).toBe('.....');
+    expect(await (await send('/page')).text()).toBe('page');
   });
 });

@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bearer, createGateway, type Exchange, type Gateway, type GatewayOptions } from '@petstore/gateway';
+import {
+  bearer,
+  createGateway,
+  type RequestRecord,
+  type Gateway,
+  type GatewayOptions,
+} from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { onTestFinished } from 'vitest';
@@ -192,7 +198,7 @@ export interface Edge {
   readonly gateway: Gateway;
   readonly server: Server;
   readonly seen: Seen;
-  readonly exchanges: Exchange[];
+  readonly records: RequestRecord[];
   /** Tokens that were looked up. */
   readonly lookedUp: string[];
   /** Asks with the good key, unless the headers say otherwise. */
@@ -214,7 +220,7 @@ interface Dialled {
 /** A gateway with the options that a case is about, on the adapter of this run. */
 export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
   const seen: Seen = { begun: 0, aborted: [], discarded: 0, serialized: 0, written: 0 };
-  const exchanges: Exchange[] = [];
+  const records: RequestRecord[] = [];
   const lookedUp: string[] = [];
   const keys = new Map([
     ['good-key', { name: 'Ada' }],
@@ -231,7 +237,7 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
     createContext: () => ({}),
     document: { title: 'Edge', version: '0.0.0' },
     routes: { '/page': () => ({ status: 200, headers: [['content-type', 'text/plain']], body: 'page' }) },
-    onExchange: (exchange) => exchanges.push(exchange),
+    onResponse: (record) => records.push(record),
     ...options,
   });
   const server = await serve(gateway);
@@ -239,18 +245,18 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
     await server.close({ deadlineMs: 0 });
   });
 
-  const ask: Edge['ask'] = (target, init = {}) =>
+  const request: Edge['ask'] = (target, init = {}) =>
     server.fetch(`${server.origin}${target}`, { ...init, headers: { authorization: key, ...init.headers } });
 
   return {
     gateway,
     server,
     seen,
-    exchanges,
+    records,
     lookedUp,
-    ask,
+    ask: request,
     post: (target, body, headers) =>
-      ask(target, {
+      request(target, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),

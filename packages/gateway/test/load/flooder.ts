@@ -1,6 +1,6 @@
 /** Clients that flood a server, as a process: `startPinned(1, …)`. */
 import { connect, type Socket } from 'node:net';
-import { answerParent } from './pinned.ts';
+import { respondToParent } from './pinned.ts';
 import { createHead, getOne } from './requests.ts';
 
 /** Each connection sends `head` once and `block` again and again, as fast as the server takes it. It reads nothing. */
@@ -92,4 +92,4 @@ async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Fl
   return { bytesSent, closed };
 }
 
-answerParent((message) => flood(message as FlooderMessage));
+respondToParent((message) => flood(message as FlooderMessage));

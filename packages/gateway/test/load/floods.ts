@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { megabytes } from '../rpcClients/startWireProcess.ts';
+import { megabytes } from '../rpcClients/startRpcProcess.ts';
 import type { Flooded, FlooderMessage, FloodName } from './flooder.ts';
 import type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';
 import { startPinned } from './pinned.ts';
@@ -68,7 +68,7 @@ async function measure(server: UnderLoad, flooder: ReturnType<typeof startPinned
   const cpuBefore = await server.cpuMs();
   let peak = before;
   const watch = setInterval(() => void server.rss().then((rss) => (peak = Math.max(peak, rss))), 100);
-  const flooding = flooder.ask<Flooded>(message);
+  const flooding = flooder.call<Flooded>(message);
   const flooded = await visitHealth(server.port, flooding);
   const { bytesSent, closed } = await flooding;
   clearInterval(watch);
@@ -98,14 +98,14 @@ export async function visitHealth(port: number, until: Promise<unknown>) {
       socket.on('error', () => {});
     }
     socket.write(request);
-    const answered = new AbortController();
-    const { signal } = answered;
-    const isAnswered = await Promise.race([
+    const response = new AbortController();
+    const { signal } = response;
+    const hasResponse = await Promise.race([
       once(socket, 'data', { signal }).then(() => true),
       once(socket, 'close', { signal }).then(() => false),
     ]).catch(() => false);
-    answered.abort();
-    if (!isAnswered) unanswered += 1;
+    response.abort();
+    if (!hasResponse) unanswered += 1;
     worst = Math.max(worst, performance.now() - begun);
     await sleep(10);
   }

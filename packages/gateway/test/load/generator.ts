@@ -1,6 +1,6 @@
 /** The load generator as a process: `startPinned(1, …)`. */
 import { OpenLoop, type Load } from './openLoop.ts';
-import { answerParent } from './pinned.ts';
+import { respondToParent } from './pinned.ts';
 
 /** Opens connections, or makes a load on those that are open. */
 export type GeneratorMessage =
@@ -9,7 +9,7 @@ export type GeneratorMessage =
 
 let loop: OpenLoop | undefined;
 
-answerParent(async (received) => {
+respondToParent(async (received) => {
   const message = received as GeneratorMessage;
   if ('run' in message) {
     if (loop === undefined) throw new Error('No connections are open.');

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { megabytes } from '../rpcClients/startWireProcess.ts';
+import { megabytes } from '../rpcClients/startRpcProcess.ts';
 import type { Held, HolderMessage } from './holder.ts';
 import type { Measured } from './levels.ts';
 import type { LoadResult } from './openLoop.ts';
@@ -71,13 +71,13 @@ async function measure(
     without.push(await run());
     const before = await server.rss();
     const hold: HolderMessage = { hold: { port: server.port, connections: count } };
-    await holder.ask<object>(hold);
+    await holder.call<object>(hold);
     if (round === 0) {
       await sleep(1000);
       bytesEach = ((await server.rss()) - before) / count;
     }
     withThem.push(await run());
-    held.push(await holder.ask<Held>({ drop: true } satisfies HolderMessage));
+    held.push(await holder.call<Held>({ drop: true } satisfies HolderMessage));
     await sleep(1000);
   }
 

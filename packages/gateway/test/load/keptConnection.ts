@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** What an answer was. */
-export interface Answered {
+export interface ResponseOrError {
   readonly status: number;
   readonly bytes: number;
 }
@@ -11,7 +11,7 @@ const headEnd = Buffer.from('\r\n\r\n');
 const lengthHeader = /\r\ncontent-length: (\d+)/i;
 
 /** The end of a whole answer, or `undefined` where more of it has to come. */
-function wholeAnswer(bytes: Buffer): Answered | undefined {
+function wholeResponse(bytes: Buffer): ResponseOrError | undefined {
   const bodyStart = bytes.indexOf(headEnd) + headEnd.length;
   if (bodyStart < headEnd.length) return undefined;
   const length = Number(lengthHeader.exec(bytes.toString('latin1', 0, bodyStart))?.[1] ?? 0);
@@ -27,7 +27,7 @@ const readBuffer = Buffer.allocUnsafeSlow(262_144);
 /** One connection that is kept alive, with at most one request on its way. It connects anew where it was closed. */
 export class KeptConnection {
   readonly #port: number;
-  readonly #onAnswer: (connection: KeptConnection, answered: Answered) => void;
+  readonly #onAnswer: (connection: KeptConnection, response: ResponseOrError) => void;
   readonly #onLost: (connection: KeptConnection) => void;
   #socket: Socket | undefined;
   #kept: Buffer | undefined;
@@ -39,11 +39,11 @@ export class KeptConnection {
   /** @param onLost called where a connection ends before its answer has come */
   constructor(
     port: number,
-    onAnswer: (connection: KeptConnection, answered: Answered) => void,
+    onResponse: (connection: KeptConnection, response: ResponseOrError) => void,
     onLost: (connection: KeptConnection) => void,
   ) {
     this.#port = port;
-    this.#onAnswer = onAnswer;
+    this.#onAnswer = onResponse;
     this.#onLost = onLost;
   }
 
@@ -64,7 +64,7 @@ export class KeptConnection {
     });
   }
 
-  ask(request: Buffer, intendedAt: number): void {
+  send(request: Buffer, intendedAt: number): void {
     this.isBusy = true;
     this.intendedAt = intendedAt;
     this.#socket?.write(request);
@@ -86,14 +86,14 @@ export class KeptConnection {
 
   #read(chunk: Buffer): void {
     const bytes = this.#kept === undefined ? chunk : Buffer.concat([this.#kept, chunk]);
-    const answered = wholeAnswer(bytes);
-    if (answered === undefined) {
+    const response = wholeResponse(bytes);
+    if (response === undefined) {
       // The buffer is everyone's.
       this.#kept = Buffer.from(bytes);
       return;
     }
     this.#kept = undefined;
     this.isBusy = false;
-    this.#onAnswer(this, answered);
+    this.#onAnswer(this, response);
   }
 }

@@ -3,7 +3,7 @@
  * process: `npm run test:load` (short: 10 s each), `npm run test:load -- --long` (5 minutes each).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { megabytes } from '../rpcClients/startWireProcess.ts';
+import { megabytes } from '../rpcClients/startRpcProcess.ts';
 import type { LoadResult } from './openLoop.ts';
 import type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';
 import { getOne } from './requests.ts';

@@ -56,7 +56,7 @@ export class OpenLoop {
         new KeptConnection(
           port,
           (connection, { status }) => {
-            this.#counts.answered(status, performance.now() - connection.intendedAt);
+            this.#counts.response(status, performance.now() - connection.intendedAt);
             this.#onIdle(connection);
           },
           (connection) => {
@@ -90,7 +90,7 @@ export class OpenLoop {
     const counts = this.#counts;
     const again = (connection: KeptConnection) => {
       const now = performance.now();
-      if (now < end) connection.ask(this.#request, now);
+      if (now < end) connection.send(this.#request, now);
     };
     this.#onIdle = again;
     for (const connection of this.#idle) again(connection);
@@ -129,7 +129,7 @@ export class OpenLoop {
           break;
         }
         nextIdle += 1;
-        connection.ask(request, intendedAt);
+        connection.send(request, intendedAt);
       }
       if (nextIdle > 4096) {
         idle = idle.slice(nextIdle);
@@ -166,7 +166,7 @@ class Counts {
   readonly refusal = createHistogram();
   readonly pause = createHistogram();
 
-  answered(status: number, ms: number): void {
+  response(status: number, ms: number): void {
     if (status >= 200 && status < 300) {
       this.good += 1;
       this.latency.record(nanoseconds(ms));

@@ -16,6 +16,6 @@ export type StartUnderLoad = () => Promise<UnderLoad>;
 /** The gateway with a router in memory. `apps/server` runs the same measurements on the pet store's process. */
 export const startPetsUnderLoad: StartUnderLoad = async () => {
   const server = startPinned(0, file, { ADAPTER: adapterOfRun() });
-  const { port } = await server.ask<Target>({});
+  const { port } = await server.call<Target>({});
   return { ...server, port };
 };

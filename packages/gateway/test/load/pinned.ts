@@ -8,7 +8,7 @@ import { startProcess } from '@petstore/testing/startProcess';
 export interface Pinned {
   readonly child: ChildProcess;
   /** Sends a message, and gives the answer to it. */
-  ask<Answer>(message: object): Promise<Answer>;
+  call<ReceivedResponse>(message: object): Promise<ReceivedResponse>;
   /** Physical memory, in bytes; 0 where the system does not tell. */
   rss(): Promise<number>;
   /** The most physical memory since the start, or since `forgetPeak`, in bytes; 0 where the system does not tell. */
@@ -46,11 +46,11 @@ export function startPinned(core: number, file: string, env: Readonly<Record<str
     Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(await ofProcess('status'))?.[1] ?? 0) * 1024;
   return {
     child,
-    async ask<Answer>(message: object) {
+    async call<TestResponse>(message: object) {
       const answered = Promise.race([once(child, 'message'), gone]);
       child.send(message);
-      const [answer] = await answered;
-      return answer as Answer;
+      const [response] = await answered;
+      return response as TestResponse;
     },
     rss: () => memory('VmRSS'),
     peakRss: () => memory('VmHWM'),
@@ -71,9 +71,9 @@ export function startPinned(core: number, file: string, env: Readonly<Record<str
 }
 
 /** Answers each message of the process that started this one. */
-export function answerParent(answer: (message: unknown) => Promise<object>): void {
+export function respondToParent(received: (message: unknown) => Promise<object>): void {
   process.on('message', (message) => {
-    void answer(message).then((reply) => process.send?.(reply));
+    void received(message).then((reply) => process.send?.(reply));
   });
   process.once('disconnect', () => process.exit());
 }

@@ -13,9 +13,9 @@ export interface Generator {
 /** A generator with so many connections, on core 1. */
 export async function startGenerator(port: number, connections: number, request: string): Promise<Generator> {
   const pinned = startPinned(1, file);
-  await pinned.ask<object>({ open: { port, connections, request } } satisfies GeneratorMessage);
+  await pinned.call<object>({ open: { port, connections, request } } satisfies GeneratorMessage);
   return {
-    run: (load) => pinned.ask<LoadResult>({ run: load } satisfies GeneratorMessage),
+    run: (load) => pinned.call<LoadResult>({ run: load } satisfies GeneratorMessage),
     stop: () => pinned.stop(),
   };
 }

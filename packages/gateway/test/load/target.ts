@@ -2,7 +2,7 @@
 import { bearer, createGateway, type Handle } from '@petstore/gateway';
 import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
-import { answerParent } from './pinned.ts';
+import { respondToParent } from './pinned.ts';
 import { apiKey, nameLength, pets } from './requests.ts';
 
 /** Where it listens. */
@@ -28,4 +28,4 @@ const gateway = await createGateway({
 });
 const { port } = await listen(gateway);
 
-answerParent(async () => ({ port }) satisfies Target);
+respondToParent(async () => ({ port }) satisfies Target);

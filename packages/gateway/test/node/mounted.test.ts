@@ -201,10 +201,10 @@ describe.each(mounts)('a gateway that is mounted in %s', (_name, mount) => {
   it('answers a large body in order with others on one connection', async () => {
     const { origin, base } = await mount();
     const name = 'x'.repeat(300_000);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3].map(() => added(`${origin}${base}/v1/texts`, JSON.stringify({ name }))),
     );
-    expect(answers).toEqual([1, 2, 3].map(() => [200, { name }]));
+    expect(responses).toEqual([1, 2, 3].map(() => [200, { name }]));
   });
 });
 

@@ -161,7 +161,7 @@ describe('a server as a process', () => {
         execFileSync('prlimit', ['--pid', String(target.child.pid), `--fsize=${bytes}:unlimited`]);
       limit('1000000');
       expect((await target.send('/spool', 8))[0]).toBe(500);
-      expect((await target.ask<UploadTarget>({})).error).toMatch('EFBIG');
+      expect((await target.call<UploadTarget>({})).error).toMatch('EFBIG');
       await vi.waitFor(async () => expect(await readdir(target.directory)).toEqual([]));
       limit('unlimited');
       expect(await target.send('/spool', 8)).toEqual([200, String(8 * mebibyte)]);

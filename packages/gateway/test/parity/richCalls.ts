@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { type Call, type Face, rpcCall } from './faces.ts';
+import { type Call, type ProtocolClient, rpcCall } from './protocolClients.ts';
 import { finiteNumber, inputs, junk, text } from './jsonInput.ts';
 import { jsonText, numberText } from './jsonText.ts';
 import { richMeta, type RichProcedure } from './richRouter.ts';
@@ -59,11 +59,15 @@ const asText = (value: unknown) => (typeof value === 'string' && value.isWellFor
 
 /**
  * As `petCalls.ts` says: `undefined` where texts cannot say just this. An `id` is the number in the path; an int64 there
- * that a double may not hold names nothing over REST (404), whatever its schema, so that the faces are not compared.
+ * that a double may not hold names nothing over REST (404), whatever its schema, so that the protocols are not compared.
  */
-export function richCall(procedure: RichProcedure, input: unknown, face: Face): Call | undefined {
-  if (face === 'rest') return restCall(procedure, input);
-  return rpcCall(procedure === 'search' ? 'query' : 'mutation', procedure, input, face === 'batch');
+export function richCall(
+  procedure: RichProcedure,
+  input: unknown,
+  protocol: ProtocolClient,
+): Call | undefined {
+  if (protocol === 'rest') return restCall(procedure, input);
+  return rpcCall(procedure === 'search' ? 'query' : 'mutation', procedure, input, protocol === 'batch');
 }
 
 function restCall(procedure: RichProcedure, input: unknown): Call | undefined {

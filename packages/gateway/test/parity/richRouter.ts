@@ -1,4 +1,4 @@
-import type { GatewayMeta, Reply, RestMeta } from '@petstore/gateway/meta';
+import type { GatewayMeta, ResponseControls, RestMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
@@ -69,7 +69,7 @@ export const richMeta: Readonly<Record<RichProcedure, RestMeta>> = {
   remove: { method: 'DELETE', path: '/things/{id}' },
 };
 
-const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
 
 /** What reached the resolver; the output schema takes the rest away. */
 const Seen = z.object({ seen: z.unknown() });

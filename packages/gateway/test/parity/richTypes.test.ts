@@ -4,7 +4,15 @@ import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { connect } from '../client.ts';
 import { serve } from '../servers.ts';
-import { type Ask, type Face, inProcess, type Outcome, overPort, restOutcome, rpcOutcome } from './faces.ts';
+import {
+  type Send,
+  type ProtocolClient,
+  inProcess,
+  type Outcome,
+  overPort,
+  restOutcome,
+  rpcOutcome,
+} from './protocolClients.ts';
 import { jsonText } from './jsonText.ts';
 import { richCall, richInput } from './richCalls.ts';
 import { richInputs, type RichProcedure, richRouter } from './richRouter.ts';
@@ -25,7 +33,7 @@ const cases: fc.Arbitrary<RichCase> = fc
 const newGateway = () =>
   createGateway({
     router: richRouter(),
-    createContext: ({ reply }) => ({ reply }),
+    createContext: ({ response }) => ({ response }),
     authentication: bearer({ verify: (token) => token === apiKey || undefined }),
     document: { title: 'Things', version: '1.0.0' },
   });
@@ -39,23 +47,28 @@ async function expected(procedure: RichProcedure, input: unknown): Promise<Outco
   return { data: jsonText({ seen: JSON.parse(JSON.stringify(read.data)) as unknown }) };
 }
 
-async function outcome(ask: Ask, procedure: RichProcedure, input: unknown, face: Face): Promise<Outcome> {
-  const request = richCall(procedure, input, face);
-  if (request === undefined) return outcome(ask, procedure, input, 'rpc');
-  const answer = await ask(request);
-  return face === 'rest' ? restOutcome(answer) : rpcOutcome(answer, face === 'batch');
+async function outcome(
+  send: Send,
+  procedure: RichProcedure,
+  input: unknown,
+  protocol: ProtocolClient,
+): Promise<Outcome> {
+  const request = richCall(procedure, input, protocol);
+  if (request === undefined) return outcome(send, procedure, input, 'rpc');
+  const received = await send(request);
+  return protocol === 'rest' ? restOutcome(received) : rpcOutcome(received, protocol === 'batch');
 }
 
-/** A call on every face, and what its outcome should be there. */
-async function onEveryFace(ask: Ask, { procedure, input }: RichCase, tally: Tally) {
+/** A call on every protocol, and what its outcome should be there. */
+async function onEveryProtocol(call: Send, { procedure, input }: RichCase, tally: Tally) {
   const right = await expected(procedure, input);
   tally.add(procedure, 'data' in right);
   return {
     actual: {
       procedure,
-      rest: await outcome(ask, procedure, input, 'rest'),
-      rpc: await outcome(ask, procedure, input, 'rpc'),
-      batch: await outcome(ask, procedure, input, 'batch'),
+      rest: await outcome(call, procedure, input, 'rest'),
+      rpc: await outcome(call, procedure, input, 'rpc'),
+      batch: await outcome(call, procedure, input, 'batch'),
     },
     expected: { procedure, rest: right, rpc: right, batch: right },
   };
@@ -67,9 +80,9 @@ describe('any router’s REST and tRPC give the same result or the same refusal'
 
   it('in this process', async () => {
     // One gateway for all: what a call left behind would show in the next.
-    const ask = inProcess(await newGateway(), apiKey);
+    const send = inProcess(await newGateway(), apiKey);
     const property = fc.asyncProperty(cases, async (one) => {
-      const { actual, expected: right } = await onEveryFace(ask, one, tally);
+      const { actual, expected: right } = await onEveryProtocol(send, one, tally);
       expect(actual).toEqual(right);
     });
     await fc.assert(property, { numRuns: inputs(1000) });
@@ -79,9 +92,9 @@ describe('any router’s REST and tRPC give the same result or the same refusal'
   it('over a real port', async () => {
     const server = await serve(await newGateway());
     try {
-      const ask = overPort(await connect({ ...server, apiKey }));
+      const send = overPort(await connect({ ...server, apiKey }));
       const property = fc.asyncProperty(cases, async (one) => {
-        const { actual, expected: right } = await onEveryFace(ask, one, tally);
+        const { actual, expected: right } = await onEveryProtocol(send, one, tally);
         expect(actual).toEqual(right);
       });
       await fc.assert(property, { numRuns: inputs(200) });

@@ -1,9 +1,9 @@
 /** `node --conditions=@petstore/source fuzz.ts [count]`: 100,000 raw requests that chance has made; TEST_SEED repeats a run. */
 import { adapterOfRun } from '../adapters.ts';
 import { testSeed } from '../testSeed.ts';
-import { tell } from './exchange.ts';
-import { gatewayHost, type RawHost } from './hosts.ts';
-import { isOfTheParser } from './answers.ts';
+import { describeReceived } from './send.ts';
+import { gatewayServer, type RawServer } from './hosts.ts';
+import { isOfTheParser } from './responses.ts';
 import { judge } from './judge.ts';
 import { openLanes } from './lanes.ts';
 import { mutation } from './mutate.ts';
@@ -26,7 +26,7 @@ const isUws = adapterOfRun() === 'uws';
 export async function fuzz(
   seed: number,
   count: number,
-  open: () => Promise<RawHost> = gatewayHost,
+  open: () => Promise<RawServer> = gatewayServer,
 ): Promise<Fuzzed> {
   const lanes = await openLanes(open, width);
   const faults: string[] = [];
@@ -41,7 +41,7 @@ export async function fuzz(
       number += 1;
       const pieces = mutation(seed, mine);
       const { requests, isHidden } = readStrictly(pieces.join(''), isUws);
-      const deeds = await lanes.run(pieces, { answers: requests.length, quietMs: 15, settleMs: 3 });
+      const deeds = await lanes.run(pieces, { responses: requests.length, quietMs: 15, settleMs: 3 });
       const { exchanged, handled } = deeds;
       tally(
         handled.length === 0
@@ -50,8 +50,8 @@ export async function fuzz(
             ? 'served some'
             : 'served all',
       );
-      for (const answer of exchanged.answers)
-        tally(isOfTheParser(answer) ? 'answers of the parser' : 'answers of ours');
+      for (const response of exchanged.responses)
+        tally(isOfTheParser(response) ? 'answers of the parser' : 'answers of ours');
       const found = judge(requests, {
         ...deeds,
         names: requests.some((target) => target === 'POST /v1/pets') ? [] : deeds.names,
@@ -60,7 +60,7 @@ export async function fuzz(
       if (isHidden) tally('known: hidden by the parser');
       else
         faults.push(
-          `${mine}: ${found.join(' ')} ${tell(exchanged)}\n  ${JSON.stringify(pieces).slice(0, 1200)}`,
+          `${mine}: ${found.join(' ')} ${describeReceived(exchanged)}\n  ${JSON.stringify(pieces).slice(0, 1200)}`,
         );
     }
   };

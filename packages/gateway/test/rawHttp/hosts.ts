@@ -11,7 +11,7 @@ import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
 
 /** Pets behind a real port, and a record of what the service was asked. */
-export interface RawHost {
+export interface RawServer {
   readonly port: number;
   /** Every request that reached the service, as method and target, in order. Emptied by who reads it. */
   readonly handled: string[];
@@ -24,7 +24,7 @@ export interface RawHost {
 
 type Start = (handle: Handle) => Promise<{ readonly port: number; readonly close: () => Promise<unknown> }>;
 
-async function host(start: Start): Promise<RawHost> {
+async function host(start: Start): Promise<RawServer> {
   const { router, rows } = createPets();
   const gateway = await createGateway({
     router,
@@ -48,21 +48,21 @@ async function host(start: Start): Promise<RawHost> {
 }
 
 /** The host that is tested. */
-export const gatewayHost = (): Promise<RawHost> =>
+export const gatewayServer = (): Promise<RawServer> =>
   host(async (handle) => {
     const server = await listen({ handle });
     return { port: server.port, close: () => server.close({ deadlineMs: 0 }) };
   });
 
 /** What most people know. */
-export const nodeHost = (): Promise<RawHost> =>
+export const nodeServer = (): Promise<RawServer> =>
   host(async (handle) => {
     const server = createServer((message, response) => {
       const chunks: Buffer[] = [];
       message.on('data', (chunk: Buffer) => chunks.push(chunk));
       const respond = async () => {
-        const answer = await handle(nodeRequest(message, Buffer.concat(chunks)));
-        response.writeHead(answer.status, Object.fromEntries(headersOf(answer))).end(answer.body);
+        const received = await handle(nodeRequest(message, Buffer.concat(chunks)));
+        response.writeHead(received.status, Object.fromEntries(headersOf(received))).end(received.body);
       };
       message.on('end', () => void respond());
     });
@@ -83,7 +83,7 @@ function nodeRequest(message: IncomingMessage, body: Buffer): HttpRequest {
 }
 
 /** uWebSockets.js without defences, used as its examples do: what the tested host adds is measured against it. */
-export const bareHost = (): Promise<RawHost> =>
+export const bareServer = (): Promise<RawServer> =>
   host(async (handle) => {
     // Not before: what a host sets in the environment is read when the addon loads.
     const uws = await import('uWebSockets.js');
@@ -106,17 +106,17 @@ export const bareHost = (): Promise<RawHost> =>
         return Uint8Array.from(Buffer.concat(chunks));
       };
       const request = plainRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery(), headers, body);
-      const write = (answer: HttpResponse) => {
+      const write = (response: HttpResponse) => {
         if (isAborted) return;
         res.cork(() => {
-          res.writeStatus(`${answer.status} Bare`);
-          for (const [name, value] of headersOf(answer)) res.writeHeader(name, value);
-          res.end(answer.body as string);
+          res.writeStatus(`${response.status} Bare`);
+          for (const [name, value] of headersOf(response)) res.writeHeader(name, value);
+          res.end(response.body as string);
         });
       };
-      const answer = handle(request);
-      if (answer instanceof Promise) void answer.then(write);
-      else write(answer);
+      const received = handle(request);
+      if (received instanceof Promise) void received.then(write);
+      else write(received);
     });
     const port = await new Promise<number>((resolve) => {
       app.listen('127.0.0.1', 0, (socket) => resolve(socket ? uws.us_socket_local_port(socket) : 0));

@@ -1,10 +1,10 @@
-import { isJson, isOfTheParser } from './answers.ts';
-import type { Exchanged } from './exchange.ts';
+import { isJson, isOfTheParser } from './responses.ts';
+import type { Received } from './send.ts';
 import { smuggledName } from './wire.ts';
 
 /** What a server did with bytes. */
 export interface Deeds {
-  readonly exchanged: Exchanged;
+  readonly exchanged: Received;
   /** What it handled, in order. */
   readonly handled: readonly string[];
   /** The names of the animals in its store. */
@@ -16,7 +16,7 @@ export interface Deeds {
  * never a request that a strict reader does not find: where the server stops early, it stops for good.
  */
 export function judge(serves: readonly string[], { exchanged, handled, names }: Deeds): string[] {
-  const { answers, rest, isClosed, isHung } = exchanged;
+  const { responses, rest, isClosed, isHung } = exchanged;
   const faults: string[] = [];
   const extra = handled.filter((target, at) => target !== serves[at]);
   if (extra.length > 0) faults.push(`It ran ${extra.map((target) => target.slice(0, 80)).join(', ')}.`);
@@ -24,15 +24,17 @@ export function judge(serves: readonly string[], { exchanged, handled, names }: 
     faults.push('It stored an animal that was in the body of another request.');
   if (isHung) faults.push('It keeps a connection that the client has closed.');
   if (rest !== '') faults.push(`It sent what is no response: ${rest.slice(0, 200)}`);
-  for (const answer of answers) {
-    if (!isOfTheParser(answer) && !isJson(answer)) {
-      faults.push(`It answered ${answer.status} and no JSON: ${answer.body.slice(0, 200)}`);
+  for (const response of responses) {
+    if (!isOfTheParser(response) && !isJson(response)) {
+      faults.push(`It answered ${response.status} and no JSON: ${response.body.slice(0, 200)}`);
     }
   }
-  const isComplete = serves.length > 0 && handled.length === serves.length && answers.length >= serves.length;
+  const isComplete =
+    serves.length > 0 && handled.length === serves.length && responses.length >= serves.length;
   // With no answer it may wait for more: uWS closes what is idle.
-  const isOver = isClosed || answers.length <= handled.length;
+  const isOver = isClosed || responses.length <= handled.length;
   if (!isComplete && !isOver) faults.push('It answered with an error, and keeps the connection.');
-  if (!isComplete && answers.length > handled.length + 1) faults.push('It answered more than it was asked.');
+  if (!isComplete && responses.length > handled.length + 1)
+    faults.push('It answered more than it was asked.');
   return faults;
 }

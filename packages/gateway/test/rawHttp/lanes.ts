@@ -1,5 +1,5 @@
-import { exchange, type Patience } from './exchange.ts';
-import type { RawHost } from './hosts.ts';
+import { send, type Patience } from './send.ts';
+import type { RawServer } from './hosts.ts';
 import type { Deeds } from './judge.ts';
 
 /** Servers that are asked one after the other each: what one handled meanwhile is of the bytes that it was sent. */
@@ -9,15 +9,15 @@ export interface Lanes {
   close(): Promise<void>;
 }
 
-export async function openLanes(open: () => Promise<RawHost>, count: number): Promise<Lanes> {
+export async function openLanes(open: () => Promise<RawServer>, count: number): Promise<Lanes> {
   const hosts = await Promise.all(Array.from({ length: count }, open));
   const free = [...hosts];
-  const waiting: ((host: RawHost) => void)[] = [];
+  const waiting: ((host: RawServer) => void)[] = [];
   const take = () => {
     const host = free.pop();
-    return host === undefined ? new Promise<RawHost>((resolve) => waiting.push(resolve)) : host;
+    return host === undefined ? new Promise<RawServer>((resolve) => waiting.push(resolve)) : host;
   };
-  const give = (host: RawHost) => {
+  const give = (host: RawServer) => {
     const next = waiting.shift();
     if (next) next(host);
     else free.push(host);
@@ -25,7 +25,7 @@ export async function openLanes(open: () => Promise<RawHost>, count: number): Pr
   return {
     async run(pieces, patience) {
       const host = await take();
-      const exchanged = await exchange(host.port, pieces, patience);
+      const exchanged = await send(host.port, pieces, patience);
       const deeds = { exchanged, handled: host.handled.splice(0), names: host.names() };
       host.forget();
       give(host);

@@ -3,8 +3,8 @@ import { everyForm } from '@petstore/testing/forms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adapterOfRun } from '../adapters.ts';
 import { rawCaseGroups } from './cases/index.ts';
-import { tell } from './exchange.ts';
-import { bareHost, gatewayHost, nodeHost, type RawHost } from './hosts.ts';
+import { describeReceived } from './send.ts';
+import { bareServer, gatewayServer, nodeServer, type RawServer } from './hosts.ts';
 import { judge, type Deeds } from './judge.ts';
 import { openLanes, type Lanes } from './lanes.ts';
 import { nodeDifferences } from './nodeDifferences.ts';
@@ -48,12 +48,12 @@ async function workOff<Job>(jobs: Iterable<Job>, work: (job: Job) => Promise<voi
 }
 
 /** Sends each case in one piece to a kind of server. */
-async function whole(open: () => Promise<RawHost>): Promise<ReadonlyMap<RawCase, Deeds>> {
+async function whole(open: () => Promise<RawServer>): Promise<ReadonlyMap<RawCase, Deeds>> {
   const lanes = await openLanes(open, width);
   const done = new Map<RawCase, Deeds>();
   await workOff(all, async (rawCase) => {
     const { bytes, serves } = rawCase;
-    done.set(rawCase, await lanes.run([bytes], { answers: serves.length, ...inFull }));
+    done.set(rawCase, await lanes.run([bytes], { responses: serves.length, ...inFull }));
   });
   await lanes.close();
   return done;
@@ -66,7 +66,7 @@ const faultsOf = (deeds: ReadonlyMap<RawCase, Deeds>, rawCase: RawCase) => {
 };
 const toldOf = (deeds: ReadonlyMap<RawCase, Deeds>, rawCase: RawCase) => {
   const done = deeds.get(rawCase);
-  return done && tell(done.exchanged);
+  return done && describeReceived(done.exchanged);
 };
 
 /** All cuts, or every fifth, others in each run. */
@@ -77,11 +77,11 @@ const waiting = all.filter(({ us }) => us === 'nothing, open');
 
 /** @returns which of them the server leaves open for more than 13 s */
 async function waitForTheEnd(): Promise<readonly string[]> {
-  const lanes = await openLanes(gatewayHost, waiting.length);
+  const lanes = await openLanes(gatewayServer, waiting.length);
   const open: string[] = [];
   await Promise.all(
     waiting.map(async ({ name, bytes }) => {
-      const { exchanged } = await lanes.run([bytes], { answers: 1, quietMs: 13_000, settleMs: 13_000 });
+      const { exchanged } = await lanes.run([bytes], { responses: 1, quietMs: 13_000, settleMs: 13_000 });
       if (!exchanged.isClosed) open.push(name);
     }),
   );
@@ -99,13 +99,13 @@ describe.runIf(has('a port'))('raw HTTP', () => {
 
   beforeAll(async () => {
     leftOpen = waitForTheEnd();
-    us = await whole(gatewayHost);
+    us = await whole(gatewayServer);
     // What other hosts do with the cases is a test of the cases.
     if (runsOthers) {
-      node = await whole(nodeHost);
-      bare = await whole(bareHost);
+      node = await whole(nodeServer);
+      bare = await whole(bareServer);
     }
-    lanes = await openLanes(gatewayHost, width);
+    lanes = await openLanes(gatewayServer, width);
   }, 60_000);
   afterAll(() => lanes.close());
 
@@ -139,7 +139,7 @@ describe.runIf(has('a port'))('raw HTTP', () => {
         );
         const faults: string[] = [];
         await workOff(jobs, async ({ rawCase: { name, serves }, pieces }) => {
-          const deeds = await lanes.run(pieces, { answers: serves.length, ...inPieces });
+          const deeds = await lanes.run(pieces, { responses: serves.length, ...inPieces });
           for (const fault of judge(serves, deeds)) {
             faults.push(`${name}, cut at ${pieces.length > 2 ? 'each byte' : pieces[0]?.length}: ${fault}`);
           }

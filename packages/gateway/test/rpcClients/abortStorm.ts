@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { finish, isCommand, readCommandLine } from './commandLine.ts';
 import { Random } from './random.ts';
 import { rawRequest, upgradeRequest } from './rawHttp.ts';
-import { megabytes, startWireProcess, type Subject } from './startWireProcess.ts';
-import type { Report } from './wireProcess.ts';
+import { megabytes, startRpcProcess, type Subject } from './startRpcProcess.ts';
+import type { Report } from './rpcProcess.ts';
 import { frame } from './webSocketFrame.ts';
 
 export interface StormOptions {
@@ -26,8 +26,8 @@ const longStorm = { aborts: 100_000 } as const;
 const moments = ['connecting', 'in the head', 'in the body', 'during the call', 'in the answer'] as const;
 type Moment = (typeof moments)[number];
 
-interface Exchange {
-  readonly face: 'rest' | 'rpc' | 'stream' | 'webSocket';
+interface RequestRecord {
+  readonly protocol: 'rest' | 'rpc' | 'stream' | 'webSocket';
   readonly bytes: string | Buffer;
   /** What follows once the server has answered the upgrade. */
   readonly frames?: Buffer;
@@ -43,20 +43,20 @@ const post = (target: string, headers: Record<string, string>, body: string) =>
 const message = (method: string, path: string, value: unknown, id: number) =>
   JSON.stringify({ id, method, params: { path, input: value } });
 
-const exchanges: readonly Exchange[] = [
-  { face: 'rest', bytes: rawRequest(`/v1/slow?ms=${hour}`) },
-  { face: 'rest', bytes: rawRequest('/v1/slow?ms=5') },
-  { face: 'rest', bytes: post('/v1/slow', json, JSON.stringify({ ms: hour })) },
-  { face: 'rest', bytes: post('/v1/things', json, JSON.stringify({ name: 'x'.repeat(50_000) })) },
-  { face: 'rpc', bytes: rawRequest(`/trpc/slow?${input({ ms: hour })}`) },
-  { face: 'rpc', bytes: rawRequest(`/trpc/slow?${input({ ms: 5 })}`) },
-  { face: 'rpc', bytes: post('/trpc/slowWrite', json, JSON.stringify({ ms: hour })) },
+const records: readonly RequestRecord[] = [
+  { protocol: 'rest', bytes: rawRequest(`/v1/slow?ms=${hour}`) },
+  { protocol: 'rest', bytes: rawRequest('/v1/slow?ms=5') },
+  { protocol: 'rest', bytes: post('/v1/slow', json, JSON.stringify({ ms: hour })) },
+  { protocol: 'rest', bytes: post('/v1/things', json, JSON.stringify({ name: 'x'.repeat(50_000) })) },
+  { protocol: 'rpc', bytes: rawRequest(`/trpc/slow?${input({ ms: hour })}`) },
+  { protocol: 'rpc', bytes: rawRequest(`/trpc/slow?${input({ ms: 5 })}`) },
+  { protocol: 'rpc', bytes: post('/trpc/slowWrite', json, JSON.stringify({ ms: hour })) },
   {
-    face: 'rpc',
+    protocol: 'rpc',
     bytes: post('/trpc/bytes', { 'content-type': 'application/octet-stream' }, 'x'.repeat(200_000)),
   },
   {
-    face: 'rpc',
+    protocol: 'rpc',
     bytes: post(
       '/trpc/upload',
       { 'content-type': 'multipart/form-data; boundary=b' },
@@ -64,20 +64,20 @@ const exchanges: readonly Exchange[] = [
     ),
   },
   {
-    face: 'rpc',
+    protocol: 'rpc',
     bytes: rawRequest(`/trpc/slow,slow,hello?batch=1&${input({ 0: { ms: hour }, 1: { ms: 5 } })}`),
   },
-  { face: 'rpc', bytes: rawRequest(`/trpc/large?${input(3_000_000)}`) },
+  { protocol: 'rpc', bytes: rawRequest(`/trpc/large?${input(3_000_000)}`) },
   {
-    face: 'stream',
+    protocol: 'stream',
     bytes: rawRequest(`/trpc/slow,hello?batch=1&${input({ 0: { ms: hour } })}`, { headers: lines }),
   },
-  { face: 'stream', bytes: rawRequest(`/trpc/forever?batch=1&${input({})}`, { headers: lines }) },
-  { face: 'stream', bytes: rawRequest(`/trpc/floodLines?batch=1&${input({})}`, { headers: lines }) },
-  { face: 'stream', bytes: rawRequest(`/trpc/ticks?${input({ everyMs: 3 })}`) },
-  { face: 'stream', bytes: rawRequest('/trpc/watch') },
-  { face: 'stream', bytes: rawRequest('/trpc/observedForever') },
-  { face: 'stream', bytes: rawRequest('/trpc/floodEvents') },
+  { protocol: 'stream', bytes: rawRequest(`/trpc/forever?batch=1&${input({})}`, { headers: lines }) },
+  { protocol: 'stream', bytes: rawRequest(`/trpc/floodLines?batch=1&${input({})}`, { headers: lines }) },
+  { protocol: 'stream', bytes: rawRequest(`/trpc/ticks?${input({ everyMs: 3 })}`) },
+  { protocol: 'stream', bytes: rawRequest('/trpc/watch') },
+  { protocol: 'stream', bytes: rawRequest('/trpc/observedForever') },
+  { protocol: 'stream', bytes: rawRequest('/trpc/floodEvents') },
   ...[
     [message('query', 'slow', { ms: hour }, 1)],
     [message('mutation', 'slowWrite', { ms: hour }, 1), message('query', 'large', 500_000, 2)],
@@ -85,8 +85,8 @@ const exchanges: readonly Exchange[] = [
     [message('subscription', 'floodEvents', undefined, 1)],
     [message('subscription', 'observedForever', undefined, 1), '{"id":1,"method":"subscription.stop"}'],
     [`[${message('query', 'slow', { ms: hour }, 1)},${message('query', 'hello', undefined, 2)}]`],
-  ].map((texts): Exchange => ({
-    face: 'webSocket',
+  ].map((texts): RequestRecord => ({
+    protocol: 'webSocket',
     bytes: upgradeRequest('/trpc'),
     frames: Buffer.concat(texts.map((text) => frame(text))),
   })),
@@ -99,11 +99,11 @@ const exchanges: readonly Exchange[] = [
  * end more than a tenth and 32 MB above what it was then, or what JavaScript holds more than a tenth and 8 MB.
  */
 export async function abortStorm({ subject, aborts, seed }: StormOptions): Promise<Stormed> {
-  const server = await startWireProcess(subject);
+  const server = await startRpcProcess(subject);
   let begun = 0;
   const counts = new Map<string, number>();
-  // The standalone adapter has no REST face.
-  const possible = exchanges.filter(({ face }) => face !== 'rest' || subject === 'gateway');
+  // The standalone adapter has no REST protocol.
+  const possible = records.filter(({ protocol }) => protocol !== 'rest' || subject === 'gateway');
   const faults: string[] = [];
 
   async function storm(count: number): Promise<void> {
@@ -113,18 +113,13 @@ export async function abortStorm({ subject, aborts, seed }: StormOptions): Promi
         left -= 1;
         // Each client has its own, so that what it does comes again whatever the others do.
         const random = new Random(seed * 1_000_003 + (begun += 1));
-        const exchange = random.pick(possible);
+        const record = random.pick(possible);
         const moment = random.pick(moments);
-        const kind = `${exchange.face}, ${moment}`;
+        const kind = `${record.protocol}, ${moment}`;
         counts.set(kind, (counts.get(kind) ?? 0) + 1);
         // The kernel keeps a closed connection's port for a minute: other addresses of loopback have others.
         const localAddress = `127.0.0.${2 + random.below(250)}`;
-        await leave(
-          connect({ port: server.port, host: '127.0.0.1', localAddress }),
-          exchange,
-          moment,
-          random,
-        );
+        await leave(connect({ port: server.port, host: '127.0.0.1', localAddress }), record, moment, random);
       }
     };
     await Promise.all(Array.from({ length: 64 }, client));
@@ -151,8 +146,8 @@ export async function abortStorm({ subject, aborts, seed }: StormOptions): Promi
       faults.push(`memory grew from ${megabytes(before.rss)} to ${megabytes(after.rss)} MB`);
     if (after.heap > before.heap * 1.1 + 8 * 1_048_576)
       faults.push(`what JavaScript holds grew from ${megabytes(before.heap)} to ${megabytes(after.heap)} MB`);
-    const answer = await fetch(`http://127.0.0.1:${server.port}/trpc/hello`);
-    if (!(await answer.text()).includes('Hello, world!')) faults.push('it answers no more');
+    const response = await fetch(`http://127.0.0.1:${server.port}/trpc/hello`);
+    if (!(await response.text()).includes('Hello, world!')) faults.push('it answers no more');
     return {
       measured: {
         subject,
@@ -172,13 +167,18 @@ export async function abortStorm({ subject, aborts, seed }: StormOptions): Promi
   }
 }
 
-async function untilIdle(server: Awaited<ReturnType<typeof startWireProcess>>): Promise<void> {
+async function untilIdle(server: Awaited<ReturnType<typeof startRpcProcess>>): Promise<void> {
   const end = performance.now() + 10_000;
   while (performance.now() < end && (await server.report()).liveCalls > 0) await sleep(50);
 }
 
 /** Does what a client does until this moment, and is gone then: politely, or with a reset. */
-function leave(socket: Socket, { bytes, frames }: Exchange, moment: Moment, random: Random): Promise<void> {
+function leave(
+  socket: Socket,
+  { bytes, frames }: RequestRecord,
+  moment: Moment,
+  random: Random,
+): Promise<void> {
   const whole = Buffer.from(bytes);
   const head = whole.indexOf('\r\n\r\n') + 4;
   const isReset = random.fraction() < 0.5;

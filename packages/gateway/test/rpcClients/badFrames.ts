@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { adapterOfRun } from '../adapters.ts';
 import { finish, isCommand, readCommandLine } from './commandLine.ts';
 import { fuzzedFrames, isServed, sentinel } from './fuzzedFrames.ts';
-import { megabytes, startWireProcess, type Subject } from './startWireProcess.ts';
+import { megabytes, startRpcProcess, type Subject } from './startRpcProcess.ts';
 import { closePayload, frame } from './webSocketFrame.ts';
 import { malformedFrames, malformedMessages } from './malformedFrames.ts';
 import { probe } from './webSocketProbe.ts';
@@ -24,7 +24,7 @@ const longBadFrames = { messages: 10_000 } as const;
 
 /** Frames and messages that no client sends: to each an error, or the end of its connection; then the next is served. */
 export async function badFrames({ subject, messages, seed }: BadFramesOptions): Promise<BadFrames> {
-  const server = await startWireProcess(subject);
+  const server = await startRpcProcess(subject);
   const faults: string[] = [];
   const closedWith: Record<string, number> = {};
   const ends = new Map<number, number>();
@@ -51,7 +51,7 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
       socket.destroy();
     }
 
-    let [sent, answers, errors, connections] = [0, 0, 0, 0];
+    let [sent, responses, errors, connections] = [0, 0, 0, 0];
     const connection = async () => {
       while (sent < messages && server.crash() === undefined) {
         const index = (connections += 1);
@@ -61,7 +61,7 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
         socket.write(Buffer.concat(frames));
         socket.write(sentinel);
         await until(() => isServed(received));
-        answers += received.texts.length;
+        responses += received.texts.length;
         errors += received.texts.filter((text) => text.includes('"error"')).length;
         if (isServed(received)) {
           socket.end(frame(closePayload(1000), { opcode: 8 }));
@@ -78,8 +78,8 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
     while (performance.now() < end && (await server.report()).liveCalls > 0) await sleep(50);
     const after = await server.report();
     if (after.liveCalls > 0) faults.push(`${after.liveCalls} calls run on without a client`);
-    const answer = await fetch(`http://127.0.0.1:${server.port}/trpc/hello`);
-    if (!(await answer.text()).includes('Hello, world!')) faults.push('it answers no more');
+    const response = await fetch(`http://127.0.0.1:${server.port}/trpc/hello`);
+    if (!(await response.text()).includes('Hello, world!')) faults.push('it answers no more');
     return {
       measured: {
         subject,
@@ -88,7 +88,7 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
         fuzzed: {
           messages: sent,
           connections,
-          answers,
+          answers: responses,
           errors,
           connectionsClosedWith: Object.fromEntries(ends),
         },

@@ -1,5 +1,5 @@
 import type { StartOptions } from './start.ts';
-import { superjsonRouter } from './wireRouter.ts';
+import { superjsonRouter } from './rpcRouter.ts';
 import { invertedJson } from './encoder.ts';
 
 /** A request whose answer is a stream: every byte of it is to be the same from both. */
@@ -125,9 +125,10 @@ export interface SocketRow {
   readonly closes?: true;
 }
 
-const ask = (path: string, value?: unknown, method = 'query', id: unknown = 1) =>
+const request = (path: string, value?: unknown, method = 'query', id: unknown = 1) =>
   JSON.stringify({ id, method, params: { path, ...(value !== undefined && { input: value }) } });
-const subscribe = (path: string, value?: unknown, id: unknown = 1) => ask(path, value, 'subscription', id);
+const subscribe = (path: string, value?: unknown, id: unknown = 1) =>
+  request(path, value, 'subscription', id);
 const refuse = {
   admit: () => {
     throw new Error('Not you');
@@ -135,36 +136,36 @@ const refuse = {
 };
 
 export const webSocketMessages: readonly SocketRow[] = [
-  { name: 'a query', send: [[ask('hello', { name: 'ü 🐶 \u2028' }), 1]] },
+  { name: 'a query', send: [[request('hello', { name: 'ü 🐶 \u2028' }), 1]] },
   {
     name: 'an output of undefined, then of null',
     send: [
-      [ask('nothing'), 1],
-      [ask('nil'), 1],
+      [request('nothing'), 1],
+      [request('nil'), 1],
     ],
   },
-  { name: 'a mutation', send: [[ask('write', { name: 'Rex' }, 'mutation'), 1]] },
-  { name: 'an id that is a text', send: [[ask('hello', undefined, 'query', 'a "b"'), 1]] },
+  { name: 'a mutation', send: [[request('write', { name: 'Rex' }, 'mutation'), 1]] },
+  { name: 'an id that is a text', send: [[request('hello', undefined, 'query', 'a "b"'), 1]] },
   {
     name: 'jsonrpc 2.0 is echoed',
     send: [['{"jsonrpc":"2.0","id":4,"method":"query","params":{"path":"nil"}}', 1]],
   },
-  { name: 'an error', send: [[ask('fail', 'CONFLICT'), 1]] },
-  { name: 'an input that the schema refuses', send: [[ask('add', { a: 'x' }), 1]] },
-  { name: 'a procedure that is not there', send: [[ask('gone'), 1]] },
-  { name: 'a mutation called as a query', send: [[ask('write', { name: 'x' }), 1]] },
-  { name: 'a stream from a query', send: [[ask('iterable', 2), 1]] },
-  { name: 'a batch', send: [[`[${ask('hello')},${ask('nil', undefined, 'query', 2)}]`, 2]] },
+  { name: 'an error', send: [[request('fail', 'CONFLICT'), 1]] },
+  { name: 'an input that the schema refuses', send: [[request('add', { a: 'x' }), 1]] },
+  { name: 'a procedure that is not there', send: [[request('gone'), 1]] },
+  { name: 'a mutation called as a query', send: [[request('write', { name: 'x' }), 1]] },
+  { name: 'a stream from a query', send: [[request('iterable', 2), 1]] },
+  { name: 'a batch', send: [[`[${request('hello')},${request('nil', undefined, 'query', 2)}]`, 2]] },
   {
     name: 'an empty batch',
     send: [
       ['[]', 0],
-      [ask('nil'), 1],
+      [request('nil'), 1],
     ],
   },
   {
     name: 'a batch that is too large',
-    send: [[`[${ask('nil')},${ask('nil', undefined, 'query', 'b')}]`, 2]],
+    send: [[`[${request('nil')},${request('nil', undefined, 'query', 'b')}]`, 2]],
     options: { rpc: { maxBatchSize: 1 } },
   },
   {
@@ -204,7 +205,7 @@ export const webSocketMessages: readonly SocketRow[] = [
     name: 'a stop of what does not run',
     send: [
       ['{"id":9,"method":"subscription.stop"}', 0],
-      [ask('nil'), 1],
+      [request('nil'), 1],
     ],
   },
   {
@@ -217,7 +218,7 @@ export const webSocketMessages: readonly SocketRow[] = [
   {
     name: 'a lazy router',
     send: [
-      [ask('later.hello'), 1],
+      [request('later.hello'), 1],
       [subscribe('later.count'), 4],
     ],
   },
@@ -246,9 +247,9 @@ export const webSocketMessages: readonly SocketRow[] = [
   {
     name: 'a path of __proto__',
     send: [
-      [ask('__proto__'), 1],
-      [ask('constructor'), 1],
-      [ask('deep.__proto__.hello'), 1],
+      [request('__proto__'), 1],
+      [request('constructor'), 1],
+      [request('deep.__proto__.hello'), 1],
     ],
   },
   {
@@ -256,7 +257,7 @@ export const webSocketMessages: readonly SocketRow[] = [
     query: '?connectionParams=1',
     send: [
       ['{"method":"connectionParams","data":{"token":"t"}}', 0],
-      [ask('seen'), 1],
+      [request('seen'), 1],
     ],
   },
   {
@@ -264,7 +265,7 @@ export const webSocketMessages: readonly SocketRow[] = [
     query: '?connectionParams=1',
     send: [
       ['{"method":"connectionParams","data":null}', 0],
-      [ask('seen'), 1],
+      [request('seen'), 1],
     ],
   },
   { name: 'connectionParams that are no JSON', query: '?connectionParams=1', send: [['{', 1]], closes: true },
@@ -278,8 +279,8 @@ export const webSocketMessages: readonly SocketRow[] = [
   {
     name: 'superjson',
     send: [
-      [ask('rich', { json: null }), 1],
-      [ask('fail', { json: null }), 1],
+      [request('rich', { json: null }), 1],
+      [request('fail', { json: null }), 1],
       [subscribe('events', { json: null }), 4],
     ],
     options: transformed,

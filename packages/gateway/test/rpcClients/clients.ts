@@ -17,7 +17,7 @@ import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Fetch } from '../fetch.ts';
 import { needs } from '../servers.ts';
-import type { SuperjsonRouter, WireRouter } from './wireRouter.ts';
+import type { SuperjsonRouter, RpcRouter } from './rpcRouter.ts';
 
 /** Where a server's tRPC protocol is, as options of the links of `@trpc/client`. */
 export interface Place {
@@ -43,9 +43,9 @@ export const placeOf = (
   };
 };
 
-export type Client = TRPCClient<WireRouter>;
+export type Client = TRPCClient<RpcRouter>;
 
-export const clientOf = (...links: TRPCLink<WireRouter>[]): Client => createTRPCClient({ links });
+export const clientOf = (...links: TRPCLink<RpcRouter>[]): Client => createTRPCClient({ links });
 
 /** The `ws` package as the browser's class, which it is but for its types' older events. */
 const PackageWebSocket = WebSocket as unknown as typeof globalThis.WebSocket;
@@ -65,17 +65,17 @@ export function wsClient(place: Place, options: Partial<WebSocketClientOptions> 
 
 /** The terminating links for queries and mutations, by name. */
 export const callLinks = {
-  httpLink: (place: Place) => httpLink<WireRouter>(place.http),
-  httpBatchLink: (place: Place) => httpBatchLink<WireRouter>(place.http),
-  httpBatchStreamLink: (place: Place) => httpBatchStreamLink<WireRouter>(place.http),
+  httpLink: (place: Place) => httpLink<RpcRouter>(place.http),
+  httpBatchLink: (place: Place) => httpBatchLink<RpcRouter>(place.http),
+  httpBatchStreamLink: (place: Place) => httpBatchStreamLink<RpcRouter>(place.http),
   wsLink: (place: Place) => wsLink({ client: wsClient(place) }),
-} satisfies Record<string, (place: Place) => TRPCLink<WireRouter>>;
+} satisfies Record<string, (place: Place) => TRPCLink<RpcRouter>>;
 
 /** The terminating links for subscriptions, by name. */
 export const subscriptionLinks = {
-  httpSubscriptionLink: (place: Place) => httpSubscriptionLink<WireRouter, typeof EventSource>(place.events),
+  httpSubscriptionLink: (place: Place) => httpSubscriptionLink<RpcRouter, typeof EventSource>(place.events),
   wsLink: callLinks.wsLink,
-} satisfies Record<string, (place: Place) => TRPCLink<WireRouter>>;
+} satisfies Record<string, (place: Place) => TRPCLink<RpcRouter>>;
 
 const transformed = { transformer: superjson } as const;
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Subject } from './startWireProcess.ts';
+import type { Subject } from './startRpcProcess.ts';
 
 /** What each command here takes: which server, the long form or the short one, a seed. */
 export interface CommandLine {

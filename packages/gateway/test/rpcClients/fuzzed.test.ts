@@ -9,7 +9,7 @@ import { startWith, type Running } from './start.ts';
 import { probe } from './webSocketProbe.ts';
 
 /** Every message that comes back, in no order: calls that were made at once answer as they like. */
-async function answersOf({ server }: Running, index: number): Promise<string[]> {
+async function responsesOf({ server }: Running, index: number): Promise<string[]> {
   const { socket, received, until } = await probe(server.port);
   socket.write(Buffer.concat([...fuzzedFrames(testSeed, index), sentinel]));
   await until(() => isServed(received));
@@ -33,7 +33,10 @@ it('fuzzed messages are answered by both with the same bytes, wherever the adapt
   const compare = async () => {
     while (next < messages) {
       const index = (next += 1);
-      const [expected, actual] = await Promise.all([answersOf(official, index), answersOf(gateway, index)]);
+      const [expected, actual] = await Promise.all([
+        responsesOf(official, index),
+        responsesOf(gateway, index),
+      ]);
       // Whether a subscription is over when its id is used again is a matter of moments.
       if ([...expected, ...actual].some((text) => text.includes('Duplicate id'))) continue;
       // What `differences` tells of frames: the gateway bears some that the adapter does not.

@@ -1,10 +1,10 @@
 import { createGateway } from '@petstore/gateway';
 import type { serve as Serve } from '../servers.ts';
-import type { ServeWire } from './wireServer.ts';
+import type { ServeRpc } from './rpcServer.ts';
 
 /** The gateway, on an adapter. */
 export const gatewayOn =
-  (serve: typeof Serve): ServeWire =>
+  (serve: typeof Serve): ServeRpc =>
   async ({
     router,
     createContext,
@@ -29,7 +29,7 @@ export const gatewayOn =
       },
       document: { title: 'The whole wire', version: '0.0.0' },
       // Procedures fail here as they are meant to: nothing is to be printed.
-      onExchange: () => {},
+      onResponse: () => {},
     });
     const server = await serve(gateway, { port });
     return {

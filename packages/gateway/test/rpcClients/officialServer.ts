@@ -4,10 +4,10 @@ import { createHTTPServer } from '@trpc/server/adapters/standalone';
 import { applyWSSHandler } from '@trpc/server/adapters/ws';
 import { WebSocketServer } from 'ws';
 import { globalFetch } from '../fetch.ts';
-import type { ServeWire } from './wireServer.ts';
+import type { ServeRpc } from './rpcServer.ts';
 
 /** tRPC's own adapters, standalone and ws, on one port: what the gateway is held to. */
-export const serveOfficial: ServeWire = async ({
+export const serveOfficial: ServeRpc = async ({
   router,
   createContext,
   basePath = '/trpc',

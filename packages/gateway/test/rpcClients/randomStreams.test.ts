@@ -8,13 +8,13 @@ import { serveGateway } from './gateway.ts';
 import { serveOfficial } from './officialServer.ts';
 import { createRandomRouter, type RandomInput } from './randomCalls.ts';
 import { withoutOrder } from './transcript.ts';
-import type { ServeWire } from './wireServer.ts';
+import type { ServeRpc } from './rpcServer.ts';
 
 /** How many procedures of each kind there are. */
 const count = 120;
 
 /** A server of a random router, with what it was told of. */
-async function start(serve: ServeWire, isTransformed: boolean) {
+async function start(serve: ServeRpc, isTransformed: boolean) {
   const random = createRandomRouter(testSeed, count, isTransformed);
   const seen = { errors: [] as string[], fast: 0 };
   const server = await serve({

@@ -8,7 +8,7 @@ import { serverSentEvents } from './cases/serverSentEvents.ts';
 import { subscriptions } from './cases/subscriptions.ts';
 import { webSocket } from './cases/webSocket.ts';
 import { startWith } from './start.ts';
-import type { ServeWire } from './wireServer.ts';
+import type { ServeRpc } from './rpcServer.ts';
 
 /**
  * Real clients over real ports, against any server of the whole wire: `@trpc/client` with every link, native `fetch`, the
@@ -36,7 +36,7 @@ import type { ServeWire } from './wireServer.ts';
  * Bytes are compared in `bytes`, fuzzed messages in `fuzzed`. `soak`, `abortStorm` and `badFrames` are commands too, with
  * a long form: `node --conditions=@petstore/source soak.ts --long [--server official] [--seed 1]`.
  */
-export function rpcClients(serve: ServeWire): void {
+export function rpcClients(serve: ServeRpc): void {
   const start = startWith(serve);
   describe('tRPC’s clients', () => {
     calls(start);

@@ -10,10 +10,10 @@ import { EventSource } from 'eventsource';
 import { WebSocket } from 'ws';
 import { finish, isCommand, readCommandLine } from './commandLine.ts';
 import { rawRequest, rawSocket } from './rawHttp.ts';
-import { megabytes, startWireProcess, type Subject } from './startWireProcess.ts';
+import { megabytes, startRpcProcess, type Subject } from './startRpcProcess.ts';
 import { frame } from './webSocketFrame.ts';
 import { probe } from './webSocketProbe.ts';
-import type { WireRouter } from './wireRouter.ts';
+import type { RpcRouter } from './rpcRouter.ts';
 
 export interface SoakOptions {
   readonly subject: Subject;
@@ -57,7 +57,7 @@ class Reader {
  * second third: the first third is for growing to size. Every sample is taken after a garbage collection.
  */
 export async function soak({ subject, clients, seconds, stalledBytes }: SoakOptions): Promise<Soaked> {
-  const server = await startWireProcess(subject);
+  const server = await startRpcProcess(subject);
   const faults: string[] = [];
   const close: (() => unknown)[] = [];
   try {
@@ -148,7 +148,7 @@ async function until(condition: () => Promise<boolean>, ms = 15_000): Promise<vo
   while (!(await condition()) && performance.now() < end) await sleep(50);
 }
 
-function subscribe(trpc: TRPCClient<WireRouter>, reader: Reader): () => void {
+function subscribe(trpc: TRPCClient<RpcRouter>, reader: Reader): () => void {
   const subscription = trpc.ticks.subscribe(
     { everyMs },
     {
@@ -166,7 +166,7 @@ function subscribe(trpc: TRPCClient<WireRouter>, reader: Reader): () => void {
 
 function readEvents(port: number, reader: Reader): () => void {
   const link = httpSubscriptionLink({ url: `http://127.0.0.1:${port}/trpc`, EventSource });
-  return subscribe(createTRPCClient<WireRouter>({ links: [link] }), reader);
+  return subscribe(createTRPCClient<RpcRouter>({ links: [link] }), reader);
 }
 
 function readSocket(port: number, reader: Reader): () => Promise<void> {
@@ -175,7 +175,7 @@ function readSocket(port: number, reader: Reader): () => Promise<void> {
     // The package's class is the browser's but for its types' older events.
     WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
   });
-  const unsubscribe = subscribe(createTRPCClient<WireRouter>({ links: [wsLink({ client })] }), reader);
+  const unsubscribe = subscribe(createTRPCClient<RpcRouter>({ links: [wsLink({ client })] }), reader);
   return () => {
     unsubscribe();
     return client.close();

@@ -2,13 +2,13 @@ import type { TRPCRequestInfo } from '@trpc/server/http';
 import { onTestFinished } from 'vitest';
 import { type Place, placeOf } from './clients.ts';
 import { LiveCalls } from './liveCalls.ts';
-import { createWireRouter, seenInfo, type SeenInfo, type StreamOptions } from './wireRouter.ts';
-import type { ServeWire, WireOptions, WireServer } from './wireServer.ts';
+import { createRpcRouter, seenInfo, type SeenInfo, type StreamOptions } from './rpcRouter.ts';
+import type { ServeRpc, RpcOptions, RpcServer } from './rpcServer.ts';
 
 /** A server of one test, and what can be seen of it from inside. */
 export interface Running {
   readonly place: Place;
-  readonly server: WireServer;
+  readonly server: RpcServer;
   readonly calls: LiveCalls;
   /** What each `createContext` was told, in order. */
   readonly contexts: SeenInfo[];
@@ -16,7 +16,7 @@ export interface Running {
   readonly errors: string[];
 }
 
-export interface StartOptions extends Partial<Omit<WireOptions, 'createContext'>> {
+export interface StartOptions extends Partial<Omit<RpcOptions, 'createContext'>> {
   readonly streams?: StreamOptions;
   /** Called for each context, which fails where this throws. */
   readonly admit?: (info: TRPCRequestInfo | undefined) => void;
@@ -26,13 +26,13 @@ export interface StartOptions extends Partial<Omit<WireOptions, 'createContext'>
 export type Start = (options?: StartOptions) => Promise<Running>;
 
 export const startWith =
-  (serve: ServeWire): Start =>
+  (serve: ServeRpc): Start =>
   async ({ streams, admit, rpc, ...options } = {}) => {
     const calls = new LiveCalls();
     const contexts: SeenInfo[] = [];
     const errors: string[] = [];
     const server = await serve({
-      router: createWireRouter(streams),
+      router: createRpcRouter(streams),
       ...options,
       createContext: (info) => {
         const seen = seenInfo(info);

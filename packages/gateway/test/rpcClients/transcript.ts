@@ -63,9 +63,9 @@ export async function transcript(url: string, { send, closes }: SocketRow): Prom
     }
   };
   let expected = 0;
-  for (const [message, answers] of send) {
+  for (const [message, responses] of send) {
     socket.send(message);
-    expected += answers;
+    expected += responses;
     const count = expected;
     await until(() => seen.length >= count || isClosed);
   }

@@ -8,7 +8,7 @@ import type { Measured } from '../load/levels.ts';
 import { adapterOfRun } from '../adapters.ts';
 import { startPinned } from '../load/pinned.ts';
 import { finish, isCommand } from '../rpcClients/commandLine.ts';
-import { megabytes } from '../rpcClients/startWireProcess.ts';
+import { megabytes } from '../rpcClients/startRpcProcess.ts';
 import type { Attack, Attacked, AttackKind } from './attacker.ts';
 import type { Target } from './attackTarget.ts';
 import type { BystanderMessage, Served } from './bystander.ts';
@@ -63,7 +63,8 @@ export async function attackSockets(options: AttackOptions): Promise<Measured> {
   const server = startPinned(0, fileOf('attackTarget.ts'), { ADAPTER: adapterOfRun() });
   const attacker = startPinned(1, fileOf('attacker.ts'));
   const bystander = startPinned(1, fileOf('bystander.ts'));
-  const askBystander = <Answer>(message: BystanderMessage) => bystander.ask<Answer>(message);
+  const callBystander = <ReceivedResponse>(message: BystanderMessage) =>
+    bystander.call<ReceivedResponse>(message);
 
   async function run(attack: Omit<Attack, 'port'>, port: number): Promise<AttackResult> {
     const cpuBefore = await server.cpuMs();
@@ -73,9 +74,9 @@ export async function attackSockets(options: AttackOptions): Promise<Measured> {
       peak = Math.max(peak, await server.rss());
     };
     const timer = setInterval(() => void watch(), 20);
-    await askBystander<object>({ begin: { port } });
-    const attacked = await attacker.ask<Attacked>({ ...attack, port });
-    const served = await askBystander<Served>({ end: true });
+    await callBystander<object>({ begin: { port } });
+    const attacked = await attacker.call<Attacked>({ ...attack, port });
+    const served = await callBystander<Served>({ end: true });
     clearInterval(timer);
     const cpuMs = (await server.cpuMs()) - cpuBefore;
     await sleep(1000);
@@ -84,7 +85,7 @@ export async function attackSockets(options: AttackOptions): Promise<Measured> {
   }
 
   try {
-    const { port } = await server.ask<Target>({});
+    const { port } = await server.call<Target>({});
     // What runs for the first time is slow, and its code and its garbage take memory, whoever the clients are.
     const ordinary = await run({ kind: 'none', hasKey: true, sockets, seconds }, port);
     const start = await server.rss();

@@ -4,7 +4,7 @@ import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { listen } from '../listen.ts';
-import { answerParent } from '../load/pinned.ts';
+import { respondToParent } from '../load/pinned.ts';
 
 /** Where it listens. */
 export interface Target {
@@ -12,7 +12,7 @@ export interface Target {
 }
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const answer = 'x'.repeat(131_072);
+const response = 'x'.repeat(131_072);
 
 const gateway = await createGateway({
   router: t.router({
@@ -20,7 +20,7 @@ const gateway = await createGateway({
       .meta({ openapi: { method: 'GET', path: '/small' } })
       .output(z.literal('small'))
       .query(() => 'small' as const),
-    large: t.procedure.query(() => answer),
+    large: t.procedure.query(() => response),
   }),
   authentication: bearer({ verify: (token) => (token === 'good-key' ? 'Ada' : undefined) }),
   createContext: () => ({}),
@@ -28,4 +28,4 @@ const gateway = await createGateway({
 });
 const { port } = await listen(gateway);
 
-answerParent(async () => ({ port }) satisfies Target);
+respondToParent(async () => ({ port }) satisfies Target);

@@ -1,7 +1,7 @@
 /** Opens WebSockets from one address that do what no client should, as a process: `startPinned(1, …)`. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerParent } from '../load/pinned.ts';
+import { respondToParent } from '../load/pinned.ts';
 import { frame } from '../rpcClients/webSocketFrame.ts';
 
 /**
@@ -128,4 +128,4 @@ async function attack({ port, kind, hasKey, sockets, seconds }: Attack): Promise
   return { accepted, refused, ended };
 }
 
-answerParent((message) => attack(message as Attack));
+respondToParent((message) => attack(message as Attack));

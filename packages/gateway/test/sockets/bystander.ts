@@ -2,7 +2,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { answerParent } from '../load/pinned.ts';
+import { respondToParent } from '../load/pinned.ts';
 
 export type BystanderMessage = { readonly begin: { readonly port: number } } | { readonly end: true };
 
@@ -23,7 +23,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 /** How long a request or a socket takes, and what is wrong with it. */
 type Timed = { readonly ms: number } | { readonly failure: string };
 
-function ask(port: number): Promise<Timed> {
+function send(port: number): Promise<Timed> {
   const begun = performance.now();
   return new Promise((resolve) => {
     const headers = { authorization: 'Bearer good-key' };
@@ -95,7 +95,7 @@ async function serve(port: number): Promise<Served> {
     last = now;
   }, 5);
   const [requests, sockets] = await Promise.all([
-    repeat(() => ask(port), 10, failures),
+    repeat(() => send(port), 10, failures),
     repeat(() => call(port), 50, failures),
   ]);
   clearInterval(timer);
@@ -109,7 +109,7 @@ async function serve(port: number): Promise<Served> {
   };
 }
 
-answerParent(async (received) => {
+respondToParent(async (received) => {
   const message = received as BystanderMessage;
   if ('begin' in message) {
     stopping = new AbortController();

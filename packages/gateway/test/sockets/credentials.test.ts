@@ -26,11 +26,11 @@ describe('the credential of a WebSocket', () => {
     ['with a bad one', bearer('bad')],
     ['with one of another scheme', { headers: { authorization: 'Basic good-key' } }],
   ])('%s no socket is opened: 401', async (_what, options) => {
-    const { dial, exchanges } = await startLibrary();
+    const { dial, records } = await startLibrary();
     const [status, body] = await dial('/trpc', options).closed;
     expect(status).toBe(401);
     expect(JSON.parse(body)).toMatchObject({ error: { data: { code: 'UNAUTHORIZED' } } });
-    expect(exchanges).toMatchObject([{ method: 'GET', path: '/trpc', face: 'rpc', status: 401 }]);
+    expect(records).toMatchObject([{ method: 'GET', path: '/trpc', protocol: 'rpc', status: 401 }]);
   });
 
   it('that is good opens no socket beyond the rate limit: 429, with the headers of the limit', async () => {
@@ -57,12 +57,12 @@ describe('the credential of a WebSocket', () => {
   it.each(['authorization', 'Authorization'])(
     'may be %s in the connection parameters, where the URL says that they come',
     async (name) => {
-      const { dial, exchanges } = await startLibrary();
+      const { dial, records: requestRecords } = await startLibrary();
       const client = dial(waiting, {});
       client.send(parameters({ [name]: 'Bearer other-key' }));
       client.send(call(1, 'query', 'caller'));
       await until(() => expect(client.messages).toMatchObject([{ id: 1, result: { data: 'Bob' } }]));
-      expect(JSON.stringify(exchanges)).not.toContain('other-key');
+      expect(JSON.stringify(requestRecords)).not.toContain('other-key');
     },
   );
 
@@ -124,7 +124,7 @@ describe('a client that has sent no credential', () => {
   ])(
     'may not send more than 64 KiB of %s that does not end: its connection is ended',
     async (_what, frames) => {
-      const { exchanges, listening } = await startLibrary({ maxMessageBytes: 4_000_000 });
+      const { records, listening } = await startLibrary({ maxMessageBytes: 4_000_000 });
       const socket = connect(listening.port, '127.0.0.1');
       onTestFinished(() => {
         socket.destroy();
@@ -138,7 +138,7 @@ describe('a client that has sent no credential', () => {
       await once(socket, 'data');
       socket.write(frames);
       await closed;
-      expect(exchanges.at(-1)).toMatchObject({ method: 'WS', status: 413, limit: 'message-bytes' });
+      expect(records.at(-1)).toMatchObject({ method: 'WS', status: 413, limit: 'message-bytes' });
     },
   );
 
@@ -233,7 +233,7 @@ describe('a client that has sent no credential', () => {
   });
 
   it('in time has failed an attempt: after too many its address opens no further such socket, and a key is still good', async () => {
-    const { dial, exchanges } = await startLibrary(
+    const { dial, records } = await startLibrary(
       { credentialDeadlineMs: 30 },
       { failedAttempts: { attempts: 2, windowSeconds: 60 } },
     );
@@ -248,7 +248,7 @@ describe('a client that has sent no credential', () => {
         },
       },
     ]);
-    expect(exchanges.at(-1)).toMatchObject({ status: 429, limit: 'failed-attempts' });
+    expect(records.at(-1)).toMatchObject({ status: 429, limit: 'failed-attempts' });
     expect((await dial('/trpc', bearer('bad')).closed)[0]).toBe(429);
     const client = dial();
     client.send(call(1, 'query', 'caller'));
@@ -290,10 +290,10 @@ describe('a client that sends its key in time', () => {
 });
 
 describe('calls that wait for their context', () => {
-  it('are each answered with its error where createContext rejects, and told to onError and onExchange', async () => {
+  it('are each answered with its error where createContext rejects, and told to onError and onResponse', async () => {
     const making = Promise.withResolvers<never>();
     const failures: unknown[] = [];
-    const { dial, exchanges } = await startLibrary(
+    const { dial, records } = await startLibrary(
       {},
       {
         onContext: () => making.promise,
@@ -314,7 +314,7 @@ describe('calls that wait for their context', () => {
       { id: 3, error: { message, data: { path: 'ticks' } } },
     ]);
     expect(failures).toEqual([undefined, 'caller', 'slowWrite', 'ticks']);
-    expect(exchanges.slice(1)).toMatchObject([
+    expect(records.slice(1)).toMatchObject([
       { operation: undefined, status: 401 },
       { operation: 'caller', status: 401, isStream: false },
       { operation: 'slowWrite', status: 401, isStream: false },

@@ -57,15 +57,15 @@ describe('a client that pings', () => {
   it('and does not read is closed once what is unsent is more than may be kept, pongs too: 1013', async () => {
     // A quarter of this may wait in front of close frames.
     const serveOptions = { maxUnsentSocketBytes: 100_000_000 };
-    const { dial, exchanges } = await startLibrary({ maxBufferedBytes: 1000 }, { serveOptions });
+    const { dial, records } = await startLibrary({ maxBufferedBytes: 1000 }, { serveOptions });
     const client = dial();
     await once(client.socket, 'open');
     client.socket.pause();
     // More than the kernel takes; what is unsent is looked at before an answer, so the first is taken whole.
     client.send(call(1, 'query', 'large', 6000));
-    await until(() => expect(exchanges).toMatchObject([{ status: 101 }, { operation: 'large' }]));
+    await until(() => expect(records).toMatchObject([{ status: 101 }, { operation: 'large' }]));
     client.socket.ping();
-    await until(() => expect(exchanges.at(-1)).toMatchObject({ status: 429, limit: 'unsent-bytes' }));
+    await until(() => expect(records.at(-1)).toMatchObject({ status: 429, limit: 'unsent-bytes' }));
     client.socket.resume();
     expect(await client.closed).toEqual([1013, 'What is sent is not read.']);
   });
@@ -123,38 +123,38 @@ describe('a client that goes away', () => {
 
 describe('a subscription that does not look at its signal', () => {
   it.each(['/trpc/deaf', '/v1/deaf'])('is over when its client leaves %s', async (path) => {
-    const { exchanges, fetch, http, listening } = await startLibrary();
+    const { records: requestRecords, fetch, http, listening } = await startLibrary();
     const leaving = new AbortController();
     const headers = { authorization: 'Bearer good-key', accept: 'text/event-stream' };
     await fetch(`${http}${path}`, { headers, signal: leaving.signal });
     expect(listening.inFlight()).toBe(1);
     leaving.abort();
     await until(() => expect(listening.inFlight()).toBe(0));
-    await until(() => expect(exchanges).toMatchObject([{ operation: 'deaf', isStream: true }]));
+    await until(() => expect(requestRecords).toMatchObject([{ operation: 'deaf', isStream: true }]));
   });
 
   it('is over when its socket is closed, and keeps no server from stopping', async () => {
-    const { dial, exchanges, listening } = await startLibrary();
+    const { dial, records, listening } = await startLibrary();
     const client = dial();
     client.send(call(1, 'subscription', 'deaf'));
     await until(() => expect(client.messages).toMatchObject([{ result: { type: 'started' } }]));
     client.socket.terminate();
     await until(() => expect(listening.inFlight()).toBe(0));
-    await until(() => expect(exchanges.at(-1)).toMatchObject({ operation: 'deaf', isStream: true }));
+    await until(() => expect(records.at(-1)).toMatchObject({ operation: 'deaf', isStream: true }));
     expect(await listening.close({ graceMs: 0 })).toBe(0);
   });
 });
 
 describe('calls on a socket', () => {
   it('are told of, each with the request id of its socket', async () => {
-    const { dial, exchanges } = await startLibrary();
+    const { dial, records } = await startLibrary();
     const client = dial('/trpc', {
       headers: { authorization: 'Bearer good-key', 'x-request-id': 'given-1' },
     });
     client.send(call(1, 'query', 'caller'));
     client.send(call(2, 'query', 'broken'));
     await until(() => expect(client.messages).toHaveLength(2));
-    expect(exchanges).toMatchObject([
+    expect(records).toMatchObject([
       { requestId: 'given-1', method: 'GET', status: 101, operation: undefined },
       { requestId: 'given-1', method: 'WS', status: 200, operation: 'caller', error: undefined },
       { requestId: 'given-1', method: 'WS', status: 500, operation: 'broken', error: { message: 'broken' } },

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   bearer,
   createGateway,
-  type Exchange,
+  type RequestRecord,
   type GatewayOptions,
   type HttpRequest,
   type SocketOptions,
@@ -109,7 +109,7 @@ export interface Library {
   readonly work: Work;
   /** The keys that are good now, each with its owner. */
   readonly keys: Map<string, string>;
-  readonly exchanges: Exchange[];
+  readonly records: RequestRecord[];
   /** Opens a WebSocket as the package ws has it. */
   readonly dial: (target?: string, options?: ClientOptions) => Client;
 }
@@ -145,7 +145,7 @@ export async function startLibrary(
     ['good-key', 'Ada'],
     ['other-key', 'Bob'],
   ]);
-  const exchanges: Exchange[] = [];
+  const records: RequestRecord[] = [];
   const gateway = await createGateway({
     router: createRouter(work),
     authentication: bearer({
@@ -162,7 +162,7 @@ export async function startLibrary(
     document: { title: 'Library', version: '0.0.0' },
     ...edge,
     sockets,
-    onExchange: (exchange) => exchanges.push(exchange),
+    onResponse: (record) => records.push(record),
   });
   const listening = await serve(gateway, serveOptions);
   onTestFinished(async () => {
@@ -177,7 +177,7 @@ export async function startLibrary(
     fetch: listening.fetch,
     work,
     keys,
-    exchanges,
+    records,
     dial: (target = '/trpc', options = { headers: { authorization: 'Bearer good-key' } }) =>
       client(`${listening.origin.replace(/^http/, 'ws')}${target}`, options),
   };

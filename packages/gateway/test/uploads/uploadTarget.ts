@@ -8,7 +8,7 @@ import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { adapterOfRun } from '../adapters.ts';
 import { listen } from '../listen.ts';
-import { answerParent } from '../load/pinned.ts';
+import { respondToParent } from '../load/pinned.ts';
 
 /** Where it listens, and the last error that it reported. */
 export interface UploadTarget {
@@ -59,4 +59,4 @@ const gateway = await createGateway({
 });
 const { port } = adapterOfRun() === 'fetch' ? await listenWithFetch(gateway.fetch) : await listen(gateway);
 
-answerParent(async () => ({ port, error: reported }) satisfies UploadTarget);
+respondToParent(async () => ({ port, error: reported }) satisfies UploadTarget);

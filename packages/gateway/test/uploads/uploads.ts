@@ -37,7 +37,7 @@ export interface UploadServer extends Pinned {
 export async function startUploadServer(adapter: Adapter): Promise<UploadServer> {
   const directory = await mkdtemp(join(tmpdir(), 'uploads-'));
   const server = startPinned(0, file, { ADAPTER: adapter, SPOOL: directory });
-  const { port } = await server.ask<UploadTarget>({});
+  const { port } = await server.call<UploadTarget>({});
   const send: UploadServer['send'] = (path, megabytes) => sendForm(port, path, megabytes * mebibyte);
   return {
     ...server,
@@ -46,8 +46,9 @@ export async function startUploadServer(adapter: Adapter): Promise<UploadServer>
     async growthOf(path, megabytes) {
       await server.forgetPeak();
       const before = await server.rss();
-      const answer = await send(path, megabytes);
-      if (answer[1] !== String(megabytes * mebibyte)) throw new Error(`The answer is ${answer.join(': ')}.`);
+      const received = await send(path, megabytes);
+      if (received[1] !== String(megabytes * mebibyte))
+        throw new Error(`The answer is ${received.join(': ')}.`);
       return Math.max(0, (await server.peakRss()) - before) / 1e6;
     },
     async stop() {

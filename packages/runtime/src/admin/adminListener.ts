@@ -29,7 +29,7 @@ export interface AdminListener {
  */
 export async function adminListener({ host, port, pages }: AdminListenerOptions): Promise<AdminListener> {
   const byPath = new Map<string, Page>(Object.entries(pages));
-  const server = createServer((request, response) => void answer(byPath, request, response));
+  const server = createServer((request, response) => void received(byPath, request, response));
   server.listen(port, host);
   try {
     await once(server, 'listening');
@@ -49,7 +49,7 @@ export async function adminListener({ host, port, pages }: AdminListenerOptions)
   };
 }
 
-async function answer(
+async function received(
   pages: ReadonlyMap<string, Page>,
   { method, url = '' }: IncomingMessage,
   response: ServerResponse,

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPageFiles } from './pageFiles.ts';
 import { writePage } from './writePage.ts';
 
-interface Answer {
+interface ReceivedResponse {
   readonly status: number | undefined;
   readonly header: (name: string) => string | undefined;
   readonly body: Buffer;
@@ -18,16 +18,16 @@ interface Answer {
 describe('the files of the docs page, as they are built', () => {
   const cleanUp: (() => Promise<unknown>)[] = [];
   let port = 0;
-  const ask = (sent: Record<string, string> = {}, method = 'GET') =>
-    new Promise<Answer>((resolve, reject) => {
-      request({ port, host: '127.0.0.1', method, headers: sent, agent: false }, (answer) => {
+  const send = (sent: Record<string, string> = {}, method = 'GET') =>
+    new Promise<ReceivedResponse>((resolve, reject) => {
+      request({ port, host: '127.0.0.1', method, headers: sent, agent: false }, (response) => {
         const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.on('error', reject);
-        answer.on('end', () =>
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () =>
           resolve({
-            status: answer.statusCode,
-            header: (name) => answer.headers[name] as string | undefined,
+            status: response.statusCode,
+            header: (name) => response.headers[name] as string | undefined,
             body: Buffer.concat(chunks),
           }),
         );
@@ -63,16 +63,16 @@ describe('the files of the docs page, as they are built', () => {
     ['gzip;q=0', undefined],
     ['', undefined],
   ] as const)('are encoded as a request that accepts %j likes best: %s', async ([accepted, encoding]) => {
-    const { header } = await ask({ 'accept-encoding': accepted });
+    const { header } = await send({ 'accept-encoding': accepted });
     expect(header('content-encoding')).toBe(encoding);
     expect(header('vary')).toBe('Accept-Encoding');
   });
 
   test('are the same in every encoding, with a tag of each, and compressed to a third', async () => {
     const [plain, gzipped, brotli] = [
-      await ask(),
-      await ask({ 'accept-encoding': 'gzip' }),
-      await ask({ 'accept-encoding': 'br' }),
+      await send(),
+      await send({ 'accept-encoding': 'gzip' }),
+      await send({ 'accept-encoding': 'br' }),
     ];
     expect(gunzipSync(gzipped.body).equals(plain.body)).toBe(true);
     expect(brotliDecompressSync(brotli.body).equals(plain.body)).toBe(true);
@@ -82,22 +82,22 @@ describe('the files of the docs page, as they are built', () => {
   });
 
   test('are asked for anew each time, and sent only where they have changed', async () => {
-    const { header } = await ask();
+    const { header } = await send();
     const tag = header('etag') ?? '';
     expect(header('cache-control')).toBe('no-cache');
     for (const held of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-      const { status, body, header: said } = await ask({ 'if-none-match': held });
+      const { status, body, header: said } = await send({ 'if-none-match': held });
       expect({ held, status, length: body.length }).toEqual({ held, status: 304, length: 0 });
       expect(said('etag')).toBe(tag);
     }
     for (const held of ['"other"', tag.slice(0, -1)]) {
-      expect((await ask({ 'if-none-match': held })).status).toBe(200);
+      expect((await send({ 'if-none-match': held })).status).toBe(200);
     }
   });
 
   test('are described to HEAD as to GET', async () => {
-    const get = await ask({ 'accept-encoding': 'br' });
-    const head = await ask({ 'accept-encoding': 'br' }, 'HEAD');
+    const get = await send({ 'accept-encoding': 'br' });
+    const head = await send({ 'accept-encoding': 'br' }, 'HEAD');
     expect(head.body).toHaveLength(0);
     for (const name of ['etag', 'content-encoding', 'content-length', 'content-type', 'cache-control']) {
       expect(head.header(name)).toBe(get.header(name));

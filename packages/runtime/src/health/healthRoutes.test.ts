@@ -5,8 +5,8 @@ test('/readyz answers 503 with the name of a check that takes longer than 10 s',
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const checks = { cache: () => 'ready', database: () => new Promise(() => {}) };
-  const answer = healthRoutes({ checks, isDraining: () => false })['/readyz']();
+  const response = healthRoutes({ checks, isDraining: () => false })['/readyz']();
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(await answer).toMatchObject({ status: 503, body: expect.stringContaining('"database"') });
+  expect(await response).toMatchObject({ status: 503, body: expect.stringContaining('"database"') });
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -30,14 +30,14 @@ export interface HealthOptions {
 /** `/healthz`: the process is alive. `/readyz`: every check passes, or 503 and the reason of the first one that fails. */
 export function healthRoutes({ checks, isDraining }: HealthOptions) {
   return {
-    '/healthz': (): HttpResponse => answer(200, { status: 'ok' }),
+    '/healthz': (): HttpResponse => response(200, { status: 'ok' }),
     '/readyz': async (): Promise<HttpResponse> => {
       const reason = isDraining()
         ? 'draining'
         : await failedCheck(typeof checks === 'function' ? checks() : checks);
       return reason === undefined
-        ? answer(200, { status: 'ok' })
-        : answer(503, { status: 'unavailable', reason }, ['retry-after', '1']);
+        ? response(200, { status: 'ok' })
+        : response(503, { status: 'unavailable', reason }, ['retry-after', '1']);
     },
   };
 }
@@ -65,7 +65,7 @@ function inTime(check: () => unknown): Promise<unknown> {
   });
 }
 
-function answer(
+function response(
   status: number,
   body: object,
   ...headers: (readonly [name: string, value: string])[]

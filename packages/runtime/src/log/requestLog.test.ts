@@ -1,4 +1,4 @@
-import type { Exchange } from '@petstore/gateway';
+import type { RequestRecord } from '@petstore/gateway';
 import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -16,12 +16,12 @@ function keptLines(options: RequestLogOptions = { requests: 'errors', kindOf }) 
   const report = requestLog(log, options);
   return {
     end: () => report?.end(),
-    report: (change: Partial<Exchange>) =>
-      report?.onExchange({
+    report: (change: Partial<RequestRecord>) =>
+      report?.onResponse({
         requestId: 'the-id',
         method: 'GET',
         path: '/v1/pets',
-        face: 'rest',
+        protocol: 'rest',
         operation: 'listPets',
         status: 200,
         isStream: false,

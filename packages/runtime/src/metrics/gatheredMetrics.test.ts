@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Exchange } from '@petstore/gateway';
+import type { RequestRecord } from '@petstore/gateway';
 import { gauge, type MetricsSnapshot } from './family.ts';
 import { gatherMetrics } from './gatheredMetrics.ts';
 import { type MetricsSources, openMetrics } from './openMetrics.ts';
@@ -12,11 +12,11 @@ const sources: MetricsSources = {
   refusedTokens: () => 0,
 };
 
-const exchange: Exchange = {
+const record: RequestRecord = {
   requestId: '',
   method: 'GET',
   path: '/v1/pets',
-  face: 'rest',
+  protocol: 'rest',
   operation: 'listPets',
   procedures: ['listPets'],
   calls: 1,
@@ -31,20 +31,20 @@ const exchange: Exchange = {
 
 /** A process that answered so many requests, and what it tells, as it comes through a message. */
 function worker() {
-  const { onExchange, snapshot } = openMetrics();
+  const { onResponse, snapshot } = openMetrics();
   return {
     serve(requests: number) {
-      for (let each = 0; each < requests; each += 1) onExchange(exchange);
+      for (let each = 0; each < requests; each += 1) onResponse(record);
     },
     tell: async (more: Partial<MetricsSources> = {}): Promise<MetricsSnapshot> =>
       JSON.parse(JSON.stringify(await snapshot({ ...sources, ...more }))),
   };
 }
 
-const requests = 'gateway_requests_total{face="rest",operation="listPets",status="2xx"}';
-const count = 'gateway_request_duration_seconds_count{face="rest",operation="listPets"}';
+const requests = 'gateway_requests_total{protocol="rest",operation="listPets",status="2xx"}';
+const count = 'gateway_request_duration_seconds_count{protocol="rest",operation="listPets"}';
 const bucket = (le: string) =>
-  `gateway_request_duration_seconds_bucket{le="${le}",face="rest",operation="listPets"}`;
+  `gateway_request_duration_seconds_bucket{le="${le}",protocol="rest",operation="listPets"}`;
 
 async function read(text: Promise<string>) {
   const lines = (await text).split('\n');

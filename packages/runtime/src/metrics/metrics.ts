@@ -13,8 +13,8 @@ export const metrics = (options: MetricsOptions = {}): MetricsPart => ({
     const gathered = gatherMetrics();
     return {
       gone: gathered.gone,
-      page: (ask) => async () => {
-        for (const { process, metrics: told } of await ask()) gathered.told(process, told);
+      page: (send) => async () => {
+        for (const { process, metrics: told } of await send()) gathered.told(process, told);
         return {
           status: 200,
           headers: [['content-type', Registry.PROMETHEUS_CONTENT_TYPE]],

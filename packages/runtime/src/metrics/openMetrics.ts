@@ -1,6 +1,6 @@
-import type { Exchange, ServedProcedure } from '@petstore/gateway';
+import type { RequestRecord, ServedProcedure } from '@petstore/gateway';
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
-import { createExchangeMetrics } from './exchangeMetrics.ts';
+import { createRequestMetrics } from './requestMetrics.ts';
 import { type Family, gauge, type MetricsSnapshot } from './family.ts';
 
 /** What is read when the metrics are. */
@@ -20,7 +20,7 @@ export interface MetricsSources {
 /** The metrics of one process. */
 export interface Metrics {
   /** For the gateway. */
-  readonly onExchange: (exchange: Exchange) => void;
+  readonly onResponse: (record: RequestRecord) => void;
   readonly snapshot: (sources: MetricsSources) => Promise<MetricsSnapshot>;
 }
 
@@ -31,12 +31,12 @@ export interface MetricsOptions {
 
 /** Starts to measure this process. */
 export function openMetrics({ prefix = 'gateway_' }: MetricsOptions = {}): Metrics {
-  const exchanges = createExchangeMetrics(prefix);
+  const records = createRequestMetrics(prefix);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
   return {
-    onExchange: exchanges.onExchange,
+    onResponse: records.onResponse,
     async snapshot(sources) {
       const [own, process] = await Promise.all([sources.families?.(), registry.getMetricsAsJSON()]);
       const { http, webSockets } = sources.connections();
@@ -46,7 +46,7 @@ export function openMetrics({ prefix = 'gateway_' }: MetricsOptions = {}): Metri
           ...gauge(`${prefix}server_info`, '1, by what serves.', 1, 'max'),
           values: [{ labels: { server: sources.server }, value: 1 }],
         },
-        ...exchanges.families(),
+        ...records.families(),
         {
           // The same in every process of one build.
           ...gauge(`${prefix}procedures`, 'Procedures that are served, by how they are executed.', 0, 'max'),

@@ -34,7 +34,7 @@ import {
   METRIC_HTTP_SERVER_REQUEST_DURATION,
   METRIC_RPC_SERVER_CALL_DURATION,
 } from '@opentelemetry/semantic-conventions/incubating';
-import { createGateway, type Exchange, type GatewayOptions } from '@petstore/gateway';
+import { createGateway, type RequestRecord, type GatewayOptions } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { serve } from '@petstore/gateway/node';
 import { initTRPC, TRPCError } from '@trpc/server';
@@ -114,19 +114,19 @@ async function start(options: Partial<GatewayOptions<typeof router, never>> = {}
     await provider.shutdown();
     for (const api of [trace, metrics, context, propagation]) api.disable();
   });
-  const exchanges: Exchange[] = [];
+  const records: RequestRecord[] = [];
   const gateway = await createGateway({
     router,
     createContext: () => ({}),
     document: { title: 'Pets', version: '0.0.0' },
-    onExchange: (exchange) => void exchanges.push(exchange),
+    onResponse: (requestRecord) => void records.push(requestRecord),
     telemetry: await openTelemetry(),
     ...options,
   });
   const listening = await serve(gateway, { port: 0 });
   onTestFinished(async () => void (await listening.close({ deadlineMs: 0 })));
   return {
-    exchanges,
+    requestRecords: records,
     named: meters.named,
     port: listening.port,
     spans: () => exporter.getFinishedSpans(),
@@ -301,15 +301,15 @@ describe('a request', () => {
   it('has no ids where the SDK has metrics alone', async () => {
     const started = await start({}, { hasTraces: false });
     await started.get('/v1/pets/7', {});
-    const [exchange] = started.exchanges;
-    expect([exchange?.status, exchange?.trace]).toEqual([200, undefined]);
+    const [record] = started.requestRecords;
+    expect([record?.status, record?.trace]).toEqual([200, undefined]);
   });
 
   it('has the ids of its span in its exchange', async () => {
     const started = await start();
     await started.get('/v1/pets/7');
     const { spanId } = spanNamed(started, 'GET /v1/pets/{id}').spanContext();
-    expect(started.exchanges).toMatchObject([{ trace: { traceId, spanId } }]);
+    expect(started.requestRecords).toMatchObject([{ trace: { traceId, spanId } }]);
   });
 });
 
@@ -351,7 +351,7 @@ describe('a call over tRPC', () => {
     const call = spanNamed(started, 'slow');
     const { spanId } = call.spanContext();
     expect([call.spanContext().traceId, call.parentSpanContext?.spanId]).toEqual([traceId, parentId]);
-    expect(started.exchanges.at(-1)).toMatchObject({ method: 'WS', trace: { traceId, spanId } });
+    expect(started.requestRecords.at(-1)).toMatchObject({ method: 'WS', trace: { traceId, spanId } });
   });
 });
 

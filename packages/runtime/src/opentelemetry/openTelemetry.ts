@@ -1,7 +1,7 @@
 import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api';
 import type {
   CallTelemetry,
-  Exchange,
+  RequestRecord,
   HttpRequest,
   ObservedRequest,
   RequestTelemetry,
@@ -150,7 +150,7 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
       return new ObservedCall(path, this.#hasEnded ? this.#parent : this.#span.context, this.#connection);
     }
 
-    end({ error, isStream, status }: Exchange): void {
+    end({ error, isStream, status }: RequestRecord): void {
       this.#hasEnded = true;
       const { protocol, request, route } = this.#observed;
       // A stream may fail after its status was sent. Of tRPC that is the error of a call.

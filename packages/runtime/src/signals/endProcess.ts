@@ -1,4 +1,4 @@
-import { faultText } from './faultText.ts';
+import { errorText } from './errorText.ts';
 
 /** The store did not close. The message is a sentence for operators. */
 export class UnclosedStoreError extends Error {
@@ -10,7 +10,7 @@ export class UnclosedStoreError extends Error {
  * @param expectedErrors the names of errors of which the message is written, and not the stack
  */
 export function endWithFault(error: unknown, expectedErrors?: readonly string[]): void {
-  process.stderr.write(`${faultText(error, expectedErrors)}\n`);
+  process.stderr.write(`${errorText(error, expectedErrors)}\n`);
   endFor(error);
 }
 

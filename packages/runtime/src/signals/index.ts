@@ -1,5 +1,5 @@
 export { endWithFault, UnclosedStoreError } from './endProcess.ts';
-export { faultText } from './faultText.ts';
+export { errorText } from './errorText.ts';
 export { StartError } from './startError.ts';
 export {
   drainDeadlineMs,

@@ -1,5 +1,5 @@
 import { endWithFault, UnclosedStoreError } from './endProcess.ts';
-import { faultText } from './faultText.ts';
+import { errorText } from './errorText.ts';
 
 /**
  * npm hands on the signals that it gets, and a Ctrl-C or a service manager reaches npm and this process alike: what
@@ -78,7 +78,7 @@ export function stopOnSignals(
       .then(
         () => (failure === undefined ? process.exit(0) : endWithFault(failure, expectedErrors)),
         (error: unknown) => {
-          if (failure !== undefined) process.stderr.write(`${faultText(failure, expectedErrors)}\n`);
+          if (failure !== undefined) process.stderr.write(`${errorText(failure, expectedErrors)}\n`);
           endWithFault(error, expectedErrors);
         },
       );

@@ -3,7 +3,7 @@ import { checkRunOptions } from '../checkRunOptions.ts';
 import { healthRoutes } from '../health/healthRoutes.ts';
 import { openAdmin } from '../openAdmin.ts';
 import type { RunOptions } from '../options.ts';
-import { plainLog } from '../plainLog.ts';
+import { consoleLog } from '../consoleLog.ts';
 import { StartError } from '../signals/startError.ts';
 import { type Stoppable, stopDeadlineMs } from '../signals/stopOnSignals.ts';
 import { warnIfRoot } from '../warnIfRoot.ts';
@@ -27,7 +27,7 @@ export async function startWorkers(options: RunOptions, count: number): Promise<
   const reserved = await reservePort(host, port).catch((error: unknown) => {
     throw explain(error, { listener: 'service', host, port });
   });
-  const opened = (options.log ?? plainLog).open({ isShared: true });
+  const opened = (options.log ?? consoleLog).open({ isShared: true });
   const { log } = opened;
   const gathered = admin?.metrics?.gather();
   const workers = createWorkers({

@@ -1,7 +1,7 @@
 import type { RunOptions } from '../options.ts';
 import { type RunningService, startService, type WorkerRole } from '../service.ts';
 import { endFor } from '../signals/endProcess.ts';
-import { faultText } from '../signals/faultText.ts';
+import { errorText } from '../signals/errorText.ts';
 import { stopOnSignals } from '../signals/stopOnSignals.ts';
 import type { FromWorker, ToWorker } from './workerMessages.ts';
 
@@ -19,15 +19,15 @@ export async function runWorker(options: RunOptions, role: WorkerRole): Promise<
   try {
     service = await starting;
   } catch (error) {
-    await tell({ type: 'failed', message: faultText(error, expectedErrors) });
+    await tell({ type: 'failed', message: errorText(error, expectedErrors) });
     return endFor(error);
   }
   // Node types no messages; this one's sender is our parent, of the same version.
-  process.on('message', (message: ToWorker) => void answer(service, message));
+  process.on('message', (message: ToWorker) => void response(service, message));
   await tell({ type: 'listening', origin: service.origin, server: service.server });
 }
 
-async function answer(service: RunningService, { type, id }: ToWorker): Promise<void> {
+async function response(service: RunningService, { type, id }: ToWorker): Promise<void> {
   switch (type) {
     case 'metrics':
       return tell({ type, id, metrics: (await service.metrics?.()) ?? null });

@@ -8,10 +8,10 @@ export type FromWorker =
   | { readonly type: 'failed'; readonly message: string }
   /** It was told to stop, and takes no new connection any more. */
   | { readonly type: 'stopping' }
-  | Answer;
+  | ReceivedResponse;
 
 /** What it answers to the `ToWorker` of the same type and id. */
-export type Answer =
+export type ReceivedResponse =
   /** What it has counted; `null` where it counts nothing. */
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: MetricsSnapshot | null }
   /** The reason why it is not ready; `null` where it is. */
@@ -19,6 +19,6 @@ export type Answer =
 
 /** What a worker is asked. */
 export interface ToWorker {
-  readonly type: Answer['type'];
+  readonly type: ReceivedResponse['type'];
   readonly id: number;
 }

@@ -95,7 +95,7 @@ test('what workers have answered is not kept for as long as they live', async ()
     ${listens}
   `);
   await workers.start(() => {});
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 5 }, async () => {
       const [told] = await workers.metrics();
       return told && new WeakRef(told.metrics);
@@ -105,6 +105,6 @@ test('what workers have answered is not kept for as long as they live', async ()
   const collect = runInNewContext('gc') as () => void;
   await until(() => {
     collect();
-    expect(answers.filter((answer) => answer?.deref() !== undefined)).toHaveLength(0);
+    expect(responses.filter((response) => response?.deref() !== undefined)).toHaveLength(0);
   });
 });

@@ -2,16 +2,16 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NotReadyError } from '../health/healthRoutes.ts';
-import type { ServiceLog, ToldMetrics } from '../parts.ts';
+import type { ServiceLog, GatheredMetrics } from '../parts.ts';
 import { StartError } from '../signals/startError.ts';
-import type { Answer, FromWorker, ToWorker } from './workerMessages.ts';
+import type { ReceivedResponse, FromWorker, ToWorker } from './workerMessages.ts';
 import { workerEnvironment } from './workerRole.ts';
 
 /** A worker that lived for less was not well: its replacement may wait. In milliseconds. */
 const shortLifeMs = 10_000;
 
 /** How long a worker may take to answer its parent, in milliseconds. */
-const answerMs = 1_000;
+const responseMs = 1_000;
 
 /** For how long a start waits for the workers after the first, in milliseconds. */
 const laterStartMs = 10_000;
@@ -39,7 +39,7 @@ interface Worker {
   readonly startedAt: number;
   readonly ended: Promise<void>;
   /** What waits for an answer of it, by id. */
-  readonly asked: Map<number, (answer?: Answer) => void>;
+  readonly asked: Map<number, (response?: ReceivedResponse) => void>;
   isListening: boolean;
   isReplaced: boolean;
 }
@@ -63,7 +63,7 @@ export interface Workers {
    */
   stop(deadlineMs: number): Promise<number>;
   /** What each worker that listens has counted. */
-  metrics(): Promise<ToldMetrics[]>;
+  metrics(): Promise<GatheredMetrics[]>;
   /** Resolves where one of them is ready. @throws {NotReadyError} with the reason of the first that is not */
   ready(): Promise<void>;
   /** Resolves with the reason when a worker that has ended cannot be replaced. */
@@ -76,7 +76,7 @@ export interface Workers {
  */
 export function createWorkers({ count, port, log, onEnded, missing }: WorkersOptions): Workers {
   const workers = new Set<Worker>();
-  let askedCount = 0;
+  let requestCount = 0;
   let startedCount = 0;
   let reloadedAt = -Infinity;
   /** The first one has listened. */
@@ -208,27 +208,27 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
    * No `Promise.race` with `ended`: that would keep every answer for as long as the worker lives (V8).
    * @returns `undefined` where it does not answer in time, or has ended
    */
-  function ask({ asked, child }: Worker, type: ToWorker['type']): Promise<Answer | undefined> {
-    const id = ++askedCount;
+  function request({ asked, child }: Worker, type: ToWorker['type']): Promise<ReceivedResponse | undefined> {
+    const id = ++requestCount;
     return new Promise((resolve) => {
-      const settle = (answer?: Answer) => {
+      const settle = (received?: ReceivedResponse) => {
         clearTimeout(timer);
         asked.delete(id);
-        resolve(answer);
+        resolve(received);
       };
-      const timer = setTimeout(settle, answerMs).unref();
+      const timer = setTimeout(settle, responseMs).unref();
       asked.set(id, settle);
       child.send({ type, id } satisfies ToWorker, () => {});
     });
   }
 
-  async function metrics(): Promise<ToldMetrics[]> {
+  async function metrics(): Promise<GatheredMetrics[]> {
     const told = [...workers]
       .filter(({ isListening }) => isListening)
       .map(async (worker) => {
-        const answer = await ask(worker, 'metrics');
-        return answer?.type === 'metrics' && answer.metrics !== null
-          ? [{ process: worker.number, metrics: answer.metrics }]
+        const response = await request(worker, 'metrics');
+        return response?.type === 'metrics' && response.metrics !== null
+          ? [{ process: worker.number, metrics: response.metrics }]
           : [];
       });
     return (await Promise.all(told)).flat();
@@ -237,8 +237,8 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
   async function ready(): Promise<void> {
     // One that is replaced is told to stop: it takes no connection any more.
     const serving = [...workers].filter(({ isListening, isReplaced }) => isListening && !isReplaced);
-    const answers = await Promise.all(serving.map((worker) => ask(worker, 'ready')));
-    const faults = answers.flatMap((answer) => (answer?.type === 'ready' ? [answer.fault] : []));
+    const responses = await Promise.all(serving.map((worker) => request(worker, 'ready')));
+    const faults = responses.flatMap((response) => (response?.type === 'ready' ? [response.fault] : []));
     if (!faults.includes(null)) throw new NotReadyError(faults[0] ?? 'unavailable');
   }
 

@@ -30,16 +30,16 @@ export async function busyClient(round: Round, id: string): Promise<void> {
   const connection = new HttpConnection(round.origin);
   for (let count = 0; !connection.isClosed; count += 1) {
     const name = `${id} ${count}`;
-    const answer = await connection.ask(create(round, name));
-    if ('wasReset' in answer) {
+    const response = await connection.call(create(round, name));
+    if ('wasReset' in response) {
       tally.lost += 1;
-      if (answer.wasReset) tally.resets += 1;
+      if (response.wasReset) tally.resets += 1;
       return;
     }
     tally.answered += 1;
-    if (answer.status === 201) round.created.add(name);
+    if (response.status === 201) round.created.add(name);
     if (count === 0) round.onOpen();
-    if (answer.closes) return connection.end();
+    if (response.closes) return connection.end();
     await sleep(Math.random() * 20);
   }
   // It asks often enough to be told.
@@ -51,14 +51,14 @@ export async function quietClient(round: Round): Promise<void> {
   const { tally } = round;
   const connection = new HttpConnection(round.origin);
   for (let count = 0; !connection.isClosed; count += 1) {
-    const answer = await connection.ask(`${head(round, `GET ${round.path}?limit=1`)}\r\n`);
-    if ('wasReset' in answer) {
+    const response = await connection.call(`${head(round, `GET ${round.path}?limit=1`)}\r\n`);
+    if ('wasReset' in response) {
       tally.raced += 1;
       return;
     }
     tally.answered += 1;
     if (count === 0) round.onOpen();
-    if (answer.closes) return connection.end();
+    if (response.closes) return connection.end();
     await Promise.race([sleep(500 + Math.random() * 2_000), connection.closed]);
   }
   tally.closedIdle += 1;
@@ -68,9 +68,9 @@ export async function quietClient(round: Round): Promise<void> {
 export async function newcomer(round: Round): Promise<void> {
   for (let refusals = 0; refusals < 3;) {
     const connection = new HttpConnection(round.origin);
-    const answer = await connection.ask(`${head(round, 'GET /healthz')}\r\n`);
+    const response = await connection.call(`${head(round, 'GET /healthz')}\r\n`);
     connection.end();
-    if ('status' in answer) round.tally.answered += 1;
+    if ('status' in response) round.tally.answered += 1;
     // A refusal is no loss: nobody had taken the connection.
     else if (connection.wasRefused) refusals += 1;
     else round.tally.queued += 1;
@@ -103,13 +103,13 @@ export async function socketClient(round: Round, id: string, path: string): Prom
   socket.addEventListener('open', () => {
     const data = { authorization: `Bearer ${round.apiKey}` };
     socket.send(JSON.stringify({ method: 'connectionParams', data }));
-    ask();
-    ask();
+    request();
+    request();
   });
   let count = 0;
   let isTold = false;
   const names = new Map<number, string>();
-  function ask(): void {
+  function request(): void {
     count += 1;
     const name = `${id} ${count}`;
     names.set(count, name);
@@ -129,7 +129,7 @@ export async function socketClient(round: Round, id: string, path: string): Prom
       round.created.add(name);
     }
     setTimeout(() => {
-      if (!isTold && socket.readyState === WebSocket.OPEN) ask();
+      if (!isTold && socket.readyState === WebSocket.OPEN) request();
     }, Math.random() * 20);
   });
   tally.sockets += 1;

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 
 /** Why no answer came. */
-export interface NoAnswer {
+export interface NoResponse {
   readonly wasReset: boolean;
 }
 
-export interface HttpAnswer {
+export interface ParsedResponse {
   readonly status: number;
   /** Whether the server says that it closes the connection. */
   readonly closes: boolean;
@@ -18,7 +18,7 @@ export interface HttpAnswer {
 export class HttpConnection {
   readonly #socket: Socket;
   /** Resolves when the connection is gone. */
-  readonly closed: Promise<NoAnswer>;
+  readonly closed: Promise<NoResponse>;
   isClosed = false;
   /** Whether nobody listened. */
   wasRefused = false;
@@ -50,16 +50,16 @@ export class HttpConnection {
     return this.#received;
   }
 
-  async ask(request: string): Promise<HttpAnswer | NoAnswer> {
+  async call(request: string): Promise<ParsedResponse | NoResponse> {
     this.#received = '';
-    const answer = new Promise<HttpAnswer>((resolve) => {
+    const response = new Promise<ParsedResponse>((resolve) => {
       this.#onData = () => {
         const whole = parse(this.#received);
         if (whole) resolve(whole);
       };
     });
     this.#socket.write(request);
-    return Promise.race([answer, this.closed]);
+    return Promise.race([response, this.closed]);
   }
 
   /** Waits for the first bytes of an answer. */
@@ -77,7 +77,7 @@ export class HttpConnection {
   }
 }
 
-function parse(text: string): HttpAnswer | undefined {
+function parse(text: string): ParsedResponse | undefined {
   const headEnd = text.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
   const head = text.slice(0, headEnd).toLowerCase();

@@ -30,7 +30,7 @@ export function startLoad(origin: string, apiKey: string): Load {
         body: JSON.stringify({ name, categoryId: each }),
         signal,
       }).then(
-        async (answer) => (await answer.text(), answer.status),
+        async (response) => (await response.text(), response.status),
         () => 0,
       );
       if (status === 201) acknowledged.add(name);
@@ -41,7 +41,7 @@ export function startLoad(origin: string, apiKey: string): Load {
   async function probe(): Promise<void> {
     while (!signal.aborted) {
       const status = await fetch(`${origin}/readyz`, { signal }).then(
-        async (answer) => (await answer.text(), answer.status),
+        async (received) => (await received.text(), received.status),
         () => 0,
       );
       if (status !== 200 && !signal.aborted) notReady.push(Date.now());

@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import type { Awaitable } from '../store.ts';
+import type { MaybePromise } from '../store.ts';
 import { isDuplicate, type Place, storeError } from './errors.ts';
 import type { CommandCall, Operation, Operations } from './operation.ts';
 import { type CounterRow, int64, type RecordRow } from './rows.ts';
@@ -31,7 +31,7 @@ export interface Counted {
  * Ids for the records of a collection, leased in blocks by one atomic `$inc`. They ascend within a process and are never given twice; a
  * lease whose answer was lost leaves a gap.
  */
-export function openCounter(counted: () => Awaitable<Counted>, operations: Operations, place: Place) {
+export function openCounter(counted: () => MaybePromise<Counted>, operations: Operations, place: Place) {
   let blocks: Block[] = [];
   let leasing: Promise<void> | undefined;
   let usedAt = 0;
@@ -74,7 +74,7 @@ export function openCounter(counted: () => Awaitable<Counted>, operations: Opera
 
   return {
     /** The next id; a promise only where a block must be leased first. */
-    take(): Awaitable<number> {
+    take(): MaybePromise<number> {
       const now = performance.now();
       if (now - usedAt > UNUSED_MS) blocks = [];
       usedAt = now;

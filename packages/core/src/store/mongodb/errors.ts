@@ -71,7 +71,10 @@ export function toStoreError(error: unknown, place: Place, doubt: Doubt): StoreE
 }
 
 function codeOf(error: unknown, doubt: Doubt): Code {
-  if (error instanceof MongoError && (doubt === 'none' || (doubt === 'unless-refused' && isAnswer(error)))) {
+  if (
+    error instanceof MongoError &&
+    (doubt === 'none' || (doubt === 'unless-refused' && isResponse(error)))
+  ) {
     const refusal = error instanceof MongoServerError ? REFUSALS[Number(error.code)] : undefined;
     if (refusal !== undefined) return refusal;
     if (REFUSAL_LABELS.some((label) => error.hasErrorLabel(label))) return 'unavailable';
@@ -85,7 +88,7 @@ function codeOf(error: unknown, doubt: Doubt): Code {
  * repeat fails while it connects or logs in, that says nothing about the first attempt. A write concern that failed is
  * the answer to a write that was done.
  */
-const isAnswer = (error: MongoError): boolean =>
+const isResponse = (error: MongoError): boolean =>
   error instanceof MongoServerError &&
   !(error instanceof MongoWriteConcernError) &&
   !error.hasErrorLabel(MongoErrorLabel.HandshakeError);

@@ -42,7 +42,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
         },
         { isUrgent: true },
       ),
-      operations.answered(),
+      operations.response(),
     ]).finally(() => {
       checking = undefined;
     });

@@ -90,7 +90,7 @@ export interface Operations {
   /** The same for what the store does on its own: it is never refused, not even while the store closes. */
   runOwn<T>(work: Work<T>): Promise<T>;
   /** Resolves when the database answers any of them, from now on. For one who waits: a later call takes its place. */
-  answered(): Promise<void>;
+  response(): Promise<void>;
   /** Accepts no call any more, and resolves when those that were accepted have settled. */
   close(): Promise<void>;
 }
@@ -168,7 +168,7 @@ export function createOperations(limits: OperationLimits): Operations {
         start(work, timeoutMs * share, signal, resolve, reject);
       }),
     runOwn: (work) => new Promise((resolve, reject) => start(work, timeoutMs, undefined, resolve, reject)),
-    answered() {
+    response() {
       next = Promise.withResolvers();
       return next.promise;
     },

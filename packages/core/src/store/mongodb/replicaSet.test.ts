@@ -1,12 +1,12 @@
 import { type Document, Long } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openMongodbStore } from './index.ts';
-import { type Answer, found, startFakePrimary } from './testing/fakePrimary.ts';
+import { type ReceivedResponse, found, startFakePrimary } from './testing/fakePrimary.ts';
 import { animals } from '../../procedures/animals.ts';
 
 /** A store on a replica set that answers so. No server of the tests is one, so these run everywhere. */
-async function openOnSet(answerTo: (command: Document) => Answer, uriOptions = '') {
-  const primary = await startFakePrimary(answerTo);
+async function openOnSet(responseTo: (command: Document) => ReceivedResponse, uriOptions = '') {
+  const primary = await startFakePrimary(responseTo);
   const uri = primary.uri + uriOptions;
   const store = await openMongodbStore({ uri, operationTimeoutMs: 1000 });
   onTestFinished(async () => {
@@ -20,7 +20,7 @@ const pet = { name: 'Rex', categoryId: 1 };
 
 describe('a create that was stored, its connection lost, where the repeat of the driver', () => {
   const refused = (code: number) => ({ ok: 0, code, errmsg: 'no', codeName: 'No' });
-  test.for<[what: string, connecting: Answer]>([
+  test.for<[what: string, connecting: ReceivedResponse]>([
     ['finds the connection cut while it connects', 'cut'],
     ['is refused the login', refused(18)],
     ['is refused by a proxy', refused(8000)],
@@ -111,7 +111,7 @@ describe('a key that the majority confirms late', () => {
   function lateKeys(visibleAfter: number) {
     const keys: Document[] = [];
     const log = { inserts: 0 };
-    const answerTo = (command: Document): Answer => {
+    const responseTo = (command: Document): ReceivedResponse => {
       if (command['find'] === 'keys') return found(log.inserts > visibleAfter ? keys.slice(-1) : []);
       if (command['insert'] !== 'keys') return undefined;
       log.inserts++;
@@ -126,28 +126,28 @@ describe('a key that the majority confirms late', () => {
         writeConcernError: { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'timed out' },
       };
     };
-    return { answerTo, log };
+    return { responseTo, log };
   }
 
   test('is the first for who tries it again, though a read does not see it at once', async () => {
-    const { answerTo } = lateKeys(3);
-    const store = await openOnSet(answerTo);
+    const { responseTo } = lateKeys(3);
+    const store = await openOnSet(responseTo);
     const record = { hash: 'mine', name: 'first', createdAt: 1 };
     await expect(store.keys.addFirst(record)).rejects.toMatchObject({ code: 'outcome-unknown' });
     expect(await store.keys.addFirst(record)).toBe(true);
   });
 
   test('is another one for who comes later', async () => {
-    const { answerTo } = lateKeys(3);
-    const store = await openOnSet(answerTo);
+    const { responseTo } = lateKeys(3);
+    const store = await openOnSet(responseTo);
     const record = { hash: 'mine', name: 'first', createdAt: 1 };
     await expect(store.keys.addFirst(record)).rejects.toMatchObject({ code: 'outcome-unknown' });
     expect(await store.keys.addFirst({ ...record, hash: 'theirs' })).toBe(false);
   });
 
   test('is looked for without haste by who adds one of the same name', async () => {
-    const { answerTo, log } = lateKeys(Infinity);
-    const store = await openOnSet(answerTo);
+    const { responseTo, log } = lateKeys(Infinity);
+    const store = await openOnSet(responseTo);
     const record = { hash: 'mine', name: 'ops', createdAt: 1 };
     await expect(store.keys.add(record)).rejects.toMatchObject({ code: 'outcome-unknown' });
     await expect(store.keys.add(record)).rejects.toMatchObject({ code: 'outcome-unknown' });

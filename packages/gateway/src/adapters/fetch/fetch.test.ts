@@ -561,16 +561,16 @@ describe('gateway.fetch', () => {
       rateLimit: { requests: 1, windowSeconds: 60 },
       trustProxy: ['0.0.0.0/0', '::/0'],
     });
-    const ask = async (forwarded: string, init?: FetchInit) => {
+    const send = async (forwarded: string, init?: FetchInit) => {
       const request = new Request(`${origin}/v1/greet/Ada`, { headers: { 'x-forwarded-for': forwarded } });
       return (await fetch(request, init)).status;
     };
-    expect([await ask('192.0.2.1'), await ask('192.0.2.2')]).toEqual([200, 429]);
+    expect([await send('192.0.2.1'), await send('192.0.2.2')]).toEqual([200, 429]);
     const remoteAddress = '203.0.113.1';
-    expect([await ask('192.0.2.1', { remoteAddress }), await ask('192.0.2.2', { remoteAddress })]).toEqual([
+    expect([await send('192.0.2.1', { remoteAddress }), await send('192.0.2.2', { remoteAddress })]).toEqual([
       200, 200,
     ]);
-    expect(await ask('192.0.2.1', { remoteAddress })).toBe(429);
+    expect(await send('192.0.2.1', { remoteAddress })).toBe(429);
   });
 
   it('accepts a good token after any number of bad ones from clients without an address', async () => {
@@ -579,11 +579,11 @@ describe('gateway.fetch', () => {
       authentication: bearer({ verify: (token) => token === 'good' }),
       failedAttempts: { attempts: 2, windowSeconds: 60 },
     });
-    const ask = async (token: string) => {
+    const call = async (token: string) => {
       const headers = { authorization: `Bearer ${token}` };
       return (await fetch(`${origin}/trpc/fail`, { headers })).status;
     };
-    expect([await ask('bad'), await ask('bad'), await ask('bad'), await ask('good')]).toEqual([
+    expect([await call('bad'), await call('bad'), await call('bad'), await call('good')]).toEqual([
       401, 401, 429, 409,
     ]);
   });

@@ -14,7 +14,7 @@ const wire =
 export async function supportsLean(): Promise<boolean> {
   const bodies: string[] = [];
   let written = '';
-  const answer = (message: LeanMessage, res: LeanResponse): void => {
+  const response = (message: LeanMessage, res: LeanResponse): void => {
     const send = () => {
       try {
         if (res.isFree) res.sendWhole(message.url ?? '', undefined);
@@ -30,7 +30,7 @@ export async function supportsLean(): Promise<boolean> {
     };
   };
   const options = { IncomingMessage: LeanMessage, ServerResponse: LeanResponse };
-  const server = http.createServer<typeof LeanMessage, typeof LeanResponse>(options, answer);
+  const server = http.createServer<typeof LeanMessage, typeof LeanResponse>(options, response);
   server.on('clientError', () => {});
   const connection = new Duplex({
     read: () => {},

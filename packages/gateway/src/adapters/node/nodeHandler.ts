@@ -43,9 +43,9 @@ export function nodeHandler(service: Service, options: NodeHandlerOptions = {}):
   } = service;
   const withoutPrefix = prefixRemover(options.prefix);
   const limits = { ...noLimits, maxBodyBytes, maxStreamBytes };
-  const answer = (request: NodeRequest) =>
+  const response = (request: NodeRequest) =>
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
-  const responder = new Responder(answer, Infinity, () => {});
+  const responder = new Responder(response, Infinity, () => {});
   return (req, res, next) => {
     const url = req.url ?? '/';
     const rest = withoutPrefix(url);

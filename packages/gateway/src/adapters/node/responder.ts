@@ -14,7 +14,7 @@ const maxBodyWaitMs = 2000;
 /** How long a client that still sends may take to read its response before the connection is closed. */
 const lingerMs = 10_000;
 
-type Answer = (request: NodeRequest) => HttpResponse | Promise<HttpResponse>;
+type ReceivedResponse = (request: NodeRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** Answers requests, and sees their responses to the end. */
 export class Responder {
@@ -24,15 +24,15 @@ export class Responder {
   readonly #streams = new Set<BodyStream>();
   /** Connections that end with the response to a request that has come. */
   readonly #ending = new WeakSet<Socket>();
-  readonly #answer: Answer;
+  readonly #answer: ReceivedResponse;
   readonly #maxUnsentBytes: number;
   readonly #onEnd: () => void;
   #unsentBytes = 0;
   #isDraining = false;
 
   /** @param onEnd called whenever `inFlight` falls */
-  constructor(answer: Answer, maxUnsentBytes: number, onEnd: () => void) {
-    this.#answer = answer;
+  constructor(received: ReceivedResponse, maxUnsentBytes: number, onEnd: () => void) {
+    this.#answer = received;
     this.#maxUnsentBytes = maxUnsentBytes;
     this.#onEnd = onEnd;
   }

@@ -68,9 +68,9 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const limits = { maxBodyBytes, maxStreamBytes, maxUrlBytes, maxHeaderBytes };
 
   const drain = new Drain();
-  const answer = (request: NodeRequest) =>
+  const received = (request: NodeRequest) =>
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
-  const responder = new Responder(answer, maxUnsentBytes, drain.changed);
+  const responder = new Responder(received, maxUnsentBytes, drain.changed);
   const sockets = new OpenSockets(options);
   /** Those that are no WebSockets. Over TLS, after the handshake. */
   const connections = new Map<Socket, Connection>();
@@ -129,8 +129,8 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   /** Rejects what is no request, and closes its connection. */
   function reject(socket: Socket, rejection: HttpRejection | undefined): void {
     // It would be taken for the response to a request that is still being handled.
-    const isAnswering = (connections.get(socket)?.requests.size ?? 0) > 0;
-    if (!rejection || !socket.writable || isAnswering || socket.bytesRead === 0) socket.destroy();
+    const isResponding = (connections.get(socket)?.requests.size ?? 0) > 0;
+    if (!rejection || !socket.writable || isResponding || socket.bytesRead === 0) socket.destroy();
     else writeLast(socket, rejectHttp(unreadRequest(socket.remoteAddress), rejection));
   }
   server.on('clientError', (error: NodeJS.ErrnoException, stream) =>

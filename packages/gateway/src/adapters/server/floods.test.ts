@@ -31,9 +31,9 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     const late =
       (handle: Handle): Handle =>
       async (request) => {
-        const answer = await handle(request);
+        const response = await handle(request);
         await sleep(500);
-        return answer;
+        return response;
       };
     const declared = 'Content-Length: 999999999\r\n';
     const chunked = 'Transfer-Encoding: chunked\r\n';

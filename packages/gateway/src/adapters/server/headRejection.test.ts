@@ -27,12 +27,12 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         const { socket, text, closed } = await dial(listening);
         socket.write(wire);
         await closed;
-        const [answerHead = '', body = ''] = text().split('\r\n\r\n');
+        const [responseHead = '', body = ''] = text().split('\r\n\r\n');
         expect(JSON.parse(body)).toEqual({ code, message: expect.any(String), status });
-        expect(answerHead).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-        expect(answerHead).toMatch(/^content-type: application\/json$/im);
-        expect(answerHead).toMatch(/^x-request-id: \S+$/im);
-        expect(answerHead).toMatch(/^connection: close$/im);
+        expect(responseHead).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+        expect(responseHead).toMatch(/^content-type: application\/json$/im);
+        expect(responseHead).toMatch(/^x-request-id: \S+$/im);
+        expect(responseHead).toMatch(/^connection: close$/im);
         expect(isRun).toBe(false);
       },
     );

@@ -99,11 +99,11 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
 
     async function library(maxUnsentBytes?: number) {
       let handled = 0;
-      const answers = { '/small': small, '/large': large, '/tiny': tiny };
+      const responses = { '/small': small, '/large': large, '/tiny': tiny };
       const listening = await listen(
         ({ path }) => {
           handled += 1;
-          return ok(answers[path as keyof typeof answers]);
+          return ok(responses[path as keyof typeof responses]);
         },
         maxUnsentBytes === undefined ? {} : { maxUnsentBytes },
       );

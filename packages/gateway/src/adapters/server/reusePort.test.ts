@@ -8,13 +8,13 @@ describe.each(onLinux)('reusePort on $adapter', ({ adapter, listen, serve }) => 
   it('lets several servers take the connections of one port', async () => {
     const first = await listen(() => ok('first'), { reusePort: true });
     await listen(() => ok('second'), { reusePort: true, port: first.port });
-    const answers = new Set<string>();
+    const responses = new Set<string>();
     await until(async () => {
       const { socket, text } = await dial(first);
       socket.write(get('/'));
       await until(() => expect(text()).toMatch(/first$|second$/));
-      answers.add(text().endsWith('first') ? 'first' : 'second');
-      expect(answers.size).toBe(2);
+      responses.add(text().endsWith('first') ? 'first' : 'second');
+      expect(responses.size).toBe(2);
     });
   });
 

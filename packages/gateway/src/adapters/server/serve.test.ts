@@ -262,7 +262,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
 
   describe('a stop', () => {
     it('ends a stream that begins while the server drains, in order', async () => {
-      const answer = Promise.withResolvers<HttpResponse>();
+      const response = Promise.withResolvers<HttpResponse>();
       let end = () => {};
       const ended = new Promise<void>((resolve) => (end = resolve));
       const events = (async function* () {
@@ -270,12 +270,12 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
         await ended;
         yield new Uint8Array([98]);
       })();
-      const listening = await listen(() => answer.promise);
+      const listening = await listen(() => response.promise);
       const { socket, text: received, closed } = await dial(listening);
       socket.write(get('/'));
       await until(() => expect(listening.inFlight()).toBe(1));
       const closes = listening.close({ graceMs: 10 });
-      answer.resolve(ok(Object.assign(events, { end })));
+      response.resolve(ok(Object.assign(events, { end })));
       await until(() => expect(received()).toMatch(/\r\n\r\n(?:1\r\na\r\n1\r\nb|2\r\nab)\r\n0\r\n\r\n$/));
       expect(await closes).toBe(0);
       await closed;
@@ -301,12 +301,12 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
         return ok('x');
       });
       const lost: string[] = [];
-      const ask = async () => {
+      const send = async () => {
         const { socket, text: received } = await dial(listening);
-        for (let answers = 1; ; answers += 1) {
+        for (let responses = 1; ; responses += 1) {
           socket.write(get('/'));
           try {
-            await until(() => expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(answers));
+            await until(() => expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(responses));
           } catch {
             lost.push(received());
             return;
@@ -318,7 +318,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
           await new Promise((resolve) => setTimeout(resolve, 2));
         }
       };
-      const clients = Array.from({ length: 16 }, ask);
+      const clients = Array.from({ length: 16 }, send);
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect(await listening.close()).toBe(0);
       await Promise.all(clients);

@@ -9,7 +9,7 @@ import { certificateFiles, dialTls, writeCertificate } from './testing/tls.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
 describe.each(adapters)('on $adapter', ({ serve, listen }) => {
-  async function ask(socket: TLSSocket): Promise<string> {
+  async function send(socket: TLSSocket): Promise<string> {
     socket.write(get('/'));
     const [data] = await once(socket, 'data');
     return String(data);
@@ -21,7 +21,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       const { socket, name } = await dialTls(listening);
       expect(name).toBe('one');
       expect(socket.getProtocol()).toBe('TLSv1.3');
-      expect(await ask(socket)).toMatch(/^HTTP\/1\.1 200 .*safe$/s);
+      expect(await send(socket)).toMatch(/^HTTP\/1\.1 200 .*safe$/s);
       const old = connect({
         port: listening.port,
         host: '127.0.0.1',
@@ -47,7 +47,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       expect((await dialTls(listening)).name).toBe('old');
       await listening.reloadCertificate();
       expect((await dialTls(listening)).name).toBe('new');
-      expect(await ask(before.socket)).toContain('200 OK');
+      expect(await send(before.socket)).toContain('200 OK');
     });
 
     it('shows only the newest certificate to new connections after the second reload', async () => {
@@ -67,12 +67,12 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       const tls = await certificateFiles('again');
       const listening = await listen(() => ok('x'), { tls });
       const state = { isOver: false };
-      let answers = 0;
+      let responses = 0;
       const client = async () => {
         while (!state.isOver) {
           const { socket } = await dialTls(listening);
-          expect(await ask(socket)).toContain('200 OK');
-          answers += 1;
+          expect(await send(socket)).toContain('200 OK');
+          responses += 1;
           socket.destroy();
         }
       };
@@ -80,7 +80,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       for (let times = 0; times < 20; times += 1) await listening.reloadCertificate();
       state.isOver = true;
       await clients;
-      expect(answers).toBeGreaterThan(3);
+      expect(responses).toBeGreaterThan(3);
     });
 
     it('counts and closes the connections of every certificate it has shown', async () => {

@@ -59,9 +59,9 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   /** Whether a connection goes on as it should behind a rejected upgrade: that of node:http ends. */
   async function goesOn({ socket, text }: Dialled): Promise<boolean> {
     socket.write('GET /next HTTP/1.1\r\nHost: x\r\n\r\n');
-    const isAnswered = () => text().includes('\r\n\r\n/next');
-    await until(() => expect(isAnswered() || socket.destroyed).toBe(true));
-    return isAnswered() !== isNode;
+    const hasResponse = () => text().includes('\r\n\r\n/next');
+    await until(() => expect(hasResponse() || socket.destroyed).toBe(true));
+    return hasResponse() !== isNode;
   }
 
   describe('a WebSocket', () => {

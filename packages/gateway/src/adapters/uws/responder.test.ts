@@ -21,11 +21,11 @@ describe('an answer to a chunked request', () => {
     ['empty', () => ({ status: 204, headers: [] }), (text) => text.endsWith('\r\n\r\n')],
   ])(
     'that is %s ends what is read: a request behind it is never run, however late it comes',
-    async (_what, answer, isWhole) => {
+    async (_what, response, isWhole) => {
       const handled: string[] = [];
       const listening = await listen(async ({ path }) => {
         handled.push(path);
-        return answer();
+        return response();
       });
       const { socket, text } = await dial(listening);
       // It does not read at first: what is large waits for it.

@@ -19,7 +19,7 @@ const maxBodyWaitMs = 2000;
  */
 const maxPerTurn = 500;
 
-type Answer = (request: UwsRequest) => HttpResponse | Promise<HttpResponse>;
+type ReceivedResponse = (request: UwsRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** Answers requests, and sees their responses to the end. */
 export class Responder {
@@ -27,7 +27,7 @@ export class Responder {
   inFlight = 0;
   /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
-  readonly #answer: Answer;
+  readonly #answer: ReceivedResponse;
   readonly #maxUnsentBytes: number;
   readonly #onEnd: () => void;
   #unsentBytes = 0;
@@ -35,8 +35,8 @@ export class Responder {
   readonly #handled = new TurnCounter();
 
   /** @param onEnd called whenever `inFlight` falls */
-  constructor(answer: Answer, maxUnsentBytes: number, onEnd: () => void) {
-    this.#answer = answer;
+  constructor(received: ReceivedResponse, maxUnsentBytes: number, onEnd: () => void) {
+    this.#answer = received;
     this.#maxUnsentBytes = maxUnsentBytes;
     this.#onEnd = onEnd;
   }

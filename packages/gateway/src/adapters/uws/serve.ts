@@ -50,9 +50,9 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   /** Open connections that are not WebSockets. */
   let connections = 0;
   const drain = new Drain();
-  const answer = (request: UwsRequest) =>
+  const response = (request: UwsRequest) =>
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
-  const responder = new Responder(answer, maxUnsentBytes, drain.changed);
+  const responder = new Responder(response, maxUnsentBytes, drain.changed);
   const sockets = new OpenSockets(options);
 
   function onConnection(res: NativeResponse, change: number): void {

@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../../http/request.ts';
-import type { HeaderSource, Nobody, Scheme } from '../scheme.ts';
+import type { HeaderSource, Rejected, Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
 import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 
@@ -9,7 +9,7 @@ export interface BasicOptions<Identity> extends Omit<SchemeOptions<Identity>, 'v
     user: string,
     password: string,
     request: HttpRequest,
-  ) => Identity | Nobody | PromiseLike<Identity | Nobody>;
+  ) => Identity | Rejected | PromiseLike<Identity | Rejected>;
 }
 
 const optionNames = schemeNames<BasicOptions<unknown>>({});

@@ -4,7 +4,7 @@ import type { HttpRequest } from '../../http/request.ts';
 import { shown, unknownNames } from '../../http/unknownNames.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import { RecentMap } from '../recentMap.ts';
-import type { HeaderSource, Nobody, Scheme } from '../scheme.ts';
+import type { HeaderSource, Rejected, Scheme } from '../scheme.ts';
 import { bearerChallenge, bearerReads, bearerToken } from './bearer.ts';
 import { KeySet, unavailable, type Keys } from './keySet.ts';
 import { defaultRealm, schemeNames, type SchemeOptions } from './options.ts';
@@ -35,7 +35,7 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
   readonly verify?: (
     claims: JWTPayload,
     request: HttpRequest,
-  ) => Identity | Nobody | PromiseLike<Identity | Nobody>;
+  ) => Identity | Rejected | PromiseLike<Identity | Rejected>;
   /** Default: the claim `scope` (RFC 9068 §2.2.3), where the claims are the identity. */
   readonly scopes?: (identity: Identity) => readonly string[];
   /** Serves metadata by which clients find the issuer (RFC 9728). Its `authorizationServers` default to the issuer. */

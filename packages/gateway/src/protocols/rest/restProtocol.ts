@@ -205,7 +205,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   #createContext(): void {
     const { calls, createContext } = this.#options;
-    const { identity, reply, request, requestId } = this.#scope;
+    const { identity, responseControls, request, requestId } = this.#scope;
     const { output, procedure, rest } = this.#operation;
     this.#scope.operation = procedure.path;
     const rejection = calls.rejection(1);
@@ -220,7 +220,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
       context = createContext({
         request,
         identity,
-        reply,
+        response: responseControls,
         requestId,
         idempotencyKey: this.#key,
         info: undefined,
@@ -293,7 +293,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   async #parse(output: unknown, responses: StatusResponses): Promise<void> {
     let parsed: unknown;
     try {
-      const status = statusOf(this.#operation, output, this.#scope.reply);
+      const status = statusOf(this.#operation, output, this.#scope.responseControls);
       parsed = await responses.get(status)?.parse(output);
     } catch (cause) {
       return this.#fail(badOutput(cause));
@@ -329,10 +329,17 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     const { output, procedure } = this.#operation;
     let content = events;
     try {
-      const { reply } = this.#scope;
+      const { responseControls } = this.#scope;
       if (output.kind === 'bytes') content = byteContent(value, output.contentType);
       else if (output.kind === 'media') content = this.#mediaContent(value, output.types);
-      const response = successResponse(this.#operation, this, value, content, reply, this.#options);
+      const response = successResponse(
+        this.#operation,
+        this,
+        value,
+        content,
+        responseControls,
+        this.#options,
+      );
       const isStream = output.kind === 'bytes' || output.kind === 'events';
       responseMeta?.(response, procedure, this.#scope.context, isStream ? undefined : { output: value });
       this.#respond(response);
@@ -346,7 +353,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   #mediaContent(value: unknown, types: MediaTypes): Content | undefined {
     const type = this.#mediaType ?? '';
     const { limits } = this.#options;
-    return statusHasBody(statusOf(this.#operation, value, this.#scope.reply))
+    return statusHasBody(statusOf(this.#operation, value, this.#scope.responseControls))
       ? mediaContent(value, type, types.get(type) ?? true, limits.maxResponseBytes)
       : undefined;
   }

@@ -6,7 +6,7 @@ import type { LinkBase } from '../../openapi/deprecation.ts';
 import type { Operation } from '../../openapi/operation.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
-import type { Reply } from '../../procedures/reply.ts';
+import type { ResponseControls } from '../../procedures/responseControls.ts';
 import { formDecode } from './convertText.ts';
 import type { RawInput } from './readInput.ts';
 
@@ -26,25 +26,26 @@ export function successResponse(
   raw: RawInput,
   output: unknown,
   content: Content | undefined,
-  reply: Reply,
+  controls: ResponseControls,
   { links, limits }: { readonly links: LinkBase; readonly limits: Limits },
 ): ResponseDraft {
   const { computedHeaders, jsonHeaders, rest, successHeaders } = operation;
-  const status = statusOf(operation, output, reply);
+  const status = statusOf(operation, output, controls);
   const hasBody = statusHasBody(status);
   for (const [name, { value }] of computedHeaders) {
     const text = value(output, { basePath: links.rest });
     // A number is as good: the output's type is not known where the metadata is written.
-    if (text !== undefined) reply.header(name, String(text));
+    if (text !== undefined) controls.header(name, String(text));
   }
-  const hasOwnType = reply.headers.length > 0 && reply.headers.some(([name]) => name === 'content-type');
+  const hasOwnType =
+    controls.headers.length > 0 && controls.headers.some(([name]) => name === 'content-type');
   const headers =
     content && hasBody ? content.headers.filter(([name]) => !hasOwnType || name !== 'content-type') : [];
-  if (reply.nextCursor !== undefined && rest.pagination) {
-    const link = nextLink(operation, raw, rest.pagination.cursor, String(reply.nextCursor));
+  if (controls.nextCursor !== undefined && rest.pagination) {
+    const link = nextLink(operation, raw, rest.pagination.cursor, String(controls.nextCursor));
     headers.push(['link', `<${links.rest}${link}>; rel="next"`]);
   }
-  for (const header of reply.headers) headers.push(header);
+  for (const header of controls.headers) headers.push(header);
   if (!hasBody) return new ResponseDraft(status, headers, undefined, successHeaders);
   if (content) return new ResponseDraft(status, headers, content.body, successHeaders);
   const body = boundedJson(output, limits.maxResponseBytes);
@@ -55,10 +56,14 @@ export function successResponse(
 export const statusHasBody = (status: number): boolean => status !== 204 && (status < 300 || status > 399);
 
 /** @throws {TypeError} for a status that the metadata does not list */
-export function statusOf({ procedure, rest, statuses }: Operation, output: unknown, reply: Reply): number {
+export function statusOf(
+  { procedure, rest, statuses }: Operation,
+  output: unknown,
+  controls: ResponseControls,
+): number {
   const [defaultStatus = 200] = statuses;
   const isEmpty = output === undefined && statuses.includes(204);
-  const status = reply.status ?? (isEmpty ? 204 : defaultStatus);
+  const status = controls.status ?? (isEmpty ? 204 : defaultStatus);
   if (status === defaultStatus || statuses.includes(status)) return status;
   throw new TypeError(
     `Procedure "${procedure.path}" set the status ${status}, which its metadata does not list. Add it to ${rest.responses ? 'responses' : 'successStatus'}.`,

@@ -56,7 +56,7 @@ export class EventsResponse extends RequestCalls {
     });
     // Before anything is waited for.
     scope.follow();
-    return this.answer(this.#body);
+    return this.response(this.#body);
   }
 
   protected override discard(): void {

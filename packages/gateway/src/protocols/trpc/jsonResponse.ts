@@ -65,7 +65,7 @@ export class JsonResponse extends RequestCalls {
       if (index > 0) text += ',';
       text += this.#part(index, text);
     }
-    return this.answer(isBatchCall ? `${text}]` : text, this.#status, this.#items, this.#errors);
+    return this.response(isBatchCall ? `${text}]` : text, this.#status, this.#items, this.#errors);
   }
 
   /** The JSON of an outcome. What cannot be written is `thrown`, after tRPC has called `responseMeta`. */

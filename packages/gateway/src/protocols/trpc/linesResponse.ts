@@ -28,7 +28,7 @@ export class LinesResponse extends RequestCalls {
     const { jsonl, transformer } = settings.config;
     const { output } = transformer;
     // What procedures set while they run would be in the head of some responses, and not of others.
-    this.replyHeaders = scope.reply.headers.slice();
+    this.controlHeaders = scope.responseControls.headers.slice();
     const format = {
       serialize: output === noTransformer ? undefined : (line: unknown) => output.serialize(line) as unknown,
       maxLineBytes: settings.limits.maxResponseBytes,
@@ -63,7 +63,7 @@ export class LinesResponse extends RequestCalls {
   protected write(): ResponseDraft {
     const { contentType } = this.settings.config.jsonl ?? {};
     this.format = contentType === undefined ? jsonHeaders : [['content-type', contentType], vary];
-    return this.answer(this.#body);
+    return this.response(this.#body);
   }
 
   protected override discard(): void {

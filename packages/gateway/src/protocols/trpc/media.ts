@@ -27,13 +27,13 @@ const medias: ReadonlyMap<string, InputMedia> = new Map([
 ]);
 
 /** By length first: a string from outside is not internalized, and comparing it costs more. */
-const asksForLines = (name: string, value: string) =>
+const acceptsLines = (name: string, value: string) =>
   (name.length === 11 && name === 'trpc-accept') ||
   (name.length === 6 && name === 'accept' && value.includes('jsonl'));
 
 /** The format that the headers ask for. */
 export function acceptOf(http: HttpRequest): TRPCRequestInfo['accept'] {
-  if (!someHeader(http, asksForLines)) return null;
+  if (!someHeader(http, acceptsLines)) return null;
   const accept = joinedHeader(http, 'trpc-accept');
   // Any other value is reported as it is.
   if (accept !== null) return accept as TRPCRequestInfo['accept'];

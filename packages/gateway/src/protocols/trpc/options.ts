@@ -6,7 +6,7 @@ import { defaultMessageBytes } from '../../http/service.ts';
 import type { Calls } from '../../policies/calls.ts';
 import type { ClientAddress } from '../../policies/clientAddress.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
-import type { Exchange } from '../../policies/exchange.ts';
+import type { RequestRecord } from '../../policies/requestRecord.ts';
 import type { FailedAttempts } from '../../policies/failedAttempts.ts';
 import type { ErrorReporter } from '../../policies/hooks.ts';
 import type { Idempotency } from '../../policies/idempotency.ts';
@@ -87,7 +87,7 @@ export interface SocketSettings extends TrpcSettings {
   /** Decides on a request, or on the credential of a socket, by the policies. */
   admit(scope: RequestScope, target: Target): MaybePromise<TRPCError | undefined>;
   /** Reports each call, and each malformed message. It does not throw. */
-  emit(record: Exchange): void;
+  emit(record: RequestRecord): void;
 }
 
 /**

@@ -13,7 +13,7 @@ import { scopeRejection } from '../../policies/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import type { Reply } from '../../procedures/reply.ts';
+import type { ResponseControls } from '../../procedures/responseControls.ts';
 import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
 import { shownStatus } from '../../procedures/shownError.ts';
 import { jsonType, retryAfter } from './errorResponse.ts';
@@ -40,7 +40,7 @@ const none: readonly never[] = [];
 
 /**
  * Runs the calls of a request and answers it, with the status and the headers that tRPC (@trpc/server 11.25),
- * `responseMeta` and `reply` make. Each format of responses is a subclass, which takes the outcomes of the calls.
+ * `responseMeta` and `response` make. Each format of responses is a subclass, which takes the outcomes of the calls.
  */
 export abstract class RequestCalls implements OutcomeReceiver {
   protected readonly settings: TrpcSettings;
@@ -48,8 +48,8 @@ export abstract class RequestCalls implements OutcomeReceiver {
   protected readonly request: TrpcRequest;
   /** The headers of the response's format. */
   protected format = noFormat;
-  /** The headers of `reply`, where later ones do not count. */
-  protected replyHeaders: readonly Header[] | undefined = undefined;
+  /** The headers of `response`, where later ones do not count. */
+  protected controlHeaders: readonly Header[] | undefined = undefined;
   /** What `onError` threw, or the first output that could not be written: tRPC calls `responseMeta` before. */
   protected thrown: { readonly cause: unknown } | undefined = undefined;
   #context: unknown = undefined;
@@ -58,7 +58,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   #key: string | undefined = undefined;
   #reservation: Reservation | undefined = undefined;
   #answer: ResponseDraft | undefined = undefined;
-  #resolve: ((answer: ResponseDraft) => void) | undefined = undefined;
+  #resolve: ((received: ResponseDraft) => void) | undefined = undefined;
   /** `Allow`, after a wrong method. */
   #allow: string | undefined = undefined;
   /** The headers, once `responseMeta` was called. */
@@ -124,9 +124,9 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Ends the request with what `write` returns or throws. */
   protected end(): void {
-    const answer = this.#written();
-    if (this.#reservation === undefined) this.#end(answer);
-    else void this.#reservation.complete(answer, this.scope).then(() => this.#end(answer));
+    const response = this.#written();
+    if (this.#reservation === undefined) this.#end(response);
+    else void this.#reservation.complete(response, this.scope).then(() => this.#end(response));
   }
 
   /**
@@ -134,14 +134,14 @@ export abstract class RequestCalls implements OutcomeReceiver {
    * @param items the results; `undefined` before they are known
    * @throws what `responseMeta` throws, `thrown`, and as tRPC's `Response` for a status that is invalid or has no body
    */
-  protected answer(
+  protected response(
     body: ResponseDraft['body'],
     tRpcStatus = 200,
     items?: readonly Item[],
     errors: readonly TRPCError[] = none,
   ): ResponseDraft {
     const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatchCall;
-    let status = (isSuccess ? replyStatus(this.scope.reply) : undefined) ?? tRpcStatus;
+    let status = (isSuccess ? controlStatus(this.scope.responseControls) : undefined) ?? tRpcStatus;
     if (this.settings.rpc.responseMeta) status = this.#addMeta(items, errors) || status;
     if (this.thrown) throw this.thrown.cause;
     if (!(status >= 200 && status <= 599) || bodiless.has(status)) void new Response('', { status });
@@ -203,7 +203,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       context = settings.createContext({
         request: http,
         identity: scope.identity,
-        reply: scope.reply,
+        response: scope.responseControls,
         requestId: scope.requestId,
         idempotencyKey: this.#key,
         info: request.info,
@@ -215,9 +215,9 @@ export abstract class RequestCalls implements OutcomeReceiver {
     else this.#runWith(context);
   }
 
-  #end(answer: ResponseDraft): void {
-    this.#answer = answer;
-    this.#resolve?.(answer);
+  #end(response: ResponseDraft): void {
+    this.#answer = response;
+    this.#resolve?.(response);
   }
 
   #start(procedure: Procedure, index: number, receiver: OutcomeReceiver = this): void {
@@ -307,7 +307,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       this.report(error);
       const item = { error: this.shapeOf(error) };
       const status = getHTTPStatusCode(item as never, [error]);
-      return this.answer(this.errorText(item.error), status, [item], [error]);
+      return this.response(this.errorText(item.error), status, [item], [error]);
     } catch (cause) {
       return this.#adapterError(failureOf(cause).error);
     }
@@ -350,7 +350,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** The headers besides the format's. */
   #setHeaders(): Header[] {
-    const headers = this.replyHeaders ?? this.scope.reply.headers;
+    const headers = this.controlHeaders ?? this.scope.responseControls.headers;
     // The body is always tRPC's, whatever type the output has over REST.
     const list = headers.length === 0 ? [] : headers.filter(([name]) => name !== 'content-type');
     if (this.#allow !== undefined) list.push(['allow', this.#allow]);
@@ -359,7 +359,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
 }
 
 /** The status that a procedure set; `undefined` where it could not carry the envelope that clients read: a redirect, 204. */
-const replyStatus = ({ status }: Reply): number | undefined =>
+const controlStatus = ({ status }: ResponseControls): number | undefined =>
   status !== undefined && status >= 200 && status <= 299 && !bodiless.has(status) ? status : undefined;
 
 /** @throws {TRPCError} `BAD_REQUEST` for a batch: its calls would share one key */

@@ -5,10 +5,10 @@ import { isObject } from '../../http/isObject.ts';
 import { performance } from '../../http/performance.ts';
 import { utf8Length } from '../../http/utf8.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
-import type { TraceIds } from '../../policies/exchange.ts';
+import type { TraceIds } from '../../policies/requestRecord.ts';
 import type { CallScope } from '../../policies/callScope.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
-import { answerTooLarge, boundedJson } from '../../policies/responseBytes.ts';
+import { responseTooLarge, boundedJson } from '../../policies/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
@@ -157,7 +157,7 @@ export class Socket {
     this.record(error, call);
   }
 
-  /** Reports a call that has ended, or a message that is no call, to `onExchange`. */
+  /** Reports a call that has ended, or a message that is no call, to `onResponse`. */
   record(error: TRPCError | undefined, call?: OpenCall): void {
     const { request, requestId } = this.scope;
     const isStream = call?.type === 'subscription';
@@ -171,7 +171,7 @@ export class Socket {
       requestId,
       method: 'WS',
       path: request.path,
-      face: 'rpc',
+      protocol: 'rpc',
       operation,
       procedures: operation === undefined ? [] : [operation],
       calls: 1,
@@ -287,7 +287,7 @@ export class Socket {
     const encoder = sockets.experimental_encoder;
     // All of it at once, not the JSON of the data with text around it: a `toJSON` is given the name of its member.
     const frame = encoder ? encoder.encode(message) : (boundedJson(message, maxBytes) as string);
-    if (encoder && frameBytes(frame) > maxBytes) throw answerTooLarge(maxBytes);
+    if (encoder && frameBytes(frame) > maxBytes) throw responseTooLarge(maxBytes);
     this.send(frame);
   }
 }

@@ -8,7 +8,7 @@ import { isObject } from '../../http/isObject.ts';
 import { performance } from '../../http/performance.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
 import { CallScope } from '../../policies/callScope.ts';
-import type { TraceIds } from '../../policies/exchange.ts';
+import type { TraceIds } from '../../policies/requestRecord.ts';
 import type { CallTelemetry } from '../../policies/telemetry.ts';
 import { keyRequired } from '../../policies/idempotencyKey.ts';
 import { scopeRejection } from '../../policies/scopes.ts';

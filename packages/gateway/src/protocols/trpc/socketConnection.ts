@@ -9,7 +9,7 @@ import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
 import { CallScope } from '../../policies/callScope.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
-import { Reply } from '../../procedures/reply.ts';
+import { ResponseControls } from '../../procedures/responseControls.ts';
 import type { SocketSettings } from './options.ts';
 import { withParameters } from './request.ts';
 import { noCall, Socket, type CallInfo } from './socket.ts';
@@ -173,7 +173,7 @@ export class SocketConnection extends Socket implements SocketHandler {
         request,
         identity,
         // No response takes its headers, and it lasts as long as the socket: they are not kept.
-        reply: Object.assign(new Reply(), { append() {} }),
+        response: Object.assign(new ResponseControls(), { append() {} }),
         requestId,
         idempotencyKey: undefined,
         info: { connectionParams, signal, type, calls: [], isBatchCall: false, accept: null, url: null },

@@ -14,7 +14,7 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { createGateway } from '../../gateway.ts';
 import type { GatewayOptions } from '../../options.ts';
-import type { Exchange } from '../../policies/exchange.ts';
+import type { RequestRecord } from '../../policies/requestRecord.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import { headersOf, isBodyStream } from '../../http/response.ts';
@@ -314,7 +314,7 @@ function side(of: 'official' | 'gateway', name: SettingName): Side {
           ...(called.responseMeta && { responseMeta: called.responseMeta }),
         },
         document: { title: 'Requests', version: '0.0.0' },
-        onExchange: () => {},
+        onResponse: () => {},
       })),
   };
   sides.set(key, made);
@@ -1102,14 +1102,14 @@ describe('what tRPC requests are to policies and logs', () => {
     rpc: GatewayOptions<typeof router, unknown>['rpc'] = {},
     verify?: () => undefined,
   ) => {
-    const records: Exchange[] = [];
+    const records: RequestRecord[] = [];
     const gateway = await createGateway({
       router,
       createContext: () => ({}),
       rpc,
       ...(verify && { authentication: bearer({ verify }) }),
       document: { title: 'Records', version: '0.0.0' },
-      onExchange: (record) => records.push(record),
+      onResponse: (record) => records.push(record),
     });
     const { status } = await gateway.handle(requestOf(`/trpc${row.target}`, { name: '', ...row }, true));
     return { status, records };
@@ -1187,7 +1187,7 @@ describe('a router whose errors cannot be written', () => {
       router,
       createContext: () => ({}),
       document: { title: 'Errors', version: '0.0.0' },
-      onExchange: () => {},
+      onResponse: () => {},
     });
     for (const target of ['/fail', '/fail,fail?batch=1']) {
       const row: Row = { name: '', method: 'GET', target };

@@ -6,7 +6,7 @@ import { observable } from '@trpc/server/observable';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { createGateway } from '../../gateway.ts';
-import type { Exchange } from '../../policies/exchange.ts';
+import type { RequestRecord } from '../../policies/requestRecord.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import type { SocketAcceptor, SocketHandler } from '../../http/webSocket.ts';
 import {
@@ -232,16 +232,16 @@ async function withoutContext(connect: Connect, plan: SocketPlan): Promise<reado
 const failing = inputs(200);
 
 test(`of ${failing} clients whose context fails, each call is answered with the error, and the error is reported, as by tRPC’s own adapter`, async () => {
-  let answered = 0;
+  let response = 0;
   await fc.assert(
     fc.asyncProperty(socketPlan, async (plan) => {
       const expected = await withoutContext(official, plan);
-      answered += JSON.stringify(expected).split('\\"id\\":1').length - 1;
+      response += JSON.stringify(expected).split('\\"id\\":1').length - 1;
       expect(await withoutContext(gateway, plan)).toEqual(expected);
     }),
     { numRuns: failing },
   );
-  expect(answered).toBeGreaterThan(failing / 10);
+  expect(response).toBeGreaterThan(failing / 10);
 }, 60_000);
 
 const runs = inputs(1000);
@@ -266,13 +266,13 @@ const t = initTRPC.create({ isDev: false });
 /** A socket of a gateway, and what it sends and reports. */
 async function open(router: AnyTRPCRouter, options: Options = {}) {
   const frames: unknown[] = [];
-  const exchanges: Exchange[] = [];
+  const records: RequestRecord[] = [];
   const closes: unknown[] = [];
   const { callsInFlight, upgrade } = await createGateway({
     router,
     createContext: () => ({}),
     document: { title: 'Test', version: '0.0.0' },
-    onExchange: (exchange) => exchanges.push(exchange),
+    onResponse: (record) => records.push(record),
     ...options,
   });
   const accept = (await upgrade(request())) as SocketAcceptor;
@@ -284,12 +284,12 @@ async function open(router: AnyTRPCRouter, options: Options = {}) {
     terminate: () => closes.push('terminated'),
   });
   await quiet();
-  exchanges.length = 0;
+  records.length = 0;
   const say = async (...messages: object[]) => {
     for (const message of messages) handler.message(Buffer.from(JSON.stringify(message)), false);
     await quiet();
   };
-  return { callsInFlight, closes, exchanges, frames, handler, say };
+  return { callsInFlight, closes, requestRecords: records, frames, handler, say };
 }
 
 const call = (id: number, method: string, path: string, more: object = {}) => ({
@@ -316,10 +316,10 @@ describe('maxResponseBytes', () => {
     ['beside a lastEventId', call(1, 'query', 'big', { lastEventId: '7' })],
     ['in a batch with a subscription', [call(1, 'query', 'big'), call(2, 'subscription', 'events')]],
   ])('a query %s is answered with 413', async (_where, message) => {
-    const { exchanges, frames, say } = await open(router, { maxResponseBytes: 1000 });
+    const { requestRecords: records, frames, say } = await open(router, { maxResponseBytes: 1000 });
     await say(message);
     expect(frames[0]).toMatchObject(tooLarge);
-    expect(exchanges[0]).toMatchObject({ operation: 'big', ...limited });
+    expect(records[0]).toMatchObject({ operation: 'big', ...limited });
   });
 
   it('a query is answered with 413 where an encoder makes the frame', async () => {
@@ -336,7 +336,7 @@ describe('maxResponseBytes', () => {
   });
 
   it('a subscription ends with 413 at an event that is too large', async () => {
-    const { exchanges, frames, say } = await open(router, { maxResponseBytes: 1000 });
+    const { requestRecords: records, frames, say } = await open(router, { maxResponseBytes: 1000 });
     await say(call(1, 'subscription', 'events'));
     expect(frames).toMatchObject([
       { result: { type: 'started' } },
@@ -344,7 +344,7 @@ describe('maxResponseBytes', () => {
       tooLarge,
       { result: { type: 'stopped' } },
     ]);
-    expect(exchanges).toMatchObject([{ operation: 'events', isStream: true, ...limited }]);
+    expect(records).toMatchObject([{ operation: 'events', isStream: true, ...limited }]);
   });
 });
 
@@ -356,10 +356,10 @@ describe('the record of a call on a WebSocket', () => {
       }),
       none: t.procedure.subscription((() => 5) as never),
     });
-    const { exchanges, frames, say } = await open(router);
+    const { requestRecords: records, frames, say } = await open(router);
     await say(call(1, 'subscription', 'bigint'));
     await say(call(2, 'subscription', 'none'));
-    expect(exchanges).toMatchObject([
+    expect(records).toMatchObject([
       {
         operation: 'bigint',
         status: 500,
@@ -392,7 +392,7 @@ describe('the record of a call on a WebSocket', () => {
         throw new TRPCError({ code: 'CONFLICT' });
       }),
     });
-    const { callsInFlight, exchanges, frames, handler, say } = await open(router);
+    const { callsInFlight, requestRecords: records, frames, handler, say } = await open(router);
     await say([
       call(1, 'subscription', 'wait'),
       call(2, 'subscription', 'wait'),
@@ -402,7 +402,7 @@ describe('the record of a call on a WebSocket', () => {
     expect(frames.at(-1)).toEqual({ id: 1, result: { type: 'stopped' } });
     await handler.closed();
     await quiet();
-    expect(exchanges.map(({ operation, status }) => `${operation} ${status}`)).toEqual([
+    expect(records.map(({ operation, status }) => `${operation} ${status}`)).toEqual([
       'fails 409',
       'wait 200',
       'wait 200',
@@ -419,14 +419,18 @@ describe('the record of a call on a WebSocket', () => {
       ),
       ignores: t.procedure.query(() => new Promise((resolve) => setTimeout(resolve, 20))),
     });
-    const { exchanges, handler, say } = await open(router, {
+    const {
+      requestRecords: records,
+      handler,
+      say,
+    } = await open(router, {
       rpc: { onError: ({ error }) => errors.push(error) },
     });
     await say([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
     expect(handler.inFlight).toBe(2);
     await handler.closed();
     await quiet();
-    expect(exchanges).toMatchObject([
+    expect(records).toMatchObject([
       { operation: 'gives', status: 499, error: undefined },
       { operation: 'ignores', status: 499, error: undefined },
     ]);
@@ -443,9 +447,9 @@ describe('a subscription', () => {
         yield starts;
       }),
     });
-    const { exchanges, frames, say } = await open(router);
+    const { requestRecords: records, frames, say } = await open(router);
     await say([call(1, 'subscription', 'count'), { id: 1, method: 'subscription.stop' }]);
-    expect([frames, starts, exchanges]).toEqual([[{ id: 1, result: { type: 'stopped' } }], 0, []]);
+    expect([frames, starts, records]).toEqual([[{ id: 1, result: { type: 'stopped' } }], 0, []]);
     await say(call(1, 'subscription', 'count'));
     expect(starts).toBe(1);
   });
@@ -460,13 +464,17 @@ describe('a subscription', () => {
         return (async function* () {})();
       }),
     });
-    const { exchanges, frames, say } = await open(router, {
+    const {
+      requestRecords: records,
+      frames,
+      say,
+    } = await open(router, {
       rpc: { onError: ({ error }) => errors.push(error) },
     });
     await say(call(1, 'subscription', 'slow'));
     await say({ id: 1, method: 'subscription.stop' });
     expect(frames).toEqual([{ id: 1, result: { type: 'stopped' } }]);
-    expect(exchanges).toMatchObject([{ operation: 'slow', status: 200, error: undefined }]);
+    expect(records).toMatchObject([{ operation: 'slow', status: 200, error: undefined }]);
     expect(errors).toEqual([]);
   });
 
@@ -506,7 +514,11 @@ describe('a subscription', () => {
         return iterable;
       }) as never),
     });
-    const { exchanges, frames, say } = await open(router, {
+    const {
+      requestRecords: records,
+      frames,
+      say,
+    } = await open(router, {
       rpc: { onError: ({ error }) => errors.push(error.message) },
     });
     await say(call(1, 'subscription', 'slow'), { id: 1, method: 'subscription.stop' });
@@ -514,7 +526,7 @@ describe('a subscription', () => {
     await quiet();
     expect(errors).toEqual(['no iterator']);
     expect(frames).toEqual([{ id: 1, result: { type: 'stopped' } }]);
-    expect(exchanges).toMatchObject([{ operation: 'slow', status: 200, error: undefined }]);
+    expect(records).toMatchObject([{ operation: 'slow', status: 200, error: undefined }]);
   });
 
   it('whose socket closed in its set-up leaves its observable alone', async () => {
@@ -697,7 +709,11 @@ describe('a rateLimit.key that throws', () => {
       if (isBroken) throw new Error('no key');
       return 'all';
     };
-    const { exchanges, frames, say } = await open(router, {
+    const {
+      requestRecords: records,
+      frames,
+      say,
+    } = await open(router, {
       rateLimit: { requests: 10, windowSeconds: 10, key },
     });
     isBroken = true;
@@ -708,7 +724,7 @@ describe('a rateLimit.key that throws', () => {
       { id: 1, error: { data: { code: 'INTERNAL_SERVER_ERROR' } } },
       { id: 2, result: { data: 1 } },
     ]);
-    expect(exchanges).toMatchObject([
+    expect(records).toMatchObject([
       { status: 500, error: { cause: { message: 'no key' } } },
       { status: 200 },
     ]);
@@ -728,7 +744,7 @@ describe('a rateLimit.key that throws', () => {
         },
       },
       document: { title: 'Test', version: '0.0.0' },
-      onExchange() {},
+      onResponse() {},
     });
     const accept = (await upgrade(request('/trpc?connectionParams=1'))) as SocketAcceptor;
     const handler = accept({
@@ -753,7 +769,7 @@ describe('a client that closes its WebSocket while its key is looked up', () => 
       authentication: bearer({ verify: () => lookup.promise }),
       sockets: { maxWaitingPerAddress: 1 },
       document: { title: 'Test', version: '0.0.0' },
-      onExchange() {},
+      onResponse() {},
     });
     const waiting = request('/trpc?connectionParams=1');
     const accept = (await upgrade(waiting)) as SocketAcceptor;
@@ -771,9 +787,9 @@ describe('heartbeats', () => {
   const text = (handler: SocketHandler, message: string) => handler.message(Buffer.from(message), false);
 
   it('a PING is answered with PONG, and with dangerouslyDisablePong it is not', async () => {
-    const answered = await open(t.router({}));
-    text(answered.handler, 'PING');
-    expect(answered.frames).toEqual(['PONG']);
+    const response = await open(t.router({}));
+    text(response.handler, 'PING');
+    expect(response.frames).toEqual(['PONG']);
     const ignored = await open(t.router({}), { sockets: { dangerouslyDisablePong: true } });
     text(ignored.handler, 'PING');
     text(ignored.handler, 'PONG');

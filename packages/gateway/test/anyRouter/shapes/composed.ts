@@ -64,7 +64,7 @@ export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
       verify: (token) => (token === 'good' ? 'Ada' : undefined),
       scopes: () => ['notes:read', 'read'],
     }),
-    createContext: ({ identity, reply }) => ({ caller: identity && { name: identity }, reply }),
+    createContext: ({ identity, response }) => ({ caller: identity && { name: identity }, response }),
     document: {
       title: 'Every shape',
       version: '1.0.0',
@@ -83,7 +83,7 @@ export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
     routes: hooks.routes,
     onRequest: ({ path }) => (path === '/maintained' ? { status: 503, headers: [] } : undefined),
     onCall: (_call, next) => hooks.store.run('Ada', next),
-    onResponse: (_request, response) => response.headers.set('X-Served-By', 'shapes'),
+    onSend: (_request, response) => response.headers.set('X-Served-By', 'shapes'),
     onError() {},
-    onExchange() {},
+    onResponse() {},
   });

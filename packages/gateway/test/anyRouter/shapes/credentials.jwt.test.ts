@@ -346,7 +346,7 @@ it(
     const wrong: unknown[] = [];
     let sign = await signer(issuer, 0);
 
-    async function askGood(): Promise<void> {
+    async function sendGood(): Promise<void> {
       while (!stopping.signal.aborted) {
         // Some tokens are used again, as clients do.
         const token = await sign();
@@ -357,7 +357,7 @@ it(
         }
       }
     }
-    async function askBad(): Promise<void> {
+    async function sendBad(): Promise<void> {
       for (let at = 0; !stopping.signal.aborted; at += 1) {
         const [header = '', , signature = ''] = (await sign()).split('.');
         const kid = [...issuer.published.keys()].at(-1);
@@ -375,7 +375,7 @@ it(
       }
     }
 
-    const load = [...Array.from({ length: 16 }, askGood), ...Array.from({ length: 4 }, askBad)];
+    const load = [...Array.from({ length: 16 }, sendGood), ...Array.from({ length: 4 }, sendBad)];
     for (let round = 1; round <= 6; round += 1) {
       await sleep(700);
       // Published, used at once, and the one before last withdrawn.

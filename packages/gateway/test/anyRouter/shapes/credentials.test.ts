@@ -163,10 +163,15 @@ describe.each(schemeCases)('$name', (scheme) => {
     const revoke = isNone(protocol) ? () => {} : revokeCaller;
     return protocol.includes('WebSocket')
       ? dial(scheme, service.server, state, protocol.endsWith('parameters'), headers, revoke)
-      : ask(protocol, state, headers, revoke);
+      : request(protocol, state, headers, revoke);
   }
 
-  async function ask(protocol: Protocol, state: State, headers: Record<string, string>, revoke: () => void) {
+  async function request(
+    protocol: Protocol,
+    state: State,
+    headers: Record<string, string>,
+    revoke: () => void,
+  ) {
     const { fetch, origin } = service.server;
     const { path = '', accept } = targets[protocol] ?? {};
     const stopping = new AbortController();

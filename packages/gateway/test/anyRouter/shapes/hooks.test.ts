@@ -42,11 +42,11 @@ describe('the order of hooks', () => {
           order.push('onCall');
           return next();
         },
-        onResponse: (_request, response) => {
-          order.push('onResponse');
+        onSend: (_request, response) => {
+          order.push('onSend');
           expect(response.headers.get('X-Content-Type-Options') ?? path.includes('trpc')).toBeTruthy();
         },
-        onExchange: () => order.push('onExchange'),
+        onResponse: () => order.push('onResponse'),
       });
       expect((await open.server.fetch(`${open.origin}${path}`)).status).toBe(200);
       expect(order).toEqual([
@@ -55,8 +55,8 @@ describe('the order of hooks', () => {
         'onCall',
         'middleware',
         'resolver',
+        'onSend',
         'onResponse',
-        'onExchange',
       ]);
     },
   );
@@ -195,11 +195,10 @@ describe('onCall', () => {
   });
 });
 
-describe('onResponse', () => {
+describe('onSend', () => {
   it('sees and replaces each header that the gateway writes, X-Request-Id included', async () => {
     const { rest } = await startShape(router, {
-      onResponse: (_request, { headers }) =>
-        headers.set('X-Request-Id', `edge-${headers.get('x-request-id')}`),
+      onSend: (_request, { headers }) => headers.set('X-Request-Id', `edge-${headers.get('x-request-id')}`),
     });
     const { headers } = await rest('/read', { headers: { 'x-request-id': 'a' } });
     expect(headers.get('x-request-id')).toBe('edge-a');
@@ -217,7 +216,7 @@ describe('onResponse', () => {
           body: 'page',
         }),
       },
-      onResponse: (request, response) => {
+      onSend: (request, response) => {
         response.headers.set('X-Path', request.path);
         response.headers.append('Set-Cookie', 'a=1');
         response.headers.append('Set-Cookie', 'b=2');
@@ -261,8 +260,8 @@ describe('onResponse', () => {
       'sets an invalid status',
       (_: unknown, response: never) => void ((response as { status: number }).status = 99),
     ],
-  ])('that %s makes the response a 500', async (_what, onResponse) => {
-    const { records, origin, server } = await startShape(router, { onResponse: onResponse as never });
+  ])('that %s makes the response a 500', async (_what, onSend) => {
+    const { records, origin, server } = await startShape(router, { onSend: onSend as never });
     for (const path of ['/v1/read?name=Rex', `/trpc/read?${input({ name: 'Rex' })}`]) {
       const response = await server.fetch(`${origin}${path}`);
       expect(response.status).toBe(500);

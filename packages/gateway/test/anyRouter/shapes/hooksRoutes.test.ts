@@ -18,7 +18,8 @@ async function start() {
     authentication: bearer({ verify: (token) => (token === 'ada' ? token : undefined) }),
     cors: { origins: ['https://shop.example'] },
     rateLimit: { requests: 2, windowSeconds: 3600 },
-    onExchange: ({ face, method, path, status }) => void records.push(`${face} ${method} ${path} ${status}`),
+    onResponse: ({ protocol, method, path, status }) =>
+      void records.push(`${protocol} ${method} ${path} ${status}`),
     routes,
   });
   const server = await serve(gateway);

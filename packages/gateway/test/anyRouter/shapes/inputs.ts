@@ -175,7 +175,7 @@ const list = t.procedure
   )
   .output(z.unknown())
   .query(({ ctx, input }) => {
-    if (input.after === undefined) (ctx as { reply: { nextCursor?: string } }).reply.nextCursor = 'x';
+    if (input.after === undefined) (ctx as { response: { nextCursor?: string } }).response.nextCursor = 'x';
     return input;
   });
 

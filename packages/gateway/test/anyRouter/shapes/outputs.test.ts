@@ -215,7 +215,7 @@ it.each<[what: string, rest: Partial<RestMeta>, sentence: RegExp]>([
 ])('createGateway rejects %s, and names the fix', async (_, rest, sentence) => {
   const created = createGateway({
     router: t.router({ a: get('/a', rest).query(() => 1) }),
-    createContext: ({ reply }) => ({ reply }),
+    createContext: ({ response }) => ({ response }),
     document: { title: 'Shape', version: '1.0.0' },
   });
   await expect(created).rejects.toThrow(sentence);

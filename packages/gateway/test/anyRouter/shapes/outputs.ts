@@ -1,10 +1,13 @@
-import type { GatewayMeta, Reply, RestMeta } from '@petstore/gateway/meta';
+import type { GatewayMeta, ResponseControls, RestMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
 // The shapes of outputs that users of such gateways ask for.
 
-export const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+export const t = initTRPC
+  .context<{ response: ResponseControls }>()
+  .meta<GatewayMeta>()
+  .create({ isDev: false });
 
 export const get = (path: `/${string}`, rest: Partial<RestMeta> = {}) =>
   t.procedure.meta({ openapi: { method: 'GET', path, ...rest } });
@@ -80,13 +83,13 @@ export const statuses = t.router({
     .output(z.union([Pet, Job]).optional())
     .mutation(({ ctx, input: { how } }) => {
       if (how === 'never') return undefined;
-      if (how === 'unlisted') ctx.reply.status = 201;
+      if (how === 'unlisted') ctx.response.status = 201;
       if (how !== 'later') return { id: 1, name: 'Rex' };
-      ctx.reply.status = 202;
+      ctx.response.status = 202;
       return { jobId: 'a', eta: new Date(0) };
     }),
   wrong: get('/wrong', { responses: { 200: Pet, 202: Job } }).query(({ ctx }) => {
-    ctx.reply.status = 202;
+    ctx.response.status = 202;
     return { id: 1, name: 'Rex' };
   }),
   stripped: get('/stripped', { responses: { 201: Pet.extend({ at: z.string() }), 200: Pet } }).query(

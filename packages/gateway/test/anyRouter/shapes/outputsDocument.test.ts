@@ -1,5 +1,5 @@
 import { createProblemDetails, type ErrorFormat } from '@petstore/gateway';
-import { declareErrors, type GatewayMeta, type Reply } from '@petstore/gateway/meta';
+import { declareErrors, type GatewayMeta, type ResponseControls } from '@petstore/gateway/meta';
 import { initTRPC, tracked } from '@trpc/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { redoclyProblems } from './redoclyProblems.ts';
 import { startShape } from './startShape.ts';
 
-const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
 
 const feedErrors = declareErrors({
   FEED_ENDED: { status: 410, data: z.object({ at: z.iso.datetime() }) },

@@ -4,7 +4,12 @@ import {
   type ErrorFormat,
   trpcToOpenApiErrors,
 } from '@petstore/gateway';
-import { declareErrors, type GatewayMeta, type Reply, type RestMeta } from '@petstore/gateway/meta';
+import {
+  declareErrors,
+  type GatewayMeta,
+  type ResponseControls,
+  type RestMeta,
+} from '@petstore/gateway/meta';
 import { inputs } from '@petstore/testing/forms';
 import { initTRPC, TRPCError } from '@trpc/server';
 import ajvFormats from 'ajv-formats';
@@ -34,8 +39,8 @@ const Plan = z.object({
 });
 type Plan = z.output<typeof Plan>;
 
-function perform(reply: Reply, { status, throws, message, data, output }: Plan): unknown {
-  reply.status = status;
+function perform(response: ResponseControls, { status, throws, message, data, output }: Plan): unknown {
+  response.status = status;
   if (throws === undefined) return output;
   if (throws === 'UNEXPECTED') throw new Error(message);
   const options = { cause: data, ...(message !== undefined && { message }) };
@@ -43,7 +48,7 @@ function perform(reply: Reply, { status, throws, message, data, output }: Plan):
   throw (errors[throws] as (given: object) => Error)({ data, ...options });
 }
 
-const t = initTRPC.context<{ reply: Reply }>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
 const route = (path: `/${string}`, rest: Partial<RestMeta> = {}) =>
   t.procedure
     .meta({ openapi: { method: 'POST', path, errorResponses: [404, 409], ...rest } })
@@ -56,23 +61,23 @@ const text = (output: unknown) => `${JSON.stringify(output)}\n`;
 const router = t.router({
   json: route('/json')
     .output(Pet)
-    .mutation(({ ctx, input }) => perform(ctx.reply, input) as never),
+    .mutation(({ ctx, input }) => perform(ctx.response, input) as never),
   optional: route('/optional')
     .output(Pet.optional())
-    .mutation(({ ctx, input }) => perform(ctx.reply, input) as never),
-  undescribed: route('/undescribed').mutation(({ ctx, input }) => perform(ctx.reply, input)),
+    .mutation(({ ctx, input }) => perform(ctx.response, input) as never),
+  undescribed: route('/undescribed').mutation(({ ctx, input }) => perform(ctx.response, input)),
   statuses: route('/statuses', { responses: { 200: Pet, 202: Job, 204: z.void() } }).mutation(
-    ({ ctx, input }) => perform(ctx.reply, input),
+    ({ ctx, input }) => perform(ctx.response, input),
   ),
   media: route('/media', {
     produces: { 'application/json': true, 'text/csv': text, 'image/png': (output) => output },
   })
     .output(Pet)
-    .mutation(({ ctx, input }) => perform(ctx.reply, input) as never),
+    .mutation(({ ctx, input }) => perform(ctx.response, input) as never),
   both: route('/both', {
     produces: { 'application/json': true, 'text/csv': text },
     responses: { 200: Pet, 202: Job, 204: z.void() },
-  }).mutation(({ ctx, input }) => perform(ctx.reply, input)),
+  }).mutation(({ ctx, input }) => perform(ctx.response, input)),
 });
 const paths = ['/json', '/optional', '/undescribed', '/statuses', '/media', '/both'];
 
@@ -139,9 +144,9 @@ it.each(formats)(
   async (_, errorFormat) => {
     const gateway = await createGateway({
       router,
-      createContext: ({ reply }) => ({ reply }),
+      createContext: ({ response }) => ({ response }),
       document: { title: 'Shop', version: '1.0.0' },
-      onExchange: () => {},
+      onResponse: () => {},
       ...(errorFormat && { errorFormat }),
     });
     const document = JSON.parse(JSON.stringify(await gateway.document())) as OpenApiDocument;

@@ -151,14 +151,14 @@ async function gatewayOf(library: (typeof libraries)[number]) {
 it('a text becomes the same value, or is rejected, whichever library its schema is of', async () => {
   const gateways = await Promise.all(libraries.map(gatewayOf));
   const call = async (name: string, init: RequestInit, query: string) => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       gateways.map(async (gateway) => {
         const response = await gateway.fetch(new Request(`http://pets.example/v1/${name}${query}`, init));
         return [response.status, response.status === 200 ? await response.json() : 'rejected'];
       }),
     );
-    for (const answer of answers.slice(1)) expect(answer).toEqual(answers[0]);
-    return answers[0]?.[0];
+    for (const received of responses.slice(1)) expect(received).toEqual(responses[0]);
+    return responses[0]?.[0];
   };
   const statuses = new Map<unknown, number>();
   await fc.assert(

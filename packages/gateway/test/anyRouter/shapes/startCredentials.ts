@@ -210,7 +210,7 @@ export async function openCredentials(
     authentication: cases.map(({ make }) => make(callers, issuer)),
     createContext: ({ identity }) => ({ caller: identity }),
     document: { title: 'Notes', version: '1.0.0' },
-    onExchange() {},
+    onResponse() {},
     ...options,
   });
   const server = await serve(gateway);

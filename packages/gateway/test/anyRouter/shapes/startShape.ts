@@ -1,4 +1,4 @@
-import { createGateway, type ErrorFormat, type Exchange, type GatewayOptions } from '@petstore/gateway';
+import { createGateway, type ErrorFormat, type RequestRecord, type GatewayOptions } from '@petstore/gateway';
 import { createTRPCClient, httpBatchStreamLink, httpSubscriptionLink, splitLink } from '@trpc/client';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { onTestFinished } from 'vitest';
@@ -23,12 +23,12 @@ export type Shape = Awaited<ReturnType<typeof openShape>>;
 
 /** For several tests, which close it. */
 export async function openShape<Router extends AnyTRPCRouter>(router: Router, options: Options<Router> = {}) {
-  const records: Exchange[] = [];
+  const records: RequestRecord[] = [];
   const gateway = await createGateway<Router, undefined>({
     router,
-    createContext: ({ reply }) => ({ reply }) as never,
+    createContext: ({ response }) => ({ response }) as never,
     document: { title: 'Shape', version: '1.0.0' },
-    onExchange: (record) => records.push(record),
+    onResponse: (record) => records.push(record),
     ...options,
   });
   const server = await serve(gateway);

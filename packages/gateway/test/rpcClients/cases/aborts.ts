@@ -13,9 +13,9 @@ import { collect } from '../collect.ts';
 import { rawRequest, rawSocket, upgradeRequest } from '../rawHttp.ts';
 import { frame } from '../webSocketFrame.ts';
 import type { Running, Start } from '../start.ts';
-import type { WireRouter } from '../wireRouter.ts';
+import type { RpcRouter } from '../rpcRouter.ts';
 
-const httpLinks: readonly (readonly [string, (options: { url: string }) => TRPCLink<WireRouter>])[] = [
+const httpLinks: readonly (readonly [string, (options: { url: string }) => TRPCLink<RpcRouter>])[] = [
   ['httpLink', httpLink],
   ['httpBatchLink', httpBatchLink],
   ['httpBatchStreamLink', httpBatchStreamLink],

@@ -39,8 +39,8 @@ export function batches(start: Start): void {
       const { place } = await start();
       const trpc = clientOf(httpBatchLink(place.http));
       const names = Array.from({ length: 40 }, (_, n) => `name ${n} ${'x'.repeat(20)}`);
-      const answers = await Promise.all(names.map((name) => trpc.hello.query({ name })));
-      expect(answers).toEqual(names.map((name) => `Hello, ${name}!`));
+      const responses = await Promise.all(names.map((name) => trpc.hello.query({ name })));
+      expect(responses).toEqual(names.map((name) => `Hello, ${name}!`));
     });
 
     it('httpBatchStreamLink gives each answer when it is there', async () => {

@@ -2,9 +2,9 @@ import { createTRPCClient, isTRPCClientError, type TRPCLink } from '@trpc/client
 import { describe, expect, it } from 'vitest';
 import { callLinks, clientOf, superjsonLinks, type Place } from '../clients.ts';
 import type { Start } from '../start.ts';
-import { richValue, superjsonRouter, type SuperjsonRouter, type WireRouter } from '../wireRouter.ts';
+import { richValue, superjsonRouter, type SuperjsonRouter, type RpcRouter } from '../rpcRouter.ts';
 
-const links = Object.entries<(place: Place) => TRPCLink<WireRouter>>(callLinks);
+const links = Object.entries<(place: Place) => TRPCLink<RpcRouter>>(callLinks);
 const transformingLinks = Object.entries<(place: Place) => TRPCLink<SuperjsonRouter>>(superjsonLinks);
 
 /** Queries and mutations, over each link. */
@@ -46,7 +46,7 @@ export function calls(start: Start): void {
     it('an error has its code, its status, its message and what the formatter adds', async () => {
       const { client: trpc, errors } = await client();
       const error = await trpc.fail.query('CONFLICT').catch((cause: unknown) => cause);
-      if (!isTRPCClientError<WireRouter>(error)) throw error;
+      if (!isTRPCClientError<RpcRouter>(error)) throw error;
       expect(error.message).toBe('This is CONFLICT');
       expect(error.shape?.code).toBe(-32009);
       expect(error.data).toEqual({
@@ -77,20 +77,16 @@ export function calls(start: Start): void {
 
     it('calls made at once keep their own answers and errors', async () => {
       const { client: trpc } = await client();
-      const answers = await Promise.allSettled([
+      const responses = await Promise.allSettled([
         trpc.add.query({ a: 1, b: 1 }),
         trpc.fail.query('CONFLICT'),
         trpc.slow.query({ ms: 20 }),
         trpc.add.query({ a: 2, b: 2 }),
         trpc.hello.query({ name: 'five' }),
       ]);
-      expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value : 'failed'))).toEqual([
-        2,
-        'failed',
-        'done',
-        4,
-        'Hello, five!',
-      ]);
+      expect(
+        responses.map((response) => (response.status === 'fulfilled' ? response.value : 'failed')),
+      ).toEqual([2, 'failed', 'done', 4, 'Hello, five!']);
     });
   });
 

@@ -121,8 +121,8 @@ export function options(start: Start): void {
         data: { code: 'INTERNAL_SERVER_ERROR' },
       });
       const batch = clientOf(httpBatchLink(place.http));
-      const answers = await Promise.allSettled([batch.hello.query(), batch.nil.query()]);
-      expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      const responses = await Promise.allSettled([batch.hello.query(), batch.nil.query()]);
+      expect(responses.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
       expect(errors).toHaveLength(3);
     });
 

@@ -3,9 +3,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { clientOf, subscriptionLinks, superjsonSubscriptionLinks, type Place } from '../clients.ts';
 import { collect } from '../collect.ts';
 import type { Start } from '../start.ts';
-import { richValue, superjsonRouter, type SuperjsonRouter, type WireRouter } from '../wireRouter.ts';
+import { richValue, superjsonRouter, type SuperjsonRouter, type RpcRouter } from '../rpcRouter.ts';
 
-const links = Object.entries<(place: Place) => TRPCLink<WireRouter>>(subscriptionLinks);
+const links = Object.entries<(place: Place) => TRPCLink<RpcRouter>>(subscriptionLinks);
 const transformingLinks =
   Object.entries<(place: Place) => TRPCLink<SuperjsonRouter>>(superjsonSubscriptionLinks);
 

@@ -17,9 +17,9 @@ export async function acceptedTogether(
     await Promise.all(started.map((each) => once(each, 'message')));
     return await Promise.all(
       started.map(async (each) => {
-        const answered = once(each, 'message');
+        const response = once(each, 'message');
         each.send('go');
-        const [{ accepted }] = (await answered) as [{ readonly accepted: number }];
+        const [{ accepted }] = (await response) as [{ readonly accepted: number }];
         return accepted;
       }),
     );

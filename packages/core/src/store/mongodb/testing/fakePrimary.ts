@@ -6,7 +6,7 @@ import { BSON, type Document, Long, ObjectId } from 'mongodb';
  * What the primary says to a command: a document, or nothing more on this connection, which it cuts. `undefined` leaves
  * the answer to it: a hello is answered as by a primary, an id is leased, nothing is found, and all else went well.
  */
-export type Answer = Document | 'cut' | undefined;
+export type ReceivedResponse = Document | 'cut' | undefined;
 
 export interface FakePrimary {
   readonly uri: string;
@@ -20,7 +20,9 @@ const OP_MSG = 2013;
  * The primary of a replica set of one, of which nothing is true but its protocol: for what only a set does, where none
  * can be had. The driver repeats writes on it, and reads ask it for what a majority has.
  */
-export async function startFakePrimary(answerTo: (command: Document) => Answer): Promise<FakePrimary> {
+export async function startFakePrimary(
+  responseTo: (command: Document) => ReceivedResponse,
+): Promise<FakePrimary> {
   const electionId = new ObjectId();
   let lastId = 0;
 
@@ -49,12 +51,12 @@ export async function startFakePrimary(answerTo: (command: Document) => Answer):
         const message = received.subarray(0, received.readInt32LE(0));
         received = received.subarray(message.length);
         const command = commandIn(message);
-        const answer = answerTo(command) ?? standard(command, `127.0.0.1:${socket.localPort}`);
-        if (answer === 'cut') {
+        const response = responseTo(command) ?? standard(command, `127.0.0.1:${socket.localPort}`);
+        if (response === 'cut') {
           socket.destroy();
           return;
         }
-        socket.write(reply(message, answer));
+        socket.write(replyMessage(message, response));
       }
     });
   });
@@ -115,9 +117,9 @@ function commandIn(message: Buffer): Document {
   return command;
 }
 
-function reply(request: Buffer, answer: Document): Buffer {
+function replyMessage(request: Buffer, response: Document): Buffer {
   const isQuery = request.readInt32LE(12) === OP_QUERY;
-  const body = BSON.serialize(answer);
+  const body = BSON.serialize(response);
   const head = Buffer.alloc(isQuery ? 36 : 21);
   head.writeInt32LE(head.length + body.length, 0);
   head.writeInt32LE(request.readInt32LE(4), 8);

@@ -59,8 +59,8 @@ for (const [what, wire] of Object.entries(heads)) {
   });
   const socket = connect(port, '127.0.0.1');
   socket.write(wire);
-  const [answer] = await once(socket, 'data');
-  process.stdout.write(`${what}: ${String(answer).split('\r\n\r\n')[1]}\n`);
+  const [response] = await once(socket, 'data');
+  process.stdout.write(`${what}: ${String(response).split('\r\n\r\n')[1]}\n`);
   socket.destroy();
   app.close();
 }

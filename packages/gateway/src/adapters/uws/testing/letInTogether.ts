@@ -27,25 +27,25 @@ const listening = await serve({
   upgrade: () => gate.promise.then(() => accept),
 });
 
-let answered = 0;
+let response = 0;
 for (let round = 0; round < 20; round += 1) {
   gate = Promise.withResolvers();
   const clients = [1, 2, 3].map(() => new WebSocket(`ws://127.0.0.1:${listening.port}/`));
-  const answers = clients.map(async (client) => {
+  const responses = clients.map(async (client) => {
     await once(client, 'open');
     client.send('hi');
     await once(client, 'message');
-    answered += 1;
+    response += 1;
   });
   // All three wait to be let in.
   await sleep(20);
   const releaser = connect(listening.port, '127.0.0.1');
   releaser.write('GET /release HTTP/1.1\r\nHost: x\r\n\r\n');
   await once(releaser, 'data');
-  await Promise.race([Promise.all(answers), sleep(1000)]);
+  await Promise.race([Promise.all(responses), sleep(1000)]);
   for (const client of clients) client.close();
   releaser.destroy();
 }
-process.stdout.write(`${answered} of 60 answered\n`);
+process.stdout.write(`${response} of 60 answered\n`);
 await listening.close({ deadlineMs: 0 });
 process.exit();

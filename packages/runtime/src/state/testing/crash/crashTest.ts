@@ -68,7 +68,7 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
   let spare = prepare();
   let origin = Promise.withResolvers<string>();
   const ending = new AbortController();
-  let onAnswer = () => {};
+  let onResponse = () => {};
 
   async function serveNext(): Promise<ChildProcess> {
     const child = await spare;
@@ -90,7 +90,7 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
           body: JSON.stringify({ text }),
         });
         const body = (await response.json()) as Partial<Order>;
-        onAnswer();
+        onResponse();
         return { status: response.status, headers: response.headers, body };
       } catch {
         // It was killed. Where the next one does not serve yet, this waits for it.
@@ -144,7 +144,7 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
     const child = await serveNext();
     let left = 10 + Math.floor(Math.random() * 60);
     await new Promise<void>((resolve) => {
-      onAnswer = () => {
+      onResponse = () => {
         left -= 1;
         if (left === 0) resolve();
       };

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createGateway, type Reply } from '@petstore/gateway';
+import { createGateway, type ResponseControls } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { serve } from '@petstore/gateway/node';
 import { initTRPC } from '@trpc/server';
@@ -25,7 +25,7 @@ export interface Order {
 
 interface Context {
   readonly key: string | undefined;
-  readonly reply: Reply;
+  readonly response: ResponseControls;
 }
 
 // With the test.
@@ -58,7 +58,7 @@ const router = t.router({
     })
     .input(Text)
     .output(Ran)
-    .mutation(async ({ ctx: { key = '', reply }, input: { text } }) => {
+    .mutation(async ({ ctx: { key = '', response }, input: { text } }) => {
       const order: Order = { text, run: randomUUID() };
       const stored = await orders.transaction(() => {
         const existing = orders.get(key);
@@ -66,7 +66,7 @@ const router = t.router({
         return existing;
       });
       await sleep(1);
-      if (stored) reply.replayed();
+      if (stored) response.replayed();
       return stored ?? order;
     }),
   /** Every order that is stored. */
@@ -75,7 +75,7 @@ const router = t.router({
 
 const gateway = await createGateway({
   router,
-  createContext: ({ idempotencyKey, reply }) => ({ key: idempotencyKey, reply }),
+  createContext: ({ idempotencyKey, response }) => ({ key: idempotencyKey, response }),
   document: { title: 'Orders', version: '0.0.0' },
   idempotency: { state },
   callTimeoutMs: 5000,

@@ -12,7 +12,7 @@ const ownErrors: ReadonlySet<string> = new Set([
  * What an operator reads of an error: its message, or of an unexpected error its stack.
  * @param expectedErrors the names of further errors whose message is for operators
  */
-export function faultText(error: unknown, expectedErrors: readonly string[] = []): string {
+export function errorText(error: unknown, expectedErrors: readonly string[] = []): string {
   if (!(error instanceof Error)) return String(error);
   const isExpected = ownErrors.has(error.name) || expectedErrors.includes(error.name);
   return isExpected ? error.message : (error.stack ?? error.message);

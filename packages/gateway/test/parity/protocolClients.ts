@@ -11,35 +11,35 @@ export interface Call {
 }
 
 /** REST; tRPC, a call alone; tRPC, a call in a batch. */
-export type Face = 'rest' | 'rpc' | 'batch';
+export type ProtocolClient = 'rest' | 'rpc' | 'batch';
 
 /** What came back. */
-interface Answer {
+interface ReceivedResponse {
   readonly status: number;
   readonly text: string;
 }
 
-export type Ask = (call: Call) => Promise<Answer>;
+export type Send = (call: Call) => Promise<ReceivedResponse>;
 
 /** Asks the gateway in this process: no socket between, so that thousands of calls take seconds. */
-export function inProcess({ fetch }: Gateway, apiKey: string): Ask {
+export function inProcess({ fetch }: Gateway, apiKey: string): Send {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   return async ({ method, target, body }) => {
     const init = { method, headers, body };
-    const answer = await fetch(`http://localhost${target}`, init);
-    return { status: answer.status, text: await answer.text() };
+    const response = await fetch(`http://localhost${target}`, init);
+    return { status: response.status, text: await response.text() };
   };
 }
 
 /** Asks over the wire; each answer is held against the laws of every answer, too. */
-export function overPort(client: Client): Ask {
+export function overPort(client: Client): Send {
   return async ({ method, target, body }) => {
-    const answer = await client.send(method, target, body === undefined ? {} : { body });
-    return { status: answer.status, text: answer.body.toString() };
+    const received = await client.send(method, target, body === undefined ? {} : { body });
+    return { status: received.status, text: received.body.toString() };
   };
 }
 
-/** The tRPC face: a call alone, or in a batch of its own. */
+/** The tRPC protocol: a call alone, or in a batch of its own. */
 export function rpcCall(type: 'query' | 'mutation', path: string, input: unknown, isBatch: boolean): Call {
   const isAbsent = input === undefined;
   const text = isBatch ? (isAbsent ? '{}' : `{"0":${jsonText(input)}}`) : isAbsent ? '' : jsonText(input);
@@ -50,19 +50,19 @@ export function rpcCall(type: 'query' | 'mutation', path: string, input: unknown
 }
 
 /**
- * What a face made of a call, in words that both have: the data, as JSON text (so that `-0`, the order of members and
+ * What a protocol made of a call, in words that both have: the data, as JSON text (so that `-0`, the order of members and
  * `__proto__` count too), or the code and the status of the refusal.
  */
 export type Outcome = { readonly data: string } | { readonly code: string; readonly status: number };
 
-export function restOutcome({ status, text }: Answer): Outcome {
+export function restOutcome({ status, text }: ReceivedResponse): Outcome {
   if (status === 204) return { data: 'undefined' };
   const body: unknown = JSON.parse(text);
   return status < 300 ? { data: jsonText(body) } : { code: (body as { code: string }).code, status };
 }
 
 /** @throws {Error} where the envelope is not one, or says another status than the status line */
-export function rpcOutcome({ status, text }: Answer, isBatch: boolean): Outcome {
+export function rpcOutcome({ status, text }: ReceivedResponse, isBatch: boolean): Outcome {
   // The envelope of tRPC: one of these two members.
   const parsed: unknown = JSON.parse(text);
   const envelope = (isBatch ? (parsed as unknown[])[0] : parsed) as {

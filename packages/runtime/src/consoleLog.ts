@@ -1,7 +1,7 @@
 import type { LogPart, ServiceLog } from './parts.ts';
 
 /** What is written without a log: messages on stdout, where the service listens among them, and errors on stderr. */
-export const plainLog: LogPart = {
+export const consoleLog: LogPart = {
   open() {
     const info: ServiceLog['info'] = (fields, message) => {
       const { origin } = Object(fields) as { readonly origin?: string };

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfTheParser, readAnswers, type RawAnswer } from './answers.ts';
+import { isOfTheParser, readResponses, type RawResponse } from './responses.ts';
 
 /** What came back on a connection. */
-export interface Exchanged {
-  readonly answers: readonly RawAnswer[];
+export interface Received {
+  readonly responses: readonly RawResponse[];
   /** What came that is no whole response. */
   readonly rest: string;
   /** Whether the server closed the connection, while ours was open. What comes after we close ours is not looked at. */
@@ -16,7 +16,7 @@ export interface Exchanged {
 
 export interface Patience {
   /** How many answers to expect. */
-  readonly answers: number;
+  readonly responses: number;
   /** How long to wait for an answer, or the end, since something last happened, in milliseconds. */
   readonly quietMs: number;
   /** How long to wait for the end when all answers are there. */
@@ -30,11 +30,11 @@ const hangMs = 3000;
  * Sends pieces, each in a segment and a read of its own, and hears the server out. The server runs in the same process or
  * another: it has had its turn when a few of ours have passed.
  */
-export async function exchange(
+export async function send(
   port: number,
   pieces: readonly string[],
-  { answers: expected, quietMs, settleMs }: Patience,
-): Promise<Exchanged> {
+  { responses: expected, quietMs, settleMs }: Patience,
+): Promise<Received> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   const isHead = pieces.join('').startsWith('HEAD ');
   const seen = { received: '', changes: 0, isOver: false };
@@ -57,7 +57,7 @@ export async function exchange(
   }
   for (let changes = -1; !seen.isOver && changes !== seen.changes;) {
     ({ changes } = seen);
-    const isComplete = readAnswers(seen.received, isHead).answers.length >= Math.max(1, expected);
+    const isComplete = readResponses(seen.received, isHead).responses.length >= Math.max(1, expected);
     const until = performance.now() + (isComplete ? settleMs : quietMs);
     while (!seen.isOver && changes === seen.changes && performance.now() < until) await sleep(2);
     // Where the machine stalls, time passes before what came is read.
@@ -67,7 +67,7 @@ export async function exchange(
   socket.end();
   const late = await Promise.race([closed, sleep(hangMs, 'late', { ref: false })]);
   socket.destroy();
-  return { ...readAnswers(received, isHead), isClosed, isHung: late === 'late' };
+  return { ...readResponses(received, isHead), isClosed, isHung: late === 'late' };
 }
 
 async function turns(count: number): Promise<void> {
@@ -75,8 +75,10 @@ async function turns(count: number): Promise<void> {
 }
 
 /** In words: `200, open` · `400, closed` · `400 by the parser, closed` · `200 200, open` · `nothing, closed`. */
-export function tell({ answers, rest, isClosed }: Exchanged): string {
-  const said = answers.map((answer) => `${answer.status}${isOfTheParser(answer) ? ' by the parser' : ''}`);
+export function describeReceived({ responses, rest, isClosed }: Received): string {
+  const said = responses.map(
+    (response) => `${response.status}${isOfTheParser(response) ? ' by the parser' : ''}`,
+  );
   if (rest !== '') said.push('garbage');
   return `${said.join(' ') || 'nothing'}, ${isClosed ? 'closed' : 'open'}`;
 }

@@ -1,8 +1,8 @@
 import { LiveCalls } from './liveCalls.ts';
-import { createWireRouter, seenInfo } from './wireRouter.ts';
-import type { ServeWire } from './wireServer.ts';
+import { createRpcRouter, seenInfo } from './rpcRouter.ts';
+import type { ServeRpc } from './rpcServer.ts';
 
-// A server in a process of its own: started by `startWireProcess`, it says its port and then reports when asked.
+// A server in a process of its own: started by `startRpcProcess`, it says its port and then reports when asked.
 
 /** What it says of itself. */
 export interface Report {
@@ -16,7 +16,7 @@ export interface Report {
   readonly callsSoFar: number;
 }
 
-const serveAs: Record<string, () => Promise<ServeWire>> = {
+const serveAs: Record<string, () => Promise<ServeRpc>> = {
   official: async () => (await import('./officialServer.ts')).serveOfficial,
   gateway: async () => {
     const [{ gatewayOn }, { listen }] = await Promise.all([
@@ -32,7 +32,7 @@ const load = serveAs[process.argv[2] ?? ''];
 if (load === undefined) throw new Error('Which server? official or gateway');
 const serve = await load();
 const { port } = await serve({
-  router: createWireRouter(),
+  router: createRpcRouter(),
   createContext: (info) => ({ calls, seen: seenInfo(info) }),
 });
 

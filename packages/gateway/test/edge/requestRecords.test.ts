@@ -5,17 +5,17 @@ import { key, startEdge } from './startEdge.ts';
 import { bearer } from '@petstore/gateway';
 
 describe('what a metric can count of an exchange', () => {
-  it('is the procedure, the face, the calls and the bytes', async () => {
-    const { ask, post, exchanges } = await startEdge();
+  it('is the procedure, the protocol, the calls and the bytes', async () => {
+    const { ask: send, post, records } = await startEdge();
     await (await post('/v1/write', { value: 'ü' })).text();
-    await (await ask('/trpc/list,gone,list?batch=1')).text();
-    await ask('/v1/list', { method: 'HEAD' });
-    await ask('/page');
-    await ask('/v1/list', { method: 'OPTIONS' });
-    await ask('/v1/list', { headers: { authorization: '' } });
-    await (await ask('/v1/drip')).text();
-    const counted = exchanges.map(({ face, procedures, calls, status, bytesIn, bytesOut }) => [
-      face,
+    await (await send('/trpc/list,gone,list?batch=1')).text();
+    await send('/v1/list', { method: 'HEAD' });
+    await send('/page');
+    await send('/v1/list', { method: 'OPTIONS' });
+    await send('/v1/list', { headers: { authorization: '' } });
+    await (await send('/v1/drip')).text();
+    const counted = records.map(({ protocol, procedures, calls, status, bytesIn, bytesOut }) => [
+      protocol,
       procedures,
       calls,
       status,
@@ -35,10 +35,10 @@ describe('what a metric can count of an exchange', () => {
   });
 
   it('is data: a log that writes all of it, and later, writes what it was', async () => {
-    const { post, exchanges } = await startEdge();
+    const { post, records: requestRecords } = await startEdge();
     await (await post('/trpc/write,write?batch=1', { 0: { value: 1 }, 1: { value: 2 } })).text();
-    const [exchange] = exchanges;
-    expect(exchange && JSON.parse(JSON.stringify(exchange))).toMatchObject({
+    const [record] = requestRecords;
+    expect(record && JSON.parse(JSON.stringify(record))).toMatchObject({
       operation: 'write,write',
       procedures: ['write', 'write'],
       bytesIn: 33,
@@ -47,31 +47,35 @@ describe('what a metric can count of an exchange', () => {
   });
 
   it('is there for calls on a WebSocket, and for what opens it', async () => {
-    const { dial, exchanges } = await startEdge();
+    const { dial, records } = await startEdge();
     const { call } = await dial();
     await call({ id: 1, method: 'query', params: { path: 'list' } });
-    expect(exchanges).toMatchObject([
-      { method: 'GET', face: 'rpc', status: 101, calls: 0, procedures: [] },
-      { method: 'WS', face: 'rpc', status: 200, calls: 1, procedures: ['list'], bytesIn: undefined },
+    expect(records).toMatchObject([
+      { method: 'GET', protocol: 'rpc', status: 101, calls: 0, procedures: [] },
+      { method: 'WS', protocol: 'rpc', status: 200, calls: 1, procedures: ['list'], bytesIn: undefined },
     ]);
   });
 
   it.each(['/v1/slow?ms=60000', '/trpc/slow?input={"ms":60000}', '/trpc/sl%6fw?input={"ms":60000}'])(
     'a call whose client goes away is reported as status 499 without an error: GET %s',
     async (target) => {
-      const { ask, exchanges, seen } = await startEdge();
+      const { ask: send, records, seen } = await startEdge();
       const client = new AbortController();
-      const answer = ask(target, { signal: client.signal }).catch(() => 'gone');
+      const received = send(target, { signal: client.signal }).catch(() => 'gone');
       await vi.waitFor(() => expect(seen.begun).toBe(1));
       client.abort();
-      expect(await answer).toBe('gone');
-      await vi.waitFor(() => expect(exchanges).toHaveLength(1));
-      expect(exchanges).toMatchObject([{ status: 499, error: undefined }]);
+      expect(await received).toBe('gone');
+      await vi.waitFor(() => expect(records).toHaveLength(1));
+      expect(records).toMatchObject([{ status: 499, error: undefined }]);
     },
   );
 
   it('is one 500 where onError throws while other calls of the batch wait', async () => {
-    const { ask, exchanges, seen } = await startEdge({
+    const {
+      ask: send,
+      records,
+      seen,
+    } = await startEdge({
       callTimeoutMs: 50,
       rpc: {
         onError() {
@@ -80,40 +84,40 @@ describe('what a metric can count of an exchange', () => {
       },
     });
     const input = encodeURIComponent(JSON.stringify({ 0: { ms: 500 }, 2: { ms: 1 } }));
-    const response = await ask(`/trpc/slow,broken,slow?batch=1&input=${input}`);
+    const response = await send(`/trpc/slow,broken,slow?batch=1&input=${input}`);
     expect(response.status).toBe(500);
     // As tRPC has it: the failure of one call keeps no other from beginning. What then fails unheard ends no process.
     expect(seen.begun).toBe(2);
     await vi.waitFor(() => expect(seen.aborted).toContain('GATEWAY_TIMEOUT'));
-    expect(exchanges).toMatchObject([{ status: 500, calls: 3 }]);
+    expect(records).toMatchObject([{ status: 500, calls: 3 }]);
   });
 
   it.each(['/trpc/list,broken?batch=1', '/trpc/list,br%6fken?batch=1'])(
     'is the error of a JSON line: %s',
     async (target) => {
-      const { ask, exchanges } = await startEdge();
-      const answer = await ask(target, { headers: { 'trpc-accept': 'application/jsonl' } });
-      expect(await answer.text()).toContain('"error"');
-      await vi.waitFor(() => expect(exchanges).toHaveLength(1));
-      expect(exchanges).toMatchObject([{ status: 200, error: { message: 'disk on fire' } }]);
+      const { ask: send, records } = await startEdge();
+      const response = await send(target, { headers: { 'trpc-accept': 'application/jsonl' } });
+      expect(await response.text()).toContain('"error"');
+      await vi.waitFor(() => expect(records).toHaveLength(1));
+      expect(records).toMatchObject([{ status: 200, error: { message: 'disk on fire' } }]);
     },
   );
 
   it('is told once, as the 500 that it is, where a page gives what is no response', async () => {
-    const { ask, exchanges } = await startEdge({ routes: { '/page': () => ({ status: 200 }) as never } });
-    expect((await ask('/page')).status).toBe(500);
-    expect(exchanges.map(({ status }) => status)).toEqual([500]);
+    const { ask: send, records } = await startEdge({ routes: { '/page': () => ({ status: 200 }) as never } });
+    expect((await send('/page')).status).toBe(500);
+    expect(records.map(({ status }) => status)).toEqual([500]);
   });
 
   it('may fail to be told: what was asked is answered all the same', async () => {
-    const { ask, dial } = await startEdge({
+    const { ask: send, dial } = await startEdge({
       authentication: bearer({ verify: (token) => token === 'good-key' && { name: 'Ada' } }),
-      onExchange() {
+      onResponse() {
         throw new Error('The log is full.');
       },
     });
-    expect((await ask('/v1/list')).status).toBe(200);
-    expect(await (await ask('/v1/drip')).text()).toBe('.....');
+    expect((await send('/v1/list')).status).toBe(200);
+    expect(await (await send('/v1/drip')).text()).toBe('.....');
     expect((await dial('/trpc', { authorization: 'Bearer bad-key' })).status).toBe(401);
     const { call } = await dial();
     expect(await call({ id: 1, method: 'query', params: { path: 'list' } })).toMatchObject({
@@ -123,10 +127,10 @@ describe('what a metric can count of an exchange', () => {
   });
 
   it('is how many calls run now', async () => {
-    const { ask, gateway } = await startEdge();
-    const answer = ask('/v1/slow?ms=200');
+    const { ask: send, gateway } = await startEdge();
+    const response = send('/v1/slow?ms=200');
     await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1), { timeout: 2000, interval: 5 });
-    await answer;
+    await response;
     expect(gateway.callsInFlight()).toBe(0);
   });
 
@@ -142,35 +146,35 @@ describe('what a metric can count of an exchange', () => {
     if (headers === 'Content-Length: 5, 5') {
       skipWhereDifferent('the record of a request that the parser rejects');
     }
-    const { exchanges, server } = await startEdge();
+    const { records, server } = await startEdge();
     const socket = connect(server.port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.write(`POST /v1/write HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\n${headers}\r\n\r\n`);
-    await expect.poll(() => exchanges).toMatchObject([{ path: '/v1/write', bytesIn: bytes }]);
+    await expect.poll(() => records).toMatchObject([{ path: '/v1/write', bytesIn: bytes }]);
   });
 
   it('names the limit of a body', async () => {
-    const { post, exchanges } = await startEdge({ maxBodyBytes: 10 });
+    const { post, records } = await startEdge({ maxBodyBytes: 10 });
     await post('/v1/write', { value: 'long enough' });
     await post('/trpc/write', { value: 'long enough' });
-    expect(exchanges).toMatchObject([
+    expect(records).toMatchObject([
       { status: 413, limit: 'body-bytes' },
       { status: 413, limit: 'body-bytes' },
     ]);
   });
 
   it('is told of what the host refuses, in the body of all errors', async () => {
-    const { gateway, exchanges } = await startEdge();
+    const { gateway, records } = await startEdge();
     const request = { method: 'GET', path: '/v1/list', header: () => undefined } as unknown as Parameters<
       typeof gateway.rejectHttp
     >[0];
     const refusal = { status: 414, code: 'URI_TOO_LONG', message: 'The target is too long.' };
-    const answer = gateway.rejectHttp(request, refusal);
-    expect(JSON.parse(answer.body as string)).toEqual({
+    const response = gateway.rejectHttp(request, refusal);
+    expect(JSON.parse(response.body as string)).toEqual({
       code: 'URI_TOO_LONG',
       message: 'The target is too long.',
       status: 414,
     });
-    expect(exchanges).toMatchObject([{ status: 414, limit: 'url-bytes', operation: undefined }]);
+    expect(records).toMatchObject([{ status: 414, limit: 'url-bytes', operation: undefined }]);
   });
 });

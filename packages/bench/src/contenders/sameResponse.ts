@@ -12,7 +12,7 @@ import {
 import { isAuthorized } from '../petStore/isAuthorized.ts';
 import { nextLink, operations } from '../petStore/operations.ts';
 import type { MaybePromise } from '../petStore/resolvers.ts';
-import { handwrittenRpc, petEvents, type RpcAnswer } from '../petStore/rpc.ts';
+import { handwrittenRpc, petEvents, type RpcResponse } from '../petStore/rpc.ts';
 
 // uWebSockets.js and nothing else, with all the work of the gateway repeated by hand: the same checks of the credential, of
 // input and output, and the same headers in the answer. What it does faster than the gateway is the gateway's overhead.
@@ -85,7 +85,7 @@ function readBody(res: HttpResponse, id: string, use: (body: string) => void): v
   });
 }
 
-function sendRpc(res: HttpResponse, { status, body }: RpcAnswer, id: string): void {
+function sendRpc(res: HttpResponse, { status, body }: RpcResponse, id: string): void {
   head(res, status, id);
   if (status === 405) res.writeHeader('allow', 'GET');
   res.writeHeader('vary', rpcVary).end(body);
@@ -188,8 +188,8 @@ const app = App()
           sendRpc(res, { status: 200, body }, id),
         );
       else
-        when(res, rpc.answerQuery(path, req.getQuery('input'), req.getQuery('batch') === '1'), (answer) =>
-          sendRpc(res, answer, id),
+        when(res, rpc.queryResponse(path, req.getQuery('input'), req.getQuery('batch') === '1'), (response) =>
+          sendRpc(res, response, id),
         );
     }),
   )
@@ -198,7 +198,7 @@ const app = App()
     guarded((res, req, id) => {
       const path = req.getUrl().slice('/trpc/'.length);
       readBody(res, id, (body) =>
-        when(res, rpc.answerMutation(path, body), (answer) => sendRpc(res, answer, id)),
+        when(res, rpc.mutationResponse(path, body), (received) => sendRpc(res, received, id)),
       );
     }),
   )
@@ -215,10 +215,10 @@ const app = App()
     },
     close: (socket) => closed.add(socket),
     message: (socket, message) => {
-      const answer = rpc.answerMessage(Buffer.from(message).toString());
-      if (typeof answer === 'string') socket.send(answer);
+      const response = rpc.respondToMessage(Buffer.from(message).toString());
+      if (typeof response === 'string') socket.send(response);
       else {
-        void answer.then((text) => {
+        void response.then((text) => {
           if (!closed.has(socket)) socket.send(text);
         });
       }

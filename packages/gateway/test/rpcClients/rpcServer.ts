@@ -4,7 +4,7 @@ import type { Encoder } from '@trpc/client';
 import type { Fetch } from '../fetch.ts';
 
 /** What the suite asks of a server. What is left out has each server's own default. */
-export interface WireOptions {
+export interface RpcOptions {
   readonly router: AnyTRPCRouter;
   /** Given what tRPC tells every adapter: `undefined` for a REST call. */
   readonly createContext: (info: TRPCRequestInfo | undefined) => object | Promise<object>;
@@ -24,7 +24,7 @@ export interface WireOptions {
 }
 
 /** A server of HTTP and WebSockets, as its clients reach it. */
-export interface WireServer {
+export interface RpcServer {
   readonly origin: string;
   readonly fetch: Fetch;
   /** Of 127.0.0.1. */
@@ -36,4 +36,4 @@ export interface WireServer {
 }
 
 /** Starts a server: the suite runs over any. */
-export type ServeWire = (options: WireOptions) => Promise<WireServer>;
+export type ServeRpc = (options: RpcOptions) => Promise<RpcServer>;

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { startProcess } from '@petstore/testing/startProcess';
-import type { Report } from './wireProcess.ts';
+import type { Report } from './rpcProcess.ts';
 
 export type Subject = 'official' | 'gateway';
 
 /** A server in a process of its own, so that what is measured of it is its own. */
-export interface WireProcess extends AsyncDisposable {
+export interface RpcProcess extends AsyncDisposable {
   readonly port: number;
   report(): Promise<Report>;
   /** Why it ended, where it did: nobody told it to. */
@@ -13,8 +13,8 @@ export interface WireProcess extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-export async function startWireProcess(subject: Subject): Promise<WireProcess> {
-  const script = `${import.meta.dirname}/wireProcess.ts`;
+export async function startRpcProcess(subject: Subject): Promise<RpcProcess> {
+  const script = `${import.meta.dirname}/rpcProcess.ts`;
   const args = ['--conditions=@petstore/source', '--expose-gc', script, subject];
   const child = startProcess(process.execPath, args, {
     env: { ...process.env, NODE_ENV: 'production' },
@@ -33,11 +33,11 @@ export async function startWireProcess(subject: Subject): Promise<WireProcess> {
   });
   // It is looked at where something is waited for.
   gone.catch(() => {});
-  const answer = async <T>() => {
+  const response = async <T>() => {
     const [message] = await Promise.race([once(child, 'message'), gone]);
     return message as T;
   };
-  const port = await answer<number>();
+  const port = await response<number>();
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
@@ -48,7 +48,7 @@ export async function startWireProcess(subject: Subject): Promise<WireProcess> {
   return {
     port,
     report: () => {
-      const answered = answer<Report>();
+      const answered = response<Report>();
       child.send('report');
       return answered;
     },

@@ -3,9 +3,9 @@ import type { Header } from '../http/response.ts';
 
 /**
  * What a procedure may say about its answer beyond its output. There is one per request, which `createContext` is given:
- * the calls of a tRPC batch share one answer, and so one `Reply`. `rpc.responseMeta` wins over it.
+ * the calls of a tRPC batch share one answer, and so one `ResponseControls`. `rpc.responseMeta` wins over it.
  */
-export class Reply {
+export class ResponseControls {
   /**
    * The status of a successful answer. Over REST: one of those that the metadata's `successStatus` lists; unset, the first
    * of them. Over tRPC: of a single call, a 2xx with a body; in a batch, and for others, the status is tRPC's own.

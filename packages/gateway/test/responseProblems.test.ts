@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerFaults } from './answerFaults.ts';
+import { responseProblems } from './responseProblems.ts';
 import type { OpenApiDocument } from './openApi.ts';
 
 const integer = { type: 'integer' };
@@ -39,14 +39,14 @@ const notFound = { code: 'NOT_FOUND', message: 'No such thing.', status: 404 };
 
 function faults(method: string, target: string, status: number, body: unknown, headers: object = {}): string {
   const all = new Map<string, string | undefined>(Object.entries({ ...right, ...headers }));
-  return answerFaults(document)(method, target, {
+  return responseProblems(document)(method, target, {
     status,
     header: (name) => all.get(name.toLowerCase()),
     body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
   }).join(' ');
 }
 
-describe('answerFaults', () => {
+describe('responseProblems', () => {
   it('finds none in what is documented', () => {
     expect(faults('GET', '/v1/things/5', 200, 5)).toBe('');
     expect(faults('HEAD', '/v1/things/5', 200, '')).toBe('');
@@ -92,7 +92,7 @@ describe('answerFaults', () => {
     ['401 without a challenge', ['GET', '/trpc/a', 401, {}], /401 without www-authenticate/],
     ['405 without Allow', ['PUT', '/x', 405, { ...notFound, status: 405 }], /405 without allow/],
     ['204 with a length', ['OPTIONS', '/v1/things/5', 204, '', { 'content-length': '0' }], /Content-Length/],
-  ])('finds %s', (_what, answer, fault) => {
-    expect(faults(...answer)).toMatch(fault);
+  ])('finds %s', (_what, response, fault) => {
+    expect(faults(...response)).toMatch(fault);
   });
 });

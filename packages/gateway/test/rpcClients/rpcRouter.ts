@@ -53,7 +53,7 @@ const Range = z.object({
 });
 
 /** Everything that the wire can carry, and nothing else: no pets. */
-export function createWireRouter({ sse, jsonl }: StreamOptions = {}) {
+export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
   const t = initTRPC
     .context<Context>()
     .meta<GatewayMeta>()
@@ -316,7 +316,7 @@ export function createWireRouter({ sse, jsonl }: StreamOptions = {}) {
   });
 }
 
-export type WireRouter = ReturnType<typeof createWireRouter>;
+export type RpcRouter = ReturnType<typeof createRpcRouter>;
 
 const superjsonBuilder = initTRPC.context<Context>().create({ isDev: false, transformer: superjson });
 

@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type OpenApiDocument, operations, pointer, resolve, type Response } from './openApi.ts';
 
 /** One answer as it came over the wire. */
-export interface ReceivedAnswer {
+export interface ReceivedResponse {
   readonly status: number;
   header(name: string): string | undefined;
   readonly body: Uint8Array;
@@ -17,9 +17,9 @@ const refusedByHost = new Set([414, 417, 431]);
  * document that the server serves of itself.
  * @returns the faults of an answer, each a sentence; none where it is right
  */
-export type AnswerFaults = (method: string, target: string, answer: ReceivedAnswer) => string[];
+export type ResponseProblems = (method: string, target: string, received: ReceivedResponse) => string[];
 
-export function answerFaults(document: OpenApiDocument): AnswerFaults {
+export function responseProblems(document: OpenApiDocument): ResponseProblems {
   // Not strict: a document's own keywords are unknown to JSON Schema.
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   // Named twice because it is CommonJS whose declarations speak of an ES module (ajv-formats 3.0.1).
@@ -52,42 +52,42 @@ export function answerFaults(document: OpenApiDocument): AnswerFaults {
   function operationFaults(
     method: string,
     path: string,
-    answer: ReceivedAnswer,
+    received: ReceivedResponse,
     body: Body | undefined,
   ): string[] {
     const found = findOperation(method === 'HEAD' ? 'GET' : method, path);
     if (!found) {
-      return answer.status < 400 && method !== 'OPTIONS' ? ['No documented operation answers.'] : [];
+      return received.status < 400 && method !== 'OPTIONS' ? ['No documented operation answers.'] : [];
     }
     const { operation, pointer: at } = found;
-    const unresolved = operation.responses[answer.status];
-    if (!unresolved && refusedByHost.has(answer.status)) return [];
+    const unresolved = operation.responses[received.status];
+    if (!unresolved && refusedByHost.has(received.status)) return [];
     if (!unresolved) {
-      return [`The document does not say that ${operation.operationId} answers ${answer.status}.`];
+      return [`The document does not say that ${operation.operationId} answers ${received.status}.`];
     }
     const response = resolve<Response>(document, unresolved);
     const faults: string[] = [];
 
     for (const [name, unresolvedHeader] of Object.entries(response.headers ?? {})) {
       const header = resolve(document, unresolvedHeader);
-      if (header.required && answer.header(name) === undefined) {
+      if (header.required && received.header(name) === undefined) {
         faults.push(`The documented ${name} is missing.`);
       }
     }
     const names = new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase()));
     for (const name of TOLD_HEADERS) {
-      if (answer.header(name) !== undefined && !names.has(name)) faults.push(`${name} is not documented.`);
+      if (received.header(name) !== undefined && !names.has(name)) faults.push(`${name} is not documented.`);
     }
 
     if (!body) return faults;
     if (!response.content?.[body.mediaType]) return [...faults, `${body.mediaType} is not documented.`];
     // A reference to a response is looked up where it points to, so that schemas resolve.
-    const responseAt = unresolved.$ref ?? at + pointer('responses', String(answer.status)).slice(1);
+    const responseAt = unresolved.$ref ?? at + pointer('responses', String(received.status)).slice(1);
     const schemaAt = responseAt + pointer('content', body.mediaType, 'schema').slice(1);
     return [...faults, ...schemaFaults(schemaAt, body.value, 'The body')];
   }
 
-  function errorFaults(answer: ReceivedAnswer, body: Body | undefined): string[] {
+  function errorFaults(response: ReceivedResponse, body: Body | undefined): string[] {
     if (!body) return [];
     if (body.mediaType !== 'application/json') return [`An error in ${body.mediaType}.`];
     const faults = schemaFaults(pointer('components', 'schemas', 'Error'), body.value, 'The error');
@@ -96,33 +96,33 @@ export function answerFaults(document: OpenApiDocument): AnswerFaults {
     if (Object.keys(value).toSorted().join() !== 'code,message,status') {
       faults.push(`An error has exactly code, message and status, not ${Object.keys(value).join()}.`);
     }
-    if (value['status'] !== answer.status) faults.push(`The body says status ${String(value['status'])}.`);
+    if (value['status'] !== response.status) faults.push(`The body says status ${String(value['status'])}.`);
     return faults;
   }
 
-  return (method, target, answer) => {
+  return (method, target, response) => {
     const [path = ''] = target.split('?', 1);
-    const { status } = answer;
+    const { status } = response;
     const faults: string[] = [];
-    if (!answer.header('x-request-id')) faults.push('X-Request-Id is missing.');
-    if (status === 204 && answer.header('content-length') !== undefined) {
+    if (!response.header('x-request-id')) faults.push('X-Request-Id is missing.');
+    if (status === 204 && response.header('content-length') !== undefined) {
       faults.push('204 with Content-Length (RFC 9110 §8.6).');
     }
     for (const [at, name] of NEEDED_HEADERS) {
-      if (status === at && answer.header(name) === undefined) faults.push(`${at} without ${name}.`);
+      if (status === at && response.header(name) === undefined) faults.push(`${at} without ${name}.`);
     }
 
     const isEmpty = method === 'HEAD' || status === 204 || (status >= 300 && status <= 399);
-    const read = isEmpty ? undefined : readBody(answer);
+    const read = isEmpty ? undefined : readBody(response);
     if (typeof read === 'string') return [...faults, read];
-    if (status >= 400 && LEAK.test(Buffer.from(answer.body).toString())) {
+    if (status >= 400 && LEAK.test(Buffer.from(response.body).toString())) {
       faults.push('The error shows a stack or a path.');
     }
     if (isBelow(path, '/trpc')) {
       if (read && hasKey(read.value, 'stack')) faults.push('The tRPC answer has a stack.');
     } else {
-      if (status >= 400) faults.push(...errorFaults(answer, read));
-      if (isBelow(path, '/v1')) faults.push(...operationFaults(method, path, answer, read));
+      if (status >= 400) faults.push(...errorFaults(response, read));
+      if (isBelow(path, '/v1')) faults.push(...operationFaults(method, path, response, read));
     }
     return faults;
   };
@@ -149,11 +149,11 @@ interface Body {
 }
 
 /** The JSON body; a string that says what is wrong where it is none. */
-function readBody(answer: ReceivedAnswer): Body | string {
-  const mediaType = (answer.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+function readBody(response: ReceivedResponse): Body | string {
+  const mediaType = (response.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (mediaType !== 'application/json') return `The content type is ${JSON.stringify(mediaType)}.`;
   try {
-    return { mediaType, value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(answer.body)) };
+    return { mediaType, value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(response.body)) };
   } catch (error) {
     return `The body is not JSON: ${String(error)}`;
   }

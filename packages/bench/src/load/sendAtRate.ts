@@ -6,7 +6,7 @@ import { runGenerator } from './runGenerator.ts';
 const connections = 128;
 
 /** Sends requests without a body at a fixed rate, so many a second, whether or not the server keeps up. */
-export async function askAtRate(
+export async function sendAtRate(
   port: number,
   { method, path, headers }: CaseRequest,
   { rate, seconds }: { readonly rate: number; readonly seconds: number },

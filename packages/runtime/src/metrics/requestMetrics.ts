@@ -1,12 +1,12 @@
-// Hot path: `onExchange` runs for every request. It adds to numbers that it holds itself, and only who reads the metrics
+// Hot path: `onResponse` runs for every request. It adds to numbers that it holds itself, and only who reads the metrics
 // pays for labels: prom-client 15 joins the labels to a string for each addition. `npm run bench:metrics` measures it.
-import type { Exchange } from '@petstore/gateway';
+import type { RequestRecord } from '@petstore/gateway';
 import { counter, type Family, type Sample } from './family.ts';
 import { Latency, latencyFamily } from './latency.ts';
 
-type Face = Exchange['face'] | 'websocket';
+type ProtocolClient = RequestRecord['protocol'] | 'websocket';
 
-/** What is counted of one operation on one face. */
+/** What is counted of one operation on one protocol. */
 class Series {
   /** By the first digit of the status. */
   readonly requests = [0, 0, 0, 0, 0, 0];
@@ -14,8 +14,8 @@ class Series {
   calls = 0;
 }
 
-/** What is counted of one face. */
-class FaceMetrics {
+/** What is counted of one protocol. */
+class ProtocolMetrics {
   readonly series = new Map<string, Series>();
   bytesIn = 0;
   bytesOut = 0;
@@ -25,19 +25,19 @@ class FaceMetrics {
 const shownAtZero = new Set([2, 4, 5]);
 
 /**
- * Counts the requests that a gateway reports to `onExchange`. Labels name procedures alone, never what a client chose.
+ * Counts the requests that a gateway reports to `onResponse`. Labels name procedures alone, never what a client chose.
  * @param prefix before the name of each metric
  */
-export function createExchangeMetrics(prefix: string) {
-  const faces: Record<Face, FaceMetrics> = {
-    rest: new FaceMetrics(),
-    rpc: new FaceMetrics(),
-    websocket: new FaceMetrics(),
-    other: new FaceMetrics(),
+export function createRequestMetrics(prefix: string) {
+  const protocols: Record<ProtocolClient, ProtocolMetrics> = {
+    rest: new ProtocolMetrics(),
+    rpc: new ProtocolMetrics(),
+    websocket: new ProtocolMetrics(),
+    other: new ProtocolMetrics(),
   };
   const refusals = new Map<string, number>();
 
-  function seriesOf({ series }: FaceMetrics, operation: string): Series {
+  function seriesOf({ series }: ProtocolMetrics, operation: string): Series {
     const found = series.get(operation);
     if (found !== undefined) return found;
     const added = new Series();
@@ -45,28 +45,28 @@ export function createExchangeMetrics(prefix: string) {
     return added;
   }
 
-  function onExchange(exchange: Exchange): void {
-    const { procedures: called, status, limit } = exchange;
-    const face = faces[exchange.method === 'WS' ? 'websocket' : exchange.face];
-    const series = seriesOf(face, exchange.calls > 1 ? 'batch' : (called[0] ?? 'none'));
+  function onResponse(record: RequestRecord): void {
+    const { procedures: called, status, limit } = record;
+    const protocol = protocols[record.method === 'WS' ? 'websocket' : record.protocol];
+    const series = seriesOf(protocol, record.calls > 1 ? 'batch' : (called[0] ?? 'none'));
     const digit = (status / 100) | 0;
     series.requests[digit] = (series.requests[digit] ?? 0) + 1;
     // A stream lasts as long as its client likes.
-    if (!exchange.isStream) series.latency.observe(exchange.durationMs);
-    for (const procedure of called) seriesOf(face, procedure).calls += 1;
-    face.bytesIn += exchange.bytesIn ?? 0;
-    face.bytesOut += exchange.bytesOut ?? 0;
+    if (!record.isStream) series.latency.observe(record.durationMs);
+    for (const procedure of called) seriesOf(protocol, procedure).calls += 1;
+    protocol.bytesIn += record.bytesIn ?? 0;
+    protocol.bytesOut += record.bytesOut ?? 0;
     if (limit !== undefined) refusals.set(limit, (refusals.get(limit) ?? 0) + 1);
   }
 
-  function* all(): Generator<readonly [labels: { face: string; operation: string }, series: Series]> {
-    for (const [face, { series }] of Object.entries(faces)) {
-      for (const [operation, each] of series) yield [{ face, operation }, each];
+  function* all(): Generator<readonly [labels: { protocol: string; operation: string }, series: Series]> {
+    for (const [protocol, { series }] of Object.entries(protocols)) {
+      for (const [operation, each] of series) yield [{ protocol, operation }, each];
     }
   }
 
-  const byFace = (value: (face: FaceMetrics) => number): Sample[] =>
-    Object.entries(faces).map(([face, metrics]) => ({ labels: { face }, value: value(metrics) }));
+  const byProtocol = (value: (protocol: ProtocolMetrics) => number): Sample[] =>
+    Object.entries(protocols).map(([protocol, metrics]) => ({ labels: { protocol }, value: value(metrics) }));
 
   function families(): Family[] {
     const series = [...all()];
@@ -95,12 +95,12 @@ export function createExchangeMetrics(prefix: string) {
       counter(
         `${prefix}request_body_bytes_total`,
         'Bytes of request bodies that had come by their answers: not of WebSockets.',
-        byFace(({ bytesIn }) => bytesIn),
+        byProtocol(({ bytesIn }) => bytesIn),
       ),
       counter(
         `${prefix}response_body_bytes_total`,
         'Bytes of response bodies: not of streams and WebSockets.',
-        byFace(({ bytesOut }) => bytesOut),
+        byProtocol(({ bytesOut }) => bytesOut),
       ),
       counter(
         `${prefix}limited_requests_total`,
@@ -110,5 +110,5 @@ export function createExchangeMetrics(prefix: string) {
     ];
   }
 
-  return { onExchange, families };
+  return { onResponse, families };
 }

@@ -1,5 +1,5 @@
 /** One response, as it came. */
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
@@ -9,17 +9,17 @@ export interface RawAnswer {
  * Reads all whole responses, one after the other. What is left of the bytes is no response, or not all of one.
  * @param isHead whether they answer requests without a body of theirs
  */
-export function readAnswers(
+export function readResponses(
   received: string,
   isHead: boolean,
-): { readonly answers: RawAnswer[]; readonly rest: string } {
-  const answers: RawAnswer[] = [];
+): { readonly responses: RawResponse[]; readonly rest: string } {
+  const responses: RawResponse[] = [];
   let rest = received;
   for (;;) {
     const end = rest.indexOf('\r\n\r\n');
     const [line = '', ...lines] = rest.slice(0, Math.max(0, end)).split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]);
-    if (end < 0 || Number.isNaN(status)) return { answers, rest };
+    if (end < 0 || Number.isNaN(status)) return { responses, rest };
     const headers = new Map(
       lines.map((header) => {
         const colon = header.indexOf(':');
@@ -28,8 +28,8 @@ export function readAnswers(
     );
     const bodied = rest.slice(end + 4);
     const length = isHead && !bodied.startsWith('<h1>') ? 0 : lengthOf(status, headers, bodied);
-    if (length === undefined) return { answers, rest };
-    if (status !== 100) answers.push({ status, headers, body: bodied.slice(0, length) });
+    if (length === undefined) return { responses, rest };
+    if (status !== 100) responses.push({ status, headers, body: bodied.slice(0, length) });
     rest = bodied.slice(length);
   }
 }
@@ -47,10 +47,10 @@ function lengthOf(status: number, headers: ReadonlyMap<string, string>, bodied: 
 }
 
 /** What uWebSockets.js answers before a handler is called: HTML. */
-export const isOfTheParser = ({ status, body }: RawAnswer): boolean =>
+export const isOfTheParser = ({ status, body }: RawResponse): boolean =>
   [400, 431, 505].includes(status) && body.startsWith('<h1>');
 
-export function isJson({ body }: RawAnswer): boolean {
+export function isJson({ body }: RawResponse): boolean {
   try {
     JSON.parse(body);
     return true;

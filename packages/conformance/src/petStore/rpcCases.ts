@@ -1,7 +1,7 @@
 import type { Animal, AppRouter } from '@petstore/core';
 import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from '@trpc/client';
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../client.ts';
+import type { ReceivedResponse } from '../client.ts';
 import type { Subject } from './subject.ts';
 
 /** JSON-RPC's numbers of tRPC's codes (`@trpc/server`, TRPC_ERROR_CODES_BY_KEY). */
@@ -25,8 +25,8 @@ const envelope = (code: keyof typeof NUMBERS, httpStatus: number, path?: string)
 });
 
 /** The animal that a single call resulted in. */
-function resultOf(answer: Answer): Animal {
-  const body: { result: { data: Animal } } = JSON.parse(answer.body.toString());
+function resultOf(response: ReceivedResponse): Animal {
+  const body: { result: { data: Animal } } = JSON.parse(response.body.toString());
   return body.result.data;
 }
 
@@ -35,25 +35,25 @@ const created = ({ name, categoryId }: { name: string; categoryId: number }) => 
 });
 
 /** `/trpc`: docs/decisions.md#trpc. The differential suite compares the rest with the official adapter, byte by byte. */
-export function rpcFaceCases(subject: Subject): void {
+export function rpcCases(subject: Subject): void {
   describe('docs/decisions.md#trpc', () => {
     it('answers a query by GET', async () => {
       const { client } = subject;
       const animal = await client.create({ status: 'sold' });
-      const answer = await client.get(
+      const received = await client.get(
         `/trpc/listPets?${input({ limit: 1, cursor: animal.id - 1, status: 'sold' })}`,
       );
-      expect(answer).toHaveStatus(200);
-      expect(answer.json()).toEqual({ result: { data: [animal] } });
+      expect(received).toHaveStatus(200);
+      expect(received.json()).toEqual({ result: { data: [animal] } });
       const one = await client.get(`/trpc/getPet?${input({ petId: animal.id })}`);
       expect(one.json()).toEqual({ result: { data: animal } });
     });
 
     it('answers a mutation by POST', async () => {
       const { client } = subject;
-      const answer = await client.send('POST', '/trpc/createPet', { body: { name: 'Ada', categoryId: 1 } });
-      expect(answer).toHaveStatus(200);
-      const { id } = resultOf(answer);
+      const response = await client.send('POST', '/trpc/createPet', { body: { name: 'Ada', categoryId: 1 } });
+      expect(response).toHaveStatus(200);
+      const { id } = resultOf(response);
       expect((await client.get(`/v1/pets/${id}`)).json()).toEqual({ id, name: 'Ada', categoryId: 1 });
     });
 
@@ -61,9 +61,9 @@ export function rpcFaceCases(subject: Subject): void {
       const { client } = subject;
       const [a, b] = [await client.create({}), await client.create({ status: 'sold' })];
       const inputs = { 0: { petId: b.id }, 1: { limit: 1, cursor: a.id - 1 }, 2: { petId: a.id } };
-      const answer = await client.get(`/trpc/getPet,listPets,getPet?batch=1&${input(inputs)}`);
-      expect(answer).toHaveStatus(200);
-      expect(answer.json()).toEqual([
+      const response = await client.get(`/trpc/getPet,listPets,getPet?batch=1&${input(inputs)}`);
+      expect(response).toHaveStatus(200);
+      expect(response.json()).toEqual([
         { result: { data: b } },
         { result: { data: [a] } },
         { result: { data: a } },
@@ -72,18 +72,18 @@ export function rpcFaceCases(subject: Subject): void {
 
     it('answers a batch of mutations', async () => {
       const body = { 0: { name: 'Ada', categoryId: 1 }, 1: { name: 'Eve', categoryId: 2 } };
-      const answer = await subject.client.send('POST', '/trpc/createPet,createPet?batch=1', { body });
-      expect(answer).toHaveStatus(200);
-      expect(answer.json()).toEqual([created(body[0]), created(body[1])]);
+      const response = await subject.client.send('POST', '/trpc/createPet,createPet?batch=1', { body });
+      expect(response).toHaveStatus(200);
+      expect(response.json()).toEqual([created(body[0]), created(body[1])]);
     });
 
     it('answers 207 to a batch in which one call fails', async () => {
       const { client } = subject;
       const { id } = await client.create({});
       const inputs = { 0: { petId: id }, 1: { petId: Number.MAX_SAFE_INTEGER }, 2: { petId: 'x' } };
-      const answer = await client.get(`/trpc/getPet,getPet,getPet?batch=1&${input(inputs)}`);
-      expect(answer).toHaveStatus(207);
-      expect(answer.json()).toEqual([
+      const response = await client.get(`/trpc/getPet,getPet,getPet?batch=1&${input(inputs)}`);
+      expect(response).toHaveStatus(207);
+      expect(response.json()).toEqual([
         { result: { data: expect.objectContaining({ id }) } },
         envelope('NOT_FOUND', 404, 'getPet'),
         envelope('BAD_REQUEST', 400, 'getPet'),
@@ -92,33 +92,33 @@ export function rpcFaceCases(subject: Subject): void {
 
     it('keeps a status that was omitted absent', async () => {
       const { client } = subject;
-      const answer = await client.send('POST', '/trpc/createPet', { body: { name: 'Ada', categoryId: 1 } });
-      expect(resultOf(answer)).not.toHaveProperty('status');
+      const response = await client.send('POST', '/trpc/createPet', { body: { name: 'Ada', categoryId: 1 } });
+      expect(resultOf(response)).not.toHaveProperty('status');
     });
 
     it('refuses a lone surrogate in a name', async () => {
-      const answer = await subject.client.send('POST', '/trpc/createPet', {
+      const response = await subject.client.send('POST', '/trpc/createPet', {
         body: '{"name":"\\ud800","categoryId":1}',
       });
-      expect(answer).toHaveStatus(400);
-      expect(answer.json()).toEqual(envelope('BAD_REQUEST', 400, 'createPet'));
+      expect(response).toHaveStatus(400);
+      expect(response.json()).toEqual(envelope('BAD_REQUEST', 400, 'createPet'));
     });
 
     it('createPet takes a name of 1,000 characters, also where they are 2,000 UTF-16 units', async () => {
       for (const name of ['a'.repeat(1_000), '🐶'.repeat(1_000)]) {
-        const answer = await subject.client.send('POST', '/trpc/createPet', {
+        const response = await subject.client.send('POST', '/trpc/createPet', {
           body: { name, categoryId: 1 },
         });
-        expect(answer).toHaveStatus(200);
-        expect(resultOf(answer).name).toBe(name);
+        expect(response).toHaveStatus(200);
+        expect(resultOf(response).name).toBe(name);
       }
     });
 
     it.each(['a', '🐶'])('createPet rejects a name of 1,001 times %s with 400', async (character) => {
       const body = { name: character.repeat(1_001), categoryId: 1 };
-      const answer = await subject.client.send('POST', '/trpc/createPet', { body });
-      expect(answer).toHaveStatus(400);
-      const failed: { error: { message: string } } = JSON.parse(answer.body.toString());
+      const response = await subject.client.send('POST', '/trpc/createPet', { body });
+      expect(response).toHaveStatus(400);
+      const failed: { error: { message: string } } = JSON.parse(response.body.toString());
       expect(failed).toEqual(envelope('BAD_REQUEST', 400, 'createPet'));
       expect(failed.error.message).toMatch(/name.*at most 1000 characters/s);
     });
@@ -139,17 +139,17 @@ export function rpcFaceCases(subject: Subject): void {
       [405, 'METHOD_NOT_SUPPORTED', 'GET', '/trpc/createPet', 'createPet', undefined],
       [405, 'METHOD_NOT_SUPPORTED', 'POST', '/trpc/listPets', 'listPets', {}],
     ] as const)('answers %d %s to %s %s', async (status, code, method, target, path, body) => {
-      const answer = await subject.client.send(method, target, { body });
-      expect(answer).toHaveStatus(status);
-      expect(answer.json()).toEqual(envelope(code, status, path));
+      const response = await subject.client.send(method, target, { body });
+      expect(response).toHaveStatus(status);
+      expect(response.json()).toEqual(envelope(code, status, path));
     });
 
     it('answers 413 to too large a body', async () => {
       const client = await subject.start({ maxBodyBytes: 1000 });
       const body = { name: 'x'.repeat(1000), categoryId: 1 };
-      const answer = await client.send('POST', '/trpc/createPet', { body });
-      expect(answer).toHaveStatus(413);
-      expect(answer.json()).toMatchObject({
+      const response = await client.send('POST', '/trpc/createPet', { body });
+      expect(response).toHaveStatus(413);
+      expect(response.json()).toMatchObject({
         error: { data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } },
       });
       expect(await client.list()).toEqual([]);
@@ -170,17 +170,17 @@ export function rpcFaceCases(subject: Subject): void {
       ['malformed input', 'GET', '/trpc/listPets?input=%zz', undefined],
     ] as const)('without one: 401, one unbatched envelope, for %s', async (_what, method, target, body) => {
       for (const authorization of [null, 'Bearer nobody']) {
-        const answer = await subject.client.send(method, target, { body, authorization });
-        expect(answer).toHaveStatus(401);
+        const response = await subject.client.send(method, target, { body, authorization });
+        expect(response).toHaveStatus(401);
         // Of the envelope's data `path` alone is left open: which procedure it is need not be known yet.
-        expect(answer.json()).toEqual({
+        expect(response.json()).toEqual({
           error: {
             message: expect.stringMatching(/\w/),
             code: NUMBERS.UNAUTHORIZED,
             data: expect.objectContaining({ code: 'UNAUTHORIZED', httpStatus: 401 }),
           },
         });
-        const challenge = answer.header('www-authenticate');
+        const challenge = response.header('www-authenticate');
         expect(challenge).toMatch(
           authorization === null ? /^Bearer realm="petstore"$/ : /error="invalid_token"/,
         );
@@ -189,11 +189,11 @@ export function rpcFaceCases(subject: Subject): void {
 
     it('looks at the media type only afterwards', async () => {
       const sending = { body: 'x', contentType: 'text/plain' };
-      const answer = await subject.client.send('POST', '/trpc/createPet', {
+      const response = await subject.client.send('POST', '/trpc/createPet', {
         ...sending,
         authorization: null,
       });
-      expect(answer).toHaveStatus(401);
+      expect(response).toHaveStatus(401);
     });
 
     it('is not served under /v1, nor REST under /trpc', async () => {

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import type { CaseRequest } from './cases.ts';
 
 /** An answer as it came. */
-export interface HttpAnswer {
+export interface ParsedResponse {
   readonly status: number;
   /** Several of one name are joined by ", ". */
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface HttpAnswer {
 }
 
 /** Sends one request to a server of this machine. */
-export function ask(port: number, { method, path, headers, body }: CaseRequest): Promise<HttpAnswer> {
+export function call(port: number, { method, path, headers, body }: CaseRequest): Promise<ParsedResponse> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(
       { host: '127.0.0.1', port, method, path, headers, agent: false },

@@ -20,21 +20,21 @@ describe('every answer', () => {
   ])(
     'of %s to "%s" is not sniffed, and cached as it may be: %s',
     async (target, authorization, cacheControl) => {
-      const { ask } = await startEdge();
-      const answer = await ask(target, authorization === undefined ? {} : { headers: { authorization } });
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-      expect(answer.headers.get('cache-control')).toBe(cacheControl);
-      expect(answer.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
-      await answer.body?.cancel();
+      const { ask: send } = await startEdge();
+      const response = await send(target, authorization === undefined ? {} : { headers: { authorization } });
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('cache-control')).toBe(cacheControl);
+      expect(response.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
+      await response.body?.cancel();
     },
   );
 
   it('has a header once that its page has set', async () => {
-    const { ask } = await startEdge({
+    const { ask: request } = await startEdge({
       routes: {
         '/page': () => ({ status: 200, headers: [['X-Content-Type-Options', 'nosniff']], body: '' }),
       },
     });
-    expect((await ask('/page')).headers.get('x-content-type-options')).toBe('nosniff');
+    expect((await request('/page')).headers.get('x-content-type-options')).toBe('nosniff');
   });
 });
