@@ -11,7 +11,7 @@ import { glossary } from './glossary.mjs';
 const rows = glossary.map((row) => ({
   row,
   names: row.names && pattern(row.names, 'g'),
-  prose: row.prose && pattern(row.prose, 'gi'),
+  prose: row.prose && pattern(row.prose, row.matchCase ? 'g' : 'gi'),
   wholeName: row.wholeName && new RegExp(`^(?:${row.wholeName})$`),
   except: (row.except ?? []).map((exception) => ({
     exception,

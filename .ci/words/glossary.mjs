@@ -7,7 +7,8 @@
  * @property {string} use What to write instead.
  * @property {string} [names] What may not be a part of a name: a pattern over its parts in lower case, as in `max body ms`.
  * @property {string} [wholeName] What may not be a name by itself.
- * @property {string} [prose] What may not stand in comments, strings and Markdown, whatever its case.
+ * @property {string} [prose] What may not stand in comments, strings and Markdown, whatever its case unless `matchCase`.
+ * @property {boolean} [matchCase]
  * @property {string[]} [places] Where of these: `comment`, `string`, `markdown` or `heading`. All of them by default.
  * @property {RegExp} [files] The files in which the row holds. All of them by default.
  * @property {{ text?: string, files?: RegExp, reason: string }[]} [except] What is right nevertheless: the occurrence is
@@ -29,7 +30,7 @@ export const glossary = [
     'nobody|anybody|somebody|everybody|whoever|whom|whomever',
     'unauthenticated, anonymous, client, caller',
   ),
-  everywhere('he', 'he|him|his|himself|she|hers?', 'client, caller, you'),
+  { word: 'he', use: 'client, caller, you', prose: 'he|him|his|himself|she' },
   everywhere('refuse', 'refus(?:es?|ed|als?|ing)', 'reject, rejection'),
   everywhere('anew', 'anew', 'again'),
   everywhere('mend', 'mend(?:s|ed|ing)?', 'fix'),
@@ -48,14 +49,32 @@ export const glossary = [
     word: 'answer',
     use: 'response',
     names: 'answer(?:s|ed|ing)?',
-    // The verb is right, as in "answers with 404". The noun is known by what stands before it.
+    // The verb is right, as in "answers with 404". The noun is known by what stands around it.
     prose: [
-      '(?:the|its|no|these|those|same|first|last|of|without|all|many|large|both|their|your|own|other) answers?',
+      '(?:the|its|no|these|those|same|first|last|of|without|all|many|their|your|own|other|whose) answers?',
+      '(?:successful|streamed|REST|right|wrong|empty|early|late|large|small|long|lost|stored|cached) answers?',
       '(?:an|every|each|this|one|whole|such|such an|another|any) answer',
-      '(?:that|which) answer(?! (?:with|by|in|at|to|as|for|from|on|only|a|an|the|\\d))',
+      '(?:that|which) answer (?:is|was|has)',
+      '(?:an?|the|its|every|each|no|one|any) [\\w`-]*[^s\\s] answer(?! (?:with|by|to|in))',
+      "(?:\\w|`)+['’]s answers?",
+      '(?:in|to|for|on|from|with|between|among) answers',
+      'answers (?:are|were|have|of|whose|which)',
     ].join('|'),
   },
-  { word: 'reply', use: 'ResponseControls, response', names: 'repl(?:y|ies)' },
+  {
+    word: 'reply',
+    use: 'ResponseControls, response',
+    names: 'repl(?:y|ies)',
+    except: [
+      { text: 'FastifyReply', reason: "Fastify's type." },
+      {
+        text: 'reply(?:\\.raw)?',
+        files:
+          /^apps\/examples\/src\/adapters\/fastify\.ts$|^packages\/bench\/src\/contenders\/fastify\.ts$|^packages\/gateway\/test\/node\/mounted\.test\.ts$|^docs\/(?:adapters|node)\.md$/,
+        reason: "The second parameter of Fastify's handlers.",
+      },
+    ],
+  },
   {
     word: 'wire',
     use: "the protocol's name, wire format",
@@ -73,7 +92,7 @@ export const glossary = [
     prose: 'plain',
     except: [
       {
-        text: 'plain (?:text|objects?|HTTP|JSON)|text/plain',
+        text: 'plain (?:text|objects?|HTTP|JSON|JavaScript|technical English)|text\\\\?/plain|\\w*PlainObject',
         reason: 'The usual terms.',
       },
     ],
@@ -99,7 +118,8 @@ export const glossary = [
     prose: 'faults?',
     except: [
       { files: faultFiles, reason: 'Injected faults of tests.' },
-      { text: 'inject(?:s|ed|ing)? (?:a |the )?faults?', reason: 'Injected faults of tests.' },
+      { text: 'inject(?:s|ed|ing)? (?:a |the )?faults?|\\w*FaultProxy', reason: 'Injected faults of tests.' },
+      { files: /safeRetryLink\.test\.ts$/, reason: 'A server in front of the gateway injects them.' },
     ],
   },
   { word: 'who', use: 'client, server, caller', prose: 'who', places: ['comment', 'string', 'markdown'] },
@@ -107,13 +127,22 @@ export const glossary = [
     word: 'given, found',
     use: "the thing's own name",
     wholeName: 'given|found|made|said|say|fail|failed|failure',
+    except: [{ text: 'fail', files: /procedures\/jsonDepth\.test\.ts$/, reason: "vitest's `expect.fail`." }],
   },
   {
+    // A server adapter. In names it is what it is everywhere: the `Host` of a request, or a host's name.
     word: 'host',
     use: 'adapter',
-    names: 'hosts?',
     prose: 'hosts?',
+    matchCase: true,
     files: /^packages\/gateway\/src\//,
-    except: [],
+    except: [
+      {
+        files: /\/(?:cors|origins|socketOrigins|sameSite|protectedResource|cookie)(?:\.test)?\.ts$/,
+        reason: 'Hosts of origins and cookies.',
+      },
+      { files: /\/(?:requestHead|trpc\/request|protocols\/paths)\.ts$/, reason: 'The host of a target.' },
+      { text: '"host"|different hosts', reason: 'The option, and the header.' },
+    ],
   },
 ];

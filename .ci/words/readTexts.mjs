@@ -128,6 +128,10 @@ function readHashed(source, offset) {
 
 // --- What they have in common
 
+/** URLs, and paths of files, with which their names are reported. */
+const elsewhere =
+  /\bhttps?:\/\/[^\s)>\]]+|[\w@.$*{},/-]*\/[\w@.$*{},/-]+\.(?:[mc]?[jt]sx?|md|json)(?:#[\w-]+)?/g;
+
 /** Prose, and the names in it: what stands between backticks, and words such as `maxBytes` and `MAX_BYTES`. */
 function readProse(source, start, place) {
   const names = [];
@@ -136,15 +140,19 @@ function readProse(source, start, place) {
     return text.replaceAll(/[^\n]/g, '`');
   };
   const text = source
-    .replaceAll(/\bhttps?:\/\/[^\s)>\]]+/g, blank)
+    .replaceAll(elsewhere, blank)
     .replaceAll(/(?<!`)(?<mark>`+)(?!`)[^`]+\k<mark>(?!`)/g, addNames)
     .replaceAll(/\b\w*(?:[a-z][A-Z]|\w_\w)\w*\b/g, addNames);
   return [...names, { kind: 'prose', place, text, start }];
 }
 
+const identifier = /[A-Za-z_$][\w$]*/g;
+/** Also such as `text/plain`, `fast-check` and `reply.raw`, which are one name. */
+const mention = /[A-Za-z_$][\w$]*(?:\\?[/.+-]\w+)*/g;
+
 /** @returns {Text[]} */
 function namesIn(code, offset, place) {
-  return Array.from(code.matchAll(/[A-Za-z_$][\w$]*/g), ({ 0: text, index }) => ({
+  return Array.from(code.matchAll(place === 'code' ? identifier : mention), ({ 0: text, index }) => ({
     kind: 'name',
     place,
     text,

@@ -26,10 +26,15 @@ test.each([
   ['a string that is a name', "on('exchange');", ['exchange']],
   ['nothing in the path of a file', "import { a } from './faces/one.ts';", []],
   ['nothing in the verb', '// It answers with 404.', []],
-  ['the noun', '// The answer; an answer; of answers.', ['The answer', 'an answer', 'of answers']],
-  ['nothing in an exception', '// The wire format is plain text.', []],
+  [
+    'the noun',
+    '// The answer; an early answer; of answers.',
+    ['The answer', 'an early answer', 'of answers'],
+  ],
+  ['nothing in an exception', '// The wire format is plain text, `text/plain`.', []],
+  ['nothing in a name with an exception', "import fc from 'fast-check'; isPlainObject(/text\\/plain/);", []],
   ['what is not an exception', '// The wire, plain.', ['wire', 'plain']],
-  ['nothing in a URL', '// See https://example.com/wire/exchange', []],
+  ['nothing in URLs and paths', '// See https://example.com/wire/exchange and docs/wire.md#faces.', []],
 ])('a script is reported with %s', (_, source, words) => {
   expect(wordsIn('packages/core/src/example.ts', source)).toEqual(words);
 });
@@ -54,8 +59,8 @@ test.each([
   ['the name of a file', 'src/lastExchange.ts', '', ['Exchange']],
   ['a fault', 'src/server.ts', '// a fault', ['fault']],
   ['no fault in tests of faults', 'src/testing/server.ts', '// a fault', []],
-  ['a host of the gateway', 'packages/gateway/src/server.ts', 'const host = 1;', ['host']],
-  ['no host elsewhere', 'apps/server/src/server.ts', 'const host = 1;', []],
+  ['an adapter called host', 'packages/gateway/src/server.ts', '// the host; Host: x', ['host']],
+  ['no host elsewhere', 'apps/server/src/server.ts', '// the host', []],
 ])('%s is reported', (_, path, source, words) => {
   expect(wordsIn(path, source).toSorted()).toEqual(words.toSorted());
 });
