@@ -26,7 +26,9 @@ const blank = (text) => text.replaceAll(/[^\n]/g, ' ');
 // --- TypeScript and JavaScript
 
 function readScript(name, source, offset) {
-  const { program, comments } = parseSync(name, source);
+  const { program, comments, errors } = parseSync(name, source);
+  // A fence may have a part of a statement.
+  if (errors.length > 0) return namesIn(source, offset, 'mention');
   const texts = [];
   const ranges = comments.map((comment) => ({ start: comment.start, end: comment.end, isComment: true }));
   const addRange = (node) => ranges.push({ start: node.start, end: node.end, isComment: false });
@@ -67,13 +69,13 @@ function readComment({ text, start }) {
   );
 }
 
-const filePath = /^['"`]?[\w@.$*{},/-]+\.(?:[mc]?[jt]s|[jt]sx|md|json)['"`]?$/;
+const filePath = /^['"`]?[\w@.$*{},/-]+\.(?:[mc]?[jt]s|[jt]sx|md|json)(?:#[\w-]+)?['"`]?$/;
 
 /** A string without a space is the name of something, and a file's path is reported with the file. */
-function readString(text, start) {
-  if (filePath.test(text)) return [];
-  if (!/\s/.test(text.trim())) return namesIn(text, start, 'mention');
-  return readProse(text.replaceAll(/\\./g, '  '), start, 'string');
+function readString(source, start) {
+  if (filePath.test(source)) return [];
+  const text = source.replaceAll(/\\[^/]/g, '  ');
+  return /\s/.test(source.trim()) ? readProse(text, start, 'string') : namesIn(text, start, 'mention');
 }
 
 // --- Markdown

@@ -34,7 +34,7 @@ test.each([
   ['nothing in an exception', '// The wire format is plain text, `text/plain`.', []],
   ['nothing in a name with an exception', "import fc from 'fast-check'; isPlainObject(/text\\/plain/);", []],
   ['what is not an exception', '// The wire, plain.', ['wire', 'plain']],
-  ['nothing in URLs and paths', '// See https://example.com/wire/exchange and docs/wire.md#faces.', []],
+  ['nothing in URLs and paths', '// See https://example.com/wire/exchange and src/wire.ts.', []],
 ])('a script is reported with %s', (_, source, words) => {
   expect(wordsIn('packages/core/src/example.ts', source)).toEqual(words);
 });
@@ -46,10 +46,10 @@ test.each([
   ['fenced code', '```ts\nconst told = "it asks twice";\n```\n', ['told', 'asks']],
   ['fenced output', '```\n{"exchange":1}\n```\n', ['exchange']],
   ['comments of fenced commands', '```sh\nnpm start # tells all\n```\n', ['tells']],
-  ['nothing in the target of a link', '[protocols](faces.md#wire)', []],
+  ['nothing in the target of a link', '[protocols](faces.html#wire)', []],
   ['nothing of "who" in a heading', '# Who does what\n', []],
 ])('Markdown is reported with %s', (_, source, words) => {
-  expect(wordsIn('docs/example.md', source)).toEqual(words);
+  expect(wordsIn('README.md', source)).toEqual(words);
 });
 
 test.each([
