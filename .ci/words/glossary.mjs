@@ -44,7 +44,7 @@ export const glossary = [
   { word: 'what comes of', use: 'result', prose: 'what comes of' },
   { word: 'goes on with', use: 'continues', prose: 'goes? on with|went on with' },
 
-  { word: 'asked', use: 'request', names: 'ask(?:s|ed|ing)?', prose: 'asked|asks' },
+  { word: 'asked', use: 'request, send, call', names: 'ask(?:s|ed|ing)?', prose: 'asked|asks' },
   {
     word: 'answer',
     use: 'response',
@@ -79,10 +79,10 @@ export const glossary = [
     word: 'wire',
     use: "the protocol's name, wire format",
     names: 'wires?',
-    prose: 'wires?',
+    prose: 'wire',
     except: [
       { text: 'wire (?:formats?|protocols?)', reason: 'The bytes are the wire format.' },
-      { text: 'maxWireVersion', reason: "A field of MongoDB's hello." },
+      { text: '(?:min|max)WireVersion', reason: "Fields of MongoDB's hello." },
     ],
   },
   {

@@ -1,7 +1,7 @@
 /**
  * Names that several files of source may define, for `npm run check:names`. A row explains
  * - `names`, where all their definitions are in `folders` (anywhere by default),
- * - or what two files of the same name define, in folders that are `twins`,
+ * - or what two files of the same name define, in folders that are `twins`, or in files that are,
  * - or what the file or folder `copies` defines besides one other file.
  *
  * @typedef {{ reason: string, names?: string[], folders?: string[], twins?: string[], copies?: string }} Row
@@ -18,8 +18,21 @@ export const sharedNames = [
     reason: 'Two adapters, file by file.',
   },
   {
+    twins: ['packages/gateway/src/protocols/rest', 'packages/gateway/src/protocols/trpc'],
+    reason: 'Two protocols, file by file.',
+  },
+  {
+    twins: ['packages/runtime/src/state/folder.ts', 'packages/runtime/src/state/mongodb.ts'],
+    reason: 'One port, two implementations.',
+  },
+  {
     copies: 'contract/router.ts',
     reason: "The released types, which have the names of the router's own.",
+  },
+  {
+    names: ['PathItem', 'Parameter', 'Response'],
+    folders: ['packages/contract/src', 'packages/gateway/src/openapi'],
+    reason: "OpenAPI's own terms, in two packages that do not import each other.",
   },
   {
     names: ['optionNames'],
