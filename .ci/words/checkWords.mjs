@@ -15,7 +15,8 @@ const { values, positionals } = parseArgs({
   options: { summary: { type: 'boolean', default: false } },
 });
 
-const isRead = /\.(?:[mc]?ts|[mc]?js|tsx|md|py|toml|ya?ml|sh)$|(?:^|\/)Dockerfile$|^\.ci\/[^.]*$/;
+const isRead =
+  /\.(?:[mc]?ts|[mc]?js|tsx|md|py|toml|ya?ml|sh)$|(?:^|\/)Dockerfile$|^(?:\.ci|apps\/server\/scripts)\/[^.]*$/;
 /** What is generated, and docs/interface.md, which is the customer's. */
 const isLeftOut =
   /(?:^|\/)(?:CHANGELOG\.md|generated\/.*)$|^contract\/router\.ts$|^docs\/(?:interface|messages)\.md$|^\.ci\/words\//;
