@@ -16,7 +16,7 @@ const byFile = [
     'document',
   ],
   [
-    /gateway\/src\/(?:openapi\/|requireOptions|http\/unknownNames|procedures\/(?:restMeta|declare|read))/,
+    /gateway\/src\/(?:openapi\/|requireOptions|http\/unknownOptions|http\/formatValue|procedures\/(?:restMeta|declare|read))/,
     'author',
   ],
   [/gateway\/src\/(?:policies\/schemes\/options|protocols\/rest\/responseMeta)\.ts$/, 'author'],

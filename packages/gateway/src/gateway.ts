@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
-import type { MaybePromise } from './http/after.ts';
+import type { MaybePromise } from './http/maybePromise.ts';
 import type { ResponseDraft } from './http/responseDraft.ts';
 import type { HttpRequest } from './http/request.ts';
 import { requestId } from './http/requestId.ts';
@@ -21,7 +21,7 @@ import { concurrencyPolicy } from './policies/concurrency.ts';
 import { corsPolicy } from './policies/cors.ts';
 import { createCredentialWatch } from './policies/credentialWatch.ts';
 import { createFailedAttempts } from './policies/failedAttempts.ts';
-import { behindOnRequest, ErrorReporter, hookedCalls } from './policies/hooks.ts';
+import { afterOnRequest, ErrorReporter, hookedCalls } from './policies/hooks.ts';
 import { Idempotency } from './policies/idempotency.ts';
 import { limitsOf } from './policies/limits.ts';
 import { loadSheddingPolicy } from './policies/loadShedding.ts';
@@ -72,9 +72,9 @@ export interface Gateway extends Service {
   /** How many calls run now, on all protocols. */
   readonly callsInFlight: () => number;
   /** How many invalid tokens are remembered; 0 without `failedAttempts`. */
-  readonly refusedTokens: () => number;
+  readonly rejectedTokens: () => number;
   /** Whether responses to idempotency keys are in the memory of this process: another process runs repeats again. */
-  readonly hasUnsharedKeys: boolean;
+  readonly hasLocalIdempotencyKeys: boolean;
   /** Tells every WebSocket client to reconnect, as tRPC's adapter does: before a deploy, say. */
   readonly broadcastReconnect: () => void;
   /** The OpenAPI document of the procedures that carry REST metadata. It is made at the first call. */
@@ -249,8 +249,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     if (scope.protocol === 'rest') return serve(rest, scope);
     return scope.protocol === 'rpc' ? serve(trpc, scope) : serveRoute(scope);
   };
-  const respondTo = behindOnRequest(onRequest, reject, respond);
-  const upgradeTo = behindOnRequest(onRequest, reject, (scope) => sockets.upgrade(scope));
+  const respondTo = afterOnRequest(onRequest, reject, respond);
+  const upgradeTo = afterOnRequest(onRequest, reject, (scope) => sockets.upgrade(scope));
 
   const handle: Handle = (request) => {
     const scope = scopeOf(request, protocolOf(request.path));
@@ -314,8 +314,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     maxUnauthenticatedBytes: socketOptions.maxUnauthenticatedBytes,
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
-    refusedTokens: () => failedAttempts?.known() ?? 0,
-    hasUnsharedKeys: isIdempotent && options.idempotency?.state === undefined,
+    rejectedTokens: () => failedAttempts?.known() ?? 0,
+    hasLocalIdempotencyKeys: isIdempotent && options.idempotency?.state === undefined,
     broadcastReconnect: () => sockets.broadcastReconnect(),
     document: document.value,
   };

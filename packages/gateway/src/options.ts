@@ -1,5 +1,5 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
-import { namesOf } from './http/unknownNames.ts';
+import { memberNames } from './http/unknownOptions.ts';
 import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './openapi/errorFormat.ts';
@@ -144,14 +144,14 @@ export const gatewayOptions = {
 
 /** The members of options that are objects, by the path of the option. */
 export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
-  rpc: namesOf<RpcOptions<AnyTRPCRouter>>({
+  rpc: memberNames<RpcOptions<AnyTRPCRouter>>({
     allowBatching: true,
     allowMethodOverride: true,
     maxBatchSize: true,
     responseMeta: true,
     onError: true,
   }),
-  sockets: namesOf<SocketOptions>({
+  sockets: memberNames<SocketOptions>({
     keepAlive: true,
     dangerouslyDisablePong: true,
     experimental_encoder: true,
@@ -163,12 +163,12 @@ export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
     maxWaiting: true,
     maxWaitingPerAddress: true,
   }),
-  'sockets.keepAlive': namesOf<NonNullable<SocketOptions['keepAlive']>>({
+  'sockets.keepAlive': memberNames<NonNullable<SocketOptions['keepAlive']>>({
     enabled: true,
     pingMs: true,
     pongWaitMs: true,
   }),
-  document: namesOf<DocumentOptions>({
+  document: memberNames<DocumentOptions>({
     title: true,
     version: true,
     description: true,
@@ -177,21 +177,21 @@ export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
     tags: true,
     transform: true,
   }),
-  'document.license': namesOf<NonNullable<DocumentOptions['license']>>({ name: true, identifier: true }),
-  rateLimit: namesOf<RateLimitOptions<unknown>>({
+  'document.license': memberNames<NonNullable<DocumentOptions['license']>>({ name: true, identifier: true }),
+  rateLimit: memberNames<RateLimitOptions<unknown>>({
     requests: true,
     windowSeconds: true,
     key: true,
     state: true,
   }),
-  failedAttempts: namesOf<FailedAttemptsOptions>({ attempts: true, windowSeconds: true, state: true }),
-  idempotency: namesOf<IdempotencyOptions<unknown>>({
+  failedAttempts: memberNames<FailedAttemptsOptions>({ attempts: true, windowSeconds: true, state: true }),
+  idempotency: memberNames<IdempotencyOptions<unknown>>({
     state: true,
     ttlMs: true,
     maxBytes: true,
     caller: true,
   }),
-  cors: namesOf<CorsOptions>({
+  cors: memberNames<CorsOptions>({
     origins: true,
     credentials: true,
     allowHeaders: true,

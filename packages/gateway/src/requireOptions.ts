@@ -1,5 +1,6 @@
 import { isObject } from './http/isObject.ts';
-import { shown, unknownNames } from './http/unknownNames.ts';
+import { formatValue } from './http/formatValue.ts';
+import { unknownOptions } from './http/unknownOptions.ts';
 import { gatewayOptions, nestedOptions, type Expected } from './options.ts';
 import { GatewayError } from './procedures/gatewayError.ts';
 
@@ -24,23 +25,23 @@ const articles: Readonly<Record<Expected, string>> = {
 export function requireOptions(given: unknown): void {
   if (!isObject(given)) {
     throw new GatewayError(
-      `createGateway takes an object of options, not ${shown(given)}: createGateway({ router, createContext, document }).`,
+      `createGateway takes an object of options, not ${formatValue(given)}: createGateway({ router, createContext, document }).`,
     );
   }
   const options = given as Readonly<Record<string, unknown>>;
-  const problems = [...unknownNames('createGateway', options, Object.keys(gatewayOptions))];
+  const problems = [...unknownOptions('createGateway', options, Object.keys(gatewayOptions))];
   for (const [name, expected] of Object.entries(gatewayOptions)) {
     const value = options[name];
     if (value === undefined) {
       const example = required[name];
       if (example !== undefined) problems.push(`${name} is missing: add ${example}`);
     } else if (expected !== 'checked' && !isExpected(value, expected)) {
-      problems.push(`${name} is ${shown(value)}; it must be ${articles[expected]}${exampleOf(name)}`);
+      problems.push(`${name} is ${formatValue(value)}; it must be ${articles[expected]}${exampleOf(name)}`);
     }
   }
   for (const [name, known] of Object.entries(nestedOptions)) {
     const value = name.split('.').reduce<unknown>((of, key) => isObject(of) && of[key], options);
-    if (isObject(value)) problems.push(...unknownNames(name, value, known));
+    if (isObject(value)) problems.push(...unknownOptions(name, value, known));
   }
   problems.push(...problemsOfMembers(options));
   if (problems.length > 0) throw new GatewayError(problems.map(sentence).join('\n'));
@@ -54,28 +55,30 @@ function problemsOfMembers({
 }: Readonly<Record<string, unknown>>): readonly string[] {
   const problems: string[] = [];
   if (router !== undefined && !isRouter(router)) {
-    problems.push(`router is ${shown(router)}; it must be a router of tRPC: ${required['router']}`);
+    problems.push(`router is ${formatValue(router)}; it must be a router of tRPC: ${required['router']}`);
   }
   if (isObject(document)) {
     for (const name of ['title', 'version']) {
       const value = document[name];
       if (typeof value !== 'string') {
-        problems.push(`document.${name} is ${shown(value)}; it must be a string: ${required['document']}`);
+        problems.push(
+          `document.${name} is ${formatValue(value)}; it must be a string: ${required['document']}`,
+        );
       }
     }
     const { openapi } = document;
     if (openapi !== undefined && openapi !== '3.1' && openapi !== '3.2') {
-      problems.push(`document.openapi is ${shown(openapi)}; it must be '3.1' or '3.2'`);
+      problems.push(`document.openapi is ${formatValue(openapi)}; it must be '3.1' or '3.2'`);
     }
   }
   if (isObject(cors) && typeof cors['origins'] !== 'function' && !isStrings(cors['origins'])) {
     problems.push(
-      `cors.origins is ${shown(cors['origins'])}; it must be an array of origins or a function${exampleOf('cors')}`,
+      `cors.origins is ${formatValue(cors['origins'])}; it must be an array of origins or a function${exampleOf('cors')}`,
     );
   }
   if (trustProxy !== undefined && !isStrings(trustProxy)) {
     problems.push(
-      `trustProxy is ${shown(trustProxy)}; it must be an array of the addresses of your proxies, such as trustProxy: ['10.0.0.0/8']`,
+      `trustProxy is ${formatValue(trustProxy)}; it must be an array of the addresses of your proxies, such as trustProxy: ['10.0.0.0/8']`,
     );
   }
   return problems;

@@ -1,8 +1,8 @@
-import { checkServeOptions, namesOf, shown, unknownNames } from '@petstore/gateway/listen';
+import { checkServeOptions, memberNames, formatValue, unknownOptions } from '@petstore/gateway/listen';
 import type { AdminOptions, RunOptions, Started } from './options.ts';
 import { StartError } from './signals/startError.ts';
 
-const names = namesOf<RunOptions>({
+const names = memberNames<RunOptions>({
   start: true,
   server: true,
   listen: true,
@@ -16,9 +16,9 @@ const names = namesOf<RunOptions>({
   expectedErrors: true,
 });
 
-const adminNames = namesOf<AdminOptions>({ host: true, port: true, metrics: true });
+const adminNames = memberNames<AdminOptions>({ host: true, port: true, metrics: true });
 
-const startedNames = namesOf<Started>({
+const startedNames = memberNames<Started>({
   gateway: true,
   checks: true,
   metrics: true,
@@ -29,12 +29,12 @@ const startedNames = namesOf<Started>({
 /** @throws {StartError} for an unknown option, and for a value that `run` cannot use, with a line for each */
 export function checkRunOptions(options: RunOptions): void {
   if (!isObject(options)) {
-    throw new StartError(`run takes an object of options, not ${shown(options)}: run({ start }).`);
+    throw new StartError(`run takes an object of options, not ${formatValue(options)}: run({ start }).`);
   }
   const { start, server = 'auto', listen = {}, log, telemetry, docs, admin } = options;
-  const faults = [...unknownNames('run', options, names)];
+  const faults = [...unknownOptions('run', options, names)];
   const expect = (isMet: boolean, name: string, value: unknown, expected: string) => {
-    if (!isMet) faults.push(`The option ${name} of run is ${shown(value)}; it must be ${expected}.`);
+    if (!isMet) faults.push(`The option ${name} of run is ${formatValue(value)}; it must be ${expected}.`);
   };
   expect(isFunction(start), 'start', start, 'a function that returns { gateway }');
   expect(
@@ -52,7 +52,7 @@ export function checkRunOptions(options: RunOptions): void {
   );
   expect(docs === undefined || isObject(docs), 'docs', docs, 'docsPage() of @petstore/runtime/docs');
   if (isObject(admin)) {
-    faults.push(...unknownNames('admin', admin, adminNames));
+    faults.push(...unknownOptions('admin', admin, adminNames));
     const { metrics, port } = admin;
     expect(isPort(port), 'admin.port', port, 'an integer from 0 to 65535');
     expect(
@@ -73,15 +73,17 @@ export function checkRunOptions(options: RunOptions): void {
 /** @throws {StartError} for what `start` returned and `run` cannot use, with a line for each */
 export function checkStarted(started: Started): void {
   if (!isObject(started) || !isObject(started.gateway)) {
-    const found = isObject(started) ? 'an object without a gateway' : shown(started);
+    const found = isObject(started) ? 'an object without a gateway' : formatValue(started);
     throw new StartError(
       `start returned ${found}; it must return { gateway }, where gateway is await createGateway({ … }).`,
     );
   }
-  const faults = [...unknownNames('what start returns', started, startedNames)];
+  const faults = [...unknownOptions('what start returns', started, startedNames)];
   for (const [name, check] of Object.entries(started.checks ?? {})) {
     if (isFunction(check)) continue;
-    faults.push(`The check ${name} is ${shown(check)}; it must be a function that throws where it fails.`);
+    faults.push(
+      `The check ${name} is ${formatValue(check)}; it must be a function that throws where it fails.`,
+    );
   }
   if (faults.length > 0) throw new StartError(faults.join('\n'));
 }

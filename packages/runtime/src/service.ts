@@ -92,7 +92,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
     checkStarted(started);
     const { gateway } = started;
     checks = started.checks ?? {};
-    if (worker?.isFirst === true && gateway.hasUnsharedKeys) {
+    if (worker?.isFirst === true && gateway.hasLocalIdempotencyKeys) {
       log.warn(
         'idempotency keys are in the memory of each worker: a repeat that reaches another one runs again. Give createGateway idempotency: { state }, such as folderState() of @petstore/runtime/state/folder',
       );
@@ -118,7 +118,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
       procedures,
       callsInFlight: gateway.callsInFlight,
       connections: () => service.connections(),
-      refusedTokens: gateway.refusedTokens,
+      refusedTokens: gateway.rejectedTokens,
       families: started.metrics,
     };
     const snapshot = measured && (() => measured.snapshot(sources));

@@ -1,7 +1,7 @@
 import { isAsyncIterable } from './isAsyncIterable.ts';
 import { isObject } from './isObject.ts';
 import type { HttpResponse } from './response.ts';
-import { shown } from './unknownNames.ts';
+import { formatValue } from './formatValue.ts';
 
 /**
  * A value as the response that the types promise.
@@ -11,12 +11,12 @@ import { shown } from './unknownNames.ts';
 export function requireResponse(value: unknown, source: string): HttpResponse {
   if (!isObject(value) || typeof value['status'] !== 'number' || !isIterable(value['headers'])) {
     throw new TypeError(
-      `${source} returned ${shown(value)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }.`,
+      `${source} returned ${formatValue(value)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }.`,
     );
   }
   if (!isBody(value['body'])) {
     throw new TypeError(
-      `${source} returned a body that is ${shown(value['body'])}; it must be a text, bytes or a stream, such as JSON.stringify(…).`,
+      `${source} returned a body that is ${formatValue(value['body'])}; it must be a text, bytes or a stream, such as JSON.stringify(…).`,
     );
   }
   return value as unknown as HttpResponse;

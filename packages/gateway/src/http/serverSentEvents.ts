@@ -60,7 +60,7 @@ export class ServerSentEvents extends TextStream {
   }
 
   protected override onPull(): void {
-    if (this.#isPending || this.isLast || this.isOver) return;
+    if (this.#isPending || this.isLast || this.hasEnded) return;
     this.#isPending = true;
     try {
       // An iterator written by hand may return no promise.
@@ -79,7 +79,7 @@ export class ServerSentEvents extends TextStream {
 
   // Bound once: a stream has many events. An exception would be an unhandled rejection, which ends the process.
   readonly #take = (result: IteratorResult<unknown>): void => {
-    if (this.isOver) return;
+    if (this.hasEnded) return;
     if (!isObject(result)) return this.#endWith(new TypeError('The iterator returned no result object.'));
     this.isLast = result.done === true;
     try {
@@ -93,7 +93,7 @@ export class ServerSentEvents extends TextStream {
 
   readonly #add = (text: string): void => {
     this.#isPending = false;
-    if (this.isOver) return;
+    if (this.hasEnded) return;
     this.text += text;
     if (this.isPulled && this.text.length < largeLength) this.onPull();
     this.sendSoon();
@@ -101,13 +101,13 @@ export class ServerSentEvents extends TextStream {
 
   /** Ends the stream and its iterator, which gave a value that cannot be written. */
   readonly #reject = (cause: unknown): void => {
-    if (this.isOver) return;
+    if (this.hasEnded) return;
     this.#returnIterator();
     this.#endWith(cause);
   };
 
   readonly #endWith = (cause: unknown): void => {
-    if (this.isOver) return;
+    if (this.hasEnded) return;
     this.isLast = true;
     try {
       this.#add(this.#format.error(cause));

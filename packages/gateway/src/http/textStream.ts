@@ -16,7 +16,7 @@ export abstract class TextStream implements BodyStream {
   protected text = '';
   /** Nothing follows `text`. */
   protected isLast = false;
-  protected isOver = false;
+  protected hasEnded = false;
   readonly #options: TextStreamOptions;
   readonly #pingText: string;
   #ping: Timer | undefined;
@@ -44,14 +44,14 @@ export abstract class TextStream implements BodyStream {
 
   /** Ends the stream at once. What was not sent yet is dropped. */
   cut(): void {
-    if (this.isOver) return;
+    if (this.hasEnded) return;
     this.#finish(true);
     this.#pull?.resolve({ done: true, value: undefined });
     this.#pull = undefined;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    if (!this.isOver) this.#endWatch = this.#options.watch(() => this.cut());
+    if (!this.hasEnded) this.#endWatch = this.#options.watch(() => this.cut());
     return {
       next: () => {
         this.#pull = Promise.withResolvers();
@@ -69,8 +69,8 @@ export abstract class TextStream implements BodyStream {
 
   /** All of the text, where nothing is missing: it needs no stream, which is over then. */
   protected takeWhole(): string | undefined {
-    if (!this.isLast || this.isOver || this.#failure) return undefined;
-    this.isOver = true;
+    if (!this.isLast || this.hasEnded || this.#failure) return undefined;
+    this.hasEnded = true;
     return this.text;
   }
 
@@ -84,7 +84,7 @@ export abstract class TextStream implements BodyStream {
   /** Sends what is at hand in the next turn: a producer that always has more must not block the event loop. */
   protected sendSoon(): void {
     if (this.#pull === undefined || this.#isSending) return;
-    if (this.text === '' && !this.isLast && !this.isOver) {
+    if (this.text === '' && !this.isLast && !this.hasEnded) {
       const { pingMs } = this.#options;
       if (pingMs !== undefined) this.#ping ??= setTimeout(() => this.send(this.#pingText), pingMs);
       return;
@@ -101,7 +101,7 @@ export abstract class TextStream implements BodyStream {
     if (pull === undefined) return;
     if (this.text !== '') return this.send(this.text);
     this.#pull = undefined;
-    if (!this.isOver) this.#finish(false);
+    if (!this.hasEnded) this.#finish(false);
     // In a later turn than the last text, which uWebSockets.js 20 would lose with the connection that is cut.
     if (this.#failure) pull.reject(this.#failure.cause);
     else pull.resolve({ done: true, value: undefined });
@@ -120,7 +120,7 @@ export abstract class TextStream implements BodyStream {
   }
 
   #finish(isCut: boolean): void {
-    this.isOver = true;
+    this.hasEnded = true;
     this.text = '';
     this.#endPing();
     this.#endWatch();

@@ -1,5 +1,5 @@
 import type { Header } from '../http/response.ts';
-import { unknownNames } from '../http/unknownNames.ts';
+import { unknownOptions } from '../http/unknownOptions.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
@@ -145,8 +145,8 @@ function createOperation(
   { basePath, links, read }: Pick<OperationsOptions, 'basePath' | 'links'> & { readonly read: ReadSchema },
 ): Operation {
   const unknown = [
-    ...unknownNames('REST metadata', rest, restMetaNames),
-    ...unknownNames('upload', rest.upload ?? {}, uploadNames),
+    ...unknownOptions('REST metadata', rest, restMetaNames),
+    ...unknownOptions('upload', rest.upload ?? {}, uploadNames),
   ];
   if (unknown.length > 0) reject(unknown.join(' ').replace(/\.$/, ''));
   const mistake = restMetaMistake(rest);

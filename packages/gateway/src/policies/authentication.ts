@@ -1,9 +1,9 @@
 // Hot path: every request of a gateway with `authentication` runs through it.
 import { TRPCError } from '@trpc/server';
-import { after, isThenable, type MaybePromise } from '../http/after.ts';
+import { mapMaybePromise, isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { isObject } from '../http/isObject.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { shown } from '../http/unknownNames.ts';
+import { formatValue } from '../http/formatValue.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
@@ -43,7 +43,9 @@ export function schemesOf<Identity>(
   }
   for (const scheme of schemes as readonly unknown[]) {
     if (isScheme(scheme)) continue;
-    const found = Array.isArray(authentication) ? `has ${shown(scheme)} in its list` : `is ${shown(scheme)}`;
+    const found = Array.isArray(authentication)
+      ? `has ${formatValue(scheme)} in its list`
+      : `is ${formatValue(scheme)}`;
     throw new GatewayError(
       `authentication ${found}; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).`,
     );
@@ -141,7 +143,7 @@ export function authenticationPolicy<Identity>({
     lookedUpAt?: number,
   ): MaybePromise<TRPCError | undefined> {
     const counted = failedAttempts?.count(scope.request, prefix + credential, lookedUpAt, scheme.noun);
-    return after(counted, (tooMany) =>
+    return mapMaybePromise(counted, (tooMany) =>
       reject(scope, target, tooMany === undefined ? invalid : { error: tooMany }),
     );
   }

@@ -1,4 +1,4 @@
-import { after, type MaybePromise } from '../http/after.ts';
+import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { requirePositiveIntegers } from './limits.ts';
 import type { ClientAddress } from './clientAddress.ts';
@@ -83,7 +83,7 @@ export function createFailedAttempts(
     known: () => shortBadUntil.size + longBadUntil.size,
     isKnown: (token) => (badUntil(token).get(token) ?? 0) > performance.now(),
     count(request, token, lookedUpAt, noun) {
-      return after(take(clientAddress(request), 1), ({ isTaken, waitMs }) => {
+      return mapMaybePromise(take(clientAddress(request), 1), ({ isTaken, waitMs }) => {
         const verdicts = badUntil(token);
         // Past the limit only what was remembered before: whoever goes on with one bad token is not looked up each time.
         if (lookedUpAt !== undefined && (isTaken || verdicts.get(token) !== undefined)) {

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { isThenable } from '../http/after.ts';
+import { isThenable } from '../http/maybePromise.ts';
 import { isWritableHeader } from '../http/headers.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { discardStream, headersOf, isBodyStream, type Header } from '../http/response.ts';

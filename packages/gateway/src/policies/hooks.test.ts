@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import type { HttpRequest } from '../http/request.ts';
 import type { HttpResponse } from '../http/response.ts';
-import { behindOnRequest, ErrorReporter, hookedCalls, type ReportedError } from './hooks.ts';
+import { afterOnRequest, ErrorReporter, hookedCalls, type ReportedError } from './hooks.ts';
 
 const requestOf = (method = 'GET') => ({ method, path: '/' }) as HttpRequest;
 
@@ -14,14 +14,14 @@ describe('behindOnRequest', () => {
     headers: [],
     body: `${error.code}: ${error.message}`,
   });
-  const send = async (onRequest: Parameters<typeof behindOnRequest>[0], method?: string) =>
-    behindOnRequest(onRequest, reject, next)({ request: requestOf(method) });
+  const send = async (onRequest: Parameters<typeof afterOnRequest>[0], method?: string) =>
+    afterOnRequest(onRequest, reject, next)({ request: requestOf(method) });
 
   it('is what is behind it where there is no hook', () => {
-    expect(behindOnRequest(undefined, reject, next)).toBe(next);
+    expect(afterOnRequest(undefined, reject, next)).toBe(next);
   });
 
-  it.each<[what: string, onRequest: NonNullable<Parameters<typeof behindOnRequest>[0]>, answer: unknown]>([
+  it.each<[what: string, onRequest: NonNullable<Parameters<typeof afterOnRequest>[0]>, answer: unknown]>([
     ['nothing', () => {}, 'next'],
     ['a promise of nothing', async () => {}, 'next'],
     ['a response', () => own, own],

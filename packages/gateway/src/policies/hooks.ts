@@ -1,5 +1,5 @@
 import type { TRPCError } from '@trpc/server';
-import { isThenable, type MaybePromise } from '../http/after.ts';
+import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { requireResponse } from '../http/requireResponse.ts';
 import type { HttpResponse } from '../http/response.ts';
@@ -78,7 +78,7 @@ export interface Hooks<Context> {
  * Calls `onRequest` first, where there is one. It returns the response of `onRequest`, of `reject` where it throws, or of
  * `next`.
  */
-export function behindOnRequest<Scope extends { readonly request: HttpRequest }, ReceivedResponse>(
+export function afterOnRequest<Scope extends { readonly request: HttpRequest }, ReceivedResponse>(
   onRequest: Hooks<never>['onRequest'],
   reject: (error: TRPCError, scope: Scope) => HttpResponse,
   next: (scope: Scope) => MaybePromise<ReceivedResponse>,

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import type { MaybePromise } from '../http/after.ts';
+import type { MaybePromise } from '../http/maybePromise.ts';
 import { headersOf, isBodyStream, type Header } from '../http/response.ts';
 import { ResponseDraft } from '../http/responseDraft.ts';
 import { utf8Length } from '../http/utf8.ts';

@@ -1,4 +1,4 @@
-import { shown } from '../http/unknownNames.ts';
+import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 
 /** What one request, or one call, may take. `Infinity` lifts a limit. */
@@ -68,7 +68,7 @@ export function limitsOf(options: Partial<Limits>): Limits {
     const limit = options[name as keyof Limits] ?? value;
     if (limit > 0) return [name, limit];
     throw new GatewayError(
-      `${name} is ${shown(limit)}; it must be a positive number, or Infinity for no limit.`,
+      `${name} is ${formatValue(limit)}; it must be a positive number, or Infinity for no limit.`,
     );
   });
   return Object.fromEntries(limits) as Limits;
@@ -78,6 +78,6 @@ export function limitsOf(options: Partial<Limits>): Limits {
 export function requirePositiveIntegers(name: string, numbers: Readonly<Record<string, number>>): void {
   for (const [member, value] of Object.entries(numbers)) {
     if (Number.isSafeInteger(value) && value > 0) continue;
-    throw new GatewayError(`${name}.${member} is ${shown(value)}; it must be a positive integer.`);
+    throw new GatewayError(`${name}.${member} is ${formatValue(value)}; it must be a positive integer.`);
   }
 }

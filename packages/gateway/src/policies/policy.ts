@@ -1,5 +1,5 @@
 import type { TRPCError } from '@trpc/server';
-import type { MaybePromise } from '../http/after.ts';
+import type { MaybePromise } from '../http/maybePromise.ts';
 import type { ResponseDraft } from '../http/responseDraft.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { LimitError } from '../procedures/limitError.ts';

@@ -1,5 +1,5 @@
 import type { TRPCError } from '@trpc/server';
-import { after, type MaybePromise } from '../http/after.ts';
+import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { requirePositiveIntegers } from './limits.ts';
 import type { ClientAddress } from './clientAddress.ts';
@@ -86,7 +86,7 @@ export function createRateLimit<Identity>(
     } catch (cause) {
       return clientError(failureOf(cause).error);
     }
-    return after(take(caller, cost), (taken) => response(scope, taken, cost, calls));
+    return mapMaybePromise(take(caller, cost), (taken) => response(scope, taken, cost, calls));
   }
 
   function response(

@@ -2,7 +2,7 @@ import { token } from '../http/headers.ts';
 import { isObject } from '../http/isObject.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Header, HttpResponse } from '../http/response.ts';
-import { namesOf, unknownNames } from '../http/unknownNames.ts';
+import { memberNames, unknownOptions } from '../http/unknownOptions.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { ProtectedResource } from './scheme.ts';
 
@@ -29,7 +29,7 @@ export interface Route<Identity> {
   readonly protect?: boolean;
 }
 
-const routeOptions = namesOf<Route<unknown>>({ handler: true, protect: true });
+const routeOptions = memberNames<Route<unknown>>({ handler: true, protect: true });
 
 /** Routes by path, for `GET` and `HEAD`, or by method and path: `'POST /webhooks/stripe'`. */
 export type Routes<Identity> = Readonly<
@@ -48,7 +48,7 @@ export class RouteTable<Identity> {
     for (const [key, route] of Object.entries(routes)) {
       const { method, path } = parseKey(key);
       const added = typeof route === 'function' ? { handler: route } : route;
-      const unknown = isObject(added) ? unknownNames(`the route "${key}"`, added, routeOptions) : [];
+      const unknown = isObject(added) ? unknownOptions(`the route "${key}"`, added, routeOptions) : [];
       if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
       if (typeof (added as Partial<Route<Identity>> | undefined)?.handler !== 'function') {
         throw new GatewayError(`The route "${key}" has no handler: give it a function, or { handler }.`);

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { shown } from '../http/unknownNames.ts';
+import { formatValue } from '../http/formatValue.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
@@ -38,7 +38,7 @@ function grantedScopes<Identity>(
   const granted: unknown = scheme?.scopes?.(identity) ?? [];
   if (Array.isArray(granted)) return granted as readonly string[];
   throw new TypeError(
-    `scopes of the scheme "${scheme?.name}" returned ${shown(granted)}; it must return an array, such as ['pets:read'].`,
+    `scopes of the scheme "${scheme?.name}" returned ${formatValue(granted)}; it must return an array, such as ['pets:read'].`,
   );
 }
 

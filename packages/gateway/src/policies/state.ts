@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../http/after.ts';
+import type { MaybePromise } from '../http/maybePromise.ts';
 
 /** A token bucket: it holds `size` tokens, begins full, and is full again after `windowMs` without use. */
 export interface Bucket {

@@ -1,4 +1,4 @@
-import { isThenable, type MaybePromise } from '../http/after.ts';
+import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { unref } from '../http/eventLoop.ts';
 import { RecentMap } from './recentMap.ts';
 import type { Bucket, State, Taken } from './state.ts';

@@ -4,7 +4,7 @@ import {
   type TRPCDefaultErrorShape,
   type TRPCErrorShape,
 } from '@trpc/server';
-import { shown } from '../http/unknownNames.ts';
+import { formatValue } from '../http/formatValue.ts';
 import type { z } from 'zod/v4';
 import { isZod } from './isZod.ts';
 import { codeMessage } from './clientError.ts';
@@ -165,7 +165,7 @@ export function checkDefinition(code: string, { status, data }: ErrorDefinition)
   }
   if (data !== undefined && !isZod(data)) {
     throw new TypeError(
-      `The declared error ${code} has data that is ${shown(data)}. Use a schema of zod, such as z.object({ … }).`,
+      `The declared error ${code} has data that is ${formatValue(data)}. Use a schema of zod, such as z.object({ … }).`,
     );
   }
 }

@@ -1,7 +1,7 @@
 // Hot path: every call of a procedure runs here. tRPC's own call copies its options twice per middleware and waits once
 // per step: 42% of a GET of one animal went there (`npm run bench`, case get).
 import { getTRPCErrorFromUnknown, type AnyTRPCProcedure, type TRPCError } from '@trpc/server';
-import { isThenable } from '../http/after.ts';
+import { isThenable } from '../http/maybePromise.ts';
 
 /** Where a call's input comes from. `read` may throw (its error is the call's error) or return a promise. */
 export interface RawInputs {

@@ -1,9 +1,9 @@
-import { namesOf } from '../http/unknownNames.ts';
+import { memberNames } from '../http/unknownOptions.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { GatewayMeta, RestMeta, UploadLimits } from './meta.ts';
 
 /** The fields of REST metadata. */
-export const restMetaNames = namesOf<RestMeta>({
+export const restMetaNames = memberNames<RestMeta>({
   method: true,
   path: true,
   in: true,
@@ -31,14 +31,14 @@ export const restMetaNames = namesOf<RestMeta>({
   document: true,
 });
 
-export const uploadNames = namesOf<UploadLimits>({
+export const uploadNames = memberNames<UploadLimits>({
   maxBytes: true,
   maxFileBytes: true,
   maxFiles: true,
   spool: true,
 });
 
-const metaNames = namesOf<GatewayMeta>({
+const metaNames = memberNames<GatewayMeta>({
   openapi: true,
   scopes: true,
   deadlineMs: true,

@@ -1,7 +1,7 @@
 import type { LinkBase } from '../openapi/deprecation.ts';
 import type { ProtocolName } from '../policies/requestScope.ts';
 import type { RouteTable } from '../policies/routes.ts';
-import { shown } from '../http/unknownNames.ts';
+import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 
@@ -81,7 +81,7 @@ function publicOrigin(publicUrl: string, restBasePath: string): string {
   const isPath = publicUrl.startsWith('/') && url?.origin === anyOrigin;
   if (url === undefined || !(isPath || /^https?:\/\//.test(publicUrl)) || /[?#]/.test(publicUrl)) {
     throw new GatewayError(
-      `publicUrl is ${shown(publicUrl)}; it must be an absolute http or https URL, or a path such as /api, without query or fragment.`,
+      `publicUrl is ${formatValue(publicUrl)}; it must be an absolute http or https URL, or a path such as /api, without query or fragment.`,
     );
   }
   const origin = withoutSlash(publicUrl);

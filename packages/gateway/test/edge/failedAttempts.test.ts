@@ -74,7 +74,7 @@ describe('failed attempts to authenticate', () => {
     const edge = await limited(10);
     for (let at = 0; at < 3; at += 1) expect((await attempt(edge, 'bad')).status).toBe(401);
     expect(edge.lookedUp).toEqual(['bad']);
-    expect(edge.gateway.refusedTokens()).toBe(1);
+    expect(edge.gateway.rejectedTokens()).toBe(1);
     await sleep(550);
     await attempt(edge, 'bad');
     expect(edge.lookedUp).toEqual(['bad', 'bad']);

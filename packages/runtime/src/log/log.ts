@@ -1,4 +1,4 @@
-import { namesOf, shown, unknownNames } from '@petstore/gateway/listen';
+import { memberNames, formatValue, unknownOptions } from '@petstore/gateway/listen';
 import { type LevelWithSilent, levels } from 'pino';
 import type { LogPart } from '../parts.ts';
 import { openLog } from './openLog.ts';
@@ -9,7 +9,7 @@ export interface LogOptions extends Partial<RequestLogOptions> {
   readonly level?: LevelWithSilent;
 }
 
-const names = namesOf<LogOptions>({ level: true, requests: true, kindOf: true });
+const names = memberNames<LogOptions>({ level: true, requests: true, kindOf: true });
 
 /**
  * Logs to stdout, a JSON object per line, the requests as `requests` says (default: `errors`).
@@ -18,7 +18,7 @@ const names = namesOf<LogOptions>({ level: true, requests: true, kindOf: true })
 export function log(options: LogOptions = {}): LogPart {
   const { level = 'info', requests = 'errors', kindOf } = options;
   const faults = [
-    ...unknownNames('log', options, names),
+    ...unknownOptions('log', options, names),
     ...unlessOneOf('level', level, [...Object.keys(levels.values), 'silent']),
     ...unlessOneOf('requests', requests, ['errors', 'all', 'none']),
   ];
@@ -33,5 +33,5 @@ export function log(options: LogOptions = {}): LogPart {
 
 function unlessOneOf(name: string, value: string, expected: readonly string[]): readonly string[] {
   if (expected.includes(value)) return [];
-  return [`The option ${name} of log is ${shown(value)}; it must be one of ${expected.join(', ')}.`];
+  return [`The option ${name} of log is ${formatValue(value)}; it must be one of ${expected.join(', ')}.`];
 }

@@ -52,7 +52,7 @@ export class MountedRequest extends NodeRequest {
 
   protected watchConnection(): void {
     this.res.once('close', () => {
-      if (!this.isOver) this.aborted();
+      if (!this.hasEnded) this.aborted();
     });
   }
 

@@ -128,7 +128,7 @@ export abstract class NodeRequest extends ServerRequest {
   #continue(): void {
     if (!this.isWaiting) return;
     this.isWaiting = false;
-    if (!this.isOver && !this.res.headersSent) this.res.writeContinue();
+    if (!this.hasEnded && !this.res.headersSent) this.res.writeContinue();
   }
 }
 

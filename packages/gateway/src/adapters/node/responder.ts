@@ -113,7 +113,7 @@ export class Responder {
     request.keep();
     const closed = () => {
       // No response could be written: the client must not wait for one.
-      if (!request.isOver) request.controlBody('close');
+      if (!request.hasEnded) request.controlBody('close');
     };
     this.count(work.catch(closed));
   }

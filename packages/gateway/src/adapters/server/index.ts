@@ -9,4 +9,5 @@ export {
 } from './serveOptions.ts';
 export { CertificateError, type TlsFiles } from './tlsFiles.ts';
 // For the options of what serves a gateway, such as `run` of `@petstore/runtime`.
-export { namesOf, shown, unknownNames } from '../../http/unknownNames.ts';
+export { formatValue } from '../../http/formatValue.ts';
+export { memberNames, unknownOptions } from '../../http/unknownOptions.ts';

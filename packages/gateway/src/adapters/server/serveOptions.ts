@@ -1,5 +1,6 @@
 import type { Service } from '../../http/service.ts';
-import { namesOf, shown, unknownNames } from '../../http/unknownNames.ts';
+import { formatValue } from '../../http/formatValue.ts';
+import { memberNames, unknownOptions } from '../../http/unknownOptions.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
 export interface ServeOptions {
@@ -55,7 +56,7 @@ const names = {
   maxUnsentSocketBytes: true,
 } satisfies Record<keyof ServeOptions, true>;
 
-const tlsNames = namesOf<TlsFiles>({ certFile: true, keyFile: true });
+const tlsNames = memberNames<TlsFiles>({ certFile: true, keyFile: true });
 
 /**
  * @param before the arguments of the caller in front of the gateway
@@ -64,7 +65,7 @@ const tlsNames = namesOf<TlsFiles>({ certFile: true, keyFile: true });
 export function requireService(caller: string, service: Service, before = ''): void {
   if (typeof (service as Service | undefined)?.handle === 'function') return;
   throw new TypeError(
-    `${caller} takes a gateway, not ${shown(service)}: ${caller}(${before}await createGateway({ … })).`,
+    `${caller} takes a gateway, not ${formatValue(service)}: ${caller}(${before}await createGateway({ … })).`,
   );
 }
 
@@ -75,17 +76,17 @@ export function requireService(caller: string, service: Service, before = ''): v
 export function checkOptions(options: ServeOptions): void {
   if (typeof options !== 'object') {
     throw new TypeError(
-      `serve takes an object of options, not ${shown(options)}: serve(gateway, { port: 3000 }).`,
+      `serve takes an object of options, not ${formatValue(options)}: serve(gateway, { port: 3000 }).`,
     );
   }
   const unknown = [
-    ...unknownNames('serve', options, Object.keys(names)),
-    ...unknownNames('tls', options.tls ?? {}, tlsNames),
+    ...unknownOptions('serve', options, Object.keys(names)),
+    ...unknownOptions('tls', options.tls ?? {}, tlsNames),
   ];
   if (unknown.length > 0) throw new RangeError(unknown.join('\n'));
   const { port = 0 } = options;
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new RangeError(`port is ${shown(port)}; it must be a whole number from 0 to 65535.`);
+    throw new RangeError(`port is ${formatValue(port)}; it must be a whole number from 0 to 65535.`);
   }
   for (const name of [...limitsPerRequest, ...limitsPerServer]) {
     const limit = options[name];

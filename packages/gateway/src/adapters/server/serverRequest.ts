@@ -27,7 +27,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   /** Whether the client has disconnected. Then nothing can be written any more. */
   isAborted = false;
   /** Whether nothing must be written any more: the response has ended, or the client has disconnected. */
-  isOver = false;
+  hasEnded = false;
 
   protected address: string | undefined;
   #names: readonly string[];
@@ -76,7 +76,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
 
   remoteAddress(): string {
     if (this.address !== undefined) return this.address;
-    return this.isOver ? '' : this.readAddress();
+    return this.hasEnded ? '' : this.readAddress();
   }
 
   body(maxBytes: number): Promise<Bytes> {
@@ -153,7 +153,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
 
   /** The response has ended. */
   ended(): void {
-    this.isOver = true;
+    this.hasEnded = true;
     if (this.#isKept) return;
     this.#names = none;
     this.#values = none;
@@ -170,7 +170,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   /** The client has disconnected, or the WebSocket has closed that this request became. */
   aborted(): void {
     this.isAborted = true;
-    this.isOver = true;
+    this.hasEnded = true;
     const reason = clientDisconnected();
     this.#body?.fail(reason);
     this.#abort?.abort(reason);
@@ -204,7 +204,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     const body = new BodyBuffer(this.#bodyLength, this.#limits.maxStreamBytes, this);
     this.#body = body;
     if (this.isAborted) body.fail(clientDisconnected());
-    else if (this.isOver) body.fail(new Error('The request was answered before its body was read.'));
+    else if (this.hasEnded) body.fail(new Error('The request was answered before its body was read.'));
     else if (this.#bodyLength === 0) body.push(new Uint8Array(0), true);
     else {
       this.receive((chunk, isLast, isOwn) => {

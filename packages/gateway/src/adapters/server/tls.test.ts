@@ -66,10 +66,10 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
     it('loses no connection while it is reloaded, again and again', async () => {
       const tls = await certificateFiles('again');
       const listening = await listen(() => ok('x'), { tls });
-      const state = { isOver: false };
+      const state = { hasEnded: false };
       let responses = 0;
       const client = async () => {
-        while (!state.isOver) {
+        while (!state.hasEnded) {
           const { socket } = await dialTls(listening);
           expect(await send(socket)).toContain('200 OK');
           responses += 1;
@@ -78,7 +78,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       };
       const clients = Promise.all([client(), client(), client()]);
       for (let times = 0; times < 20; times += 1) await listening.reloadCertificate();
-      state.isOver = true;
+      state.hasEnded = true;
       await clients;
       expect(responses).toBeGreaterThan(3);
     });

@@ -37,7 +37,7 @@ export class UwsRequest extends ServerRequest {
   }
 
   controlBody(action: 'pause' | 'resume' | 'close'): void {
-    if (!this.isOver) this.#res[action]();
+    if (!this.hasEnded) this.#res[action]();
   }
 
   protected readAddress(): string {

@@ -65,7 +65,7 @@ export class Responder {
     request.keep();
     const closed = () => {
       // No response could be written: the client must not wait for one.
-      if (!request.isOver) res.close();
+      if (!request.hasEnded) res.close();
     };
     this.count(work.catch(closed));
   }

@@ -53,7 +53,7 @@ export async function streamResponse(
       if (!isTaken) await unlessAborted(new Promise<void>((resolve) => (onDrained = resolve)));
     }
   } catch {
-    if (!request.isOver) res.close();
+    if (!request.hasEnded) res.close();
   }
   void discardStream({ [Symbol.asyncIterator]: () => chunks });
 }

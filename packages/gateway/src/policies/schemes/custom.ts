@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../../http/request.ts';
-import { namesOf } from '../../http/unknownNames.ts';
+import { memberNames } from '../../http/unknownOptions.ts';
 import type { HeaderSource, Scheme, SecurityScheme } from '../scheme.ts';
 import { requireChallenge } from './challenge.ts';
 import { requireSchemeOptions, type SchemeOptions } from './options.ts';
@@ -20,7 +20,7 @@ export interface CustomOptions<Identity> extends Omit<SchemeOptions<Identity>, '
   readonly isAmbient?: boolean;
 }
 
-const optionNames = namesOf<CustomOptions<unknown>>({
+const optionNames = memberNames<CustomOptions<unknown>>({
   name: true,
   read: true,
   verify: true,

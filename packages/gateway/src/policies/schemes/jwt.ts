@@ -1,7 +1,8 @@
 // The import `@petstore/gateway/jwt`, apart so that a service without JWTs needs no jose.
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
 import type { HttpRequest } from '../../http/request.ts';
-import { shown, unknownNames } from '../../http/unknownNames.ts';
+import { formatValue } from '../../http/formatValue.ts';
+import { unknownOptions } from '../../http/unknownOptions.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import { RecentMap } from '../recentMap.ts';
 import type { HeaderSource, Rejected, Scheme } from '../scheme.ts';
@@ -95,7 +96,7 @@ interface Verified {
  * @throws {GatewayError} for options that cannot be right
  */
 export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Scheme<Identity> {
-  const unknown = unknownNames('jwt', options, optionNames);
+  const unknown = unknownOptions('jwt', options, optionNames);
   if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
   const {
     verify: identify = (claims: JWTPayload) => claims as Identity,
@@ -162,12 +163,12 @@ function checksOf<Identity>(
 ): JWTVerifyOptions {
   // A variable of the environment that is not set would have every issuer's tokens accepted.
   if (typeof (issuer as unknown) !== 'string') {
-    throw new GatewayError(`jwt: issuer is ${shown(issuer)}; it must be a string.`);
+    throw new GatewayError(`jwt: issuer is ${formatValue(issuer)}; it must be a string.`);
   }
   const audiences: readonly unknown[] = [audience].flat();
   if (!audiences.every((each) => typeof each === 'string')) {
     throw new GatewayError(
-      `jwt: audience is ${shown(audience)}; it must be a string or an array of strings.`,
+      `jwt: audience is ${formatValue(audience)}; it must be a string or an array of strings.`,
     );
   }
   if (issuer === '' || audiences.length === 0 || audiences.includes('')) {

@@ -1,4 +1,5 @@
-import { namesOf, shown, unknownNames } from '../../http/unknownNames.ts';
+import { formatValue } from '../../http/formatValue.ts';
+import { memberNames, unknownOptions } from '../../http/unknownOptions.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { SecurityScheme, Verify } from '../scheme.ts';
 
@@ -24,7 +25,7 @@ export interface SchemeOptions<Identity> {
 
 export const defaultRealm = 'api';
 
-const commonNames = namesOf<SchemeOptions<unknown>>({
+const commonNames = memberNames<SchemeOptions<unknown>>({
   verify: true,
   scopes: true,
   realm: true,
@@ -46,10 +47,10 @@ export function requireSchemeOptions(
   options: { readonly verify: unknown },
   known: readonly string[],
 ): void {
-  const problems = [...unknownNames(scheme, options, known)];
+  const problems = [...unknownOptions(scheme, options, known)];
   const { verify } = options;
   if (typeof verify !== 'function') {
-    problems.push(`${scheme}: verify is ${shown(verify)}; it must be a function.`);
+    problems.push(`${scheme}: verify is ${formatValue(verify)}; it must be a function.`);
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
 }

@@ -1,4 +1,4 @@
-import { namesOf, unknownNames } from '../../http/unknownNames.ts';
+import { memberNames, unknownOptions } from '../../http/unknownOptions.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { ProtectedResource } from '../scheme.ts';
 
@@ -16,7 +16,7 @@ export interface ProtectedResourceOptions {
   readonly documentation?: string;
 }
 
-const optionNames = namesOf<ProtectedResourceOptions>({
+const optionNames = memberNames<ProtectedResourceOptions>({
   resource: true,
   authorizationServers: true,
   scopes: true,
@@ -34,7 +34,7 @@ export function protectedResource(options: ProtectedResourceOptions): {
   readonly url: string;
   readonly served: ProtectedResource;
 } {
-  const unknown = unknownNames('protectedResource', options, optionNames);
+  const unknown = unknownOptions('protectedResource', options, optionNames);
   if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
   const { resource, authorizationServers, scopes, name, documentation } = options;
   const url = URL.parse(resource);

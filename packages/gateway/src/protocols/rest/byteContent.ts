@@ -1,5 +1,5 @@
 import type { BodyStream } from '../../http/response.ts';
-import { shown } from '../../http/unknownNames.ts';
+import { formatValue } from '../../http/formatValue.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import type { Content } from './successResponse.ts';
 
@@ -17,7 +17,7 @@ export function byteContent(output: unknown, contentType: string): Content {
   const source: unknown = output instanceof Blob ? output.stream() : output;
   if (isAsyncIterable(source)) return { headers, body: byteStream(source) };
   throw new TypeError(
-    `Its metadata declares produces: "${contentType}" but it returned ${shown(output)}. ` +
+    `Its metadata declares produces: "${contentType}" but it returned ${formatValue(output)}. ` +
       'Return a Uint8Array, Blob, ReadableStream or AsyncIterable<Uint8Array>.',
   );
 }

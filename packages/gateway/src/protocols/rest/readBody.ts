@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
-import type { MaybePromise } from '../../http/after.ts';
+import type { MaybePromise } from '../../http/maybePromise.ts';
 import { readDates } from '../../openapi/jsonDates.ts';
 import { isJson, type OperationBody } from '../../openapi/operationBody.ts';
 import type { Limits } from '../../policies/limits.ts';

@@ -1,6 +1,6 @@
 import { getTRPCErrorFromUnknown, isTrackedEnvelope, type TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
-import { after } from '../../http/after.ts';
+import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { unref, type Timer } from '../../http/eventLoop.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
@@ -90,7 +90,7 @@ const eventFormat = (
   ping,
   event(value) {
     const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
-    return after(parse(data), (event) => {
+    return mapMaybePromise(parse(data), (event) => {
       const json = boundedJson(event, maxEventBytes);
       return `data: ${json}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
     });

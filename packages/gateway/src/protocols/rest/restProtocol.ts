@@ -1,6 +1,6 @@
 // Hot path: every REST request runs through it.
 import { TRPCError } from '@trpc/server';
-import { isThenable, type MaybePromise } from '../../http/after.ts';
+import { isThenable, type MaybePromise } from '../../http/maybePromise.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { discardStream, isBodyStream, type Header } from '../../http/response.ts';

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { after, type MaybePromise } from '../../http/after.ts';
+import { mapMaybePromise, type MaybePromise } from '../../http/maybePromise.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import { requireResponse } from '../../http/requireResponse.ts';
@@ -33,7 +33,7 @@ export function createRouteServer<Identity>({ routes, policies, errorResponse }:
       return methodNotAllowed(methods, errorResponse, scope);
     }
     if (!route.protect) return runRoute(route, scope);
-    return after(admit(policies, scope, protectedRoute), (error) =>
+    return mapMaybePromise(admit(policies, scope, protectedRoute), (error) =>
       error ? errorResponse(error, scope) : runRoute(route, scope),
     );
   }

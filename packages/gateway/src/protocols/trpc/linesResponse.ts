@@ -1,5 +1,5 @@
 import { getTRPCErrorFromUnknown, initTRPC } from '@trpc/server';
-import { after } from '../../http/after.ts';
+import { mapMaybePromise } from '../../http/maybePromise.ts';
 import type { ResponseDraft } from '../../http/responseDraft.ts';
 import type { BodyStream } from '../../http/response.ts';
 import type { CallScope } from '../../policies/callScope.ts';
@@ -54,7 +54,7 @@ export class LinesResponse extends RequestCalls {
     });
     this.#lines = lines;
     super.run();
-    void after(lines.body(), (body) => {
+    void mapMaybePromise(lines.body(), (body) => {
       this.#body = body;
       this.end();
     });

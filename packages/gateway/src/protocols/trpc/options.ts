@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
-import type { MaybePromise } from '../../http/after.ts';
+import type { MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { defaultMessageBytes } from '../../http/service.ts';
 import type { Calls } from '../../policies/calls.ts';

@@ -1,7 +1,7 @@
 // Hot path: one object per request, and no function made for a call.
 import { getErrorShape, TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
-import { isThenable } from '../../http/after.ts';
+import { isThenable } from '../../http/maybePromise.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';

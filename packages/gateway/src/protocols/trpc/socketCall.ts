@@ -2,7 +2,7 @@
 import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable, type Observable } from '@trpc/server/observable';
 import type { TRPCRequestMessage } from '@trpc/server/rpc';
-import type { MaybePromise } from '../../http/after.ts';
+import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import { performance } from '../../http/performance.ts';

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromUnknown, type TRPCRequestInfo } from '@trpc/server/http';
 import type { TRPCClientOutgoingMessage } from '@trpc/server/rpc';
-import { after, isThenable, type MaybePromise } from '../../http/after.ts';
+import { mapMaybePromise, isThenable, type MaybePromise } from '../../http/maybePromise.ts';
 import { nextTurn, unref, type Timer } from '../../http/eventLoop.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
@@ -221,7 +221,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     }
     // A call is answered; anything else would cost nothing.
     if (exceeded && !isAllCalls) {
-      void after(exceeded, (error) => error && this.close(1013, 'Try again later.'));
+      void mapMaybePromise(exceeded, (error) => error && this.close(1013, 'Try again later.'));
     }
     return calls;
   }

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { after, type MaybePromise } from '../../http/after.ts';
+import { mapMaybePromise, type MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { passes } from '../../policies/origins.ts';
@@ -44,8 +44,9 @@ export class WebSockets {
       const rejection = failedAttempts?.silentRefusal(request) ?? this.#waiting.rejection(address);
       return rejection ? errorResponse(rejection, scope) : this.#acceptor(scope, address);
     }
-    return after(this.#settings.admit(scope, { callCount: 1, isPublic: false, isSocket: true }), (error) =>
-      error ? errorResponse(error, scope) : this.#acceptor(scope),
+    return mapMaybePromise(
+      this.#settings.admit(scope, { callCount: 1, isPublic: false, isSocket: true }),
+      (error) => (error ? errorResponse(error, scope) : this.#acceptor(scope)),
     );
   }
 

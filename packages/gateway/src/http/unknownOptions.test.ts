@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { unknownNames } from './unknownNames.ts';
+import { unknownOptions } from './unknownOptions.ts';
 
 const known = ['authentication', 'cors', 'createContext', 'rpc'];
 
@@ -9,5 +9,5 @@ it.each([
   ['createContex', '"createContex" is not an option of serve; did you mean "createContext"?'],
   ['realm', '"realm" is not an option of serve; leave it out.'],
 ])('the unknown option %s is reported with the nearest name, if one is near', (name, sentence) => {
-  expect(unknownNames('serve', { cors: 1, [name]: undefined }, known)).toEqual([sentence]);
+  expect(unknownOptions('serve', { cors: 1, [name]: undefined }, known)).toEqual([sentence]);
 });

@@ -4,7 +4,10 @@ export type MaybePromise<T> = T | Promise<T>;
  * Passes a value on, or the value of a promise. Without a promise where there is none: most calls on the embedded store
  * are synchronous, and a promise is a large part of their cost.
  */
-export function after<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+export function mapMaybePromise<T, R>(
+  value: T | Promise<T>,
+  next: (value: T) => R | Promise<R>,
+): R | Promise<R> {
   return value instanceof Promise ? value.then(next) : next(value);
 }
 

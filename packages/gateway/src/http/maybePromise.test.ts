@@ -1,6 +1,6 @@
 /* oxlint-disable unicorn/no-thenable -- what is tested */
 import { expect, it } from 'vitest';
-import { isThenable } from './after.ts';
+import { isThenable } from './maybePromise.ts';
 
 const then = () => {};
 

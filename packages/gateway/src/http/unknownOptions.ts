@@ -1,11 +1,12 @@
 /** The names of a type's members, so that none can be forgotten. */
-export const namesOf = <Options>(names: Record<keyof Options, true>): readonly string[] => Object.keys(names);
+export const memberNames = <Options>(names: Record<keyof Options, true>): readonly string[] =>
+  Object.keys(names);
 
 /**
  * A sentence for each property of an object that is not one of the known names, with the known name that is nearest.
  * @param owner what the names belong to, such as `createGateway`
  */
-export function unknownNames(owner: string, value: object, known: readonly string[]): readonly string[] {
+export function unknownOptions(owner: string, value: object, known: readonly string[]): readonly string[] {
   return Object.keys(value)
     .filter((name) => !known.includes(name))
     .map((name) => {
@@ -49,13 +50,4 @@ function edits(from: string, to: string): number {
     row = next;
   }
   return row[to.length] ?? 0;
-}
-
-/** A value as a message shows it. */
-export function shown(value: unknown): string {
-  if (typeof value === 'function') return 'a function';
-  if (Array.isArray(value)) return 'an array';
-  if (value instanceof Promise) return 'a promise';
-  if (typeof value === 'object' && value !== null) return 'an object';
-  return typeof value === 'string' ? `"${value}"` : String(value);
 }
