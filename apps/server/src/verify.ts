@@ -35,9 +35,9 @@ export async function runVerify(
     reports.push(...found);
     rest = rest.slice(found.length);
   }
-  const faults = reports.flatMap(({ table, faults: named, faultCount }) => [
-    ...named.map((fault) => `  ${table}: ${fault}.`),
-    ...(faultCount > named.length ? [`  ${table}: ${number(faultCount - named.length)} more.`] : []),
+  const faults = reports.flatMap(({ table, errors, errorCount }) => [
+    ...errors.map((fault) => `  ${table}: ${fault}.`),
+    ...(errorCount > errors.length ? [`  ${table}: ${number(errorCount - errors.length)} more.`] : []),
   ]);
   if (faults.length > 0) {
     throw new CommandError(
@@ -85,7 +85,7 @@ async function readTables(dataDir: string, tables: readonly string[]): Promise<T
   const where = last === undefined ? 'from its first entries on' : `beyond ${last}`;
   const how = child.signalCode ?? `code ${child.exitCode}`;
   const fault = `LMDB cannot read it ${where}, and ends the process that tries (${how}${lastLine === '' ? '' : `: ${lastLine}`})`;
-  return [...reports, { table, entries: 0, faults: [fault], faultCount: 1 }];
+  return [...reports, { table, entries: 0, errors: [fault], errorCount: 1 }];
 }
 
 /** Reads some tables, as the process that `verify` starts. */

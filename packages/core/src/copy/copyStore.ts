@@ -40,7 +40,7 @@ export interface CopiedCollection {
   readonly put: number;
 }
 
-export interface Copied {
+export interface CopyResult {
   readonly collections: readonly CopiedCollection[];
   readonly keys: number;
   /** How many idempotency keys that are good the target has. */
@@ -60,13 +60,13 @@ export async function copyStore(
   from: StoreTransfer,
   to: StoreTransfer,
   { onProgress = () => {} }: CopyOptions = {},
-): Promise<Copied> {
-  const pairs = pairsOf(from, to);
+): Promise<CopyResult> {
+  const pairs = pairCollections(from, to);
   // First what keeps a server that is started on half a copy from giving an id again, and from making a first key.
   for (const { source, target } of pairs) await target.raiseLastId(await source.lastId());
   const keys = await from.keys();
   await to.putKeys(keys);
-  if (!areCopied(byName(keys), byName(await to.keys()))) {
+  if (!hasSameKeys(sortByName(keys), sortByName(await to.keys()))) {
     throw new StoreError('conflict', 'The target has API keys that the source has not: choose an empty one.');
   }
 
@@ -92,7 +92,7 @@ interface Pair {
 }
 
 /** @throws {StoreError} `conflict` where the target has no place for a collection of the source */
-const pairsOf = (from: StoreTransfer, to: StoreTransfer): Pair[] =>
+const pairCollections = (from: StoreTransfer, to: StoreTransfer): Pair[] =>
   from.collections.map((source) => {
     const { name } = source.definition;
     const target = to.collections.find(({ definition }) => definition.name === name);
@@ -110,22 +110,22 @@ async function verify(
   checksum: string,
   onProgress: (progress: CopyProgress) => void,
 ): Promise<void> {
-  const read = createRecordChecksum();
+  const targetChecksum = createRecordChecksum();
   const counts: string[] = [];
-  let isWhole = true;
-  for (const [at, { target }] of pairs.entries()) {
-    const { name, records: total } = copied[at] ?? { name: '', records: 0 };
+  let isComplete = true;
+  for (const [index, { target }] of pairs.entries()) {
+    const { name, records: total } = copied[index] ?? { name: '', records: 0 };
     let done = 0;
     for await (const page of pages(target)) {
-      for (const record of page) read.add(target.definition, record);
+      for (const record of page) targetChecksum.add(target.definition, record);
       done += page.length;
       onProgress({ phase: 'verifying', collection: name, done, total });
     }
-    isWhole &&= done === total;
+    isComplete &&= done === total;
     counts.push(`${done} of ${total} ${name}`);
   }
-  const digest = read.digest();
-  if (isWhole && digest === checksum) return;
+  const digest = targetChecksum.digest();
+  if (isComplete && digest === checksum) return;
   throw new StoreError(
     'damaged',
     `The copy is not what the source is: ${counts.join(', ')}, with checksum ${digest}, not ${checksum}.`,
@@ -140,7 +140,7 @@ async function copyRecords(
 ): Promise<{ readonly count: number; readonly put: number }> {
   const { name } = from.definition;
   const total = await from.count();
-  const there = readInOrder(to);
+  const existing = createRecordReader(to);
   const puts = new Set<Promise<void>>();
   let count = 0;
   let put = 0;
@@ -150,10 +150,10 @@ async function copyRecords(
       checksum.add(from.definition, record);
       count += 1;
       // Awaited only where there is a page to read: this is done for every record.
-      const found = there.current() ?? (there.ended() ? undefined : await there.read());
-      if (found === undefined || found.id > record.id) missing.push(record);
-      else if (isDeepStrictEqual(found, record)) there.next();
-      else throw otherRecord(name, Math.min(found.id, record.id));
+      const existingRecord = existing.current() ?? (existing.ended() ? undefined : await existing.read());
+      if (existingRecord === undefined || existingRecord.id > record.id) missing.push(record);
+      else if (isDeepStrictEqual(existingRecord, record)) existing.next();
+      else throw recordConflict(name, Math.min(existingRecord.id, record.id));
     }
     if (missing.length > 0) {
       put += missing.length;
@@ -166,8 +166,8 @@ async function copyRecords(
     onProgress({ phase: 'copying', collection: name, done: count, total });
   }
   await Promise.all(puts);
-  const left = there.current() ?? (there.ended() ? undefined : await there.read());
-  if (left !== undefined) throw otherRecord(name, left.id);
+  const extra = existing.current() ?? (existing.ended() ? undefined : await existing.read());
+  if (extra !== undefined) throw recordConflict(name, extra.id);
   return { count, put };
 }
 
@@ -189,20 +189,20 @@ async function* reservationPages(store: StoreTransfer): AsyncGenerator<StoredRes
   }
 }
 
-const otherRecord = (collection: string, id: number) =>
+const recordConflict = (collection: string, id: number) =>
   new StoreError(
     'conflict',
     `The target has another ${singular(collection)} ${id} than the source: choose an empty one.`,
   );
 
-const byName = (records: readonly KeyRecord[]): KeyRecord[] =>
+const sortByName = (records: readonly KeyRecord[]): KeyRecord[] =>
   records.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
 /** Whether the target has all keys and no others, and none of them is good that is revoked in the source. */
-const areCopied = (source: readonly KeyRecord[], target: readonly KeyRecord[]): boolean =>
+const hasSameKeys = (source: readonly KeyRecord[], target: readonly KeyRecord[]): boolean =>
   source.length === target.length &&
-  source.every((key, at) => {
-    const copied = target[at];
+  source.every((key, index) => {
+    const copied = target[index];
     return isSameKey(key, copied) && (key.revokedAt === undefined || copied?.revokedAt !== undefined);
   });
 
@@ -218,24 +218,24 @@ async function* pages(collection: CollectionTransfer): AsyncGenerator<StoredReco
 }
 
 /** The records of a collection one by one. A page is read when those before are passed, and none after the last. */
-function readInOrder(collection: CollectionTransfer) {
+function createRecordReader(collection: CollectionTransfer) {
   const reading = pages(collection);
   let page: readonly StoredRecord[] = [];
-  let at = 0;
+  let index = 0;
   let ended = false;
   return {
     /** `undefined` where a page must be read first, or none is left. */
-    current: (): StoredRecord | undefined => page[at],
+    current: (): StoredRecord | undefined => page[index],
     ended: () => ended,
     next(): void {
-      at++;
+      index++;
     },
     async read(): Promise<StoredRecord | undefined> {
       const { value, done } = await reading.next();
       if (done === true) ended = true;
       page = done === true ? [] : value;
-      at = 0;
-      return page[at];
+      index = 0;
+      return page[index];
     },
   };
 }

@@ -1,6 +1,6 @@
 export type { CollectionTransfer, StoreTransfer } from '../store/transfer.ts';
 export {
-  type Copied,
+  type CopyResult,
   type CopiedCollection,
   type CopyOptions,
   type CopyProgress,

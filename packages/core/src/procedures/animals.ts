@@ -38,24 +38,24 @@ export const PetStatus = z
   .meta({ id: 'PetStatus', description: 'Availability status.', examples: ['available'] });
 export type PetStatus = z.output<typeof PetStatus>;
 
-const aboutName = { description: "The animal's name.", examples: ['Rex'] };
+const nameMeta = { description: "The animal's name.", examples: ['Rex'] };
 
 /** The name of a stored animal. It has no maximum length: earlier versions stored longer names than a client may send. */
-const name = z
+const storedName = z
   .string()
   // A lone surrogate has no UTF-8 form: it could not be stored, or sent back, unchanged.
   .refine((value) => value.isWellFormed(), 'must be well-formed Unicode: it has a lone surrogate')
-  .meta(aboutName);
+  .meta(nameMeta);
 
 const MAX_NAME_LENGTH = 1000;
 
-const newName = name
+const newName = storedName
   // Not `max`, which counts UTF-16 units: JSON Schema's maxLength counts code points.
   .refine(
     (value) => hasAtMost(MAX_NAME_LENGTH, value),
     `must have at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
   )
-  .meta({ ...aboutName, maxLength: MAX_NAME_LENGTH });
+  .meta({ ...nameMeta, maxLength: MAX_NAME_LENGTH });
 
 /** Whether a text has at most so many code points. Only a text between one and two units for each is counted. */
 const hasAtMost = (limit: number, text: string) =>
@@ -74,7 +74,7 @@ export type NewPet = z.output<typeof NewPet>;
 export const Animal = z
   .object({
     id: exactInt64().meta({ description: 'Assigned by the service on creation.', examples: [1] }),
-    name,
+    name: storedName,
     categoryId,
     // Present or absent, never undefined: nothing is invented for a status that was omitted.
     status: PetStatus.exactOptional(),
@@ -94,7 +94,7 @@ export const animals = defineCollection({
 });
 
 const tags = ['pets'];
-const unavailable = { 503: 'The service, or its store, cannot serve now; nothing was stored.' };
+const unavailableResponse = { 503: 'The service, or its store, cannot serve now; nothing was stored.' };
 
 /** Lists animals in ascending order of id. */
 export const listPets = procedure
@@ -107,7 +107,7 @@ export const listPets = procedure
         'Animals in ascending order of id, optionally of one status. A full page that has a successor links to it.',
       tags,
       successDescription: 'A page of animals.',
-      errorResponses: unavailable,
+      errorResponses: unavailableResponse,
       pagination: { cursor: 'cursor' },
     },
   })
@@ -147,7 +147,7 @@ export const createPet = procedure
       idempotencyKey: true,
       successDescription: 'The animal as it was added, with its id.',
       errorResponses: {
-        ...unavailable,
+        ...unavailableResponse,
         429: 'Too many calls, or more idempotency keys than one API key may use within a day.',
         504: 'The store did not answer: whether the animal was added is unknown.',
       },
@@ -173,7 +173,7 @@ export const getPet = procedure
       description: 'One animal by its identifier. Use the list of animals with its `status` filter instead.',
       tags,
       successDescription: 'The animal.',
-      errorResponses: { ...unavailable, 404: 'The animal was not found.' },
+      errorResponses: { ...unavailableResponse, 404: 'The animal was not found.' },
       deprecation: {
         since: new Date('2026-11-20T00:00:00Z'),
         sunset: new Date('2030-12-05T00:00:00Z'),

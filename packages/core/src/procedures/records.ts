@@ -5,7 +5,7 @@ import { StoreError, type StoreErrorCode } from '../store/storeError.ts';
 import type { Context } from '../trpc.ts';
 
 /** The response where the store fails. The store's own message names paths and causes: it is for the log. */
-const responses: Record<StoreErrorCode, readonly [code: TRPCError['code'], message: string]> = {
+const clientErrors: Record<StoreErrorCode, readonly [code: TRPCError['code'], message: string]> = {
   unavailable: ['SERVICE_UNAVAILABLE', 'The store cannot serve now; nothing was stored. Try again later.'],
   full: ['SERVICE_UNAVAILABLE', 'The store is full; nothing was stored. Try again later.'],
   forbidden: ['SERVICE_UNAVAILABLE', 'The store cannot serve now; nothing was stored. Try again later.'],
@@ -86,7 +86,7 @@ export function getRecord<Stored extends StoredRecord, Indexed extends string>(
   return storeCall(
     // An id beyond ±(2^53−1) is a well-formed int64 that no record has: a double may not even hold it exactly.
     () => (Number.isSafeInteger(id) ? store.collection(definition).get(id, { signal }) : undefined),
-    (record) => record ?? notFound(definition),
+    (record) => record ?? throwNotFound(definition),
   );
 }
 
@@ -100,7 +100,7 @@ export function updateRecord<Stored extends StoredRecord, Indexed extends string
 ): Stored | Promise<Stored> {
   return storeCall(
     () => (Number.isSafeInteger(id) ? store.collection(definition).update(id, change, options) : undefined),
-    (record) => record ?? notFound(definition),
+    (record) => record ?? throwNotFound(definition),
   );
 }
 
@@ -114,7 +114,7 @@ export function deleteRecord<Stored extends StoredRecord, Indexed extends string
   return storeCall(
     () => Number.isSafeInteger(id) && store.collection(definition).delete(id, options),
     (isDeleted) => {
-      if (!isDeleted) notFound(definition);
+      if (!isDeleted) throwNotFound(definition);
     },
   );
 }
@@ -122,7 +122,7 @@ export function deleteRecord<Stored extends StoredRecord, Indexed extends string
 /** Made once for each collection: to note where an error is made costs more than to look a record up. */
 const notFoundErrors = new Map<string, TRPCError>();
 
-function notFound({ recordName }: { readonly recordName: string }): never {
+function throwNotFound({ recordName }: { readonly recordName: string }): never {
   let error = notFoundErrors.get(recordName);
   if (error === undefined) {
     error = new TRPCError({ code: 'NOT_FOUND', message: `There is no ${recordName} with this id.` });
@@ -136,19 +136,19 @@ function notFound({ recordName }: { readonly recordName: string }): never {
  * a large part of what such a call costs.
  * @throws {TRPCError} for a `StoreError`, with it as the cause
  */
-function storeCall<T, R>(call: () => T | Promise<T>, output: (found: T) => R): R | Promise<R> {
+function storeCall<T, R>(call: () => T | Promise<T>, output: (result: T) => R): R | Promise<R> {
   let found: T | Promise<T>;
   try {
     found = call();
   } catch (cause) {
-    return fail(cause);
+    return throwClientError(cause);
   }
   // Not within the `try`: what `output` throws is for the client, and to throw it once more costs 3 µs.
-  return found instanceof Promise ? found.then(output, fail) : output(found);
+  return found instanceof Promise ? found.then(output, throwClientError) : output(found);
 }
 
-function fail(cause: unknown): never {
+function throwClientError(cause: unknown): never {
   if (!(cause instanceof StoreError)) throw cause;
-  const [code, message] = responses[cause.code];
+  const [code, message] = clientErrors[cause.code];
   throw new TRPCError({ code, message, cause });
 }

@@ -101,7 +101,7 @@ export function defineCollection<
     );
   }
   let compiled: Schema | undefined;
-  const kinds = indexes.map((index): [string, IndexKind] =>
+  const indexKinds = indexes.map((index): [string, IndexKind] =>
     typeof index === 'string' ? [index, 'plain'] : [index.field, 'unique'],
   );
   return {
@@ -109,7 +109,7 @@ export function defineCollection<
     recordName: singular(name),
     fields,
     // The entries are the indexes of the type.
-    indexes: Object.fromEntries(kinds) as Record<FieldOf<Entry>, IndexKind>,
+    indexes: Object.fromEntries(indexKinds) as Record<FieldOf<Entry>, IndexKind>,
     isVersioned: 'version' in shape,
     row,
     check(value) {
@@ -119,8 +119,8 @@ export function defineCollection<
       return success ? data : undefined;
     },
     isRemovable(field) {
-      const only = z.object({ [field]: shape[field] ?? z.never() });
-      return only.safeParse({}).success && !only.safeParse({ [field]: null }).success;
+      const fieldSchema = z.object({ [field]: shape[field] ?? z.never() });
+      return fieldSchema.safeParse({}).success && !fieldSchema.safeParse({ [field]: null }).success;
     },
   };
 }
@@ -129,7 +129,7 @@ export function defineCollection<
 export const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/s$/, '');
 
 /** The indexed field that a `where` names, and its value; `undefined` where it names none. */
-export function conditionOf<Indexed extends string>(
+export function indexedCondition<Indexed extends string>(
   { name, indexes }: CollectionDefinition<StoredRecord, Indexed>,
   where: Readonly<Partial<Record<Indexed, unknown>>> | undefined,
 ): { readonly field: Indexed; readonly value: unknown } | undefined {
@@ -148,5 +148,5 @@ export function conditionOf<Indexed extends string>(
 }
 
 /** For a collection that a store was not opened with. */
-export const notOpened = ({ name }: { readonly name: string }) =>
+export const unknownCollection = ({ name }: { readonly name: string }) =>
   new TypeError(`The store was opened without the collection ${name}: add it to collections.ts.`);

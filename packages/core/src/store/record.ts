@@ -8,7 +8,7 @@ import { StoreError } from './storeError.ts';
  * The record that a create stores: the fields of the schema, and nothing else.
  * @throws {StoreError} `invalid` where the schema rejects it
  */
-export function recordOf<Stored extends StoredRecord>(
+export function buildRecord<Stored extends StoredRecord>(
   definition: CollectionDefinition<Stored>,
   id: number,
   values: NewRecord<Stored>,
@@ -18,14 +18,14 @@ export function recordOf<Stored extends StoredRecord>(
     const value = field === 'id' ? id : field === 'version' ? 1 : (values as Fields)[field];
     if (value !== undefined) record[field] = value;
   }
-  return valid(definition, record);
+  return validate(definition, record);
 }
 
 /**
  * The record after a change.
  * @throws {StoreError} `invalid` where the schema rejects it
  */
-export function changed<Stored extends StoredRecord>(
+export function applyChange<Stored extends StoredRecord>(
   definition: CollectionDefinition<Stored>,
   record: Stored,
   change: RecordChange<Stored>,
@@ -38,12 +38,12 @@ export function changed<Stored extends StoredRecord>(
     else if (value === null && definition.isRemovable(field)) delete after[field];
     else after[field] = value;
   }
-  return valid(definition, after);
+  return validate(definition, after);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function valid<Stored extends StoredRecord>(
+function validate<Stored extends StoredRecord>(
   definition: CollectionDefinition<Stored>,
   record: Fields,
 ): Stored {
@@ -86,11 +86,11 @@ export function fingerprint<Stored extends StoredRecord>(
   { fields }: CollectionDefinition<Stored>,
   values: NewRecord<Stored>,
 ): string {
-  const given = fields.flatMap((field) => {
+  const ordered = fields.flatMap((field) => {
     if (field === 'id' || field === 'version') return [];
     const value = (values as Fields)[field];
     // An absent field is null, so a null is something else.
     return [value === null ? { isNull: true } : (value ?? null)];
   });
-  return hash('sha256', JSON.stringify(given), 'base64url');
+  return hash('sha256', JSON.stringify(ordered), 'base64url');
 }

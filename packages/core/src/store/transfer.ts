@@ -69,7 +69,7 @@ export interface StoreTransfer {
 const ROW_BYTES = 50;
 
 /** Returns for each record of a batch, in order, whether it is the last that fits. */
-export function fullAfter(maxBytes = Infinity): (record: StoredRecord) => boolean {
+export function batchLimit(maxBytes = Infinity): (record: StoredRecord) => boolean {
   let bytes = 0;
   return (record) => {
     bytes += ROW_BYTES;
@@ -82,28 +82,32 @@ export function fullAfter(maxBytes = Infinity): (record: StoredRecord) => boolea
 }
 
 /** Whether both are one key, whatever was marked on it since. */
-export const isSameKey = (put: KeyRecord, there: KeyRecord | undefined): boolean =>
-  put.hash === there?.hash &&
-  put.name === there.name &&
-  put.createdAt === there.createdAt &&
-  put.expiresAt === there.expiresAt;
+export const isSameKey = (put: KeyRecord, existing: KeyRecord | undefined): boolean =>
+  put.hash === existing?.hash &&
+  put.name === existing.name &&
+  put.createdAt === existing.createdAt &&
+  put.expiresAt === existing.expiresAt;
 
-type Used = Omit<StoredReservation, 'digest'>;
+type ReservedRecord = Omit<StoredReservation, 'digest'>;
 
 /** Whether a reservation is to be put where `there` is found under its digest. @throws {StoreError} `conflict` */
-export function takesPlaceOf(there: Used | undefined, put: StoredReservation, now: number): boolean {
-  if (there === undefined) return true;
+export function shouldPutReservation(
+  existing: ReservedRecord | undefined,
+  put: StoredReservation,
+  now: number,
+): boolean {
+  if (existing === undefined) return true;
   const isSame =
-    there.fingerprint === put.fingerprint &&
-    there.collection === put.collection &&
-    there.recordId === put.recordId;
-  if (!isSame && there.expiresAt > now) {
+    existing.fingerprint === put.fingerprint &&
+    existing.collection === put.collection &&
+    existing.recordId === put.recordId;
+  if (!isSame && existing.expiresAt > now) {
     throw new StoreError(
       'conflict',
-      `An idempotency key of ${nameOf(put)} is there already, for another create: ${nameOf(there)}.`,
+      `An idempotency key of ${recordLabel(put)} is there already, for another create: ${recordLabel(existing)}.`,
     );
   }
-  return there.expiresAt < put.expiresAt;
+  return existing.expiresAt < put.expiresAt;
 }
 
-const nameOf = ({ collection, recordId }: Used) => `${singular(collection)} ${recordId}`;
+const recordLabel = ({ collection, recordId }: ReservedRecord) => `${singular(collection)} ${recordId}`;

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { StoreError } from '../storeError.ts';
 import { singular } from '../collection.ts';
 import { makeFolder, syncFolder } from './dataFolder.ts';
-import { FULL_BYTES, toStoreError } from './errors.ts';
+import { MIN_FREE_BYTES, toStoreError } from './errors.ts';
 import { openKeys } from './keys.ts';
 import { layoutOf } from './migrations.ts';
 import { openDataFolder } from './open.ts';
@@ -113,7 +113,7 @@ async function copySnapshot(dataDir: string, file: string): Promise<void> {
 /** lmdb 3.5.6 says only in words why a copy failed. */
 async function toBackupError(error: unknown, folder: string): Promise<unknown> {
   const disk = await statfs(folder);
-  if (disk.bavail * disk.bsize >= FULL_BYTES) return error;
+  if (disk.bavail * disk.bsize >= MIN_FREE_BYTES) return error;
   return new StoreError(
     'full',
     `The disk of ${folder} is full and no backup was made: free space on it, or choose another disk.`,

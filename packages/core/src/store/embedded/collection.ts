@@ -1,13 +1,13 @@
 import type { Database } from 'lmdb';
 import {
   type CollectionDefinition,
-  conditionOf,
+  indexedCondition,
   type IndexKind,
   type NewRecord,
   type RecordChange,
   type StoredRecord,
 } from '../collection.ts';
-import { changed, checkVersion, recordOf } from '../record.ts';
+import { applyChange, checkVersion, buildRecord } from '../record.ts';
 import type { Decoded } from '../rowCodec.ts';
 import type { ListQuery, Page } from '../store.ts';
 import { StoreError } from '../storeError.ts';
@@ -20,10 +20,10 @@ import { recordRow } from './rows.ts';
 import { collect, openTable, put, type TableRoot } from './table.ts';
 
 /** An entry of an index says all in its key. */
-const NOTHING = Buffer.alloc(0);
+const EMPTY_VALUE = Buffer.alloc(0);
 
 /** Encoded values that an index remembers: most indexed fields have few. */
-const MAX_REMEMBERED = 1_000;
+const MAX_CACHED = 1_000;
 
 export interface IndexTable {
   readonly field: string;
@@ -42,13 +42,13 @@ function openIndex({ root }: TableRoot, collection: string, field: string, kind:
     encoding: 'binary',
     keyEncoder: indexKey,
   });
-  const remembered = new Map<unknown, Uint8Array>();
+  const cache = new Map<unknown, Uint8Array>();
   function encode(value: unknown): Uint8Array {
-    let encoded = remembered.get(value);
+    let encoded = cache.get(value);
     if (encoded === undefined) {
       encoded = encodeIndexValue(value);
-      if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-      remembered.set(value, encoded);
+      if (cache.size >= MAX_CACHED) cache.clear();
+      cache.set(value, encoded);
     }
     return encoded;
   }
@@ -83,18 +83,18 @@ export function openCollectionTables<Stored extends StoredRecord>(
 /** Adds what an index has of a record. Only inside a write transaction. */
 export function addToIndex({ ids, valueOf }: IndexTable, record: StoredRecord): void {
   const value = valueOf(record);
-  if (value !== undefined) put(ids, [value, record.id], NOTHING);
+  if (value !== undefined) put(ids, [value, record.id], EMPTY_VALUE);
 }
 
 /** The record that has the same value in an index; `undefined` where there is none, or it is this one. */
-export function sameValue({ ids, valueOf }: IndexTable, record: StoredRecord): number | undefined {
+export function findDuplicate({ ids, valueOf }: IndexTable, record: StoredRecord): number | undefined {
   const value = valueOf(record);
   if (value === undefined) return undefined;
   const range = ids.getKeys({ start: [value, 1], end: [value, Number.MAX_SAFE_INTEGER], limit: 2 });
   return collect(range).find(([, id]) => id !== record.id)?.[1];
 }
 
-const isSame = (one: Uint8Array | undefined, other: Uint8Array | undefined) =>
+const isSameBytes = (one: Uint8Array | undefined, other: Uint8Array | undefined) =>
   one === other || (one !== undefined && other !== undefined && Buffer.compare(one, other) === 0);
 
 /** The records of a collection. What writes belongs inside a write transaction. */
@@ -108,12 +108,13 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
   const { rows, indexes } = openCollectionTables<Stored>(folder, definition);
   const uniques = indexes.filter(({ kind }) => kind === 'unique');
 
-  const notStored = (id: number) => damaged(path, `the record of ${recordName} ${id} is not what was stored`);
+  const damagedRecord = (id: number) =>
+    damaged(path, `the record of ${recordName} ${id} is not what was stored`);
 
   /** The record, where it is the one that was stored under this id. */
   function checked(id: number, record: Decoded<Stored> | undefined): Stored {
     if (record?.id === id) return record;
-    throw notStored(id);
+    throw damagedRecord(id);
   }
 
   function find(id: number): Stored | undefined {
@@ -124,7 +125,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
   /** @throws {StoreError} `conflict` */
   function checkUnique(record: Stored): void {
     for (const index of uniques) {
-      const id = sameValue(index, record);
+      const id = findDuplicate(index, record);
       if (id === undefined) continue;
       throw new StoreError('conflict', `The ${recordName} ${id} has the same ${index.field} already.`);
     }
@@ -141,7 +142,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
     /** Adds a record under the next id. */
     insert(values: NewRecord<Stored>): Stored {
       const id = counter.last() + 1;
-      const record = recordOf<Stored>(definition, id, values);
+      const record = buildRecord<Stored>(definition, id, values);
       // Whatever became of the counter, no record is ever overwritten.
       if (rows.doesExist(id)) throw damaged(path, `${recordName} ${id} was there already`);
       checkUnique(record);
@@ -160,12 +161,12 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
       const before = find(id);
       if (before === undefined) return undefined;
       checkVersion(definition, before, ifVersion);
-      const after = changed<Stored>(definition, before, change);
+      const after = applyChange<Stored>(definition, before, change);
       checkUnique(after);
       put(rows, id, after);
       for (const index of indexes) {
         const [from, to] = [index.valueOf(before), index.valueOf(after)];
-        if (isSame(from, to)) continue;
+        if (isSameBytes(from, to)) continue;
         if (from !== undefined) index.ids.removeSync([from, id]);
         addToIndex(index, after);
       }
@@ -205,13 +206,13 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
 
     list({ limit, where, cursor = 0 }: ListQuery<Stored, Indexed>): Page<Stored> {
       const start = Math.max(cursor, 0) + 1;
-      const condition = conditionOf(definition, where);
+      const condition = indexedCondition(definition, where);
       // One more than requested tells whether there is a next page.
       if (condition === undefined) {
-        const found = collect(rows.getRange({ start, limit: limit + 1 }));
+        const entries = collect(rows.getRange({ start, limit: limit + 1 }));
         return {
-          records: found.slice(0, limit).map(({ key, value }) => checked(key, value)),
-          hasNext: found.length > limit,
+          records: entries.slice(0, limit).map(({ key, value }) => checked(key, value)),
+          hasNext: entries.length > limit,
         };
       }
       const index = indexes.find(({ field }) => field === condition.field);
@@ -227,7 +228,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
         const record = checked(id, rows.get(id));
         const stored = index.valueOf(record);
         // Mostly the same object: an index remembers what it encoded.
-        if (stored !== value && !isSame(stored, value)) throw notStored(id);
+        if (stored !== value && !isSameBytes(stored, value)) throw damagedRecord(id);
         return record;
       });
       return { records, hasNext: ids.length > limit };

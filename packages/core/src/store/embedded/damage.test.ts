@@ -199,7 +199,7 @@ describe('verifyFolder reports a record whose counterpart in another table is go
       tables: verifiedTables(),
       onProgress: () => {},
       onTable: (report) => {
-        if (report.faultCount > 0) found.push([report.table, report.faults]);
+        if (report.errorCount > 0) found.push([report.table, report.errors]);
       },
     });
     return found;

@@ -14,7 +14,7 @@ const PAGE_SIZE = 48;
 const FREE_ROOT = 88;
 const MAIN_ROOT = 136;
 const LAST_PAGE = 144;
-const TRANSACTION = 152;
+const TRANSACTION_ID = 152;
 
 const P_META = 0x08;
 const LMDB_MAGIC = 0xbeefc0de;
@@ -27,8 +27,8 @@ const NO_PAGE = 2n ** 64n - 1n;
  * @returns what is wrong with the file, in words; `undefined` where nothing is
  */
 export async function findDamage(path: string): Promise<string | undefined> {
-  const found = inspect(path);
-  if (found === undefined) return undefined;
+  const damage = inspect(path);
+  if (damage === undefined) return undefined;
   // Another process may have committed between the two reads (seen once in a million): what is damaged stays so.
   await delay(20);
   return inspect(path);
@@ -37,19 +37,20 @@ export async function findDamage(path: string): Promise<string | undefined> {
 function inspect(path: string): string | undefined {
   const file = openSync(path, 'r');
   try {
-    const first = readMeta(file, 0);
+    const first = readMetaPage(file, 0);
     if (typeof first === 'string') return first;
-    const second = readMeta(file, first.pageSize);
+    const second = readMetaPage(file, first.pageSize);
     if (typeof second === 'string') return second;
     if (first.pageSize !== second.pageSize) return 'its two meta pages contradict each other';
     // Every commit overwrites the older of the two: their numbers are neighbours (in a new file both are 0).
-    const apart = first.transaction - second.transaction;
-    if (apart < -1n || apart > 1n) return 'its two meta pages contradict each other';
+    const difference = first.transaction - second.transaction;
+    if (difference < -1n || difference > 1n) return 'its two meta pages contradict each other';
 
-    const latest = apart > 0n ? first : second;
+    const latest = difference > 0n ? first : second;
     const pages = latest.lastPage + 1n;
-    const outside = (root: bigint) => root !== NO_PAGE && root >= pages;
-    if (outside(latest.freeRoot) || outside(latest.mainRoot)) return 'a meta page points outside the file';
+    const isOutside = (root: bigint) => root !== NO_PAGE && root >= pages;
+    if (isOutside(latest.freeRoot) || isOutside(latest.mainRoot))
+      return 'a meta page points outside the file';
     // The size is read after the meta pages: a file that is written meanwhile only grows.
     const missing = pages * BigInt(latest.pageSize) - BigInt(fstatSync(file).size);
     return missing > 0n ? `it was cut off, ${missing} bytes are missing` : undefined;
@@ -58,7 +59,7 @@ function inspect(path: string): string | undefined {
   }
 }
 
-function readMeta(file: number, offset: number) {
+function readMetaPage(file: number, offset: number) {
   const page = Buffer.alloc(META_BYTES);
   if (readSync(file, page, 0, META_BYTES, offset) < META_BYTES) {
     return offset === 0 && fstatSync(file).size === 0
@@ -78,6 +79,6 @@ function readMeta(file: number, offset: number) {
     freeRoot: page.readBigUInt64LE(FREE_ROOT),
     mainRoot: page.readBigUInt64LE(MAIN_ROOT),
     lastPage: page.readBigUInt64LE(LAST_PAGE),
-    transaction: page.readBigUInt64LE(TRANSACTION),
+    transaction: page.readBigUInt64LE(TRANSACTION_ID),
   };
 }

@@ -10,7 +10,7 @@ export async function makeFolder(path: string): Promise<void> {
   const missing: string[] = [];
   for (let each = resolve(path); await isMissing(each); each = dirname(each)) missing.unshift(each);
   for (const each of missing) {
-    await mkdir(each, { mode: 0o700 }).catch(unlessThere);
+    await mkdir(each, { mode: 0o700 }).catch(ignoreExisting);
     // An entry is on disk when the folder that holds it is: what is acknowledged later must be found after a power cut.
     await syncFolder(dirname(each));
   }
@@ -35,14 +35,14 @@ export async function rejectSharedFolder(path: string): Promise<void> {
   const others = uid === process.getuid?.() ? 0o022 : 0o002;
   if ((mode & others) === 0) return;
   // Of a folder that others use, such as /tmp, a new mode would lock them out.
-  const isShared = (mode & 0o1000) !== 0 || !(await holdsStoreAlone(path));
+  const isShared = (mode & 0o1000) !== 0 || !(await containsOnlyStore(path));
   throw new StoreError(
     'forbidden',
     `Other users may write to the data folder ${path} (mode ${(mode & 0o7777).toString(8)}): ${isShared ? '' : `run chmod 700 ${path}, or `}choose a folder that only this user may write to.`,
   );
 }
 
-const holdsStoreAlone = (path: string) =>
+const containsOnlyStore = (path: string) =>
   readdir(path).then(
     (names) => names.every((name) => /^(?:petstore\.mdb|\.new-|limits$)/.test(name)),
     () => false,
@@ -64,16 +64,16 @@ export async function checkFolder(path: string): Promise<void> {
  * folder's own user could put one there after this look: see `rejectSharedFolder`.
  */
 export async function rejectLink(folder: string, name: string): Promise<void> {
-  const found = await lstat(join(folder, name));
-  if (found.isFile()) return;
+  const stats = await lstat(join(folder, name));
+  if (stats.isFile()) return;
   throw new StoreError(
     'forbidden',
-    `${name} in the data folder ${folder} is ${found.isSymbolicLink() ? 'a symbolic link' : 'not a file'}: a regular file is expected. Remove it, or name the folder that holds the data.`,
+    `${name} in the data folder ${folder} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a file'}: a regular file is expected. Remove it, or name the folder that holds the data.`,
   );
 }
 
 /** Another process may have made it at the same time. */
-function unlessThere(error: NodeJS.ErrnoException): void {
+function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
@@ -82,13 +82,16 @@ function unlessThere(error: NodeJS.ErrnoException): void {
  * at once one succeeds, and all go on with its file.
  * @param write makes the file under another name
  */
-export async function publish(path: string, write: (temporary: string) => Promise<void>): Promise<void> {
+export async function createAtomically(
+  path: string,
+  write: (temporary: string) => Promise<void>,
+): Promise<void> {
   if (existsSync(path)) return;
   const folder = await mkdtemp(join(dirname(path), '.new-'));
   try {
     const temporary = join(folder, 'file.mdb');
     await write(temporary);
-    await link(temporary, path).catch(unlessThere);
+    await link(temporary, path).catch(ignoreExisting);
     await syncFolder(dirname(path));
   } finally {
     await rm(folder, { recursive: true, force: true });

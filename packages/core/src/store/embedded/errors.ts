@@ -3,43 +3,43 @@ import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { StoreError, type StoreErrorCode } from '../storeError.ts';
 
-interface Fault {
+interface ErrorKind {
   readonly code: StoreErrorCode;
   readonly sentence: (dataDir: string, why: string) => string;
 }
 
-const forbidden: Fault = {
+const forbidden: ErrorKind = {
   code: 'forbidden',
   sentence: (dataDir, why) =>
     `The data folder ${dataDir} cannot be read and written by this user (${why}): give the user the right to, or choose another folder.`,
 };
-const full: Fault = {
+const full: ErrorKind = {
   code: 'full',
   sentence: (dataDir, why) =>
     `The disk of the data folder ${dataDir} is full (${why}) and nothing was stored: free space on it. A restart is not needed.`,
 };
-const damage: Fault = {
+const damage: ErrorKind = {
   code: 'damaged',
   sentence: (dataDir, why) =>
     `The data in ${dataDir} is damaged: ${why}. Restore the folder from a backup, or choose another one.`,
 };
-const notAFolder: Fault = {
+const notDirectory: ErrorKind = {
   code: 'unavailable',
   sentence: (dataDir) =>
     `The data folder ${dataDir} cannot be used: it, or what it should lie in, is a file. Choose another folder.`,
 };
-const fatal: Fault = {
+const fatal: ErrorKind = {
   code: 'fatal',
   sentence: (dataDir) =>
     `LMDB reported a fatal error in the data folder ${dataDir} and takes no further read or write in this process: check the disk, and restart the process.`,
 };
-const other: Fault = {
+const unknownError: ErrorKind = {
   code: 'unavailable',
   sentence: (dataDir, why) => `The data folder ${dataDir} cannot be used: ${why}.`,
 };
 
 /** What went wrong, by the name that the system or LMDB has for it. */
-const FAULTS: Readonly<Record<string, Fault>> = {
+const ERROR_KINDS: Readonly<Record<string, ErrorKind>> = {
   EACCES: forbidden,
   EPERM: forbidden,
   EROFS: forbidden,
@@ -47,8 +47,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   EDQUOT: full,
   EFBIG: full,
   MDB_MAP_FULL: full,
-  ENOTDIR: notAFolder,
-  EEXIST: notAFolder,
+  ENOTDIR: notDirectory,
+  EEXIST: notDirectory,
   MDB_PAGE_NOTFOUND: damage,
   MDB_CORRUPTED: damage,
   MDB_VERSION_MISMATCH: damage,
@@ -69,7 +69,7 @@ const LMDB_ERRORS: Readonly<Record<number, string>> = {
 };
 
 /** With less space than this a failed write is taken for a full disk. */
-export const FULL_BYTES = 1_048_576;
+export const MIN_FREE_BYTES = 1_048_576;
 
 /** What is stored is not what was written. `why` is a clause without a full stop. */
 export const damaged = (dataDir: string, why: string) =>
@@ -87,8 +87,8 @@ export const closed = (dataDir: string) => new StoreError('closed', `The store i
 /** Folds what the file system or lmdb threw into the one error of every store. */
 export function toStoreError(error: unknown, dataDir: string): StoreError {
   if (error instanceof StoreError) return error;
-  const name = nameOf(error);
-  const { code, sentence } = FAULTS[name] ?? other;
+  const name = errorName(error);
+  const { code, sentence } = ERROR_KINDS[name] ?? unknownError;
   const message = error instanceof Error ? error.message : String(error);
   return new StoreError(code, sentence(dataDir, name.startsWith('E') ? name : message), { cause: error });
 }
@@ -103,12 +103,12 @@ export function toReadError(error: unknown, dataDir: string): StoreError {
 }
 
 /** The same for a transaction that failed. */
-export async function toCommitError(failure: unknown, dataDir: string): Promise<StoreError> {
-  const cause = await commitCause(failure);
-  if (nameOf(cause) !== 'EIO') return toStoreError(cause, dataDir);
+export async function toCommitError(reason: unknown, dataDir: string): Promise<StoreError> {
+  const cause = await commitCause(reason);
+  if (errorName(cause) !== 'EIO') return toStoreError(cause, dataDir);
   // A write that the disk takes only in part is EIO to LMDB: that is how a full disk looks to a group of pages.
   const disk = await statfs(dataDir).catch(() => undefined);
-  if (disk !== undefined && disk.bavail * disk.bsize < FULL_BYTES) {
+  if (disk !== undefined && disk.bavail * disk.bsize < MIN_FREE_BYTES) {
     return new StoreError(full.code, full.sentence(dataDir, 'EIO'), { cause });
   }
   return new StoreError(
@@ -119,18 +119,18 @@ export async function toCommitError(failure: unknown, dataDir: string): Promise<
 }
 
 /** lmdb 3.5.6 hides the reason of a failed commit in a promise. Unread, it would be an unhandled rejection. */
-async function commitCause(failure: unknown): Promise<unknown> {
-  if (!(failure instanceof Error) || !('commitError' in failure)) return failure;
+async function commitCause(reason: unknown): Promise<unknown> {
+  if (!(reason instanceof Error) || !('commitError' in reason)) return reason;
   try {
-    await failure.commitError;
-    return failure;
+    await reason.commitError;
+    return reason;
   } catch (cause) {
     return cause;
   }
 }
 
 /** Node's errors have the name as their `code`; lmdb's have a number: one of LMDB's, or an errno. */
-function nameOf(error: unknown): string {
+function errorName(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'string') return code;
   if (typeof code !== 'number') return '';

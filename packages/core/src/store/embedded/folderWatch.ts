@@ -13,8 +13,8 @@ export interface FolderWatch {
   /** The same, after a look at whether the files that were opened are still the ones at their paths. Costs about 5 µs. */
   readonly check: () => StoreError | undefined;
   /** Takes note of an error if it is a fatal one. @returns the error */
-  readonly noted: (error: StoreError) => StoreError;
-  readonly end: () => void;
+  readonly recordFatal: (error: StoreError) => StoreError;
+  readonly stop: () => void;
 }
 
 /**
@@ -29,11 +29,11 @@ export function watchFolder(
 ): FolderWatch {
   const files = names.map((name) => {
     const file = join(path, name);
-    return { name, file, opened: statOf(file) };
+    return { name, file, openedStats: statOf(file) };
   });
   let fatal: StoreError | undefined;
 
-  function noted(error: StoreError): StoreError {
+  function recordFatal(error: StoreError): StoreError {
     if (fatal === undefined && error.code === 'fatal') {
       fatal = error;
       onFatal?.(error);
@@ -43,22 +43,22 @@ export function watchFolder(
 
   function check(): StoreError | undefined {
     if (fatal !== undefined) return fatal;
-    const missing = files.find(({ file, opened }) => !isSame(opened, file));
-    if (missing !== undefined) noted(replaced(path, missing.name));
+    const missing = files.find(({ file, openedStats }) => !isSameFile(openedStats, file));
+    if (missing !== undefined) recordFatal(replaced(path, missing.name));
     return fatal;
   }
 
   const timer = setInterval(check, CHECK_MS).unref();
-  return { fatal: () => fatal, check, noted, end: () => clearInterval(timer) };
+  return { fatal: () => fatal, check, recordFatal, stop: () => clearInterval(timer) };
 }
 
 const statOf = (file: string): BigIntStats | undefined =>
   statSync(file, { bigint: true, throwIfNoEntry: false });
 
-function isSame(opened: BigIntStats | undefined, file: string): boolean {
+function isSameFile(openedStats: BigIntStats | undefined, file: string): boolean {
   try {
-    const found = statOf(file);
-    return found !== undefined && found.dev === opened?.dev && found.ino === opened.ino;
+    const stats = statOf(file);
+    return stats !== undefined && stats.dev === openedStats?.dev && stats.ino === openedStats.ino;
   } catch (error) {
     // That it cannot be looked at (EACCES, EIO) does not say that it is another.
     return !(error instanceof Error && 'code' in error && error.code === 'ENOTDIR');

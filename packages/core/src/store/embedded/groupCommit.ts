@@ -7,7 +7,7 @@ import type { DataFolder } from './folder.ts';
 const TRANSACTION_MS = 5;
 
 /** After this a commit is stuck: the disk hangs, or a process that holds the write lock was stopped. */
-const STUCK_MS = 10_000;
+const COMMIT_TIMEOUT_MS = 10_000;
 
 /**
  * Runs a job inside a write transaction and resolves with its result when that is on disk.
@@ -19,7 +19,7 @@ type Write = <T>(job: () => T, signal?: AbortSignal) => Promise<T>;
 export interface GroupCommit {
   readonly write: Write;
   /** Why nothing can be written now; `undefined` while all is well. */
-  readonly fault: () => StoreError | undefined;
+  readonly error: () => StoreError | undefined;
   /**
    * Resolves when every write that was accepted has settled.
    * @throws {StoreError} `outcome-unknown` where one has not by the deadline: every write is rejected then
@@ -48,8 +48,8 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
 
   const write: Write = (job, signal) =>
     new Promise((resolve, reject) => {
-      const fault = watch.fatal() ?? stuck;
-      if (fault !== undefined) throw fault;
+      const error = watch.fatal() ?? stuck;
+      if (error !== undefined) throw error;
       const run = () => {
         const result = job();
         return () => resolve(result);
@@ -67,14 +67,14 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
     const fatal = watch.fatal();
     // LMDB never ends a transaction that it cannot even begin.
     if (fatal !== undefined) return rejectAll(waiting.splice(0), fatal);
-    const settle: (() => void)[] = [];
+    const settleJobs: (() => void)[] = [];
     const timer = setTimeout(() => {
       stuck = new StoreError(
         'unavailable',
-        `The data folder ${dataDir} has not taken a write for ${STUCK_MS / 1000} s: its disk hangs, or a process that shares it was stopped.`,
+        `The data folder ${dataDir} has not taken a write for ${COMMIT_TIMEOUT_MS / 1000} s: its disk hangs, or a process that shares it was stopped.`,
       );
-      giveUp(stuck);
-    }, STUCK_MS);
+      rejectWrites(stuck);
+    }, COMMIT_TIMEOUT_MS);
     try {
       // A child transaction, since only that can be undone as a whole where lmdb fails in the middle of a job.
       await root.childTransaction(() => {
@@ -83,14 +83,15 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
           const job = waiting.shift();
           if (job === undefined) break;
           started.push(job);
-          settle.push(runJob(job));
+          settleJobs.push(runJob(job));
         } while (performance.now() < until);
       });
-      const lost = watch.check();
-      if (lost !== undefined) throw new StoreError('outcome-unknown', lost.message, { cause: lost });
-      for (const each of settle) each();
+      const fatalError = watch.check();
+      if (fatalError !== undefined)
+        throw new StoreError('outcome-unknown', fatalError.message, { cause: fatalError });
+      for (const each of settleJobs) each();
     } catch (error) {
-      noteFatal();
+      checkFatal();
       // Where the transaction could not even begin, whoever waits would wait for ever.
       if (started.length === 0) started.push(...waiting.splice(0));
       rejectAll(started, await toCommitError(error, dataDir));
@@ -102,17 +103,17 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
   }
 
   /** An error of the disk may leave LMDB unable to do anything at all. It says so at the next read. */
-  function noteFatal(): void {
+  function checkFatal(): void {
     try {
       root.resetReadTxn();
       meta.get('format');
     } catch (error) {
-      watch.noted(toReadError(error, dataDir));
+      watch.recordFatal(toReadError(error, dataDir));
     }
   }
 
   /** Rejects every write. What has not started is never run: it is known that nothing of it was stored. */
-  function giveUp(reason: StoreError): void {
+  function rejectWrites(reason: StoreError): void {
     rejectAll(waiting.splice(0), reason);
     rejectAll(started, new StoreError('outcome-unknown', `${reason.message} The write may still be stored.`));
   }
@@ -122,11 +123,11 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
     const isInTime = await Promise.race([running.then(() => true), delay(deadlineMs, false, { ref: false })]);
     if (isInTime) return;
     const why = `The data folder ${dataDir} was closed, but a write has not ended within ${deadlineMs / 1000} s: its disk hangs, or a process that shares it was stopped.`;
-    giveUp(new StoreError('unavailable', why));
+    rejectWrites(new StoreError('unavailable', why));
     throw new StoreError('outcome-unknown', why);
   }
 
-  return { write, fault: () => stuck, idle };
+  return { write, error: () => stuck, idle };
 }
 
 function runJob({ signal, run, reject }: Job): () => void {

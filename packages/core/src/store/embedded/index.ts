@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { collections as petStoreCollections } from '../../collections.ts';
-import { type CollectionDefinition, notOpened, type StoredRecord } from '../collection.ts';
-import { expectedVersion, fingerprint, recordOf } from '../record.ts';
+import { type CollectionDefinition, unknownCollection, type StoredRecord } from '../collection.ts';
+import { expectedVersion, fingerprint, buildRecord } from '../record.ts';
 import type { CallOptions, CloseOptions, Collection, Store } from '../store.ts';
 import { openCollection } from './collection.ts';
 import { closed, toReadError, toStoreError } from './errors.ts';
@@ -51,8 +51,8 @@ function createStore(
   const commits = createGroupCommit(folder);
   let closing: Promise<void> | undefined;
 
-  function read<T>(action: () => T, call?: CallOptions): T {
-    call?.signal?.throwIfAborted();
+  function read<T>(action: () => T, callOptions?: CallOptions): T {
+    callOptions?.signal?.throwIfAborted();
     if (closing !== undefined) throw closed(dataDir);
     const fatal = watch.fatal();
     if (fatal !== undefined) throw fatal;
@@ -62,50 +62,50 @@ function createStore(
       root.resetReadTxn();
       return action();
     } catch (error) {
-      throw watch.noted(toReadError(error, dataDir));
+      throw watch.recordFatal(toReadError(error, dataDir));
     }
   }
 
-  async function write<T>(job: () => T, call?: CallOptions): Promise<T> {
+  async function write<T>(job: () => T, callOptions?: CallOptions): Promise<T> {
     if (closing !== undefined) throw closed(dataDir);
-    return commits.write(job, call?.signal);
+    return commits.write(job, callOptions?.signal);
   }
 
-  function serve<Stored extends StoredRecord, Indexed extends string>(
+  function createCollection<Stored extends StoredRecord, Indexed extends string>(
     definition: CollectionDefinition<Stored, Indexed>,
   ): Collection<Stored, Indexed> {
     const { name } = definition;
     const records = openCollection(folder, definition);
     return {
-      create: (values, call) => write(() => records.insert(values), call),
-      createOnce: (values, reservation, call) =>
+      create: (values, callOptions) => write(() => records.insert(values), callOptions),
+      createOnce: (values, reservation, callOptions) =>
         write(() => {
           const now = Date.now();
-          const print = fingerprint(definition, values);
-          const id = reservations.find(reservation, name, print, now);
+          const valuesFingerprint = fingerprint(definition, values);
+          const id = reservations.find(reservation, name, valuesFingerprint, now);
           // The values of a repeat are those of the first call.
-          if (id !== undefined) return { record: recordOf(definition, id, values), isReplay: true };
-          const room = reservations.room(reservation, now);
+          if (id !== undefined) return { record: buildRecord(definition, id, values), isReplay: true };
+          const callerRow = reservations.checkLimit(reservation, now);
           const record = records.insert(values);
-          const created = { collection: name, recordId: record.id, fingerprint: print };
-          reservations.add(reservation, created, now, room);
+          const created = { collection: name, recordId: record.id, fingerprint: valuesFingerprint };
+          reservations.add(reservation, created, now, callerRow);
           return { record, isReplay: false };
-        }, call),
-      get: (id, call) => read(() => records.get(id), call),
-      list: (query, call) => read(() => records.list(query), call),
-      async update(id, change, call) {
-        const ifVersion = expectedVersion(definition, call);
-        return write(() => records.update(id, change, ifVersion), call);
+        }, callOptions),
+      get: (id, callOptions) => read(() => records.get(id), callOptions),
+      list: (query, callOptions) => read(() => records.list(query), callOptions),
+      async update(id, change, callOptions) {
+        const ifVersion = expectedVersion(definition, callOptions);
+        return write(() => records.update(id, change, ifVersion), callOptions);
       },
-      async delete(id, call) {
-        const ifVersion = expectedVersion(definition, call);
-        return write(() => records.remove(id, ifVersion), call);
+      async delete(id, callOptions) {
+        const ifVersion = expectedVersion(definition, callOptions);
+        return write(() => records.remove(id, ifVersion), callOptions);
       },
     };
   }
 
   const collections = new Map<unknown, unknown>(
-    definitions.map((definition) => [definition, serve(definition)]),
+    definitions.map((definition) => [definition, createCollection(definition)]),
   );
 
   return {
@@ -113,12 +113,12 @@ function createStore(
       definition: CollectionDefinition<Stored, Indexed>,
     ) {
       const collection = collections.get(definition);
-      if (collection === undefined) throw notOpened(definition);
+      if (collection === undefined) throw unknownCollection(definition);
       // It was made of this definition.
       return collection as Collection<Stored, Indexed>;
     },
     keys: {
-      find: (hash, call) => read(() => keys.find(hash), call),
+      find: (hash, callOptions) => read(() => keys.find(hash), callOptions),
       add: (record) => write(() => keys.add(record)),
       addFirst: (record) => write(() => keys.addFirst(record)),
       list: () => read(() => keys.list()),
@@ -127,8 +127,8 @@ function createStore(
     },
     ready() {
       if (closing !== undefined) throw closed(dataDir);
-      const fault = watch.check() ?? commits.fault();
-      if (fault !== undefined) throw fault;
+      const error = watch.check() ?? commits.error();
+      if (error !== undefined) throw error;
     },
     close({ deadlineMs }: CloseOptions = {}) {
       closing ??= commits.idle(deadlineMs).then(() => folder.close());

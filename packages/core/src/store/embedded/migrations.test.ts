@@ -56,7 +56,7 @@ async function faults(collections?: readonly CollectionDefinition[]): Promise<st
     tables: verifiedTables(collections),
     ...(collections && { collections }),
     onProgress: () => {},
-    onTable: ({ table, faults: named }) => found.push(...named.map((each) => `${table}: ${each}`)),
+    onTable: ({ table, errors: named }) => found.push(...named.map((each) => `${table}: ${each}`)),
   });
   return found;
 }

@@ -2,7 +2,7 @@ import type { RootDatabase } from 'lmdb';
 import { type CollectionDefinition, singular } from '../collection.ts';
 import type { Decoded } from '../rowCodec.ts';
 import { StoreError } from '../storeError.ts';
-import { addToIndex, indexName, type IndexTable, openCollectionTables, sameValue } from './collection.ts';
+import { addToIndex, indexName, type IndexTable, openCollectionTables, findDuplicate } from './collection.ts';
 import { recordCounter } from './counter.ts';
 import { damaged } from './errors.ts';
 import type { Layout, MetaTable } from './folder.ts';
@@ -12,20 +12,20 @@ import { collect, openTable, put } from './table.ts';
 /** The layout of what is stored. A change that older code cannot read counts it up, and adds a step to `STEPS`. */
 export const FORMAT = 2;
 
-interface Folder {
+interface OpenedFolder {
   readonly path: string;
   readonly root: RootDatabase;
   readonly meta: MetaTable;
 }
 
 /** A step from one format to the next. It runs inside the transaction that brings the folder up to date. */
-interface Step {
+interface Migration {
   /** Opens what it needs, before the transaction. */
-  readonly prepare: (folder: Folder) => () => void;
+  readonly prepare: (folder: OpenedFolder) => () => void;
 }
 
 /** By the format from which they start. */
-const STEPS: Readonly<Record<number, Step>> = {
+const MIGRATIONS: Readonly<Record<number, Migration>> = {
   /** Format 1 knew animals alone: one counter, a table for each status, and reservations that named an `animalId`. */
   1: {
     prepare({ root, meta, path }) {
@@ -40,9 +40,9 @@ const STEPS: Readonly<Record<number, Step>> = {
         // A process of the earlier version that still runs fails from here on: it could not keep the index.
         meta.removeSync('lastAnimalId');
         put(meta, 'layout', { animals: {} });
-        for (const { key, value } of collect(reservations.getRange().map(copied))) {
+        for (const { key, value } of collect(reservations.getRange().map(copyKey))) {
           // A damaged one stays as it is: the read of it reports it.
-          if (value !== null) put(reservations, key, inFormat2(value));
+          if (value !== null) put(reservations, key, toFormat2(value));
         }
         for (const status of statuses) status.dropSync();
       };
@@ -50,12 +50,12 @@ const STEPS: Readonly<Record<number, Step>> = {
   },
 };
 
-const copied = ({ key, value }: { readonly key: Uint8Array; readonly value: Decoded<ReservationRow> }) => ({
+const copyKey = ({ key, value }: { readonly key: Uint8Array; readonly value: Decoded<ReservationRow> }) => ({
   key: Buffer.from(key),
   value,
 });
 
-function inFormat2(row: ReservationRow | { readonly animalId: number }): ReservationRow {
+function toFormat2(row: ReservationRow | { readonly animalId: number }): ReservationRow {
   if (!('animalId' in row)) return row;
   const { animalId, ...rest } = row;
   return {
@@ -69,7 +69,7 @@ function inFormat2(row: ReservationRow | { readonly animalId: number }): Reserva
  * The format of a folder.
  * @throws {StoreError} `damaged` where it has none, or one that only a newer version knows
  */
-export function formatOf({ meta, path }: Folder): number {
+export function formatOf({ meta, path }: OpenedFolder): number {
   const format = meta.get('format');
   if (typeof format !== 'number') throw damaged(path, 'petstore.mdb does not say which format it has');
   if (format <= FORMAT) return format;
@@ -80,7 +80,7 @@ export function formatOf({ meta, path }: Folder): number {
 }
 
 /** The collections of a folder, whatever its format. */
-export function layoutOf(folder: Folder): Layout {
+export function layoutOf(folder: OpenedFolder): Layout {
   if (formatOf(folder) === 1) return { animals: {} };
   const layout = folder.meta.get('layout');
   if (typeof layout === 'object' && layout !== null) return layout;
@@ -88,7 +88,7 @@ export function layoutOf(folder: Folder): Layout {
 }
 
 /** @throws {StoreError} `damaged` for a collection in the data that the code does not know */
-export function rejectUnknown(folder: Folder, definitions: readonly CollectionDefinition[]): void {
+export function rejectUnknown(folder: OpenedFolder, definitions: readonly CollectionDefinition[]): void {
   const unknown = Object.keys(layoutOf(folder)).find((name) =>
     definitions.every((definition) => definition.name !== name),
   );
@@ -100,7 +100,7 @@ export function rejectUnknown(folder: Folder, definitions: readonly CollectionDe
 }
 
 /** Whether a folder has the format, the collections and the indexes of this version. */
-export function isUpToDate(folder: Folder, definitions: readonly CollectionDefinition[]): boolean {
+export function isUpToDate(folder: OpenedFolder, definitions: readonly CollectionDefinition[]): boolean {
   if (formatOf(folder) < FORMAT) return false;
   const layout = layoutOf(folder);
   return definitions.every(({ name, indexes }) => {
@@ -118,14 +118,14 @@ const isSameLayout = (one: Layout[string], other: Layout[string]) =>
  * whole or not at all, so one that was interrupted starts again.
  * @returns what was done, in sentences
  */
-export function bringUpToDate(folder: Folder, definitions: readonly CollectionDefinition[]): string[] {
+export function bringUpToDate(folder: OpenedFolder, definitions: readonly CollectionDefinition[]): string[] {
   const { meta, path, root } = folder;
   // lmdb opens tables in transactions of its own.
-  const steps: [from: number, run: () => void][] = [];
+  const migrations: [from: number, run: () => void][] = [];
   for (let from = formatOf(folder); from < FORMAT; from += 1) {
-    const step = STEPS[from];
-    if (step === undefined) throw damaged(path, `petstore.mdb states the impossible format ${from}`);
-    steps.push([from, step.prepare(folder)]);
+    const migration = MIGRATIONS[from];
+    if (migration === undefined) throw damaged(path, `petstore.mdb states the impossible format ${from}`);
+    migrations.push([from, migration.prepare(folder)]);
   }
   const opened = definitions.map((definition) => ({
     definition,
@@ -135,7 +135,7 @@ export function bringUpToDate(folder: Folder, definitions: readonly CollectionDe
 
   return root.transactionSync(() => {
     const done: string[] = [];
-    for (const [from, run] of steps) {
+    for (const [from, run] of migrations) {
       // Another process may have done it since.
       if (formatOf(folder) !== from) continue;
       run();
@@ -164,7 +164,7 @@ export function bringUpToDate(folder: Folder, definitions: readonly CollectionDe
 }
 
 /** Tables of indexes that no definition has any more. */
-function indexesToDrop(folder: Folder, definitions: readonly CollectionDefinition[]) {
+function indexesToDrop(folder: OpenedFolder, definitions: readonly CollectionDefinition[]) {
   const layout = layoutOf(folder);
   return definitions.flatMap(({ name, indexes }) =>
     Object.keys(layout[name] ?? {})
@@ -176,30 +176,30 @@ function indexesToDrop(folder: Folder, definitions: readonly CollectionDefinitio
 }
 
 /** How many rows are read at once. */
-const PAGE = 1_000;
+const BATCH = 1_000;
 
-/** Makes the entries of an index of the rows. @param isThere whether they are there, and only their uniqueness is new */
+/** Makes the entries of an index of the rows. @param isFilled whether they are there, and only their uniqueness is new */
 function fillIndex(
   path: string,
   { name }: CollectionDefinition,
   rows: ReturnType<typeof openCollectionTables>['rows'],
   index: IndexTable,
-  isThere: boolean,
+  isFilled: boolean,
 ): number {
   let count = 0;
   for (let after = 0; ;) {
-    const page = collect(rows.getRange({ start: after + 1, limit: PAGE }));
+    const page = collect(rows.getRange({ start: after + 1, limit: BATCH }));
     for (const { key, value } of page) {
       // A damaged row is in no index: the read of it reports it.
       if (value?.id !== key) continue;
-      const other = index.kind === 'unique' ? sameValue(index, value) : undefined;
+      const other = index.kind === 'unique' ? findDuplicate(index, value) : undefined;
       if (other !== undefined) {
         throw new StoreError(
           'conflict',
           `The data in ${path} cannot get a unique index of ${name} by ${index.field}: ${singular(name)} ${other} and ${key} have the same. Start the earlier version and change one of them.`,
         );
       }
-      if (!isThere) addToIndex(index, value);
+      if (!isFilled) addToIndex(index, value);
       count += 1;
     }
     const last = page.at(-1);

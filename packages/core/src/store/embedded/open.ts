@@ -6,7 +6,7 @@ import type { CollectionDefinition } from '../collection.ts';
 import { StoreError } from '../storeError.ts';
 import { KEY_COUNTER } from './counter.ts';
 import { findDamage } from './dataFile.ts';
-import { makeFolder, publish, rejectLink, rejectSharedFolder } from './dataFolder.ts';
+import { makeFolder, createAtomically, rejectLink, rejectSharedFolder } from './dataFolder.ts';
 import { damaged } from './errors.ts';
 import type { DataFolder, Layout, MetaTable } from './folder.ts';
 import { watchFolder } from './folderWatch.ts';
@@ -22,7 +22,7 @@ const LOCK_FILE_BYTES = 65_536;
 const READER_CHECK_MS = 60_000;
 
 /** What a data folder holds. */
-const FILES = ['petstore.mdb', 'petstore.mdb-lock'] as const;
+const FILE_NAMES = ['petstore.mdb', 'petstore.mdb-lock'] as const;
 
 /** How many tables the file may have: one for each collection and each index, and eight of the store's own. */
 const MAX_TABLES = 128;
@@ -47,24 +47,24 @@ export async function openDataFolder(
   path: string,
   { create, collections, migrate = false, onMigrated, onFatal }: OpenFolderOptions,
 ): Promise<DataFolder> {
-  const file = join(path, FILES[0]);
+  const file = join(path, FILE_NAMES[0]);
   if (create) await makeFolder(path);
-  else await access(file).catch((error: NodeJS.ErrnoException) => refuseMissing(error, path));
+  else await access(file).catch((error: NodeJS.ErrnoException) => rejectMissing(error, path));
   await rejectSharedFolder(path);
-  await publish(`${file}-lock`, writeLockFile);
+  await createAtomically(`${file}-lock`, writeLockFile);
   // The file appears complete, so one that is empty or half there is damaged, and not one that was being made.
-  await publish(file, (temporary) => writeNewFile(temporary, collections ?? []));
-  for (const name of FILES) await rejectLink(path, name);
+  await createAtomically(file, (temporary) => writeNewFile(temporary, collections ?? []));
+  for (const name of FILE_NAMES) await rejectLink(path, name);
   await access(file, constants.R_OK | constants.W_OK);
   const damage = await findDamage(file);
   if (damage !== undefined) throw damaged(path, `petstore.mdb: ${damage}`);
 
   await waitForWriteLock(path, await realpath(`${file}-lock`));
   // Before lmdb opens them: what takes their place from here on is noticed.
-  const watch = watchFolder(path, FILES, onFatal);
+  const watch = watchFolder(path, FILE_NAMES, onFatal);
   let root: RootDatabase | undefined;
   try {
-    const opened = openFile(file);
+    const opened = openDataFile(file);
     root = opened;
     const meta = openMeta(opened);
     const folder = { path, root: opened, meta };
@@ -89,23 +89,23 @@ export async function openDataFolder(
       meta,
       watch,
       close() {
-        watch.end();
+        watch.stop();
         clearInterval(readerCheck);
         return opened.close();
       },
     };
   } catch (error) {
-    watch.end();
+    watch.stop();
     await root?.close();
     throw error;
   }
 }
 
-function refuseMissing(error: NodeJS.ErrnoException, path: string): never {
+function rejectMissing(error: NodeJS.ErrnoException, path: string): never {
   throw error.code === 'ENOENT' ? new StoreError('unavailable', `There is no store at ${path}.`) : error;
 }
 
-function openFile(file: string): RootDatabase {
+function openDataFile(file: string): RootDatabase {
   const options: LmdbOptions = {
     path: file,
     noSubdir: true,
@@ -140,7 +140,7 @@ async function writeLockFile(path: string): Promise<void> {
 
 async function writeNewFile(path: string, collections: readonly CollectionDefinition[]): Promise<void> {
   await writeLockFile(`${path}-lock`);
-  const root = openFile(path);
+  const root = openDataFile(path);
   try {
     const meta = openMeta(root);
     root.transactionSync(() => {

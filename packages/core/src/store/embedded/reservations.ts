@@ -4,24 +4,24 @@ import type { Decoded } from '../rowCodec.ts';
 import type { Reservation } from '../store.ts';
 import { MAX_RESERVATIONS, tooManyReservations } from '../reservationLimit.ts';
 import { StoreError } from '../storeError.ts';
-import { type StoredReservation, takesPlaceOf } from '../transfer.ts';
+import { type StoredReservation, shouldPutReservation } from '../transfer.ts';
 import { damaged } from './errors.ts';
 import type { DataFolder } from './folder.ts';
 import { jsonRow } from './rows.ts';
 import { collect, openTable, put, type TableRoot } from './table.ts';
 
 /** How long a repeat is known as one, in milliseconds: 24 hours. */
-const reservationMs = 86_400_000;
+const RESERVATION_MS = 86_400_000;
 
 /** How many expired reservations one new one clears away: more than one, so that none are left in the end. */
-const swept = 4;
+const SWEEP_COUNT = 4;
 
 const HOUR_MS = 3_600_000;
 
 /** For how many hours after the one in which it was made a reservation counts: until it has expired for certain. */
-const HOURS = 24;
+const COUNTED_HOURS = 24;
 
-const NOTHING = Buffer.alloc(0);
+const EMPTY_VALUE = Buffer.alloc(0);
 
 /** How many reservations a caller made in which hour since the epoch, in ascending order: those that count. */
 interface CallerRow {
@@ -58,7 +58,7 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
   const { reservations, expiries, callers } = openReservationTables(folder);
 
   function sweep(now: number): void {
-    for (const expiry of collect(expiries.getKeys({ end: expiryKey(now), limit: swept }))) {
+    for (const expiry of collect(expiries.getKeys({ end: expiryKey(now), limit: SWEEP_COUNT }))) {
       // Copied: what lmdb hands out lives until its next read.
       const entry = Buffer.from(expiry);
       expiries.removeSync(entry);
@@ -70,7 +70,7 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
 
   function store(key: Uint8Array, row: ReservationRow): void {
     put(reservations, key, row);
-    put(expiries, expiryEntry(row.expiresAt, key), NOTHING);
+    put(expiries, expiryEntry(row.expiresAt, key), EMPTY_VALUE);
   }
 
   function checked<T>(row: T | null): T {
@@ -95,14 +95,17 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
      * @returns what `add` stores of the caller
      * @throws {StoreError} `too-many-reservations`
      */
-    room({ caller }: Reservation, now: number): CallerRow {
+    checkLimit({ caller }: Reservation, now: number): CallerRow {
       const hour = Math.floor(now / HOUR_MS);
       const made = (checked(callers.get(callerKey(caller)))?.made ?? []).filter(
-        ([at]) => at >= hour - HOURS && at <= hour,
+        ([at]) => at >= hour - COUNTED_HOURS && at <= hour,
       );
       const total = made.reduce((sum, [, count]) => sum + count, 0);
       if (total >= maxReservations) {
-        throw tooManyReservations(maxReservations, ((made[0]?.[0] ?? hour) + HOURS + 1) * HOUR_MS - now);
+        throw tooManyReservations(
+          maxReservations,
+          ((made[0]?.[0] ?? hour) + COUNTED_HOURS + 1) * HOUR_MS - now,
+        );
       }
       const thisHour = made.at(-1)?.[0] === hour ? (made.pop()?.[1] ?? 0) : 0;
       return { made: [...made, [hour, thisHour + 1]] };
@@ -112,32 +115,32 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
       reservation: Reservation,
       created: Pick<ReservationRow, 'collection' | 'fingerprint' | 'recordId'>,
       now: number,
-      room: CallerRow,
+      checkLimit: CallerRow,
     ): void {
       sweep(now);
-      put(callers, callerKey(reservation.caller), room);
-      store(reservationKey(reservation), { ...created, expiresAt: now + reservationMs });
+      put(callers, callerKey(reservation.caller), checkLimit);
+      store(reservationKey(reservation), { ...created, expiresAt: now + RESERVATION_MS });
     },
 
     /** Those that have not expired, in ascending order of digest, after one: at most so many. */
     list(after: string, limit: number, now: number): StoredReservation[] {
       const range = reservations.getRange({ start: Buffer.from(after, 'hex'), exclusiveStart: true });
-      const found = range
+      const list = range
         .map(({ key, value }) => {
           const { fingerprint, collection, recordId, expiresAt } = checked(value);
           return { digest: Buffer.from(key).toString('hex'), fingerprint, collection, recordId, expiresAt };
         })
         .filter(({ expiresAt }) => expiresAt > now);
-      return collect(found, limit);
+      return collect(list, limit);
     },
 
     /**
      * Puts some as they were stored elsewhere. Only inside a write transaction.
      * @throws {StoreError} `conflict`, before it writes
      */
-    restore(some: readonly StoredReservation[], now: number): void {
-      const missing = some.filter((each) =>
-        takesPlaceOf(checked(reservations.get(Buffer.from(each.digest, 'hex'))), each, now),
+    restore(stored: readonly StoredReservation[], now: number): void {
+      const missing = stored.filter((each) =>
+        shouldPutReservation(checked(reservations.get(Buffer.from(each.digest, 'hex'))), each, now),
       );
       for (const { digest, ...row } of missing) store(Buffer.from(digest, 'hex'), row);
     },

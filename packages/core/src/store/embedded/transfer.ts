@@ -4,7 +4,7 @@ import { collections as petStoreCollections } from '../../collections.ts';
 import type { CollectionDefinition } from '../collection.ts';
 import type { KeyRecord } from '../store.ts';
 import { StoreError } from '../storeError.ts';
-import { type CollectionTransfer, fullAfter, isSameKey, type StoreTransfer } from '../transfer.ts';
+import { type CollectionTransfer, batchLimit, isSameKey, type StoreTransfer } from '../transfer.ts';
 import { openCollection } from './collection.ts';
 import { toReadError, toStoreError } from './errors.ts';
 import { createGroupCommit } from './groupCommit.ts';
@@ -45,15 +45,15 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
   }
 
   function openTransfer(definition: CollectionDefinition): CollectionTransfer {
-    const records = openCollection(folder, definition);
+    const collection = openCollection(folder, definition);
     return {
       definition,
-      count: () => read(() => records.count()),
-      records: (after, limit, maxBytes) => read(() => records.batch(after, limit, fullAfter(maxBytes))),
-      put: (some) =>
+      count: () => read(() => collection.count()),
+      records: (after, limit, maxBytes) => read(() => collection.batch(after, limit, batchLimit(maxBytes))),
+      put: (records) =>
         write(() => {
-          const missing = some.filter((record) => {
-            const stored = records.get(record.id);
+          const missing = records.filter((record) => {
+            const stored = collection.get(record.id);
             if (stored === undefined) return true;
             if (isDeepStrictEqual(stored, record)) return false;
             throw new StoreError(
@@ -61,10 +61,10 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
               `The data folder ${dataDir} has another ${definition.recordName} ${record.id}.`,
             );
           });
-          for (const record of missing) records.restore(record);
+          for (const record of missing) collection.restore(record);
         }),
-      lastId: () => read(() => records.lastId()),
-      raiseLastId: (id) => write(() => records.raiseLastId(id)),
+      lastId: () => read(() => collection.lastId()),
+      raiseLastId: (id) => write(() => collection.raiseLastId(id)),
     };
   }
 
@@ -91,7 +91,7 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
       for (const record of records) await write(() => putKey(record));
     },
     reservations: (after, limit) => read(() => reservations.list(after, limit, Date.now())),
-    putReservations: (some) => write(() => reservations.restore(some, Date.now())),
+    putReservations: (stored) => write(() => reservations.restore(stored, Date.now())),
     async close() {
       await idle();
       await folder.close();

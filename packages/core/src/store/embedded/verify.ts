@@ -29,9 +29,9 @@ export interface TableReport {
   readonly table: string;
   readonly entries: number;
   /** What is not as it was stored, each in a clause: the first 20. */
-  readonly faults: readonly string[];
+  readonly errors: readonly string[];
   /** How many there are in all. */
-  readonly faultCount: number;
+  readonly errorCount: number;
 }
 
 export interface VerifyOptions {
@@ -45,10 +45,10 @@ export interface VerifyOptions {
 }
 
 /** How many faults of a table are named. */
-const NAMED = 20;
+const MAX_REPORTED = 20;
 
 /** How many entries are read between two reports of progress. */
-const STEP = 100;
+const PROGRESS_INTERVAL = 100;
 
 /**
  * Reads every entry of some tables, compares each row with its checksum and each table with those that it refers to, in one
@@ -69,30 +69,30 @@ export async function verifyFolder({
     throw toStoreError(error, path);
   });
   try {
-    const opened = openTables(folder, collections);
+    const opened = openVerifiedTables(folder, collections);
     for (const table of tables) {
-      const { walk, count } = opened.get(table) ?? noTable(table);
+      const { walk, count } = opened.get(table) ?? unknownTable(table);
       // A snapshot is of no use any more when a read of it has failed.
       folder.root.resetReadTxn();
       onProgress(table);
-      const named: string[] = [];
-      let faultCount = 0;
-      const fault = (clause: string) => {
-        faultCount += 1;
-        if (named.length < NAMED) named.push(clause);
+      const reported: string[] = [];
+      let errorCount = 0;
+      const report = (clause: string) => {
+        errorCount += 1;
+        if (reported.length < MAX_REPORTED) reported.push(clause);
       };
       let entries = 0;
       try {
         walk((last) => {
           entries += 1;
-          if (entries % STEP === 0) onProgress(table, last);
-        }, fault);
+          if (entries % PROGRESS_INTERVAL === 0) onProgress(table, last);
+        }, report);
         const counted = count();
-        if (entries !== counted) fault(`it has ${entries} entries where LMDB counted ${counted}`);
+        if (entries !== counted) report(`it has ${entries} entries where LMDB counted ${counted}`);
       } catch (error) {
-        fault(`LMDB cannot read it beyond entry ${entries} (${String(error)})`);
+        report(`LMDB cannot read it beyond entry ${entries} (${String(error)})`);
       }
-      onTable({ table, entries, faults: named, faultCount });
+      onTable({ table, entries, errors: reported, errorCount });
     }
   } finally {
     await folder.close();
@@ -100,60 +100,60 @@ export async function verifyFolder({
 }
 
 /** Reads a table: calls `at` with the key of each entry, and `fault` with what is wrong. */
-type Walk = (at: (key: string) => void, fault: (clause: string) => void) => void;
+type Walk = (onEntry: (key: string) => void, report: (clause: string) => void) => void;
 
-interface Table {
+interface VerifiedTable {
   readonly walk: Walk;
   /** How many entries LMDB has. */
   readonly count: () => number;
 }
 
-function noTable(name: string): never {
+function unknownTable(name: string): never {
   throw new TypeError(`There is no table ${name}.`);
 }
 
-function openTables(
+function openVerifiedTables(
   folder: DataFolder,
   definitions: readonly CollectionDefinition[],
-): ReadonlyMap<string, Table> {
-  const tables = new Map<string, Table>();
+): ReadonlyMap<string, VerifiedTable> {
+  const tables = new Map<string, VerifiedTable>();
   for (const definition of definitions) {
     for (const [name, table] of collectionTables(folder, definition)) tables.set(name, table);
   }
-  for (const [name, table] of ownTables(folder)) tables.set(name, table);
+  for (const [name, table] of internalTables(folder)) tables.set(name, table);
   return tables;
 }
 
 function collectionTables(
   folder: DataFolder,
   definition: CollectionDefinition,
-): [name: string, table: Table][] {
+): [name: string, table: VerifiedTable][] {
   const { name, recordName } = definition;
   const { rows, indexes } = openCollectionTables(folder, definition);
   const counter = openCounter(folder, recordCounter(name));
 
-  const walkRows: Walk = (at, fault) => {
+  const walkRows: Walk = (onEntry, report) => {
     let last = 0;
     for (const { key, value } of rows.getRange()) {
-      if (value?.id !== key) fault(`the record of ${recordName} ${key} is not what was stored`);
+      if (value?.id !== key) report(`the record of ${recordName} ${key} is not what was stored`);
       else {
         for (const { field, ids, valueOf } of indexes) {
           const indexed = valueOf(value);
           if (indexed !== undefined && !ids.doesExist([indexed, key])) {
-            fault(`${recordName} ${key} is not in the index of ${field}`);
+            report(`${recordName} ${key} is not in the index of ${field}`);
           }
         }
       }
       last = key;
-      at(`${recordName} ${key}`);
+      onEntry(`${recordName} ${key}`);
     }
     if (last > counter.last()) {
-      fault(`the counter of ids (${counter.last()}) is behind ${recordName} ${last}`);
+      report(`the counter of ids (${counter.last()}) is behind ${recordName} ${last}`);
     }
   };
   const walkIndex =
     ({ field, ids, valueOf }: IndexTable): Walk =>
-    (at, fault) => {
+    (onEntry, report) => {
       for (const [value, id] of ids.getKeys()) {
         // Copied: what lmdb returns is valid until its next read.
         const indexed = Buffer.from(value);
@@ -161,75 +161,75 @@ function collectionTables(
         const stored = record ? valueOf(record) : undefined;
         // A damaged record has been reported before.
         if (record !== null && (stored === undefined || Buffer.compare(stored, indexed) !== 0)) {
-          fault(`it names ${recordName} ${id}, which has another ${field}`);
+          report(`it names ${recordName} ${id}, which has another ${field}`);
         }
-        at(`${recordName} ${id}`);
+        onEntry(`${recordName} ${id}`);
       }
     };
   return [
     [name, { walk: walkRows, count: () => rows.getCount() }],
-    ...indexes.map((index): [string, Table] => [
+    ...indexes.map((index): [string, VerifiedTable] => [
       indexName(name, index.field),
       { walk: walkIndex(index), count: () => index.ids.getCount() },
     ]),
   ];
 }
 
-function ownTables(folder: DataFolder): [name: string, table: Table][] {
+function internalTables(folder: DataFolder): [name: string, table: VerifiedTable][] {
   const { keys, hashes } = openKeyTables(folder);
   const { reservations, expiries, callers } = openReservationTables(folder);
   const keyCounter = openCounter(folder, KEY_COUNTER);
 
   const walks = {
-    keys: (at, fault) => {
+    keys: (onEntry, report) => {
       let last = 0;
       for (const { key, value } of keys.getRange()) {
         // Copied: what lmdb returns is valid until its next read.
         const hash = Buffer.from(key).toString();
-        if (value?.record.hash !== hash) fault('the record of an API key is not what was stored');
+        if (value?.record.hash !== hash) report('the record of an API key is not what was stored');
         else {
           const { number, record } = value;
           last = Math.max(last, number);
-          const named = hashes.get(Buffer.from(record.name));
+          const reported = hashes.get(Buffer.from(record.name));
           // A damaged entry is reported for its own table.
-          if (named !== null && named !== hash) {
-            fault(`the API key ${JSON.stringify(record.name)} is not in the index of names`);
+          if (reported !== null && reported !== hash) {
+            report(`the API key ${JSON.stringify(record.name)} is not in the index of names`);
           }
         }
-        at('an API key');
+        onEntry('an API key');
       }
       if (last > keyCounter.last()) {
-        fault(`the counter of API keys (${keyCounter.last()}) is behind number ${last}`);
+        report(`the counter of API keys (${keyCounter.last()}) is behind number ${last}`);
       }
     },
-    'keys.hashes': (at, fault) => {
+    'keys.hashes': (onEntry, report) => {
       for (const { key, value } of hashes.getRange()) {
         const name = JSON.stringify(Buffer.from(key).toString());
         if (value === null || value === undefined)
-          fault(`the entry of the API key ${name} is not what was stored`);
-        else if (keys.get(Buffer.from(value)) === undefined) fault(`the API key ${name} has no record`);
-        at(`the API key ${name}`);
+          report(`the entry of the API key ${name} is not what was stored`);
+        else if (keys.get(Buffer.from(value)) === undefined) report(`the API key ${name} has no record`);
+        onEntry(`the API key ${name}`);
       }
     },
-    reservations: (at, fault) => {
+    reservations: (onEntry, report) => {
       for (const { key, value } of reservations.getRange()) {
         const digest = Buffer.from(key);
-        if (value === null) fault('the record of an idempotency key is not what was stored');
+        if (value === null) report('the record of an idempotency key is not what was stored');
         else {
           const { collection, recordId, expiresAt } = value;
           const created = `${singular(collection)} ${recordId}`;
           // Its record may have been deleted since, but it was created.
           if (recordId > openCounter(folder, recordCounter(collection)).last()) {
-            fault(`an idempotency key names ${created}, which was never created`);
+            report(`an idempotency key names ${created}, which was never created`);
           }
           if (!expiries.doesExist(expiryEntry(expiresAt, digest))) {
-            fault(`the idempotency key of ${created} is not in the index of expiry times`);
+            report(`the idempotency key of ${created} is not in the index of expiry times`);
           }
         }
-        at('an idempotency key');
+        onEntry('an idempotency key');
       }
     },
-    'reservations.expiries': (at, fault) => {
+    'reservations.expiries': (onEntry, report) => {
       const now = Date.now();
       for (const key of expiries.getKeys()) {
         const entry = Buffer.from(key);
@@ -238,15 +238,15 @@ function ownTables(folder: DataFolder): [name: string, table: Table][] {
         // One that has expired may be left over: the sweep removes a few at a time, and a key that is used again after it
         // expired gets a second entry.
         if (expiresAt > now && reservation !== null && !((reservation?.expiresAt ?? 0) >= expiresAt)) {
-          fault(`the entry that expires at ${new Date(expiresAt).toISOString()} has no idempotency key`);
+          report(`the entry that expires at ${new Date(expiresAt).toISOString()} has no idempotency key`);
         }
-        at('an idempotency key');
+        onEntry('an idempotency key');
       }
     },
-    'reservations.callers': (at, fault) => {
+    'reservations.callers': (onEntry, report) => {
       for (const { value } of callers.getRange()) {
-        if (value === null) fault('the record of the idempotency keys of a caller is not what was stored');
-        at('the idempotency keys of a caller');
+        if (value === null) report('the record of the idempotency keys of a caller is not what was stored');
+        onEntry('the idempotency keys of a caller');
       }
     },
   } satisfies Record<string, Walk>;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../storeError.ts';
 
 /** A write takes milliseconds: after this the process that holds the lock is stopped, or its disk hangs. */
-const STUCK_MS = 10_000;
+const LOCK_TIMEOUT_MS = 10_000;
 
 const POLL_MS = 50;
 
@@ -11,11 +11,11 @@ const POLL_MS = 50;
  * struct MDB_txninfo in liblmdb's mdb.c, with the robust mutexes of glibc: the number of the last transaction, and the
  * first word of the write lock, which is the id of the thread that holds it, and two flags.
  */
-const TRANSACTION = 8;
+const LAST_TRANSACTION = 8;
 const LOCK = 64;
 const THREAD_MASK = 0x3fff_ffff;
 
-interface Held {
+interface LockHolder {
   /** The process that holds the lock. */
   readonly pid: string;
   /** Changes when the lock changes hands, and with each commit. */
@@ -28,19 +28,19 @@ interface Held {
  * @throws {StoreError} `unavailable` where one process has held it for 10 s
  */
 export async function waitForWriteLock(path: string, lockFile: string): Promise<void> {
-  const held = await findHolder(lockFile);
-  if (held === undefined) return;
-  for (const until = performance.now() + STUCK_MS; performance.now() < until;) {
+  const holder = await findHolder(lockFile);
+  if (holder === undefined) return;
+  for (const until = performance.now() + LOCK_TIMEOUT_MS; performance.now() < until;) {
     await delay(POLL_MS);
-    if ((await findHolder(lockFile))?.state !== held.state) return;
+    if ((await findHolder(lockFile))?.state !== holder.state) return;
   }
   throw new StoreError(
     'unavailable',
-    `The data folder ${path} cannot be opened: process ${held.pid} has held its write lock for ${STUCK_MS / 1000} s. If that process is stopped or hangs, continue it (kill -CONT ${held.pid}) or end it, and try again.`,
+    `The data folder ${path} cannot be opened: process ${holder.pid} has held its write lock for ${LOCK_TIMEOUT_MS / 1000} s. If that process is stopped or hangs, continue it (kill -CONT ${holder.pid}) or end it, and try again.`,
   );
 }
 
-async function findHolder(lockFile: string): Promise<Held | undefined> {
+async function findHolder(lockFile: string): Promise<LockHolder | undefined> {
   const bytes = Buffer.alloc(LOCK + 4);
   const file = await open(lockFile, 'r');
   try {
@@ -50,12 +50,15 @@ async function findHolder(lockFile: string): Promise<Held | undefined> {
   }
   const thread = bytes.readUInt32LE(LOCK) & THREAD_MASK;
   if (thread === 0) return undefined;
-  const [maps, status] = await Promise.all([read(`/proc/${thread}/maps`), read(`/proc/${thread}/status`)]);
+  const [maps, status] = await Promise.all([
+    readIfReadable(`/proc/${thread}/maps`),
+    readIfReadable(`/proc/${thread}/status`),
+  ]);
   // After a power cut the file may name a thread that is gone, whose id another process has by now.
   if (!maps.includes(lockFile)) return undefined;
   const pid = /^Tgid:\s*(\d+)$/m.exec(status)?.[1] ?? String(thread);
-  return { pid, state: `${thread} ${bytes.readBigUInt64LE(TRANSACTION)}` };
+  return { pid, state: `${thread} ${bytes.readBigUInt64LE(LAST_TRANSACTION)}` };
 }
 
 /** Empty where there is none, or another user's. */
-const read = (path: string) => readFile(path, 'utf8').catch(() => '');
+const readIfReadable = (path: string) => readFile(path, 'utf8').catch(() => '');

@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import type { Counted } from './counter.ts';
+import type { CounterSource } from './counter.ts';
 import type { CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
 
 /** What is kept in the database. */
@@ -13,7 +13,7 @@ export interface Collections {
 }
 
 /** What the ids of a collection are taken from, and what they are given to. */
-export const countedOf = ({ counters, records }: Collections, name: string): Counted => ({
+export const counterSource = ({ counters, records }: Collections, name: string): CounterSource => ({
   name,
   counters,
   records: records(name),

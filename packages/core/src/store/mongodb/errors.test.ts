@@ -13,7 +13,7 @@ import { describe, expect, test } from 'vitest';
 import type { StoreErrorCode } from '../storeError.ts';
 import { toStoreError } from './errors.ts';
 
-const place = { name: 'petstore at db.example:27017', secrets: ['s3cret', 'alice'] };
+const label = { name: 'petstore at db.example:27017', secrets: ['s3cret', 'alice'] };
 
 const server = (code: number, errorLabels: string[] = []) =>
   new MongoServerError({ ok: 0, code, errmsg: `code ${code}`, errorLabels });
@@ -22,8 +22,8 @@ const writeConcern = (code: number) =>
 // Its class is not exported; the error reads this alone.
 const description = { error: new Error('connect ECONNREFUSED 127.0.0.1:1') } as TopologyDescription;
 const selection = new MongoServerSelectionError('timed out', description);
-function labelled(error: MongoError, label: string): MongoError {
-  error.addErrorLabel(label);
+function labelled(error: MongoError, errorLabel: string): MongoError {
+  error.addErrorLabel(errorLabel);
   return error;
 }
 
@@ -71,17 +71,17 @@ const rows: readonly Row[] = [
 
 describe('an error of the driver', () => {
   test.for(rows)('%s', ([, error, unsent, sent]) => {
-    expect(toStoreError(error, place, 'none')).toMatchObject({ name: 'StoreError', code: unsent });
-    expect(toStoreError(error, place, 'unless-refused')).toMatchObject({ name: 'StoreError', code: sent });
+    expect(toStoreError(error, label, 'not-stored')).toMatchObject({ name: 'StoreError', code: unsent });
+    expect(toStoreError(error, label, 'unless-rejected')).toMatchObject({ name: 'StoreError', code: sent });
   });
 
   test.for(rows)('%s, where others may store it too, leaves it open', ([, error]) => {
-    expect(toStoreError(error, place, 'standing').code).toBe('outcome-unknown');
+    expect(toStoreError(error, label, 'unknown').code).toBe('outcome-unknown');
   });
 
   test('is kept as the cause, and its message says where and why', () => {
     const error = new MongoNetworkError('connection 3 to db.example:27017 closed.');
-    expect(toStoreError(error, place, 'none')).toMatchObject({
+    expect(toStoreError(error, label, 'not-stored')).toMatchObject({
       message:
         'The database petstore at db.example:27017 cannot serve now: connection 3 to db.example:27017 closed.',
       cause: error,
@@ -91,13 +91,13 @@ describe('an error of the driver', () => {
   test.for(['s3cret', 'alice'])('whose text holds %s of the URI is not shown, nor kept', (secret) => {
     const inner = new Error(`cannot log in with ${secret}`);
     const error = new MongoNetworkError('refused', { cause: inner });
-    const shown = toStoreError(error, place, 'none');
+    const shown = toStoreError(error, label, 'not-stored');
     expect(shown.cause).toBeUndefined();
     expect(`${shown.message}${shown.stack}`).not.toContain(secret);
   });
 
   test('that the store found itself stays what it is', () => {
-    const error = toStoreError(server(18), place, 'none');
-    expect(toStoreError(error, place, 'standing')).toBe(error);
+    const error = toStoreError(server(18), label, 'not-stored');
+    expect(toStoreError(error, label, 'unknown')).toBe(error);
   });
 });

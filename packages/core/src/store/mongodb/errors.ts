@@ -1,9 +1,9 @@
 import { BSON, MongoError, MongoErrorLabel, MongoServerError, MongoWriteConcernError } from 'mongodb';
 import { StoreError, type StoreErrorCode } from '../storeError.ts';
-import type { Doubt } from './operation.ts';
+import type { WriteOutcome } from './operation.ts';
 
 /** What names the database in messages: hosts and name, never credentials. */
-export interface Place {
+export interface DatabaseLabel {
   readonly name: string;
   /** What must not be in a message: user name, password, and whatever else the URI says in confidence. */
   readonly secrets: readonly string[];
@@ -21,7 +21,7 @@ type Code = Exclude<
  * open: a server that steps down or is shut down (91, 189, 11600, 11602), a write concern that failed or timed out (64,
  * 79, 100), a time limit (50, 262), an internal error (1), a lost connection.
  */
-const REFUSALS: Readonly<Record<number, Code>> = {
+const REJECTION_CODES: Readonly<Record<number, Code>> = {
   13: 'forbidden', // Unauthorized
   18: 'forbidden', // AuthenticationFailed
   8000: 'unavailable', // AtlasError: its proxy refused
@@ -35,51 +35,51 @@ const REFUSALS: Readonly<Record<number, Code>> = {
 };
 
 /** Labels with which a server says the same. */
-const REFUSAL_LABELS = [MongoErrorLabel.NoWritesPerformed, MongoErrorLabel.SystemOverloadedError];
+const REJECTION_LABELS = [MongoErrorLabel.NoWritesPerformed, MongoErrorLabel.SystemOverloadedError];
 
-const sentences: Readonly<Record<Code, (place: string, why: string) => string>> = {
-  unavailable: (place, why) => `The database ${place} cannot serve now: ${why}.`,
-  'outcome-unknown': (place, why) =>
-    `The database ${place} did not confirm a write (${why}): whether it was stored is unknown.`,
-  full: (place, why) => `The database ${place} has no space left (${why}) and nothing was stored.`,
-  forbidden: (place, why) =>
-    `The database ${place} refuses this user (${why}): check the credentials in its URI and the rights of the user.`,
-  damaged: (place, why) => `What is stored in the database ${place} cannot be read: ${why}.`,
-  conflict: (place, why) => `It is in the database ${place} already: ${why}.`,
+const messages: Readonly<Record<Code, (label: string, why: string) => string>> = {
+  unavailable: (label, why) => `The database ${label} cannot serve now: ${why}.`,
+  'outcome-unknown': (label, why) =>
+    `The database ${label} did not confirm a write (${why}): whether it was stored is unknown.`,
+  full: (label, why) => `The database ${label} has no space left (${why}) and nothing was stored.`,
+  forbidden: (label, why) =>
+    `The database ${label} refuses this user (${why}): check the credentials in its URI and the rights of the user.`,
+  damaged: (label, why) => `What is stored in the database ${label} cannot be read: ${why}.`,
+  conflict: (label, why) => `It is in the database ${label} already: ${why}.`,
   'key-reused': () => 'The idempotency key was used with another input.',
-  closed: (place) => `The store in the database ${place} was closed.`,
+  closed: (label) => `The store in the database ${label} was closed.`,
 };
 
 /** A failure that the store itself found. `why` is a clause without a full stop. */
-export const storeError = (code: Code, { name }: Place, why = '') =>
-  new StoreError(code, sentences[code](name, why));
+export const storeError = (code: Code, { name }: DatabaseLabel, why = '') =>
+  new StoreError(code, messages[code](name, why));
 
 /** Folds what the driver threw into the one error of every store. This is the only place that does. */
-export function toStoreError(error: unknown, place: Place, doubt: Doubt): StoreError {
+export function toStoreError(error: unknown, label: DatabaseLabel, writeOutcome: WriteOutcome): StoreError {
   if (error instanceof StoreError) return error;
-  const code = codeOf(error, doubt);
-  if (holdsSecret(error, place.secrets)) {
-    const label = error instanceof MongoServerError ? error.codeName : undefined;
-    const kind = label ?? (error instanceof Error ? error.name : typeof error);
+  const code = codeOf(error, writeOutcome);
+  if (holdsSecret(error, label.secrets)) {
+    const codeName = error instanceof MongoServerError ? error.codeName : undefined;
+    const kind = codeName ?? (error instanceof Error ? error.name : typeof error);
     return new StoreError(
       code,
-      sentences[code](place.name, `${kind}, whose text is not shown since it holds a part of the URI`),
+      messages[code](label.name, `${kind}, whose text is not shown since it holds a part of the URI`),
     );
   }
   const why = error instanceof Error ? error.message : String(error);
-  return new StoreError(code, sentences[code](place.name, why.replace(/\.$/, '')), { cause: error });
+  return new StoreError(code, messages[code](label.name, why.replace(/\.$/, '')), { cause: error });
 }
 
-function codeOf(error: unknown, doubt: Doubt): Code {
+function codeOf(error: unknown, writeOutcome: WriteOutcome): Code {
   if (
     error instanceof MongoError &&
-    (doubt === 'none' || (doubt === 'unless-refused' && isResponse(error)))
+    (writeOutcome === 'not-stored' || (writeOutcome === 'unless-rejected' && isWriteResponse(error)))
   ) {
-    const refusal = error instanceof MongoServerError ? REFUSALS[Number(error.code)] : undefined;
-    if (refusal !== undefined) return refusal;
-    if (REFUSAL_LABELS.some((label) => error.hasErrorLabel(label))) return 'unavailable';
+    const rejection = error instanceof MongoServerError ? REJECTION_CODES[Number(error.code)] : undefined;
+    if (rejection !== undefined) return rejection;
+    if (REJECTION_LABELS.some((label) => error.hasErrorLabel(label))) return 'unavailable';
   }
-  if (doubt !== 'none') return 'outcome-unknown';
+  if (writeOutcome !== 'not-stored') return 'outcome-unknown';
   return error instanceof BSON.BSONError ? 'damaged' : 'unavailable';
 }
 
@@ -88,7 +88,7 @@ function codeOf(error: unknown, doubt: Doubt): Code {
  * repeat fails while it connects or logs in, that says nothing about the first attempt. A write concern that failed is
  * the answer to a write that was done.
  */
-const isResponse = (error: MongoError): boolean =>
+const isWriteResponse = (error: MongoError): boolean =>
   error instanceof MongoServerError &&
   !(error instanceof MongoWriteConcernError) &&
   !error.hasErrorLabel(MongoErrorLabel.HandshakeError);

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { collections as petStoreCollections } from '../../collections.ts';
-import { type CollectionDefinition, notOpened, type StoredRecord } from '../collection.ts';
+import { type CollectionDefinition, unknownCollection, type StoredRecord } from '../collection.ts';
 import { expectedVersion } from '../record.ts';
 import type { CloseOptions, Collection, Store } from '../store.ts';
 import { openCollection } from './collection.ts';
 import { openCounter } from './counter.ts';
-import { type Place, storeError } from './errors.ts';
+import { type DatabaseLabel, storeError } from './errors.ts';
 import { openKeys } from './keys.ts';
-import { type Collections, countedOf } from './database.ts';
+import { type Collections, counterSource } from './database.ts';
 import { openDatabase } from './open.ts';
-import type { Operation, Operations, RunOptions } from './operation.ts';
+import type { StoreOperation, OperationRunner, OperationOptions } from './operation.ts';
 import type { MongodbStoreOptions } from './options.ts';
 import { openReservations } from './reservations.ts';
 
@@ -24,25 +24,31 @@ export { openMongodbTransfer } from './transfer.ts';
  */
 export async function openMongodbStore(options: MongodbStoreOptions): Promise<Store> {
   const { collections: definitions = petStoreCollections, maxReservations, afterReservation } = options;
-  const { place, operations, prepared, keepIndexes, close } = openDatabase(options, (...opened) =>
-    openTables(...opened, maxReservations),
-  );
+  const {
+    label,
+    operations,
+    getTables: prepared,
+    ensureIndexes: keepIndexes,
+    close,
+  } = openDatabase(options, (...opened) => openTables(...opened, maxReservations));
   let closing: Promise<void> | undefined;
   let checking: Promise<void> | undefined;
 
-  const run = <T>(work: (tables: Tables, operation: Operation) => Promise<T>, how?: RunOptions) =>
-    operations.run(async (operation) => work(await prepared(), operation), how);
+  const run = <T>(
+    work: (tables: Tables, operation: StoreOperation) => Promise<T>,
+    callOptions?: OperationOptions,
+  ) => operations.run(async (operation) => work(await prepared(), operation), callOptions);
 
   /** In a crowd the check would wait in line, and what stands before it shows as well that the database answers. */
   const check = () =>
     Promise.race([
       run(
         async ({ collections }, operation) => {
-          await collections.meta.findOne({ _id: operation.sends('store') }, operation.call);
+          await collections.meta.findOne({ _id: operation.trackSend('store') }, operation.commandOptions);
         },
-        { isUrgent: true },
+        { ignoresLimit: true },
       ),
-      operations.response(),
+      operations.nextResponse(),
     ]).finally(() => {
       checking = undefined;
     });
@@ -51,17 +57,17 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
     const isInTime = await Promise.race([close().then(() => true), delay(deadlineMs, false, { ref: false })]);
     if (isInTime) return;
     const why = `the store was closed, and it did not answer within ${Math.round(deadlineMs)} ms`;
-    throw storeError('outcome-unknown', place, why);
+    throw storeError('outcome-unknown', label, why);
   }
 
-  function serve<Stored extends StoredRecord, Indexed extends string>(
+  function createCollection<Stored extends StoredRecord, Indexed extends string>(
     definition: CollectionDefinition<Stored, Indexed>,
   ): Collection<Stored, Indexed> {
     const { name } = definition;
     const counter = openCounter(
-      async () => countedOf((await prepared()).collections, name),
+      async () => counterSource((await prepared()).collections, name),
       operations,
-      place,
+      label,
     );
     const opened = new WeakMap<Collections, ReturnType<typeof openCollection<Stored, Indexed>>>();
 
@@ -69,50 +75,56 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
     function recordsIn(collections: Collections) {
       let records = opened.get(collections);
       if (records === undefined) {
-        records = openCollection(collections.records(name), definition, counter, operations, place);
+        records = openCollection(collections.records(name), definition, counter, operations, label);
         opened.set(collections, records);
       }
       return records;
     }
     type Records = ReturnType<typeof recordsIn>;
-    const call = <T>(work: (records: Records, operation: Operation) => Promise<T>, how?: RunOptions) =>
-      run(({ collections }, operation) => work(recordsIn(collections), operation), how);
+    const call = <T>(
+      work: (records: Records, operation: StoreOperation) => Promise<T>,
+      callOptions?: OperationOptions,
+    ) => run(({ collections }, operation) => work(recordsIn(collections), operation), callOptions);
 
     return {
-      create: (values, how) => call((records, operation) => records.create(operation, values), how),
-      createOnce: (values, reservation, how) =>
+      create: (values, callOptions) =>
+        call((records, operation) => records.create(operation, values), callOptions),
+      createOnce: (values, reservation, callOptions) =>
         run(
           ({ collections, reservations }, operation) =>
             reservations.createOnce(operation, recordsIn(collections), values, reservation, afterReservation),
-          how,
+          callOptions,
         ),
-      get: (id, how) => call((records, operation) => records.get(operation, id), how),
-      list: (query, how) => call((records, operation) => records.list(operation, query), how),
-      async update(id, change, how) {
-        const ifVersion = expectedVersion(definition, how);
-        return call((records, operation) => records.update(operation, id, change, ifVersion), how);
+      get: (id, callOptions) => call((records, operation) => records.get(operation, id), callOptions),
+      list: (query, callOptions) => call((records, operation) => records.list(operation, query), callOptions),
+      async update(id, change, callOptions) {
+        const ifVersion = expectedVersion(definition, callOptions);
+        return call((records, operation) => records.update(operation, id, change, ifVersion), callOptions);
       },
-      async delete(id, how) {
-        const ifVersion = expectedVersion(definition, how);
-        return call((records, operation) => records.remove(operation, id, ifVersion), how);
+      async delete(id, callOptions) {
+        const ifVersion = expectedVersion(definition, callOptions);
+        return call((records, operation) => records.remove(operation, id, ifVersion), callOptions);
       },
     };
   }
 
-  const served = new Map<unknown, unknown>(definitions.map((definition) => [definition, serve(definition)]));
+  const served = new Map<unknown, unknown>(
+    definitions.map((definition) => [definition, createCollection(definition)]),
+  );
 
   return {
     collection<Stored extends StoredRecord, Indexed extends string>(
       definition: CollectionDefinition<Stored, Indexed>,
     ) {
       const collection = served.get(definition);
-      if (collection === undefined) throw notOpened(definition);
+      if (collection === undefined) throw unknownCollection(definition);
       // It was made of this definition.
       return collection as Collection<Stored, Indexed>;
     },
     keys: {
       // A call that needs it has its own wait before it.
-      find: (hash, call) => run(({ keys }, operation) => keys.find(operation, hash), { ...call, share: 0.5 }),
+      find: (hash, callOptions) =>
+        run(({ keys }, operation) => keys.find(operation, hash), { ...callOptions, timeoutShare: 0.5 }),
       add: (record) => run(({ keys }, operation) => keys.add(operation, record)),
       addFirst: (record) => run(({ keys }, operation) => keys.addFirst(operation, record)),
       list: () => run(({ keys }, operation) => keys.list(operation)),
@@ -123,8 +135,8 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
       // One check for all who ask: they need no credential.
       checking ??= check();
       await checking;
-      const fault = keepIndexes();
-      if (fault !== undefined) throw fault;
+      const indexError = keepIndexes();
+      if (indexError !== undefined) throw indexError;
     },
     close({ deadlineMs }: CloseOptions = {}) {
       closing ??= deadlineMs === undefined ? close() : closeWithin(deadlineMs);
@@ -137,13 +149,13 @@ type Tables = ReturnType<typeof openTables>;
 
 function openTables(
   collections: Collections,
-  place: Place,
-  operations: Operations,
+  label: DatabaseLabel,
+  operations: OperationRunner,
   maxReservations?: number,
 ) {
   return {
     collections,
-    keys: openKeys(collections.keys, place),
-    reservations: openReservations(collections.reservations, place, operations, maxReservations),
+    keys: openKeys(collections.keys, label),
+    reservations: openReservations(collections.reservations, label, operations, maxReservations),
   };
 }

@@ -1,8 +1,8 @@
 import type { CollectionDefinition } from '../collection.ts';
 import { StoreError } from '../storeError.ts';
-import type { Place } from './errors.ts';
+import type { DatabaseLabel } from './errors.ts';
 import type { Collections } from './database.ts';
-import type { CommandCall, Operations } from './operation.ts';
+import type { CommandOptions, OperationRunner } from './operation.ts';
 import { int64, type MetaRow, type ReservationRow } from './rows.ts';
 
 /** The layout of what is stored. A change that older code cannot read counts it up, and adds a step to `STEPS`. */
@@ -12,31 +12,33 @@ const FORMAT = 2;
 const BATCH = 1_000;
 
 /** Where a step runs: each `run` is bounded by the store's time limit. */
-type Run = Operations['runOwn'];
+type Run = OperationRunner['runInternal'];
 
 /**
  * A step from one format to the next. There is no transaction on every server, so each of its writes changes nothing when
  * it is done again: one that was interrupted, or that two processes do at once, is completed by the next start.
  */
-type Step = (collections: Collections, run: Run) => Promise<void>;
+type Migration = (collections: Collections, run: Run) => Promise<void>;
 
 /** By the format from which they start. */
-const STEPS: Readonly<Record<number, Step>> = {
+const MIGRATIONS: Readonly<Record<number, Migration>> = {
   /** Format 1 knew animals alone: one counter, and reservations that named an `animalId`. It had no `meta`. */
   async 1({ counters, reservations }, run) {
-    const old = await run(({ call }) => counters.findOne({ _id: 'lastAnimalId' }, call));
+    const old = await run(({ commandOptions }) => counters.findOne({ _id: 'lastAnimalId' }, commandOptions));
     if (old !== null) {
-      await run(({ call }) =>
+      await run(({ commandOptions }) =>
         counters.updateOne(
           { _id: 'animals' },
           { $max: { last: int64(Number(old.last)) } },
-          { ...call, upsert: true },
+          { ...commandOptions, upsert: true },
         ),
       );
     }
     for (let last = ''; ;) {
-      const page = await run(({ call }) =>
-        reservations.find({ _id: { $gt: last } }, { ...call, sort: { _id: 1 }, limit: BATCH }).toArray(),
+      const page = await run(({ commandOptions }) =>
+        reservations
+          .find({ _id: { $gt: last } }, { ...commandOptions, sort: { _id: 1 }, limit: BATCH })
+          .toArray(),
       );
       const end = page.at(-1);
       if (end === undefined) break;
@@ -47,12 +49,15 @@ const STEPS: Readonly<Record<number, Step>> = {
         return [{ replaceOne: { filter: { _id: row._id }, replacement } }];
       });
       if (writes.length > 0) {
-        await run(({ call }) => reservations.bulkWrite(writes, { ...call, ordered: false }));
+        await run(({ commandOptions }) =>
+          reservations.bulkWrite(writes, { ...commandOptions, ordered: false }),
+        );
       }
       last = end._id;
     }
     // Last: it says that the rest is to be done.
-    if (old !== null) await run(({ call }) => counters.deleteOne({ _id: 'lastAnimalId' }, call));
+    if (old !== null)
+      await run(({ commandOptions }) => counters.deleteOne({ _id: 'lastAnimalId' }, commandOptions));
   },
 };
 
@@ -63,19 +68,20 @@ const STEPS: Readonly<Record<number, Step>> = {
 export async function readMeta(
   { counters, meta }: Collections,
   definitions: readonly CollectionDefinition[],
-  { name }: Place,
-  call: CommandCall,
+  { name }: DatabaseLabel,
+  commandOptions: CommandOptions,
 ): Promise<MetaRow | undefined> {
-  const row = await meta.findOne({ _id: 'store' }, call);
+  const row = await meta.findOne({ _id: 'store' }, commandOptions);
   if (row !== null && row.format > FORMAT) {
     throw new StoreError(
       'damaged',
       `The data in the database ${name} has format ${row.format} and this version knows ${FORMAT} at most: start a newer version, or choose another database.`,
     );
   }
-  const isFormat1 = row === null && (await counters.findOne({ _id: 'lastAnimalId' }, call)) !== null;
-  const found = row?.collections ?? (isFormat1 ? ['animals'] : []);
-  const unknown = found.find((each) => definitions.every((definition) => definition.name !== each));
+  const isFormat1 =
+    row === null && (await counters.findOne({ _id: 'lastAnimalId' }, commandOptions)) !== null;
+  const presentNames = row?.collections ?? (isFormat1 ? ['animals'] : []);
+  const unknown = presentNames.find((each) => definitions.every((definition) => definition.name !== each));
   if (unknown === undefined) return row ?? undefined;
   throw new StoreError(
     'damaged',
@@ -86,10 +92,16 @@ export async function readMeta(
 /** Whether nothing was ever stored: there is no `meta`, and nothing of format 1. */
 export async function isNew(
   { counters, keys, meta, records }: Collections,
-  call: CommandCall,
+  commandOptions: CommandOptions,
 ): Promise<boolean> {
-  const found = [meta.findOne({}, call), counters.findOne({}, call), keys.findOne({}, call)];
-  return (await Promise.all([...found, records('animals').findOne({}, call)])).every((row) => row === null);
+  const lookups = [
+    meta.findOne({}, commandOptions),
+    counters.findOne({}, commandOptions),
+    keys.findOne({}, commandOptions),
+  ];
+  return (await Promise.all([...lookups, records('animals').findOne({}, commandOptions)])).every(
+    (row) => row === null,
+  );
 }
 
 /** Whether the database has the format and the collections of this version. */
@@ -104,12 +116,12 @@ export async function bringUpToDate(
   collections: Collections,
   row: MetaRow | undefined,
   definitions: readonly CollectionDefinition[],
-  { name }: Place,
+  { name }: DatabaseLabel,
   run: Run,
 ): Promise<string[]> {
   const done: string[] = [];
   for (let from = row?.format ?? 1; from < FORMAT; from += 1) {
-    await STEPS[from]?.(collections, run);
+    await MIGRATIONS[from]?.(collections, run);
     done.push(`Migrated the data in the database ${name} from format ${from} to ${from + 1}.`);
   }
   const known = row?.collections ?? ['animals'];
@@ -118,7 +130,7 @@ export async function bringUpToDate(
       done.push(`Added the collection ${definition.name} to the database ${name}.`);
   }
   // Last: until it is written, the next start does all of it again.
-  await run(({ call }) => writeMeta(collections, definitions, call));
+  await run(({ commandOptions }) => writeMeta(collections, definitions, commandOptions));
   return done;
 }
 
@@ -126,7 +138,7 @@ export async function bringUpToDate(
 export async function writeMeta(
   { meta }: Collections,
   definitions: readonly CollectionDefinition[],
-  call: CommandCall,
+  commandOptions: CommandOptions,
 ): Promise<void> {
   await meta.updateOne(
     { _id: 'store' },
@@ -134,6 +146,6 @@ export async function writeMeta(
       $max: { format: FORMAT },
       $addToSet: { collections: { $each: definitions.map((definition) => definition.name) } },
     },
-    { ...call, upsert: true },
+    { ...commandOptions, upsert: true },
   );
 }

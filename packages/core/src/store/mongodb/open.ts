@@ -4,27 +4,27 @@ import { collections as petStoreCollections } from '../../collections.ts';
 import type { CollectionDefinition } from '../collection.ts';
 import { StoreError } from '../storeError.ts';
 import { raiseCounter } from './counter.ts';
-import { type Collections, countedOf } from './database.ts';
-import { type Place, storeError, toStoreError } from './errors.ts';
+import { type Collections, counterSource } from './database.ts';
+import { type DatabaseLabel, storeError, toStoreError } from './errors.ts';
 import { bringUpToDate, isNew, isUpToDate, readMeta, writeMeta } from './migrations.ts';
 import type { MongodbStoreOptions } from './options.ts';
-import { type CommandCall, createOperations, type Operations } from './operation.ts';
+import { type CommandOptions, createOperationRunner, type OperationRunner } from './operation.ts';
 import type { CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
 
 export interface Database<Tables> {
-  readonly place: Place;
-  readonly operations: Operations;
+  readonly label: DatabaseLabel;
+  readonly operations: OperationRunner;
   /**
    * What is kept in the database, when its indexes are there. Until it was reached for the first time this waits for the
    * first attempt, and fails at once after that has failed.
    * @throws {StoreError} that says why the database cannot be reached
    */
-  readonly prepared: () => Tables | Promise<Tables>;
+  readonly getTables: () => Tables | Promise<Tables>;
   /**
    * Makes indexes again that were dropped. It looks every 5 s at most, and does not wait for what it finds.
    * @returns why an index could not be made at the last look
    */
-  readonly keepIndexes: () => StoreError | undefined;
+  readonly ensureIndexes: () => StoreError | undefined;
   readonly close: () => Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface Database<Tables> {
 const RETRY_MS = 500;
 
 /** Between two looks at the indexes, in milliseconds. A look at indexes that are there costs three commands of about 1 ms. */
-const INDEX_LOOK_MS = 5000;
+const INDEX_CHECK_MS = 5000;
 
 /**
  * Connects to the database, and goes on trying for as long as it is away.
@@ -50,24 +50,24 @@ export function openDatabase<Tables>(
     maxPoolSize = 32,
     maxWaiting = 1024,
   }: MongodbStoreOptions,
-  openTables: (collections: Collections, place: Place, operations: Operations) => Tables,
+  openTables: (collections: Collections, label: DatabaseLabel, operations: OperationRunner) => Tables,
 ): Database<Tables> {
   const newClient = () => createClient(uri, operationTimeoutMs, maxPoolSize);
   const firstClient = newClient();
-  const place = placeOf(firstClient, database);
-  const operations = createOperations({
+  const label = databaseLabel(firstClient, database);
+  const operations = createOperationRunner({
     timeoutMs: operationTimeoutMs,
-    maxUnderWay: maxPoolSize + maxWaiting,
-    toStoreError(error, { doubt }) {
-      if (error instanceof MongoServerSelectionError) renew();
-      return toStoreError(error, place, doubt);
+    maxConcurrent: maxPoolSize + maxWaiting,
+    toStoreError(error, { writeOutcome }) {
+      if (error instanceof MongoServerSelectionError) replaceClient();
+      return toStoreError(error, label, writeOutcome);
     },
-    closed: () => storeError('closed', place),
-    overloaded: () => storeError('unavailable', place, `${maxWaiting} operations wait for it already`),
-    tooLate: ({ doubt }, timeoutMs) =>
+    closed: () => storeError('closed', label),
+    overloaded: () => storeError('unavailable', label, `${maxWaiting} operations wait for it already`),
+    timedOut: ({ writeOutcome }, timeoutMs) =>
       storeError(
-        doubt === 'none' ? 'unavailable' : 'outcome-unknown',
-        place,
+        writeOutcome === 'not-stored' ? 'unavailable' : 'outcome-unknown',
+        label,
         `it did not answer within ${timeoutMs} ms`,
       ),
   });
@@ -77,17 +77,17 @@ export function openDatabase<Tables>(
   let current:
     | { readonly client: MongoClient; readonly collections: Collections; readonly tables: Tables }
     | undefined;
-  let fault: StoreError | undefined;
-  let attempting: Promise<void> | undefined;
-  let lookedAt = 0;
-  let looking: Promise<void> | undefined;
-  let indexFault: StoreError | undefined;
+  let connectError: StoreError | undefined;
+  let connecting: Promise<void> | undefined;
+  let indexesCheckedAt = 0;
+  let indexCheck: Promise<void> | undefined;
+  let indexError: StoreError | undefined;
 
-  function attempt(client?: MongoClient): Promise<void> {
-    attempting ??= connect(client ?? newClient()).finally(() => {
-      attempting = undefined;
+  function connectOnce(client?: MongoClient): Promise<void> {
+    connecting ??= connect(client ?? newClient()).finally(() => {
+      connecting = undefined;
     });
-    return attempting;
+    return connecting;
   }
 
   async function connect(client: MongoClient): Promise<void> {
@@ -95,50 +95,63 @@ export function openDatabase<Tables>(
     try {
       // Bounded by the time that the selection of a server may take.
       await client.connect();
-      const collections = await operations.runOwn(({ call }) => openCollections(client, database, call));
+      const collections = await operations.runInternal(({ commandOptions }) =>
+        openCollections(client, database, commandOptions),
+      );
       await prepare(collections, client.db(database));
       if (current !== undefined) void retire(current.client);
-      current = { client, collections, tables: openTables(collections, place, operations) };
-      lookedAt = performance.now();
+      current = { client, collections, tables: openTables(collections, label, operations) };
+      indexesCheckedAt = performance.now();
     } catch (error) {
-      fault = toStoreError(error, place, 'none');
+      connectError = toStoreError(error, label, 'not-stored');
       await closeClient(client);
     }
   }
 
   /** Brings what is stored up to date, and makes what is missing of it. */
   async function prepare(collections: Collections, db: Db): Promise<void> {
-    if (!create) await operations.runOwn(({ call }) => rejectMissing(db, place, call));
-    if (create && (await operations.runOwn(({ call }) => isNew(collections, call)))) {
-      await operations.runOwn(({ call }) => writeMeta(collections, definitions, call));
+    if (!create)
+      await operations.runInternal(({ commandOptions }) => rejectMissing(db, label, commandOptions));
+    if (
+      create &&
+      (await operations.runInternal(({ commandOptions }) => isNew(collections, commandOptions)))
+    ) {
+      await operations.runInternal(({ commandOptions }) =>
+        writeMeta(collections, definitions, commandOptions),
+      );
     }
-    const meta = await operations.runOwn(({ call }) => readMeta(collections, definitions, place, call));
+    const meta = await operations.runInternal(({ commandOptions }) =>
+      readMeta(collections, definitions, label, commandOptions),
+    );
     if (!isUpToDate(meta, definitions)) {
       if (!migrate) {
         throw new StoreError(
           'migration-needed',
-          `An earlier version made the data in the database ${place.name}: start the service, which brings it up to date.`,
+          `An earlier version made the data in the database ${label.name}: start the service, which brings it up to date.`,
         );
       }
-      const done = await bringUpToDate(collections, meta, definitions, place, (work) =>
-        operations.runOwn(work),
+      const done = await bringUpToDate(collections, meta, definitions, label, (work) =>
+        operations.runInternal(work),
       );
       for (const what of done) onMigrated?.(what);
     }
     if (!create) return;
-    await operations.runOwn(async ({ call }) => {
-      await makeIndexes(collections, definitions, call);
-      for (const { name } of definitions) await raiseCounter(call, countedOf(collections, name));
+    await operations.runInternal(async ({ commandOptions }) => {
+      await createIndexes(collections, definitions, commandOptions);
+      for (const { name } of definitions)
+        await raiseCounter(commandOptions, counterSource(collections, name));
     });
   }
 
-  async function makeIndexesAgain({ collections }: NonNullable<typeof current>): Promise<void> {
+  async function recreateIndexes({ collections }: NonNullable<typeof current>): Promise<void> {
     try {
-      await operations.runOwn(({ call }) => makeIndexes(collections, definitions, call));
-      indexFault = undefined;
+      await operations.runInternal(({ commandOptions }) =>
+        createIndexes(collections, definitions, commandOptions),
+      );
+      indexError = undefined;
     } catch (error) {
       // Not where the database is away, or a build takes longer than a call may: the next look continues.
-      if (error instanceof StoreError && error.cause instanceof MongoServerError) indexFault = error;
+      if (error instanceof StoreError && error.cause instanceof MongoServerError) indexError = error;
     }
   }
 
@@ -147,8 +160,8 @@ export function openDatabase<Tables>(
    * check of the server that begins after its socket was destroyed, and before that was said, waits for ever for the
    * socket's `drain`, and there is never another check. Seen in one of fifteen cut-offs, on a server that is polled.
    */
-  function renew(): void {
-    if (current !== undefined && !stopped.signal.aborted) void attempt();
+  function replaceClient(): void {
+    if (current !== undefined && !stopped.signal.aborted) void connectOnce();
   }
 
   /** Closes a client when what was begun with it has ended. */
@@ -163,43 +176,43 @@ export function openDatabase<Tables>(
     await Promise.race([client.close(), delay(operationTimeoutMs, undefined, { ref: false })]);
   }
 
-  const first = attempt(firstClient);
-  const preparing = prepareUntilStopped();
-  async function prepareUntilStopped() {
+  const first = connectOnce(firstClient);
+  const connectLoop = connectUntilStopped();
+  async function connectUntilStopped() {
     await first;
     for (;;) {
       if (current !== undefined || stopped.signal.aborted) return;
       await delay(RETRY_MS, undefined, { signal: stopped.signal }).catch(() => {});
-      if (!stopped.signal.aborted) await attempt();
+      if (!stopped.signal.aborted) await connectOnce();
     }
   }
 
   return {
-    place,
+    label,
     operations,
-    prepared() {
+    getTables() {
       if (current !== undefined) return current.tables;
       return first.then(() => {
         if (current !== undefined) return current.tables;
-        throw fault ?? storeError('closed', place);
+        throw connectError ?? storeError('closed', label);
       });
     },
-    keepIndexes() {
+    ensureIndexes() {
       const now = performance.now();
-      const pauseMs = indexFault === undefined ? INDEX_LOOK_MS : RETRY_MS;
-      if (create && current !== undefined && looking === undefined && now - lookedAt >= pauseMs) {
-        lookedAt = now;
-        looking = makeIndexesAgain(current).finally(() => {
-          looking = undefined;
+      const pauseMs = indexError === undefined ? INDEX_CHECK_MS : RETRY_MS;
+      if (create && current !== undefined && indexCheck === undefined && now - indexesCheckedAt >= pauseMs) {
+        indexesCheckedAt = now;
+        indexCheck = recreateIndexes(current).finally(() => {
+          indexCheck = undefined;
         });
       }
-      return indexFault;
+      return indexError;
     },
     async close() {
       stopped.abort();
       await operations.close();
-      await preparing;
-      await attempting;
+      await connectLoop;
+      await connecting;
       await Promise.all(Array.from(clients, closeClient));
     },
   };
@@ -243,7 +256,7 @@ function createClient(uri: string, operationTimeoutMs: number, maxPoolSize: numb
   }
 }
 
-function placeOf(client: MongoClient, database: string): Place {
+function databaseLabel(client: MongoClient, database: string): DatabaseLabel {
   const { hosts, srvHost, credentials, proxyUsername, proxyPassword, passphrase } = client.options;
   const name = `${database} at ${srvHost ?? hosts.map(String).join(', ')}`;
   const { username, password } = credentials ?? {};
@@ -257,10 +270,10 @@ function placeOf(client: MongoClient, database: string): Place {
 async function openCollections(
   client: MongoClient,
   database: string,
-  call: CommandCall,
+  commandOptions: CommandOptions,
 ): Promise<Collections> {
   const db = client.db(database);
-  const hello: { setName?: string; msg?: string } = await db.command({ hello: 1 }, call);
+  const hello: { setName?: string; msg?: string } = await db.command({ hello: 1 }, commandOptions);
   // Only where there is more than one server can what was read be taken back by a failover; a lone one may refuse the level.
   const isDistributed = hello.setName !== undefined || hello.msg === 'isdbgrid';
   const options = isDistributed ? { readConcern: { level: 'majority' as const } } : {};
@@ -274,18 +287,18 @@ async function openCollections(
 }
 
 /** A mistyped name would be taken for an empty store. */
-async function rejectMissing(db: Db, { name }: Place, call: CommandCall): Promise<void> {
+async function rejectMissing(db: Db, { name }: DatabaseLabel, commandOptions: CommandOptions): Promise<void> {
   // By name alone: a user needs no other right for it. Format 1 had no `meta`.
   const filter = { name: { $in: ['meta', 'animals'] } };
-  const isThere = await db.listCollections(filter, { ...call, nameOnly: true }).hasNext();
+  const isThere = await db.listCollections(filter, { ...commandOptions, nameOnly: true }).hasNext();
   if (!isThere) throw new StoreError('unavailable', `There is no store in the database ${name}.`);
 }
 
 /** Several processes may make them at the same time. What is there already stays as it is. */
-async function makeIndexes(
+async function createIndexes(
   { keys, records, reservations }: Collections,
   definitions: readonly CollectionDefinition[],
-  call: CommandCall,
+  commandOptions: CommandOptions,
 ): Promise<void> {
   // Their uniqueness is what names and the first key rest on. The collection is small: it is never sharded.
   await keys.createIndexes(
@@ -293,11 +306,11 @@ async function makeIndexes(
       { key: { name: 1 }, unique: true },
       { key: { number: 1 }, unique: true },
     ],
-    call,
+    commandOptions,
   );
   await reservations.createIndexes(
     [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }, { key: { caller: 1, expiresAt: 1 } }],
-    call,
+    commandOptions,
   );
   // Last: these may take longer than a call may.
   for (const { name, indexes } of definitions) {
@@ -307,6 +320,6 @@ async function makeIndexes(
         ? { key: { [field]: 1 }, unique: true, sparse: true }
         : { key: { [field]: 1, _id: 1 } },
     );
-    if (wanted.length > 0) await records(name).createIndexes(wanted, call);
+    if (wanted.length > 0) await records(name).createIndexes(wanted, commandOptions);
   }
 }

@@ -9,27 +9,27 @@ import type { StoreError } from '../storeError.ts';
  * Options of a command: the signal aborts it, and closes its connection, when the deadline has passed. The driver's types
  * allow a signal on reads only, but 7.8.0 takes it on writes too: with a property that all commands know it passes.
  */
-export type CommandCall = Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal };
+export type CommandOptions = Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal };
 
 /**
  * Whether a failure leaves it open if anything was stored: `none` was sent that stores; it was, and only a server that
  * refused it takes the doubt away (`unless-refused`); or it is `standing`, since other calls may store it.
  */
-export type Doubt = 'none' | 'unless-refused' | 'standing';
+export type WriteOutcome = 'not-stored' | 'unless-rejected' | 'unknown';
 
 /** Between two looks at what another call has written and the majority has not confirmed yet, in milliseconds. */
-const LOOK_MS = 10;
+const POLL_MS = 10;
 
 /** One call of the store on its way: what of it was sent, and the signal that stops the rest. */
-export class Operation {
+export class StoreOperation {
   /** Whether any command was sent. */
   isSent = false;
-  doubt: Doubt = 'none';
-  readonly call: CommandCall;
+  writeOutcome: WriteOutcome = 'not-stored';
+  readonly commandOptions: CommandOptions;
   readonly #controller = new AbortController();
 
   constructor() {
-    this.call = { signal: this.#controller.signal };
+    this.commandOptions = { signal: this.#controller.signal };
   }
 
   abort(reason: unknown): void {
@@ -38,7 +38,7 @@ export class Operation {
 
   /** Before the next look at what the majority has not confirmed yet. */
   pause(): Promise<void> {
-    return delay(LOOK_MS, undefined, this.call);
+    return delay(POLL_MS, undefined, this.commandOptions);
   }
 
   /**
@@ -47,50 +47,50 @@ export class Operation {
    * connection, and asks each value for its `toBSON`. Its errors do not tell what was sent, a retry hides that there was
    * a first attempt, and its events are made for every call or for none.
    */
-  sends<Value>(value: Value): Value {
-    const marked = {
+  trackSend<Value>(value: Value): Value {
+    const tracked = {
       toBSON: () => {
         this.isSent = true;
         return value;
       },
     };
     // For the driver it is the value; nobody else looks at it.
-    return marked as Value;
+    return tracked as Value;
   }
 
   /** The same for a command that stores. */
-  stores<Value>(value: Value): Value {
-    const marked = {
+  trackWrite<Value>(value: Value): Value {
+    const tracked = {
       toBSON: () => {
         this.isSent = true;
         // The second time it is the driver's own retry: that it is refused says nothing about the first attempt.
-        this.doubt = this.doubt === 'none' ? 'unless-refused' : 'standing';
+        this.writeOutcome = this.writeOutcome === 'not-stored' ? 'unless-rejected' : 'unknown';
         return value;
       },
     };
-    return marked as Value;
+    return tracked as Value;
   }
 }
 
 /** The steps of a call. It may start no command after its operation was aborted. */
-type Work<T> = (operation: Operation) => Promise<T>;
+type Work<T> = (operation: StoreOperation) => Promise<T>;
 
-export interface RunOptions {
+export interface OperationOptions {
   /** The caller's: it ends the waiting. */
   readonly signal?: AbortSignal | undefined;
   /** Which part of the limit the call may take. Default: 1. */
-  readonly share?: number;
+  readonly timeoutShare?: number;
   /** Whether it is let in however many are under way. */
-  readonly isUrgent?: boolean;
+  readonly ignoresLimit?: boolean;
 }
 
-export interface Operations {
+export interface OperationRunner {
   /** Runs a call of the port. @throws {StoreError} */
-  run<T>(work: Work<T>, options?: RunOptions): Promise<T>;
+  run<T>(work: Work<T>, options?: OperationOptions): Promise<T>;
   /** The same for what the store does on its own: it is never refused, not even while the store closes. */
-  runOwn<T>(work: Work<T>): Promise<T>;
+  runInternal<T>(work: Work<T>): Promise<T>;
   /** Resolves when the database answers any of them, from now on. For one who waits: a later call takes its place. */
-  response(): Promise<void>;
+  nextResponse(): Promise<void>;
   /** Accepts no call any more, and resolves when those that were accepted have settled. */
   close(): Promise<void>;
 }
@@ -99,11 +99,11 @@ export interface OperationLimits {
   /** The bound of every operation, in milliseconds. */
   readonly timeoutMs: number;
   /** How many may be under way, waiting or not. */
-  readonly maxUnderWay: number;
-  readonly toStoreError: (error: unknown, operation: Operation) => StoreError;
+  readonly maxConcurrent: number;
+  readonly toStoreError: (error: unknown, operation: StoreOperation) => StoreError;
   readonly closed: () => StoreError;
   readonly overloaded: () => StoreError;
-  readonly tooLate: (operation: Operation, timeoutMs: number) => StoreError;
+  readonly timedOut: (operation: StoreOperation, timeoutMs: number) => StoreError;
 }
 
 /**
@@ -111,24 +111,24 @@ export interface OperationLimits {
  * that closes its connection: clients that come and go could churn the pool. A caller's abort ends the waiting, and
  * skips what was not sent.
  */
-export function createOperations(limits: OperationLimits): Operations {
-  const { timeoutMs, maxUnderWay, toStoreError } = limits;
-  let underWay = 0;
+export function createOperationRunner(limits: OperationLimits): OperationRunner {
+  const { timeoutMs, maxConcurrent, toStoreError } = limits;
+  let active = 0;
   let isClosed = false;
-  let whenIdle: (() => void) | undefined;
-  let next: PromiseWithResolvers<void> | undefined;
+  let onIdle: (() => void) | undefined;
+  let responseWaiter: PromiseWithResolvers<void> | undefined;
 
-  function start<T>(
+  function startOperation<T>(
     work: Work<T>,
     limitMs: number,
     caller: AbortSignal | undefined,
     resolve: (result: T) => void,
     reject: (reason: unknown) => void,
   ): void {
-    const operation = new Operation();
-    underWay++;
+    const operation = new StoreOperation();
+    active++;
     const timer = setTimeout(() => {
-      const error = limits.tooLate(operation, limitMs);
+      const error = limits.timedOut(operation, limitMs);
       reject(error);
       operation.abort(error);
     }, limitMs);
@@ -140,15 +140,15 @@ export function createOperations(limits: OperationLimits): Operations {
     const settle = () => {
       clearTimeout(timer);
       caller?.removeEventListener('abort', onAbort);
-      underWay--;
-      if (underWay === 0) whenIdle?.();
+      active--;
+      if (active === 0) onIdle?.();
     };
     work(operation).then(
       (result) => {
         settle();
-        if (next !== undefined && operation.isSent) {
-          next.resolve();
-          next = undefined;
+        if (responseWaiter !== undefined && operation.isSent) {
+          responseWaiter.resolve();
+          responseWaiter = undefined;
         }
         resolve(result);
       },
@@ -160,23 +160,24 @@ export function createOperations(limits: OperationLimits): Operations {
   }
 
   return {
-    run: (work, { signal, share = 1, isUrgent = false } = {}) =>
+    run: (work, { signal, timeoutShare = 1, ignoresLimit = false } = {}) =>
       new Promise((resolve, reject) => {
         signal?.throwIfAborted();
         if (isClosed) throw limits.closed();
-        if (underWay >= maxUnderWay && !isUrgent) throw limits.overloaded();
-        start(work, timeoutMs * share, signal, resolve, reject);
+        if (active >= maxConcurrent && !ignoresLimit) throw limits.overloaded();
+        startOperation(work, timeoutMs * timeoutShare, signal, resolve, reject);
       }),
-    runOwn: (work) => new Promise((resolve, reject) => start(work, timeoutMs, undefined, resolve, reject)),
-    response() {
-      next = Promise.withResolvers();
-      return next.promise;
+    runInternal: (work) =>
+      new Promise((resolve, reject) => startOperation(work, timeoutMs, undefined, resolve, reject)),
+    nextResponse() {
+      responseWaiter = Promise.withResolvers();
+      return responseWaiter.promise;
     },
     async close() {
       isClosed = true;
-      if (underWay > 0) {
+      if (active > 0) {
         await new Promise<void>((resolve) => {
-          whenIdle = resolve;
+          onIdle = resolve;
         });
       }
     },

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Collection } from 'mongodb';
 import type { NewRecord, StoredRecord } from '../collection.ts';
-import { fingerprint, recordOf } from '../record.ts';
+import { fingerprint, buildRecord } from '../record.ts';
 import { MAX_RESERVATIONS, tooManyReservations } from '../reservationLimit.ts';
 import type { Created, Reservation } from '../store.ts';
 import type { OpenCollection } from './collection.ts';
-import { isDuplicate, type Place, storeError } from './errors.ts';
-import type { Operation, Operations } from './operation.ts';
+import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
+import type { StoreOperation, OperationRunner } from './operation.ts';
 import { int64, type ReservationRow } from './rows.ts';
 
 /** How long a repeat is known as one, in milliseconds: 24 hours. */
@@ -16,13 +16,13 @@ const RESERVATION_MS = 86_400_000;
  * How old the count of a caller's reservations may be, in milliseconds: in between a process adds its own, so with n
  * processes a caller may get that much more than the limit as they write in this time. To count costs 50 ms at the limit.
  */
-const COUNT_MS = 60_000;
+const RECOUNT_MS = 60_000;
 
 /** The same for a caller who is at the limit. */
-const FULL_MS = 1_000;
+const RECOUNT_AT_LIMIT_MS = 1_000;
 
 /** What is known of a caller's reservations that have not expired. */
-interface Made {
+interface ReservationCount {
   count: number;
   countedAt: number;
   /** The count under way, shared by all creates of the caller. */
@@ -37,49 +37,56 @@ interface Made {
  */
 export function openReservations(
   rows: Collection<ReservationRow>,
-  place: Place,
-  operations: Operations,
+  label: DatabaseLabel,
+  operations: OperationRunner,
   maxReservations = MAX_RESERVATIONS,
 ) {
-  const made = new Map<string, Made>();
+  const counts = new Map<string, ReservationCount>();
 
   /** What this process adds meanwhile stays added, so it may count twice until the next count. */
-  async function countMade(caller: string, known: Made, now: number): Promise<void> {
-    const before = known.count;
+  async function countReservations(
+    caller: string,
+    callerCount: ReservationCount,
+    now: number,
+  ): Promise<void> {
+    const before = callerCount.count;
     // An operation of its own: the client of the create that starts it may go away, and others wait for it too.
-    const counted = await operations.runOwn((operation) =>
-      rows.countDocuments(live(operation, caller, now), { ...operation.call, limit: maxReservations }),
+    const counted = await operations.runInternal((operation) =>
+      rows.countDocuments(unexpiredFilter(operation, caller, now), {
+        ...operation.commandOptions,
+        limit: maxReservations,
+      }),
     );
-    known.count += counted - before;
-    known.countedAt = now;
+    callerCount.count += counted - before;
+    callerCount.countedAt = now;
   }
 
   /** @throws {StoreError} `too-many-reservations`, but for a repeat under a key that is known */
-  async function checkRoom(operation: Operation, _id: string, caller: string): Promise<void> {
+  async function checkLimit(operation: StoreOperation, _id: string, caller: string): Promise<void> {
     const now = Date.now();
-    const known = made.get(caller) ?? { count: 0, countedAt: -Infinity, counting: undefined };
-    made.set(caller, known);
-    const isFull = known.count >= maxReservations;
-    if (Math.abs(now - known.countedAt) >= (isFull ? FULL_MS : COUNT_MS)) {
-      known.counting ??= countMade(caller, known, now).finally(() => {
-        known.counting = undefined;
+    const callerCount = counts.get(caller) ?? { count: 0, countedAt: -Infinity, counting: undefined };
+    counts.set(caller, callerCount);
+    const isFull = callerCount.count >= maxReservations;
+    if (Math.abs(now - callerCount.countedAt) >= (isFull ? RECOUNT_AT_LIMIT_MS : RECOUNT_MS)) {
+      callerCount.counting ??= countReservations(caller, callerCount, now).finally(() => {
+        callerCount.counting = undefined;
       });
-      await known.counting;
+      await callerCount.counting;
     }
-    if (known.count < maxReservations) return;
-    const found = await rows.findOne({ _id: operation.sends(_id) }, operation.call);
-    if (found !== null && found.expiresAt.getTime() > now) return;
-    const oldest = await rows.findOne(live(operation, caller, now), {
-      ...operation.call,
+    if (callerCount.count < maxReservations) return;
+    const existing = await rows.findOne({ _id: operation.trackSend(_id) }, operation.commandOptions);
+    if (existing !== null && existing.expiresAt.getTime() > now) return;
+    const oldest = await rows.findOne(unexpiredFilter(operation, caller, now), {
+      ...operation.commandOptions,
       sort: { expiresAt: 1 },
     });
     throw tooManyReservations(maxReservations, (oldest?.expiresAt.getTime() ?? now) - now);
   }
 
   /** @returns whether the reservation is this call's; `false` where there is one under the key already */
-  async function insert(operation: Operation, row: ReservationRow): Promise<boolean> {
+  async function insert(operation: StoreOperation, row: ReservationRow): Promise<boolean> {
     try {
-      await rows.insertOne({ ...row, _id: operation.sends(row._id) }, operation.call);
+      await rows.insertOne({ ...row, _id: operation.trackSend(row._id) }, operation.commandOptions);
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;
@@ -88,28 +95,31 @@ export function openReservations(
   }
 
   /** Puts a new reservation in the place of one that has expired. The server's own sweep comes once a minute. */
-  async function replace(operation: Operation, expired: ReservationRow, row: ReservationRow) {
+  async function replace(operation: StoreOperation, expired: ReservationRow, row: ReservationRow) {
     const { _id, ...rest } = row;
     // The whole of the expired one is asked for: of several calls that replace it one does.
-    const filter = { ...expired, _id: operation.sends(_id) };
-    const { modifiedCount } = await rows.replaceOne(filter, rest, operation.call);
+    const filter = { ...expired, _id: operation.trackSend(_id) };
+    const { modifiedCount } = await rows.replaceOne(filter, rest, operation.commandOptions);
     return modifiedCount === 1;
   }
 
   /** Whose the key is when this resolves: this call's, or that of the reservation which it returns. */
-  async function reserve(operation: Operation, row: ReservationRow): Promise<ReservationRow | undefined> {
+  async function reserve(
+    operation: StoreOperation,
+    row: ReservationRow,
+  ): Promise<ReservationRow | undefined> {
     while (!(await insert(operation, row))) {
-      const found = await rows.findOne({ _id: operation.sends(row._id) }, operation.call);
-      if (found !== null && found.expiresAt.getTime() > Date.now()) return found;
-      if (found !== null && (await replace(operation, found, row))) return undefined;
+      const existing = await rows.findOne({ _id: operation.trackSend(row._id) }, operation.commandOptions);
+      if (existing !== null && existing.expiresAt.getTime() > Date.now()) return existing;
+      if (existing !== null && (await replace(operation, existing, row))) return undefined;
       // The sweep took it, another call replaced it, or the majority has not confirmed it yet.
       await operation.pause();
     }
     return undefined;
   }
 
-  const expired = () =>
-    storeError('outcome-unknown', place, 'its reservation expired before the record was written');
+  const expiredError = () =>
+    storeError('outcome-unknown', label, 'its reservation expired before the record was written');
 
   /**
    * Stores a record under the id that is reserved for it, or waits until another call under the same key has.
@@ -117,7 +127,7 @@ export function openReservations(
    * @throws {StoreError} `conflict` where another record has a unique value of this one
    */
   async function insertRecord<Stored extends StoredRecord>(
-    operation: Operation,
+    operation: StoreOperation,
     records: OpenCollection<Stored>,
     record: Stored,
     reservation: string,
@@ -126,24 +136,32 @@ export function openReservations(
       if (await records.insert(operation, record, reservation)) return true;
       // It is there; a majority has it on disk when a read that asks a majority sees it.
       const row = await records.find(operation, record.id);
-      if (row !== null) return records.isOf(row, record, reservation);
+      if (row !== null) return records.belongsTo(row, record, reservation);
       await records.checkUnique(operation, record);
       await operation.pause();
     }
   }
 
   /** Reserves another id. Of several calls that do so at once one does, and the others get the id that it reserved. */
-  async function moveTo(operation: Operation, id: number, row: ReservationRow): Promise<ReservationRow> {
+  async function reassignId(
+    operation: StoreOperation,
+    id: number,
+    row: ReservationRow,
+  ): Promise<ReservationRow> {
     const { _id, ...rest } = row;
     const recordId = int64(id);
     for (;;) {
-      const filter = { ...rest, _id: operation.sends(_id) };
-      const { modifiedCount } = await rows.updateOne(filter, { $set: { recordId } }, operation.call);
+      const filter = { ...rest, _id: operation.trackSend(_id) };
+      const { modifiedCount } = await rows.updateOne(
+        filter,
+        { $set: { recordId } },
+        operation.commandOptions,
+      );
       if (modifiedCount === 1) return { ...row, recordId };
-      const found = await rows.findOne({ _id: operation.sends(_id) }, operation.call);
+      const existing = await rows.findOne({ _id: operation.trackSend(_id) }, operation.commandOptions);
       // Its time was up: the key may be another create's by now.
-      if (found?.expiresAt.getTime() !== row.expiresAt.getTime()) throw expired();
-      if (Number(found.recordId) !== Number(row.recordId)) return found;
+      if (existing?.expiresAt.getTime() !== row.expiresAt.getTime()) throw expiredError();
+      if (Number(existing.recordId) !== Number(row.recordId)) return existing;
       // The majority has not confirmed the other call's id yet.
       await operation.pause();
     }
@@ -154,38 +172,38 @@ export function openReservations(
    * the reservation gets a new id first.
    */
   async function complete<Stored extends StoredRecord>(
-    operation: Operation,
+    operation: StoreOperation,
     records: OpenCollection<Stored>,
     values: NewRecord<Stored>,
     reserved: ReservationRow,
   ): Promise<Stored> {
     for (let row = reserved; ;) {
       // A process that stood still for a day: the key may be another reservation's by now.
-      if (row.expiresAt.getTime() <= Date.now()) throw expired();
-      const record = recordOf(records.definition, Number(row.recordId), values);
+      if (row.expiresAt.getTime() <= Date.now()) throw expiredError();
+      const record = buildRecord(records.definition, Number(row.recordId), values);
       if (await insertRecord(operation, records, record, row._id)) return record;
-      await records.ids.pass(operation, record.id);
-      row = await moveTo(operation, await records.ids.take(), row);
+      await records.ids.skipPast(operation, record.id);
+      row = await reassignId(operation, await records.ids.take(), row);
     }
   }
 
-  async function repeat<Stored extends StoredRecord>(
-    operation: Operation,
+  async function replay<Stored extends StoredRecord>(
+    operation: StoreOperation,
     records: OpenCollection<Stored>,
     values: NewRecord<Stored>,
-    found: ReservationRow,
+    existing: ReservationRow,
   ): Promise<Created<Stored>> {
     // The values of a repeat are those of the first call.
-    const record = recordOf(records.definition, Number(found.recordId), values);
-    if (found.isComplete === true) return { record, isReplay: true };
+    const record = buildRecord(records.definition, Number(existing.recordId), values);
+    if (existing.isComplete === true) return { record, isReplay: true };
     const row = await records.find(operation, record.id);
-    if (row !== null && records.isOf(row, record, found._id)) return { record, isReplay: true };
-    return { record: await complete(operation, records, values, found), isReplay: true };
+    if (row !== null && records.belongsTo(row, record, existing._id)) return { record, isReplay: true };
+    return { record: await complete(operation, records, values, existing), isReplay: true };
   }
 
   return {
     async createOnce<Stored extends StoredRecord>(
-      operation: Operation,
+      operation: StoreOperation,
       records: OpenCollection<Stored>,
       values: NewRecord<Stored>,
       reservation: Reservation,
@@ -193,8 +211,8 @@ export function openReservations(
     ): Promise<Created<Stored>> {
       const { definition, ids } = records;
       const caller = callerDigest(reservation);
-      const _id = digest(reservation);
-      await checkRoom(operation, _id, caller);
+      const _id = reservationDigest(reservation);
+      await checkLimit(operation, _id, caller);
       const row: ReservationRow = {
         _id,
         fingerprint: fingerprint(definition, values),
@@ -204,18 +222,18 @@ export function openReservations(
         caller,
       };
       // What the schema rejects reserves nothing.
-      recordOf(definition, Number(row.recordId), values);
-      const found = await reserve(operation, row);
+      buildRecord(definition, Number(row.recordId), values);
+      const existing = await reserve(operation, row);
       // From here on other calls may store it, whatever becomes of this one.
-      operation.doubt = 'standing';
-      if (found !== undefined) {
-        if (found.fingerprint !== row.fingerprint || found.collection !== row.collection) {
-          throw storeError('key-reused', place);
+      operation.writeOutcome = 'unknown';
+      if (existing !== undefined) {
+        if (existing.fingerprint !== row.fingerprint || existing.collection !== row.collection) {
+          throw storeError('key-reused', label);
         }
-        return repeat(operation, records, values, found);
+        return replay(operation, records, values, existing);
       }
-      const known = made.get(caller);
-      if (known !== undefined) known.count += 1;
+      const callerCount = counts.get(caller);
+      if (callerCount !== undefined) callerCount.count += 1;
       await afterReservation?.(reservation);
       return { record: await complete(operation, records, values, row), isReplay: false };
     },
@@ -223,8 +241,8 @@ export function openReservations(
 }
 
 /** Finds the reservations of a caller that have not expired. */
-const live = (operation: Operation, caller: string, now: number) => ({
-  caller: operation.sends(caller),
+const unexpiredFilter = (operation: StoreOperation, caller: string, now: number) => ({
+  caller: operation.trackSend(caller),
   expiresAt: { $gt: new Date(now) },
 });
 
@@ -232,5 +250,5 @@ const live = (operation: Operation, caller: string, now: number) => ({
 const callerDigest = ({ caller }: Reservation) => createHash('sha256').update(caller).digest('hex');
 
 /** What a reservation is found by. As in the embedded store, so that one can be copied to the other. */
-const digest = ({ caller, key }: Reservation) =>
+const reservationDigest = ({ caller, key }: Reservation) =>
   createHash('sha256').update(`${caller}\n${key}`).digest('hex');

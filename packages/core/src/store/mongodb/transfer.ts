@@ -4,11 +4,11 @@ import { collections as petStoreCollections } from '../../collections.ts';
 import type { CollectionDefinition, StoredRecord } from '../collection.ts';
 import {
   type CollectionTransfer,
-  fullAfter,
+  batchLimit,
   isSameKey,
   type StoredReservation,
   type StoreTransfer,
-  takesPlaceOf,
+  shouldPutReservation,
 } from '../transfer.ts';
 import { checkedRecord } from './collection.ts';
 import { greatestId } from './counter.ts';
@@ -17,7 +17,7 @@ import type { MongodbStoreOptions } from './options.ts';
 import { openKeys } from './keys.ts';
 import type { Collections } from './database.ts';
 import { openDatabase } from './open.ts';
-import type { Operation } from './operation.ts';
+import type { StoreOperation } from './operation.ts';
 import { decodeRecord, encodeRecord, int64, type ReservationRow } from './rows.ts';
 
 /** A batch is larger than what a client waits for. */
@@ -29,13 +29,13 @@ const BATCH_TIMEOUT_MS = 60_000;
  */
 export async function openMongodbTransfer(options: MongodbStoreOptions): Promise<StoreTransfer> {
   const operationTimeoutMs = options.operationTimeoutMs ?? BATCH_TIMEOUT_MS;
-  const { place, operations, prepared, close } = openDatabase(
+  const { label, operations, getTables, close } = openDatabase(
     { ...options, operationTimeoutMs },
     (collections) => collections,
   );
 
-  const run = <T>(work: (collections: Collections, operation: Operation) => Promise<T>): Promise<T> =>
-    operations.run(async (operation) => work(await prepared(), operation));
+  const run = <T>(work: (collections: Collections, operation: StoreOperation) => Promise<T>): Promise<T> =>
+    operations.run(async (operation) => work(await getTables(), operation));
 
   await run(async () => {}).catch(async (error: unknown) => {
     await close();
@@ -47,21 +47,21 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
     return {
       definition,
       count: () =>
-        run(({ records }, { call }) =>
-          records(name).countDocuments({ _deletedAt: { $exists: false } }, call),
+        run(({ records }, { commandOptions }) =>
+          records(name).countDocuments({ _deletedAt: { $exists: false } }, commandOptions),
         ),
 
       records: (after, limit, maxBytes) =>
-        run(async ({ records }, { call }) => {
+        run(async ({ records }, { commandOptions }) => {
           const rows = records(name).find(
             { _id: { $gt: int64(after) }, _deletedAt: { $exists: false } },
             // The server ends a batch before it is larger than a document may be: 16 MB.
-            { ...call, sort: { _id: 1 }, limit, batchSize: limit },
+            { ...commandOptions, sort: { _id: 1 }, limit, batchSize: limit },
           );
           const page: StoredRecord[] = [];
-          const isLast = fullAfter(maxBytes);
+          const isLast = batchLimit(maxBytes);
           for await (const row of rows) {
-            const record = checkedRecord(row, definition, place);
+            const record = checkedRecord(row, definition, label);
             page.push(record);
             if (isLast(record)) break;
           }
@@ -69,31 +69,38 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
         }),
 
       put: (some) =>
-        run(async ({ records }, { call }) => {
+        run(async ({ records }, { commandOptions }) => {
           try {
-            await records(name).insertMany(some.map(encodeRecord), { ...call, ordered: false });
+            await records(name).insertMany(some.map(encodeRecord), { ...commandOptions, ordered: false });
           } catch (error) {
             if (!(error instanceof MongoBulkWriteError) || error.code !== 11000) throw error;
             // Some were there already, by a copy that was interrupted.
             const ids = some.map(({ id }) => int64(id));
-            const found = await records(name)
-              .find({ _id: { $in: ids } }, call)
+            const existing = await records(name)
+              .find({ _id: { $in: ids } }, commandOptions)
               .toArray();
-            const stored = new Map(found.map((row) => [row._id, decodeRecord(row, definition)]));
+            const stored = new Map(existing.map((row) => [row._id, decodeRecord(row, definition)]));
             const other = some.find((record) => !isDeepStrictEqual(stored.get(record.id), record));
-            if (other !== undefined) throw storeError('conflict', place, `another ${recordName} ${other.id}`);
+            if (other !== undefined) throw storeError('conflict', label, `another ${recordName} ${other.id}`);
           }
         }),
 
       lastId: () =>
-        run(async (collections, { call }) => {
-          const counter = await collections.counters.findOne({ _id: name }, call);
-          return Math.max(Number(counter?.last ?? 0), await greatestId(call, collections.records(name)));
+        run(async (collections, { commandOptions }) => {
+          const counter = await collections.counters.findOne({ _id: name }, commandOptions);
+          return Math.max(
+            Number(counter?.last ?? 0),
+            await greatestId(commandOptions, collections.records(name)),
+          );
         }),
 
       raiseLastId: (id) =>
-        run(async ({ counters }, { call }) => {
-          await counters.updateOne({ _id: name }, { $max: { last: int64(id) } }, { ...call, upsert: true });
+        run(async ({ counters }, { commandOptions }) => {
+          await counters.updateOne(
+            { _id: name },
+            { $max: { last: int64(id) } },
+            { ...commandOptions, upsert: true },
+          );
         }),
     };
   }
@@ -103,17 +110,17 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
     collections: definitions.map(openTransfer),
 
     isEmpty: () =>
-      run(async ({ records, keys, counters }, { call }) => {
-        const found = [keys.findOne({}, call), counters.findOne({}, call)];
-        const ofCollections = definitions.map(({ name }) => records(name).findOne({}, call));
-        return (await Promise.all([...found, ...ofCollections])).every((row) => row === null);
+      run(async ({ records, keys, counters }, { commandOptions }) => {
+        const lookups = [keys.findOne({}, commandOptions), counters.findOne({}, commandOptions)];
+        const ofCollections = definitions.map(({ name }) => records(name).findOne({}, commandOptions));
+        return (await Promise.all([...lookups, ...ofCollections])).every((row) => row === null);
       }),
 
-    keys: () => run(({ keys }, operation) => openKeys(keys, place).list(operation)),
+    keys: () => run(({ keys }, operation) => openKeys(keys, label).list(operation)),
 
     putKeys: (records) =>
       run(async ({ keys }, operation) => {
-        const rows = openKeys(keys, place);
+        const rows = openKeys(keys, label);
         for (const record of records) {
           const { hash, name, lastUsedAt, revokedAt } = record;
           if (!isSameKey(record, await rows.find(operation, hash))) {
@@ -126,43 +133,46 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
       }),
 
     reservations: (after, limit) =>
-      run(async ({ records, reservations }, { call }) => {
-        const good: ReservationRow[] = [];
+      run(async ({ records, reservations }, { commandOptions }) => {
+        const complete: ReservationRow[] = [];
         for (let last = after; ;) {
           const page = await reservations
             .find(
               { _id: { $gt: last }, expiresAt: { $gt: new Date() } },
-              { ...call, sort: { _id: 1 }, limit: limit - good.length },
+              { ...commandOptions, sort: { _id: 1 }, limit: limit - complete.length },
             )
             .toArray();
           // A create that failed halfway leaves a reservation without a record: elsewhere a repeat starts again.
           const stored = new Set<string>();
           for (const name of new Set(page.map(({ collection }) => collection))) {
             const ids = page.flatMap(({ collection, recordId }) => (collection === name ? [recordId] : []));
-            const found = records(name).find({ _id: { $in: ids } }, { ...call, projection: { _id: 1 } });
-            for await (const { _id } of found) stored.add(`${name} ${String(_id)}`);
+            const rows = records(name).find(
+              { _id: { $in: ids } },
+              { ...commandOptions, projection: { _id: 1 } },
+            );
+            for await (const { _id } of rows) stored.add(`${name} ${String(_id)}`);
           }
-          good.push(
+          complete.push(
             ...page.filter(
               ({ collection, recordId, isComplete }) =>
                 isComplete === true || stored.has(`${collection} ${String(recordId)}`),
             ),
           );
           const end = page.at(-1);
-          if (end === undefined || good.length === limit) break;
+          if (end === undefined || complete.length === limit) break;
           last = end._id;
         }
-        return good.map(decodeReservation);
+        return complete.map(decodeReservation);
       }),
 
     putReservations: (some) =>
-      run(async ({ reservations }, { call }) => {
-        const there = await reservations
-          .find({ _id: { $in: some.map(({ digest }) => digest) } }, call)
+      run(async ({ reservations }, { commandOptions }) => {
+        const existing = await reservations
+          .find({ _id: { $in: some.map(({ digest }) => digest) } }, commandOptions)
           .toArray();
-        const stored = new Map(there.map((row) => [row._id, decodeReservation(row)]));
+        const stored = new Map(existing.map((row) => [row._id, decodeReservation(row)]));
         const now = Date.now();
-        const missing = some.filter((each) => takesPlaceOf(stored.get(each.digest), each, now));
+        const missing = some.filter((each) => shouldPutReservation(stored.get(each.digest), each, now));
         const writes = missing.map(({ digest, fingerprint, collection, recordId, expiresAt }) => ({
           replaceOne: {
             filter: { _id: digest },
@@ -176,7 +186,7 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
             upsert: true,
           },
         }));
-        if (writes.length > 0) await reservations.bulkWrite(writes, { ...call, ordered: false });
+        if (writes.length > 0) await reservations.bulkWrite(writes, { ...commandOptions, ordered: false });
       }),
 
     close,
