@@ -19,22 +19,23 @@ import { parameterName, parameterStyle } from './parameterStyle.ts';
 import { documentPath } from './pathTemplate.ts';
 import { optionalOf, unwrap, type Schema } from './zodSchema.ts';
 
-/** What the OpenAPI document says about the service as a whole. */
+/** Options of the OpenAPI document. */
 export interface DocumentOptions {
   readonly title: string;
   readonly version: string;
   readonly description?: string;
-  /** Of the interface: its name, and its SPDX expression. */
+  /** The license of the API: its name, and optionally its SPDX expression. */
   readonly license?: { readonly name: string; readonly identifier?: string };
   /**
-   * The version of OpenAPI: `3.2` describes events and QUERY by its own members, and fewer tools read it. Default: `3.1`.
+   * The OpenAPI version. `3.2` has its own fields for server-sent events and for QUERY, but fewer tools support it.
+   * Default: `3.1`.
    */
   readonly openapi?: '3.1' | '3.2';
-  /** Tags that group operations, with what each is about. */
+  /** The tags that group operations, with descriptions. */
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
   /**
-   * Changes the document as a whole, once, when it is made: the object that it returns is served. Operations have
-   * `document` in their metadata, which comes before.
+   * Modifies the complete document. The returned object is served. It runs once, when the document is created, after
+   * the `document` functions of the operations' metadata.
    */
   readonly transform?: (document: oas31.OpenAPIObject) => oas31.OpenAPIObject;
 }
@@ -45,13 +46,13 @@ export type OpenApiDocument = Readonly<Record<string, unknown>>;
 export interface CreateDocumentOptions extends DocumentedService {
   readonly operations: readonly Operation[];
   readonly document: DocumentOptions;
-  /** The URL that paths are below. */
+  /** The base URL of all paths. */
   readonly server: string;
 }
 
 /**
- * The OpenAPI document. It is written from the operations that are served, so that the document and the responses
- * cannot differ; trpc-to-openapi's generator assembles it.
+ * Creates the OpenAPI document from the served operations, so that the document and the responses cannot differ.
+ * trpc-to-openapi's generator assembles it.
  */
 export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOptions): OpenApiDocument {
   const { title, version, description, license, tags } = options.document;
@@ -62,7 +63,7 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
       ...(description !== undefined && { description }),
       ...(license && { license }),
       baseUrl: options.server,
-      // Its own reading of procedures documents every success as 200, adds 403, and drops the names of bodies (3.3.0).
+      // trpc-to-openapi 3.3.0 would document every success as 200, add 403, and drop the names of body schemas.
       filter: () => false,
       paths: paths(options),
       securitySchemes: securitySchemes(options.schemes),
@@ -78,14 +79,14 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
   const complete = {
     ...document,
     components: { ...document.components, schemas: simplifyAnyJson(document.components?.schemas ?? {}) },
-    // Explicit: without it a reader cannot tell "none" from "forgotten".
+    // An explicit empty list states that no authentication is required.
     ...(options.schemes.length === 0 && { security: [] }),
     ...(tags && { tags }),
   };
   return transformed(options.document.openapi === '3.2' ? toOpenApi32(complete) : complete, options);
 }
 
-/** OpenAPI 3.1 has `mutualTLS`, and the generator's types (trpc-to-openapi 3.3.0) do not. */
+/** Returns `components.securitySchemes`. The cast is for `mutualTLS`, which the types of trpc-to-openapi 3.3.0 lack. */
 const securitySchemes = (schemes: readonly Scheme[]) =>
   Object.fromEntries(
     schemes.map(({ name, document }) => [name, document as Omit<SecurityScheme, 'type'> & { type: 'http' }]),
@@ -101,13 +102,13 @@ function paths(options: CreateDocumentOptions): ZodOpenApiPathsObject {
 }
 
 /**
- * The name of an operation in its path item while the document is generated. OpenAPI 3.1 has none for QUERY: it stands as
- * TRACE, which no operation has, and becomes an extension in the end.
+ * Returns the key of an operation in its path item while the document is generated. OpenAPI 3.1 has no key for QUERY,
+ * so it uses `trace`, which no operation has; `moveQueries` renames it.
  */
 const methodKey = ({ rest: { method } }: Operation) =>
   method === 'QUERY' ? 'trace' : (method.toLowerCase() as Lowercase<typeof method>);
 
-/** Moves each QUERY operation to `x-query` of its path: OpenAPI 3.1 has no `query`, and 3.2 has. */
+/** Moves each QUERY operation to `x-query` of its path item, because OpenAPI 3.1 has no `query`. */
 function moveQueries(document: Pick<oas31.OpenAPIObject, 'paths'>): void {
   for (const item of Object.values(document.paths ?? {})) {
     if (item.trace === undefined) continue;
@@ -117,8 +118,8 @@ function moveQueries(document: Pick<oas31.OpenAPIObject, 'paths'>): void {
 }
 
 /**
- * Adds the style of each parameter, and the media types of the parts of a form: zod-openapi reads the first from the
- * schema's metadata alone, and parameters share schemas.
+ * Adds the style of each parameter and the media types of form parts. zod-openapi reads the style only from the
+ * metadata of a schema, which several parameters may share.
  */
 function completeOperation(
   described: oas31.OperationObject,
@@ -136,8 +137,9 @@ function completeOperation(
 }
 
 /**
- * Runs `generate` while zod's registry says of each date that its format is `date-time` (RFC 3339), unless the date's
- * metadata names another. trpc-to-openapi 3.3 passes no `override` to zod-openapi, which describes a date as a string.
+ * Runs `generate` with a patched zod registry that gives each date the format `date-time` (RFC 3339), unless its
+ * metadata has another format. zod-openapi describes dates as strings without a format, and trpc-to-openapi 3.3 cannot
+ * pass it `override`.
  */
 function withDateFormat<Generated>(generate: () => Generated): Generated {
   const registry = z.globalRegistry;
@@ -188,7 +190,7 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
         }),
         required: body.required,
         content: Object.fromEntries(
-          // OpenAPI 3.1 §4.8.14.4: bytes have no schema.
+          // OpenAPI 3.1 §4.8.14.4: binary content has no schema.
           body.contentTypes.map((type) => [type, isBytes(body) ? {} : { schema: bodySchema(operation) }]),
         ),
       },
@@ -197,14 +199,17 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
   };
 }
 
-/** The property of a form that is a `fileStream()`. */
+/** Returns the name of the `fileStream()` property of a form. */
 const streamedFiles = (body: OperationBody | undefined): string | undefined =>
   body?.upload?.kind === 'files' ? body.upload.field : undefined;
 
 const isBytes = ({ upload }: OperationBody): boolean =>
   upload !== undefined && upload.kind !== 'files' && upload.kind !== 'spool';
 
-/** The headers that the metadata describes, those that the input is read from, `Idempotency-Key`, and the `Last-Event-ID` of a subscription that can resume. */
+/**
+ * Returns the request headers of an operation: those in its metadata, those of its input, `Idempotency-Key`, and
+ * `Last-Event-ID` for a subscription that can resume.
+ */
 function requestHeaders({ rest, output, input, procedure }: Operation): z.ZodObject | undefined {
   const own = input.headers.filter(({ place }) => place.in === 'header');
   let headers = rest.requestHeaders;
@@ -229,8 +234,9 @@ function requestHeaders({ rest, output, input, procedure }: Operation): z.ZodObj
 }
 
 /**
- * @param isOptional where the input as a whole may be absent, so may each parameter: OpenAPI cannot say "all of them or
- *   none"
+ * Combines parameters into a zod object.
+ * @param isOptional makes each parameter optional, for an input that may be absent as a whole: OpenAPI cannot express
+ *   "all or none"
  */
 const parameters = (list: readonly Parameter[], isOptional = false) =>
   z.object(
@@ -242,7 +248,7 @@ const parameters = (list: readonly Parameter[], isOptional = false) =>
     ),
   );
 
-/** The input itself where the body is all of it, so that its name survives. */
+/** Returns the schema of a body. If the body is the whole input, it is the input's own schema, which keeps its name. */
 function bodySchema({ inputs, input }: Operation): z.ZodType {
   const [only, ...others] = inputs;
   const { body, path } = input;
@@ -254,7 +260,10 @@ function bodySchema({ inputs, input }: Operation): z.ZodType {
   return parts.reduce((left, right) => z.intersection(left, right));
 }
 
-/** An object, a union or an intersection of objects without some of their properties; itself where it has none of them. */
+/**
+ * Removes properties from an object, or from a union or an intersection of objects. Returns the schema itself if it has
+ * none.
+ */
 function withoutProperties(schema: z.core.$ZodType, names: readonly string[]): z.core.$ZodType {
   const without = (part: z.core.$ZodType) => withoutProperties(part, names);
   const { def } = (schema as Schema)._zod;
@@ -275,7 +284,7 @@ function withoutProperties(schema: z.core.$ZodType, names: readonly string[]): z
   return inner ? without(inner) : schema;
 }
 
-/** What the innermost `.nullable()` of an input wraps: `null` names no parameters, so no request can send it as the input. */
+/** Removes `.nullable()` from an input of properties, because no request can send `null` as a set of parameters. */
 function withoutNull(input: z.core.$ZodType): z.core.$ZodType {
   const inner = unwrap(input);
   const found = inner && withoutNull(inner);

@@ -4,51 +4,54 @@ import { statusText } from '../http/statusText.ts';
 import { codeMessage } from '../procedures/clientError.ts';
 import type { InputIssue } from '../procedures/inputError.ts';
 
-/**
- * An error of a REST response. `message` is for the client: it never holds a stack, a path or a driver's text.
- */
+/** An error of a REST response, for `ErrorFormat.body`. */
 export interface RestError {
   /** tRPC's code name, such as `NOT_FOUND`, or the code of a declared error. */
   readonly code: string;
+  /** The message for the client. It never contains a stack, a file path or a message of a driver. */
   readonly message: string;
   /** The HTTP status. */
   readonly status: number;
   /** Whether the procedure declares the error. */
   readonly isDeclared: boolean;
-  /** The data of a declared error, as its schema returned it. */
+  /** The data of a declared error, as parsed by its schema; `undefined` without data. */
   readonly data: unknown;
-  /** The offending fields of an input, in order, as zod reports them. Empty for other errors. */
+  /** The invalid fields of an input, in order, with zod's issues. Empty for other errors. */
   readonly issues: readonly InputIssue[];
   /**
-   * The error itself, with its `cause`, for a format with data of its own. A cause may hold a driver's text or a
-   * path: pick from it what clients may see. `undefined` where the head of a request was rejected (400, 414, 431).
+   * The error itself with its `cause`, for custom formats. A cause may contain messages of a driver or file paths: copy
+   * only what clients may see. `undefined` if the request's head was malformed or too long (400, 414, 431).
    */
   readonly error: TRPCError | undefined;
 }
 
-/** The format of REST errors, in responses and in the document. */
+/** A format of REST errors, for responses and for the OpenAPI document. */
 export interface ErrorFormat {
+  /** The media type of error responses. */
   readonly contentType: string;
+  /** The schema of every error body. */
   readonly schema: z.ZodType;
+  /** Returns the body of an error response. */
   readonly body: (error: RestError) => object;
   /**
-   * The schema of the bodies of one status that have one of these codes: the document lists declared errors by it.
-   * Without it the document has `schema` for them too.
+   * Returns the schema of error bodies with the given status and codes, so that the document describes declared errors
+   * one by one. Default: the document uses `schema` for them too.
    */
   readonly schemaOf?: (errors: DescribedErrors) => z.ZodType;
 }
 
-/** Errors of one status that the document describes together. */
+/** Errors with one status that the document describes with one schema. */
 export interface DescribedErrors {
   readonly codes: readonly [string, ...string[]];
+  /** The HTTP status. */
   readonly status: number;
-  /** Whether it is one error, and a procedure declares it. */
+  /** Whether these are a single error that a procedure declares. */
   readonly isDeclared: boolean;
-  /** The data of a declared error. */
+  /** The schema of the data of a declared error. */
   readonly data: z.ZodType | undefined;
 }
 
-/** The body of every REST error by default. */
+/** The default body of REST errors. */
 export const ApiError = z
   .object({
     code: z.string().meta({ description: 'Machine-readable error code.', examples: ['NOT_FOUND'] }),
@@ -58,7 +61,7 @@ export const ApiError = z
   .meta({ id: 'Error', description: 'What went wrong.' });
 export type ApiError = z.output<typeof ApiError>;
 
-/** `{ code, message, status }`: the default. A declared error has its `data` too. */
+/** The default format: `{ code, message, status }`. A declared error also has its `data`. */
 export const apiErrors: ErrorFormat = {
   contentType: 'application/json',
   schema: ApiError,
@@ -72,10 +75,11 @@ export const apiErrors: ErrorFormat = {
     }),
 };
 
+/** Options of `createProblemDetails()`. */
 export interface ProblemDetailsOptions {
   /**
-   * What stands before the code in the `type` of a declared error, such as `https://api.example/problems/`: a page there
-   * may describe it. Default: every `type` is `about:blank`.
+   * The prefix of the `type` of declared errors, before the code, such as `https://api.example/problems/`. You may
+   * serve documentation of the error there. Default: every `type` is `about:blank`.
    */
   readonly typeBase?: string;
 }
@@ -89,7 +93,9 @@ const problemErrors = z.array(
   }),
 );
 
-/** Problem details (RFC 9457), with the offending fields as `errors` and the data of a declared error as `data`. */
+/**
+ * Creates problem details (RFC 9457) with the invalid fields as `errors` and the data of a declared error as `data`.
+ */
 export function createProblemDetails({ typeBase }: ProblemDetailsOptions): ErrorFormat {
   const isTyped = ({ isDeclared }: { readonly isDeclared: boolean }) => isDeclared && typeBase !== undefined;
   return {
@@ -108,7 +114,7 @@ export function createProblemDetails({ typeBase }: ProblemDetailsOptions): Error
       const { code, message, status, issues, data } = error;
       return {
         type: isTyped(error) ? `${typeBase}${code}` : 'about:blank',
-        // The title of `about:blank` is the status's (RFC 9457 §4.2.1).
+        // For `about:blank`, the title is the status text (RFC 9457 §4.2.1).
         title: isTyped(error) ? codeMessage(code) : statusText(status),
         status,
         detail: message,
@@ -132,7 +138,7 @@ export function createProblemDetails({ typeBase }: ProblemDetailsOptions): Error
   };
 }
 
-/** Problem details whose `type` is always `about:blank`. */
+/** Problem details (RFC 9457) with the `type` `about:blank`. */
 export const problemDetails: ErrorFormat = createProblemDetails({});
 
 const zodIssues = z.array(
@@ -143,7 +149,7 @@ const zodIssues = z.array(
   }),
 );
 
-/** `{ message, code, issues }`: as trpc-to-openapi. The issues are zod's. */
+/** The error format of trpc-to-openapi: `{ message, code, issues }` with zod's issues. */
 export const trpcToOpenApiErrors: ErrorFormat = {
   contentType: 'application/json',
   schema: z
@@ -170,6 +176,6 @@ const problemError = ({ path, message: detail, place }: InputIssue) => ({
   ...place,
 });
 
-/** RFC 6901, as a URI fragment. */
+/** Formats a path as a JSON Pointer (RFC 6901) in a URI fragment. */
 const jsonPointer = (path: readonly PropertyKey[]) =>
   `#${path.map((key) => `/${encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`;

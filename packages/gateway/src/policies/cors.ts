@@ -5,32 +5,33 @@ import type { Header } from '../http/response.ts';
 import type { Policy } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
 
-/** Which pages of other origins may call (WHATWG Fetch, "HTTP CORS protocol"). */
+/** CORS: which pages of other origins may call (WHATWG Fetch, "HTTP CORS protocol"). */
 export interface CorsOptions {
   /**
-   * Exact origins, as browsers send them: `https://pets.example`. A `*` in the first label of a host with two further ones
-   * stands for the name of a preview deployment: `https://pets-*.vercel.app` (letters, digits and hyphens). Or a
-   * synchronous function that returns `true` for the origins that may call: keep in memory what it needs. Pages of these
-   * may also open WebSockets, and use cookies where `credentials` is set.
+   * The allowed origins. Pages of these origins may call, open WebSockets, and use cookies if `credentials` is set.
+   * - Exact origins, as browsers send them: `https://pets.example`.
+   * - Patterns with one `*` in the first label of a host with at least two more labels: `https://pets-*.vercel.app`
+   *   matches preview deployments. The `*` matches letters, digits and hyphens.
+   * - A synchronous function that returns `true` for allowed origins. Keep the data that it needs in memory.
    */
   readonly origins: Origins;
-  /** Whether pages may send cookies and client certificates. A bearer token needs no such leave. Default: false. */
+  /** Whether pages may send cookies and client certificates. Bearer tokens do not need this. Default: false. */
   readonly credentials?: boolean;
   /**
-   * Request headers that pages may send, beside `Authorization`, `Content-Type`, those that tRPC and tracing need, and
-   * those that metadata describes (`requestHeaders`).
+   * Additional request headers that pages may send. Always allowed: `Authorization`, `Content-Type`, the headers of
+   * tRPC and of tracing, and those in the metadata's `requestHeaders`.
    */
   readonly allowHeaders?: readonly string[];
   /**
-   * Response headers that pages may read, beside those that the gateway writes and those that metadata describes
-   * (`responseHeaders`).
+   * Additional response headers that pages may read. Always exposed: the gateway's own headers, and those in the
+   * metadata's `responseHeaders`.
    */
   readonly exposeHeaders?: readonly string[];
-  /** How long a browser may keep a preflight's answer, in seconds. Default: 7200, the most that Chromium does. */
+  /** How long browsers may cache a preflight response, in seconds. Default: 7200, Chromium's maximum. */
   readonly maxAgeSeconds?: number;
 }
 
-/** The headers that a router's metadata describes, and its methods. */
+/** The headers and methods that a router's metadata describes. */
 export interface DescribedHeaders {
   readonly request: readonly string[];
   readonly response: readonly string[];
@@ -44,7 +45,10 @@ const alwaysAllowed =
 
 const vary = ['vary', 'Origin'] as const;
 
-/** @throws {GatewayError} for an invalid origin or header name */
+/**
+ * Creates the policy that adds CORS headers and responds to preflights.
+ * @throws {GatewayError} for an invalid origin or header name
+ */
 export function corsPolicy(
   { origins, credentials = false, allowHeaders = [], exposeHeaders = [], maxAgeSeconds = 7200 }: CorsOptions,
   described: DescribedHeaders,
@@ -55,7 +59,7 @@ export function corsPolicy(
   const exposed = eachOnce(alwaysExposed, described.response, exposeHeaders);
   requireOrigins('cors.origins', origins);
   const matches = originMatcher(origins);
-  /** What a function throws is for the log: the origin may not call. */
+  /** An origin is rejected if the service's function throws; the error is logged. */
   function allows(origin: string | undefined, scope: RequestScope): origin is string {
     if (origin === undefined) return false;
     try {
@@ -76,7 +80,7 @@ export function corsPolicy(
 
   function headers(scope: RequestScope, allow: string | undefined): readonly Header[] {
     const origin = scope.request.header('origin');
-    // Also without an origin: the response to the next page would differ.
+    // Also without an origin: a cache must not serve this response to a page.
     if (!allows(origin, scope)) return [vary];
     return [
       ['access-control-allow-origin', origin],
@@ -97,7 +101,7 @@ export function corsPolicy(
         return;
       }
       if (response.status === 404 && isPreflight(scope)) {
-        // A browser goes no further where the preflight fails, and hides the 404 from its page (WHATWG Fetch §4.8).
+        // If the preflight fails, a browser hides the 404 from its page (WHATWG Fetch §4.8).
         response.status = 204;
         response.headers = [];
         response.sharedHeaders = [];
@@ -117,10 +121,10 @@ export function corsPolicy(
   }
 }
 
-/** The methods that a page may use at a path where there is nothing, so that it sees the 404. */
+/** The methods that a preflight allows at an unknown path, so that the page sees the 404. */
 const anyMethod = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-/** A list of names, whose case does not matter. */
+/** Joins header names with commas, each name once. Case does not matter. */
 function eachOnce(always: string, ...others: readonly (readonly string[])[]): string {
   const names = new Map<string, string>();
   for (const name of [...always.split(', '), ...others.flat()]) {

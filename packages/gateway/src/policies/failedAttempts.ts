@@ -7,28 +7,32 @@ import { RecentMap } from './recentMap.ts';
 import type { State } from './state.ts';
 import { createSharedTokenBuckets, createTokenBuckets } from './tokenBuckets.ts';
 
-/** How many bad tokens one client address may try: further ones are answered 429 in place of 401. */
+/** A limit for invalid credentials per client address. Requests over the limit get 429 instead of 401. */
 export interface FailedAttemptsOptions {
+  /** The number of invalid credentials that an address may send per window. A positive integer. */
   readonly attempts: number;
+  /** The length of the window, in seconds. A positive integer. */
   readonly windowSeconds: number;
   /**
-   * Where attempts are counted that processes count together. While it cannot be reached, each process counts for itself.
-   * WebSockets that send no credential in time are also limited by each process. Default: in this process alone.
+   * Shares the count between processes. While the state cannot be reached, each process counts separately. WebSockets
+   * that send no credential in time are also limited by each process separately. Default: each process counts
+   * separately.
    */
   readonly state?: State;
 }
 
-/** What is known of tokens that were not good, and of who sent them. */
+/** Remembers rejected credentials for a moment, and counts the failed attempts of each client address. */
 export interface FailedAttempts {
-  /** How many verdicts are kept. */
+  /** The number of remembered rejections. */
   readonly known: () => number;
-  /** Whether the token was looked up a moment ago, and was not good. */
+  /** Whether this credential was verified and rejected a moment ago. */
   isKnown(token: string): boolean;
   /**
-   * Counts an attempt.
-   * @param lookedUpAt when its look-up began (`performance.now()`), where one is worth saving
-   * @param noun what the message calls the credential
-   * @returns why no more are answered, where the address had too many
+   * Counts a failed attempt.
+   * @param lookedUpAt when the verification started (`performance.now()`); `undefined` if there is no new rejection to
+   *   remember, because `verify` was synchronous or the rejection was remembered already
+   * @param noun what error messages call the credential
+   * @returns the error for an address with too many attempts
    */
   count(
     request: HttpRequest,
@@ -38,25 +42,29 @@ export interface FailedAttempts {
   ): MaybePromise<LimitError | undefined>;
   /** Counts a WebSocket that sent no credential in time. */
   countSilent(request: HttpRequest): void;
-  /** Why an address that had too many of those may open no further one without a credential. */
+  /** Returns an error if an address has opened too many WebSockets without sending a credential. */
   silentRefusal(request: HttpRequest): LimitError | undefined;
 }
 
-/** For how long a verdict stands: a key that is added now must be good within a second. */
+/** How long a rejection is remembered, in milliseconds. A key that is added now must work within a second. */
 const badMs = 500;
 
+/** How many rejected short tokens are remembered. */
 const mostKnown = 10_000;
 
-/** The largest length of a short token. A longer one, such as a JWT, is kept whole too, but few are. */
+/** The maximum length of a short token. Longer tokens, such as JWTs, are remembered separately, and fewer of them. */
 const shortLength = 128;
-/** 8 MB of tokens that fill `maxHeaderBytes`. Within `badMs`, no script sends more than this. */
+/**
+ * How many rejected long tokens are remembered: 8 MB if each fills `maxHeaderBytes`. A script sends fewer within
+ * `badMs`.
+ */
 const mostLongKnown = 500;
 
 /**
- * A good token is never refused for what others of its address sent: each token that is not known to be bad is looked
- * up. Verdicts are kept for as many tokens as an address may try, so nobody can fill the memory with them, or drive out
- * those of others.
- * @throws {GatewayError} for what is no number of attempts or seconds
+ * Creates the record of failed attempts. A valid credential is never rejected because of other requests from its
+ * address: every token that is not remembered as invalid is verified. An address over its limit adds no further
+ * rejections, so a client cannot fill the memory or displace the rejections of others.
+ * @throws {GatewayError} for an invalid number of attempts or seconds
  */
 export function createFailedAttempts(
   { attempts, windowSeconds, state }: FailedAttemptsOptions,
@@ -66,7 +74,8 @@ export function createFailedAttempts(
   const take = state
     ? createSharedTokenBuckets('failedAttempts', state, { size: attempts, windowMs: windowSeconds * 1000 })
     : createTokenBuckets(attempts, windowSeconds * 1000);
-  // Apart: a bad token, which a script of the same office may go on sending, keeps no browser's socket out.
+  // A separate bucket: a script that keeps sending a bad token must not block WebSockets of browsers at the same
+  // address.
   const takeSilent = createTokenBuckets(attempts, windowSeconds * 1000);
   const shortBadUntil = new RecentMap<number>(mostKnown);
   const longBadUntil = new RecentMap<number>(mostLongKnown);
@@ -85,7 +94,8 @@ export function createFailedAttempts(
     count(request, token, lookedUpAt, noun) {
       return mapMaybePromise(take(clientAddress(request), 1), ({ isTaken, waitMs }) => {
         const verdicts = badUntil(token);
-        // Past the limit only what was remembered before: whoever goes on with one bad token is not looked up each time.
+        // Over the limit, only renew rejections that are already remembered: repeating one bad token causes no
+        // verification.
         if (lookedUpAt !== undefined && (isTaken || verdicts.get(token) !== undefined)) {
           verdicts.set(token, lookedUpAt + badMs);
         }
@@ -99,7 +109,7 @@ export function createFailedAttempts(
     },
     silentRefusal(request) {
       const { left } = takeSilent(clientAddress(request), 0);
-      // By then there is another attempt.
+      // The time until the bucket has another token.
       const waitMs = (windowSeconds * 1000) / attempts;
       return left > 0 ? undefined : tooMany('WebSockets that sent no credential in time', waitMs);
     },

@@ -21,7 +21,10 @@ export class HookedResponse {
     return this.#draft.status;
   }
 
-  /** @throws {RangeError} for what is not an integer from 200 to 599. 204, 205 and 304 leave out the body. */
+  /**
+   * Sets the status. 204, 205 and 304 remove the body.
+   * @throws {RangeError} if it is not an integer from 200 to 599
+   */
   set status(status: number) {
     if (!Number.isInteger(status) || status < 200 || status > 599) {
       throw new RangeError(`The status ${status} is not an integer from 200 to 599.`);
@@ -31,7 +34,7 @@ export class HookedResponse {
   }
 }
 
-/** The headers of a response, whose names have no case. */
+/** The headers of a response. Names are case-insensitive. */
 class ResponseHeaders implements Iterable<Header> {
   readonly #draft: ResponseDraft;
 
@@ -39,14 +42,14 @@ class ResponseHeaders implements Iterable<Header> {
     this.#draft = draft;
   }
 
-  /** The value of the first header of this name. */
+  /** Returns the value of the first header with this name. */
   get(name: string): string | undefined {
     return this.#draft.header(name.toLowerCase());
   }
 
   /**
-   * Replaces all headers of this name.
-   * @throws {TypeError} for an invalid name or value, and for what frames the message (`Content-Length`)
+   * Sets a header, replacing all headers with this name.
+   * @throws {TypeError} for an invalid name or value, and for headers that frame the message, such as `Content-Length`
    */
   set(name: string, value: string): void {
     requireWritable(name, value);
@@ -54,12 +57,16 @@ class ResponseHeaders implements Iterable<Header> {
     this.#draft.headers.push([name, value]);
   }
 
-  /** Adds a header beside others of its name, such as `Set-Cookie`. @throws {TypeError} as `set` does */
+  /**
+   * Adds a header without replacing others with the same name, as `Set-Cookie` needs.
+   * @throws {TypeError} as `set` does
+   */
   append(name: string, value: string): void {
     requireWritable(name, value);
     this.#draft.headers.push([name, value]);
   }
 
+  /** Removes all headers with this name. */
   delete(name: string): void {
     const all = headersOf(this.#draft);
     const lower = name.toLowerCase();
@@ -79,7 +86,7 @@ function requireWritable(name: string, value: string): void {
   throw new TypeError(`The response header ${JSON.stringify(name)} cannot be written as it is.`);
 }
 
-/** Removes the body of a response; one that is a stream is ended. */
+/** Removes the body of a response. A stream is cancelled. */
 function withoutBody(draft: ResponseDraft): void {
   if (isBodyStream(draft.body)) void discardStream(draft.body);
   draft.body = undefined;
@@ -88,8 +95,8 @@ function withoutBody(draft: ResponseDraft): void {
 type OnSend = (request: HttpRequest, response: HookedResponse) => void;
 
 /**
- * The policy that calls `onSend`, the last of all. Where it throws, the response is 500 in its place, which the `others`
- * complete.
+ * Creates the policy that calls `onSend`; it must be the last one. If `onSend` throws, the response becomes a 500, and
+ * the `others` complete that.
  */
 export function sendHook<Identity>(
   onSend: OnSend,
@@ -117,7 +124,10 @@ export function sendHook<Identity>(
   };
 }
 
-/** Calls `onSend`. @throws what it throws, and where it returns a promise */
+/**
+ * Calls `onSend`, and rethrows its errors.
+ * @throws {TypeError} if it returns a promise
+ */
 function hookResponse(onSend: OnSend, request: HttpRequest, draft: ResponseDraft): void {
   const returned: unknown = onSend(request, new HookedResponse(draft));
   if (!isThenable(returned)) return;

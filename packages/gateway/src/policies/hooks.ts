@@ -9,7 +9,7 @@ import type { RequestTelemetry } from './telemetry.ts';
 import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
 import type { HookedResponse } from './hookedResponse.ts';
 
-/** What `onCall` receives of a call. */
+/** A call, as `onCall` receives it. */
 export interface HookedCall<Context> {
   /** The procedure's path in the router, such as `pets.create`. */
   readonly path: string;
@@ -17,66 +17,70 @@ export interface HookedCall<Context> {
   /** The procedure's metadata. */
   readonly meta: unknown;
   readonly ctx: Context;
-  /** Of a call on a WebSocket, the request that opened it. */
+  /** The HTTP request. For a call on a WebSocket: the request that opened the socket. */
   readonly request: HttpRequest;
-  /** Reads the input as it was sent, before any validation. */
+  /** Reads the raw input, as the client sent it and before any validation. */
   readonly getRawInput: () => Promise<unknown>;
 }
 
-/** How a call ended. The data of a subscription is what it iterates over. */
+/** The result of a call. The `data` of a subscription is its async iterable. */
 export type CallResult =
   | { readonly ok: true; readonly data: unknown }
   | { readonly ok: false; readonly error: TRPCError };
 
-/** What `onError` receives of an error, as `onError` of tRPC's adapters does. */
+/** An error, as `onError` receives it. It has the fields of `onError` of tRPC's adapters. */
 export interface ReportedError<Context> {
   readonly error: TRPCError;
-  /** The procedure's path; `undefined` where no procedure was reached. */
+  /** The procedure's path; `undefined` if the request matched no procedure. */
   readonly path: string | undefined;
   readonly type: 'query' | 'mutation' | 'subscription' | 'unknown';
-  /** The input as it was sent, once the call has read it; over REST converted from texts. Validation comes after. */
+  /**
+   * The raw input, before validation; `undefined` if the call has not read it. Over REST, path, query and header
+   * parameters are already converted from strings.
+   */
   readonly input: unknown;
-  /** Where it was made. */
+  /** The context; `undefined` if it was not created. */
   readonly ctx: Context | undefined;
   readonly request: HttpRequest;
 }
 
 /**
- * Functions of the service that run at given points of each request, in this order: `onRequest`, the policies, the
- * context, `onCall`, the procedure, security headers and CORS, `onSend`, `onResponse`; `onError` wherever an error
- * occurs. Each is synchronous where it returns no promise.
+ * Hooks into the lifecycle of a request. They run in this order: `onRequest`, the policies, `createContext`, `onCall`,
+ * the procedure, security headers and CORS, `onSend`, `onResponse`. `onError` runs whenever an error occurs. A hook
+ * that returns no promise runs synchronously.
  */
 export interface Hooks<Context> {
   /**
-   * Called with each request before its policies, and with one that opens a WebSocket, but not with `OPTIONS`. A response
-   * that it returns is the answer; `undefined` lets the request pass. A `TRPCError` that it throws is the answer too, and
-   * anything else is 500.
+   * Called with each request before any policy, including requests that open a WebSocket, but not with `OPTIONS`.
+   * Return a response to end the request with it, or `undefined` to continue. A thrown `TRPCError` becomes the
+   * response; any other error becomes a 500.
    */
   readonly onRequest?: (request: HttpRequest) => MaybePromise<HttpResponse | undefined | void>;
   /**
-   * Called around each call that runs, on every protocol, before its middlewares, within its deadline and its span:
-   * `(call, next) => next()`. What it returns is the result of the call, and what it throws is the call's error.
+   * Wraps each call, on every protocol: `(call, next) => next()`. It runs before the procedure's middlewares, within
+   * the deadline and the span of the call. It returns the result of the call; an error that it throws becomes the error
+   * of the call.
    */
   readonly onCall?: (
     call: HookedCall<Context>,
     next: () => MaybePromise<CallResult>,
   ) => MaybePromise<CallResult>;
   /**
-   * Called with each response of REST, tRPC and `routes` before it is written, whose status and headers it may change.
-   * It is synchronous. Where it throws, the response is 500 in its place.
+   * Called with each response of REST, tRPC and `routes` before it is written; it may change the status and the
+   * headers. It must be synchronous. If it throws, the client receives a 500 instead.
    */
   readonly onSend?: (request: HttpRequest, response: HookedResponse) => void;
   /**
-   * Called with each error that a client is answered with, of every protocol and of the policies. What it throws is
-   * dropped. With it unexpected errors are not written to stderr. `rpc.onError` is that of tRPC's adapters: for requests of
-   * tRPC alone, and what it throws is answered.
+   * Called with each error that a client receives, from any protocol or policy. Errors that it throws itself are
+   * ignored. If it is set, the gateway does not write unexpected errors to stderr. `rpc.onError` works as in tRPC's
+   * adapters: it receives errors of tRPC requests only, and an error that it throws becomes the response.
    */
   readonly onError?: (error: ReportedError<Context>) => unknown;
 }
 
 /**
- * Calls `onRequest` first, where there is one. It returns the response of `onRequest`, of `reject` where it throws, or of
- * `next`.
+ * Runs `onRequest`, if it is set, before `next`. The result is the response of `onRequest`, the response of `reject` if
+ * `onRequest` throws, or the result of `next`.
  */
 export function afterOnRequest<Scope extends { readonly request: HttpRequest }, ReceivedResponse>(
   onRequest: Hooks<never>['onRequest'],
@@ -109,7 +113,7 @@ export function afterOnRequest<Scope extends { readonly request: HttpRequest }, 
   };
 }
 
-/** Runs a call. */
+/** Runs a call and returns its output or a `Failure`, or a promise of it. */
 export type RunCall = (
   procedure: Procedure,
   ctx: unknown,
@@ -121,7 +125,7 @@ export type RunCall = (
   },
 ) => unknown;
 
-/** Runs calls within `onCall`. It never throws, and never rejects. */
+/** Returns a `RunCall` that wraps each call in `onCall`. It never throws and never rejects. */
 export function hookedCalls(onCall: NonNullable<Hooks<never>['onCall']>): RunCall {
   return (procedure, ctx, inputs, index, scope) => {
     const input = new InputOnce(inputs, index);
@@ -152,7 +156,7 @@ function outcomeOf(result: unknown): unknown {
   return failureOf(new Error('onCall did not return a result: return what next() returns.'));
 }
 
-/** The input of a call, which is read once: a stream cannot be read again. */
+/** Reads the input of a call once and remembers it, because a stream cannot be read twice. */
 class InputOnce implements RawInputs {
   readonly #inputs: RawInputs;
   readonly #index: number;
@@ -178,7 +182,7 @@ class InputOnce implements RawInputs {
   }
 }
 
-/** Reports errors to `onError`, whose own failure, at once or later, is dropped. */
+/** Reports errors to `onError`. Errors that `onError` throws or rejects with are ignored. */
 export class ErrorReporter {
   readonly #onError: NonNullable<Hooks<never>['onError']>;
   /** The request of each error that was reported. */
@@ -194,11 +198,11 @@ export class ErrorReporter {
       const returned: unknown = this.#onError(reported as ReportedError<never>);
       if (isThenable(returned)) void Promise.allSettled([returned]);
     } catch {
-      // The log itself has failed. The request is answered all the same.
+      // The hook itself failed. The client still gets its response.
     }
   }
 
-  /** Reports an error of a request unless its call has. */
+  /** Reports an error unless it was already reported for this request. */
   reportOnce(reported: ReportedError<unknown>): void {
     if (this.#reported.get(reported.error) !== reported.request) this.report(reported);
   }

@@ -15,34 +15,34 @@ import type { Caller } from './rateLimit.ts';
 import type { RequestScope } from './requestScope.ts';
 import type { State } from './state.ts';
 
-/** How the responses of procedures whose metadata has `idempotencyKey` are stored and replayed. */
+/** Options for storing and replaying the responses of procedures with `idempotencyKey` in their metadata. */
 export interface IdempotencyOptions<Identity> {
-  /** Where they are stored. Default: `memoryState()`, which is this process alone. */
+  /** Where responses are stored. Default: `memoryState()`, the memory of this process only. */
   readonly state?: State;
-  /** How long a response is replayed, in milliseconds. Default: 86400000, a day. */
+  /** How long a response is replayed, in milliseconds. Default: 86400000 (one day). */
   readonly ttlMs?: number;
   /**
-   * The largest response to store, in bytes, with its headers. A repeat of a request that had a larger one, or a stream, is
-   * 409 and does not run again. Default: 65536.
+   * The largest response to store, in bytes, including headers. If the response was larger or a stream, a repeat of the
+   * request gets 409 and does not run again. Default: 65536.
    */
   readonly maxBytes?: number;
   /**
-   * The caller that a key belongs to: two callers may use the same key. Default: the credential; all callers without one
-   * share their keys.
+   * Returns the caller that an idempotency key belongs to, so that two callers may use the same key. Default: the
+   * credential; all callers without a credential share one set of keys.
    */
   readonly caller?: (caller: Caller<Identity>) => string;
 }
 
-/** A call that may be a repeat. */
+/** A call with an idempotency key; it may repeat an earlier one. */
 export interface KeyedCall {
   readonly procedure: Procedure;
   readonly key: string;
-  /** What makes its input another one, beside its body. It can be written as JSON. */
+  /** The part of the input outside the body, as JSON-serializable data. It is part of the fingerprint. */
   readonly head: readonly unknown[];
   readonly body: MaybePromise<Uint8Array<ArrayBuffer> | FormData | undefined>;
 }
 
-/** What is stored under a key. */
+/** The state that is stored under a key. */
 type Entry = { readonly fingerprint: string } & (
   | { readonly runsUntil: number }
   | { readonly response: StoredResponse }
@@ -54,14 +54,14 @@ interface StoredResponse {
   readonly status: number;
   readonly headers: readonly Header[];
   readonly text?: string;
-  /** A body of bytes, one in each code unit. */
+  /** A binary body: one byte in each UTF-16 code unit. */
   readonly bytes?: string;
 }
 
-/** How long beyond its deadline a call may take to respond, in milliseconds. */
+/** How long after its deadline a call may still take to respond, in milliseconds. */
 const marginMs = 10_000;
 
-/** Responses that are not stored: nothing was done, or the client is to try again. And every 5xx. */
+/** Statuses that are not stored, besides every 5xx: nothing was done, or the client should retry. */
 const unstored: ReadonlySet<number> = new Set([400, 401, 403, 408, 425, 429, 499]);
 
 /** Stores the first response to an `Idempotency-Key`, and replays it (IETF httpapi-idempotency-key-header-07). */
@@ -86,8 +86,8 @@ export class Idempotency<Identity> {
   }
 
   /**
-   * Reserves the key of a call. `onBegun` receives a `Reservation` if the call is to run, a response that is replayed, or a
-   * `Failure`. It never throws.
+   * Reserves the key of a call. `onBegun` receives a `Reservation` if the call should run, the stored response if it is
+   * a repeat, or a `Failure`. This method never throws.
    */
   begin(
     scope: RequestScope<Identity>,
@@ -98,7 +98,7 @@ export class Idempotency<Identity> {
     const reserving = this.#reserve(scope, call);
     calls.wait(reserving, scope, (begun) => {
       onBegun(begun as Reservation | ResponseDraft | Failure);
-      // The deadline passed before the state answered: nothing has run.
+      // The deadline passed before the state responded: nothing has run.
       if (begun instanceof Failure) void reserving.then(release, () => undefined);
     });
   }
@@ -108,7 +108,7 @@ export class Idempotency<Identity> {
     { body, head, key, procedure }: KeyedCall,
   ): Promise<Reservation | ResponseDraft> {
     const caller = this.#nameOf(scope);
-    // Started before anything is waited for: the bytes of the body may be those of another request by then.
+    // Start before the first await: afterwards the buffer of the body may hold the bytes of another request.
     const digests = Promise.all([
       digestOf(JSON.stringify([caller, procedure.path, key])),
       bodyDigest(body).then((digest) => digestOf(JSON.stringify([scope.protocol, head, digest]))),
@@ -119,7 +119,7 @@ export class Idempotency<Identity> {
     const entry: Entry = { fingerprint, runsUntil: Date.now() + leaseMs };
     let existing: string | undefined;
     try {
-      // At least as long as the call may run: it would run twice otherwise.
+      // The key must not expire while the call runs, or a repeat would run too.
       existing = await this.#state.add(stateKey, JSON.stringify(entry), Math.max(leaseMs, this.#ttlMs));
     } catch (cause) {
       throw unavailable(cause);
@@ -138,7 +138,7 @@ export class Idempotency<Identity> {
   }
 }
 
-/** The key of a call that runs. */
+/** A reserved key: the call with this key is running. */
 export class Reservation {
   readonly #state: State;
   readonly #key: string;
@@ -155,20 +155,22 @@ export class Reservation {
     this.#maxBytes = maxBytes;
   }
 
-  /** Takes the outcome of the call: its output, or a `Failure`. */
+  /** Records the outcome of the call: its output, or a `Failure`. */
   settle(outcome: unknown): void {
     this.#outcome = outcome;
   }
 
-  /** Stores the response of the call before it is sent. It never rejects: an error of the state is the request's `error`. */
+  /**
+   * Stores the response of the call before it is sent. It never rejects; an error of the state becomes `scope.error`.
+   */
   async complete(response: ResponseDraft, scope: RequestScope): Promise<void> {
-    // The call may go on: `completeLate` follows once it ends.
+    // The call may still be running; `completeLate` stores its response when it ends.
     if (!isTimeout(this.#outcome)) await this.#store(response, scope);
   }
 
   /**
    * Stores the response of a call that ended after its deadline. It never rejects.
-   * @param response `undefined` where the call failed
+   * @param response `undefined` if the call failed
    */
   async completeLate(response: ResponseDraft | undefined, scope: RequestScope): Promise<void> {
     await this.#store(response, scope);
@@ -176,7 +178,7 @@ export class Reservation {
 
   async #store(response: ResponseDraft | undefined, scope: RequestScope): Promise<void> {
     const status = response?.status ?? 500;
-    // An error behind the procedure, such as of an output that cannot be written, does not say that nothing was done.
+    // The procedure returned before the error, such as an output that cannot be serialized: it may have had effects.
     const hasRun = (status === 500 || status === 499) && hasReturned(this.#outcome);
     try {
       if (!hasRun && (status >= 500 || unstored.has(status))) await this.release();
@@ -186,7 +188,7 @@ export class Reservation {
     }
   }
 
-  /** Lets a repeat run. */
+  /** Releases the key, so that a repeat runs. */
   async release(): Promise<void> {
     await this.#state.delete(this.#key);
   }
@@ -209,7 +211,7 @@ export class Reservation {
 const isTimeout = (outcome: unknown) =>
   outcome instanceof Failure && outcome.error instanceof LimitError && outcome.error.limit === 'call-timeout';
 
-/** Whether the procedure returned an output, be it an invalid one. */
+/** Whether the procedure returned an output, valid or not. */
 const hasReturned = (outcome: unknown) =>
   !(outcome instanceof Failure) || outcome.error.message === outputError;
 
@@ -217,7 +219,10 @@ const release = async (begun: Reservation | ResponseDraft) => {
   if (begun instanceof Reservation) await begun.release();
 };
 
-/** @throws {TRPCError} why a repeat is not replayed */
+/**
+ * Returns the stored response for a repeat.
+ * @throws {TRPCError} if the response cannot be replayed
+ */
 function replayOf(entry: Entry, fingerprint: string): ResponseDraft {
   if (entry.fingerprint !== fingerprint) {
     const message = 'Idempotency-Key: was used with another input. Use a new key.';
@@ -242,7 +247,7 @@ function replayOf(entry: Entry, fingerprint: string): ResponseDraft {
   });
 }
 
-/** The first request with a key still runs. */
+/** 409 because the first request with this key is still running. */
 class RunningError extends TRPCError {
   readonly retryAfterSeconds = 1;
 
@@ -269,7 +274,7 @@ async function digestOf(content: string | Uint8Array<ArrayBuffer>): Promise<stri
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The entries of a form, whose boundary is another one in each request; the bytes of any other body. */
+/** Digests a body. A form is digested by its entries, because its boundary differs in each request. */
 async function bodyDigest(received: KeyedCall['body']): Promise<unknown> {
   const body = received instanceof Promise ? await received : received;
   if (body === undefined) return null;

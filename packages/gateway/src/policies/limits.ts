@@ -1,47 +1,53 @@
 import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 
-/** What one request, or one call, may take. `Infinity` lifts a limit. */
+/** Limits of a request or a call. `Infinity` disables a limit. */
 export interface Limits {
-  /** The largest request body, in bytes; a larger one is 413. Default: 1048576. */
+  /** The largest request body, in bytes. A larger body is rejected with 413. Default: 1048576 (1 MiB). */
   readonly maxBodyBytes: number;
   /**
-   * How large the JSON of an answer may be, in bytes, and of a tRPC batch that of all its answers together; the answer
-   * that goes beyond is 413, and so are those of a batch behind it, which are not written any more. The calls have run by
-   * then. Of JSON lines, server-sent events and answers on a WebSocket each is limited for itself, as clients take one
-   * after the other; bytes (`produces`) and `routes` are not. Default: 16777216: no page of a list comes near it, and more
-   * would stop the process for a tenth of a second, in which it serves nobody.
+   * The largest JSON response, in bytes. A larger one is replaced by a 413; its call has already run.
+   * - In a tRPC batch the limit applies to all results together. The result that exceeds it, and every later one, is a
+   *   413.
+   * - JSON lines, server-sent events and WebSocket messages are limited one by one, because clients read them one by
+   *   one.
+   * - Byte responses (`produces`) and `routes` are not limited.
+   *
+   * Default: 16777216 (16 MiB), far above any page of a list. Serializing more blocks the event loop for a tenth of a
+   * second.
    */
   readonly maxResponseBytes: number;
   /**
-   * How many parameters a query, or a form body, may have; more are 400. Default: 1000, as other servers have it (qs,
-   * PHP): no form comes near it, and each parameter costs its decoding.
+   * The largest number of parameters in a query string or a form body. More are rejected with 400. Default: 1000, as in
+   * qs and PHP: far above any form, and each parameter costs time to decode.
    */
   readonly maxQueryParameters: number;
   /**
-   * How deep the arrays and objects of an input may be nested, over REST and tRPC; a deeper one is 400. What nobody
-   * reads of a body may be anything. Default: 100: far beyond any schema that people write, and far from where code that
-   * walks an input by recursion ends for want of stack.
+   * The deepest nesting of arrays and objects in an input, over REST and tRPC. A deeper input is rejected with 400.
+   * Parts of a body that are not read are not checked. Default: 100, far above any real schema, and far below the depth
+   * at which recursive code overflows the stack.
    */
   readonly maxJsonDepth: number;
   /**
-   * How many calls may run at once, on both protocols; one more is answered 503 at once, where all would be slow otherwise.
-   * Each call of a batch counts, and so does a credential that is looked up; subscriptions and streams count until they
-   * begin. Default: 1000.
+   * The largest number of concurrent calls, over REST and tRPC together. Further calls are rejected with 503
+   * immediately, because otherwise all calls would become slow. Each call of a batch counts, and so does each
+   * credential that is being verified. Subscriptions and streams count until they start. Default: 1000.
    */
   readonly maxInFlight: number;
   /**
-   * How long a request may wait before it is read, in milliseconds. Once requests have waited longer for half a second,
-   * those that do are answered 503, before their credential is looked at; one burst is served whole. `OPTIONS`, what
-   * `routes` serve and messages on a WebSocket are never refused. Default: Infinity, nothing is refused: what fits hangs
-   * on what a call costs. Calls of 40 µs wait for 50 ms behind a thousand others, calls of 10 ms behind five.
+   * Load shedding: the longest time that a request may wait before the server reads it, in milliseconds. After requests
+   * have waited longer for half a second, those that do are rejected with 503, before authentication; a single burst is
+   * served completely. `OPTIONS`, `routes` and WebSocket messages are never rejected.
+   *
+   * Default: Infinity (off), because the right value depends on the cost of a call: 50 ms is a queue of a thousand
+   * calls of 40 µs, or of five calls of 10 ms.
    */
   readonly maxQueueMs: number;
   /**
-   * How long a call may take, its context included, and how long a credential may be looked up, in milliseconds. Then it
-   * is answered 504, its `signal` aborts, and it counts no longer. Each line of a
-   * tRPC answer of JSON lines is a call. Subscriptions, and streams once they have begun, take as long as they like. Default: 30000: proxies in front wait for 60 s, and who waits longer
-   * than 30 s has gone.
+   * The timeout of a call including `createContext`, and of the verification of a credential, in milliseconds. A call
+   * that exceeds it gets 504, its `signal` aborts, and it no longer counts for `maxInFlight`. In a tRPC response of
+   * JSON lines, each line is a call. Subscriptions, and streams that have started, have no timeout. Default: 30000:
+   * proxies usually wait for 60 s, and a client that has waited for 30 s has usually gone.
    */
   readonly callTimeoutMs: number;
 }
@@ -56,12 +62,12 @@ const defaults: Limits = {
   callTimeoutMs: 30_000,
 };
 
-/** How many calls a batch may have where nothing is said: ten times what a page that is being built asks at once. */
+/** The default limit of calls in a batch: ten times the number that a page typically sends while it loads. */
 export const defaultBatchSize = 100;
 
 /**
- * The limits that are in force.
- * @throws {GatewayError} for one that is not a positive number
+ * Returns all limits, with defaults for those that the options leave out.
+ * @throws {GatewayError} for a limit that is not a positive number
  */
 export function limitsOf(options: Partial<Limits>): Limits {
   const limits = Object.entries(defaults).map(([name, value]) => {
@@ -74,7 +80,7 @@ export function limitsOf(options: Partial<Limits>): Limits {
   return Object.fromEntries(limits) as Limits;
 }
 
-/** @throws {GatewayError} for what is no positive integer */
+/** @throws {GatewayError} for a value that is not a positive integer */
 export function requirePositiveIntegers(name: string, numbers: Readonly<Record<string, number>>): void {
   for (const [member, value] of Object.entries(numbers)) {
     if (Number.isSafeInteger(value) && value > 0) continue;

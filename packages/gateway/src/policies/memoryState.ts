@@ -3,32 +3,33 @@ import { GatewayError } from '../procedures/gatewayError.ts';
 import type { State } from './state.ts';
 import { createTokenBuckets, type TokenBuckets } from './tokenBuckets.ts';
 
+/** Options of `memoryState()`. */
 export interface MemoryStateOptions {
   /**
-   * How much memory the values take, in bytes, about. Beyond it the oldest are forgotten, as if they had expired. Default:
-   * 67108864.
+   * The approximate memory limit for stored values, in bytes. Over the limit, the oldest values are removed as if they
+   * had expired. Default: 67108864 (64 MiB).
    */
   readonly maxBytes?: number;
 }
 
 interface Entry {
   readonly value: string;
-  /** By `performance.now()`. */
+  /** A time of `performance.now()`. */
   readonly expiresAt: number;
 }
 
-/** What an entry takes beside its texts, in bytes (Node 22). */
+/** The overhead of an entry besides its key and value, in bytes (Node 22). */
 const entryBytes = 200;
 
 /**
- * State in the memory of this process: no other process sees it, and it is gone when the process ends.
- * @throws {GatewayError} for an invalid number of bytes
+ * Creates a state in the memory of this process. Other processes cannot see it, and it is lost when the process ends.
+ * @throws {GatewayError} for an invalid `maxBytes`
  */
 export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}): State {
   if (!(maxBytes > 0)) {
     throw new GatewayError(`memoryState: maxBytes is ${maxBytes}; it must be a positive number of bytes.`);
   }
-  // In the order in which they were stored, which is that in which they expire where all live equally long.
+  // In insertion order, which is also the order of expiry if all entries have the same lifetime.
   const entries = new Map<string, Entry>();
   const buckets = new Map<string, TokenBuckets>();
   let bytes = 0;

@@ -1,15 +1,15 @@
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { HttpRequest } from '../http/request.ts';
 
-/** Whether pages of an origin may call. It is synchronous, and decides for each request of a page. */
+/** Returns whether pages of an origin may call. It must be synchronous. It runs for each request of a page. */
 export type AllowsOrigin = (origin: string, request: HttpRequest) => boolean;
 
-/** Exact origins and patterns, or a function. */
+/** Allowed origins: a list of exact origins and patterns, or a function. */
 export type Origins = readonly string[] | AllowsOrigin;
 
 /**
- * Compiles the origins of an option. A function of the service allows an origin by `true` alone, not by a promise. What it
- * throws is thrown.
+ * Compiles the origins of an option into a function. A function of the service allows an origin only with `true`, not
+ * with a truthy value or a promise; its errors are rethrown.
  */
 export function originMatcher(origins: Origins): AllowsOrigin {
   if (typeof origins === 'function')
@@ -20,7 +20,7 @@ export function originMatcher(origins: Origins): AllowsOrigin {
   return (origin) => exact.has(origin) || patterns.some((pattern) => pattern.test(origin));
 }
 
-/** Whether a check of a request's origin passes. What a function of the service throws is for the log: the page may not call. */
+/** Runs a check of a request's origin. If it throws, the request is rejected and the error is kept for the log. */
 export function passes(
   check: (request: HttpRequest) => boolean,
   scope: { readonly request: HttpRequest; error: unknown },
@@ -33,10 +33,10 @@ export function passes(
   }
 }
 
-/** `*` in the first label of the host, with two labels behind it at least: `https://pets-*.vercel.app`. */
+/** A pattern: `*` in the first label of the host, followed by at least two labels: `https://pets-*.vercel.app`. */
 const wildcard = /^(https?:\/\/)([a-z0-9-]*)\*([a-z0-9-]*)((?:\.[a-z0-9-]+){2,}(?::\d+)?)$/;
 
-/** @throws {GatewayError} for what is neither an origin nor a pattern */
+/** @throws {GatewayError} for an entry that is neither an origin nor a pattern */
 export function requireOrigins(option: string, origins: Origins): void {
   if (typeof origins === 'function') return;
   for (const origin of origins) {
@@ -54,7 +54,7 @@ export function requireOrigins(option: string, origins: Origins): void {
   }
 }
 
-/** `*` is one or more characters of one label. */
+/** Compiles a pattern. `*` matches one or more characters of one label. */
 function patternOf(pattern: string): RegExp {
   const [, scheme = '', before = '', after = '', rest = ''] = wildcard.exec(pattern) ?? [];
   return new RegExp(`^${scheme}${before}[a-z0-9-]+${after}${rest.replaceAll('.', String.raw`\.`)}$`);

@@ -13,38 +13,41 @@ import type { RequestScope } from './requestScope.ts';
 import type { State, Taken } from './state.ts';
 import { createSharedTokenBuckets, createTokenBuckets } from './tokenBuckets.ts';
 
-/** The caller that `RateLimitOptions.key` names. */
+/** The caller of a request, as `RateLimitOptions.key` and `IdempotencyOptions.caller` receive it. */
 export interface Caller<Identity> {
-  /** What the scheme's `verify` returned. */
+  /** The identity that the scheme's `verify` returned; `undefined` without a valid credential. */
   readonly identity: Identity | undefined;
   readonly request: HttpRequest;
 }
 
-/** A bucket of `requests` calls per caller that is full again after `windowSeconds`. */
+/** A token bucket per caller: it allows `requests` calls, and is full again after `windowSeconds` without calls. */
 export interface RateLimitOptions<Identity> {
+  /** The size of the bucket, in calls. A positive integer. */
   readonly requests: number;
+  /** How long an empty bucket takes to fill, in seconds. A positive integer. */
   readonly windowSeconds: number;
   /**
-   * The key of the caller's bucket. Default: the credential; without one, the client's address (`trustProxy`).
+   * Returns the key of the caller's bucket. Default: the credential, or the client's address (`trustProxy`) without
+   * one.
    */
   readonly key?: (caller: Caller<Identity>) => string;
   /**
-   * Where calls are counted that processes count together. While it cannot be reached, each process counts for itself.
-   * Default: in this process alone.
+   * Shares the count between processes. While the state cannot be reached, each process counts separately. Default:
+   * each process counts separately.
    */
   readonly state?: State;
 }
 
-/** Counts calls of a caller. */
+/** A rate limit for the calls of each caller. */
 export interface RateLimit<Identity> extends Policy<Identity> {
   /**
-   * Counts calls by what they cost; returns an error where the caller has made too many, or cannot be named. Adds the `RateLimit` headers to
-   * the scope. It never throws and never rejects.
+   * Takes the cost of calls from the caller's bucket, and adds the `RateLimit` headers to the scope. Returns an error
+   * if the bucket has too few tokens or `key` throws. It never throws and never rejects.
    */
   count(scope: RequestScope<Identity>, cost: number, calls?: number): MaybePromise<TRPCError | undefined>;
 }
 
-/** @throws {GatewayError} a line for each procedure that costs more than a full bucket holds */
+/** @throws {GatewayError} with a line for each procedure whose cost is larger than the bucket */
 export function requireCosts(procedures: readonly Procedure[], requests: number): void {
   const problems = procedures
     .filter(({ rateLimitCost }) => rateLimitCost > requests)
@@ -56,7 +59,8 @@ export function requireCosts(procedures: readonly Procedure[], requests: number)
 }
 
 /**
- * A rate limit with the `RateLimit` and `RateLimit-Policy` headers of IETF httpapi draft-ietf-httpapi-ratelimit-headers-10.
+ * Creates a rate limit with the `RateLimit` and `RateLimit-Policy` headers of IETF
+ * draft-ietf-httpapi-ratelimit-headers-10.
  * @throws {GatewayError} for an invalid number of requests or seconds
  */
 export function createRateLimit<Identity>(

@@ -1,42 +1,44 @@
 import type { Limit } from '../http/limit.ts';
 
-/** W3C Trace Context, in hexadecimal. */
+/** Trace id and span id of W3C Trace Context, in hexadecimal. */
 export interface TraceIds {
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** One request that was answered, for logs and metrics. */
+/** A record of one completed request, for logs and metrics. `onResponse` receives it. */
 export interface RequestRecord {
   readonly requestId: string;
-  /** The request's method; of a call on a WebSocket, `WS`: such calls have the request id of their socket. */
+  /** The HTTP method, or `WS` for a call on a WebSocket. Those calls share the request id of their socket. */
   readonly method: string;
-  /** The path as received, without the query: a query may carry what no log should hold. */
+  /** The path as received, without the query string, which may contain secrets. */
   readonly path: string;
   readonly protocol: 'rest' | 'rpc' | 'other';
-  /** The procedure's path as it was called (of a batch: joined by commas); `undefined` where none was reached. */
+  /** The path of the called procedure; in a batch, paths joined by commas. `undefined` if no procedure matched. */
   readonly operation: string | undefined;
   /**
-   * The procedures that were asked for, one for each call: fit to be a metric's labels, since what is none is left out.
+   * The existing procedures that the request called, one per call. Unknown names are left out, so these are safe as
+   * metric labels.
    */
   readonly procedures: readonly string[];
-  /** How many calls it asked for: the size of a batch. */
+  /** The number of calls in the request: the size of the batch. */
   readonly calls: number;
   readonly status: number;
-  /** Whether it was answered by a stream, or a subscription: it is told of when that is over. */
+  /** Whether the response was a stream or a subscription. It is reported when the stream ends. */
   readonly isStream: boolean;
+  /** Time from the request's arrival to the end of its response, in milliseconds. */
   readonly durationMs: number;
-  /** The bytes of the request's body that had come by then; `undefined` where the host does not count them, and on a WebSocket. */
+  /** Bytes of the request body received; `undefined` if the adapter does not count them, and on a WebSocket. */
   readonly bytesIn: number | undefined;
-  /** The bytes of the answer's body; `undefined` for a stream, and on a WebSocket. */
+  /** Bytes of the response body; `undefined` for a stream, and on a WebSocket. */
   readonly bytesOut: number | undefined;
-  /** The limit that it met, if any: why it was refused, or some of its calls were. */
+  /** The limit that rejected the request or some of its calls, if any. */
   readonly limit: Limit | undefined;
   /**
-   * What failed, where a procedure or the gateway failed unexpectedly (5xx), be it in the midst of a stream. Its text is
-   * for logs only.
+   * The unexpected error (5xx) of a procedure or of the gateway, including one that ended a stream. Its text is for
+   * logs only.
    */
   readonly error: unknown;
-  /** The span of the request, or of the call on a WebSocket, where `telemetry` is given. */
+  /** The span of the request, or of the call on a WebSocket, if `telemetry` is set. */
   readonly trace?: TraceIds | undefined;
 }

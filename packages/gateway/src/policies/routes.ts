@@ -6,44 +6,50 @@ import { memberNames, unknownOptions } from '../http/unknownOptions.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { ProtectedResource } from './scheme.ts';
 
-/** What the handler of a route is told besides the request. */
+/** The second argument of a route handler. */
 export interface RouteContext<Identity> {
-  /** What the scheme's `verify` returned; `undefined` without `protect`. */
+  /** The identity that the scheme's `verify` returned; `undefined` without `protect`. */
   readonly identity: Identity | undefined;
   /** The `X-Request-Id` of the response. */
   readonly requestId: string;
 }
 
 /**
- * Answers a request. `request.body(maxBytes)` is the body as it was sent, such as a signature covers: a larger one is 413. A
- * `TRPCError` that it throws is the response, and anything else is 500.
+ * Handles a request and returns the response. `request.body(maxBytes)` returns the raw body, for example to verify a
+ * webhook signature; a larger body is rejected with 413. A thrown `TRPCError` becomes the response; any other error
+ * becomes a 500.
  */
 export type RouteHandler<Identity> = (
   request: HttpRequest,
   context: RouteContext<Identity>,
 ) => HttpResponse | Promise<HttpResponse>;
 
+/** A route with options. */
 export interface Route<Identity> {
   readonly handler: RouteHandler<Identity>;
-  /** Whether it passes the policies as a call does: a credential, `maxInFlight` and the rate limit. Default: false. */
+  /** Whether the policies of calls apply: authentication, `maxInFlight` and the rate limit. Default: false. */
   readonly protect?: boolean;
 }
 
 const routeOptions = memberNames<Route<unknown>>({ handler: true, protect: true });
 
-/** Routes by path, for `GET` and `HEAD`, or by method and path: `'POST /webhooks/stripe'`. */
+/** Routes by path (`'/health'`, for `GET` and `HEAD`), or by method and path (`'POST /webhooks/stripe'`). */
 export type Routes<Identity> = Readonly<
   Record<`/${string}` | `${Uppercase<string>} /${string}`, RouteHandler<Identity> | Route<Identity>>
 >;
 
-/** `HEAD` follows `GET`, and `OPTIONS` is answered by the gateway; the others are for proxies. */
+/**
+ * Methods that routes cannot use: `HEAD` follows `GET`, the gateway handles `OPTIONS`, and the others are for proxies.
+ */
 const reserved: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'CONNECT', 'TRACE']);
 
-/** What is served beside the router, by path and method. Paths are compared as they are. */
+/** The routes beside the router, by path and method. Paths are compared exactly. */
 export class RouteTable<Identity> {
   readonly #paths = new Map<string, Map<string, Route<Identity>>>();
 
-  /** @throws {GatewayError} for an invalid key, for what is not a route, and for two routes of one method and path */
+  /**
+   * @throws {GatewayError} for an invalid key, a value that is not a route, or two routes with the same method and path
+   */
   constructor(routes: Routes<Identity>) {
     for (const [key, route] of Object.entries(routes)) {
       const { method, path } = parseKey(key);
@@ -74,7 +80,7 @@ export class RouteTable<Identity> {
     return this.#paths.has(path);
   }
 
-  /** The routes of a path by method. */
+  /** Returns the routes of a path, by method. */
   at(path: string): ReadonlyMap<string, Route<Identity>> | undefined {
     return this.#paths.get(path);
   }
@@ -85,7 +91,7 @@ export class RouteTable<Identity> {
     this.#paths.set(path, methods);
   }
 
-  /** @throws {GatewayError} where a route needs a credential and the gateway knows none */
+  /** @throws {GatewayError} if a route has `protect`; called for a gateway without authentication */
   requireAuthentication(): void {
     for (const [path, methods] of this.#paths) {
       for (const [method, { protect }] of methods) {
@@ -119,8 +125,9 @@ function parseKey(key: string): { readonly method: string; readonly path: string
 }
 
 /**
- * Serves the metadata of a protected resource, to pages of any origin: it is public, and clients in browsers read it.
- * @throws {GatewayError} where something else is served at its path
+ * Adds a route for the metadata of a protected resource. It is public and readable by pages of any origin, because
+ * clients in browsers need it.
+ * @throws {GatewayError} if its path is already taken
  */
 export function addMetadata<Identity>(
   routes: RouteTable<Identity>,

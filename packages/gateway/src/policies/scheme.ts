@@ -4,8 +4,8 @@ import type { HttpRequest } from '../http/request.ts';
 export type Rejected = null | undefined | false;
 
 /**
- * Returns whose credential it is, or a falsy value for an invalid or revoked one. It throws where that cannot be decided:
- * a `TRPCError` is the response, such as `SERVICE_UNAVAILABLE` while keys cannot be read.
+ * Resolves a credential to an identity, or to a falsy value if the credential is invalid or revoked. Throw if neither
+ * can be decided: a `TRPCError` becomes the response, such as `SERVICE_UNAVAILABLE` while the key store is unavailable.
  */
 export type Verify<Identity> = (
   credential: string,
@@ -13,8 +13,8 @@ export type Verify<Identity> = (
 ) => Identity | Rejected | PromiseLike<Identity | Rejected>;
 
 /**
- * Headers of a request. Browsers can send none with a WebSocket or an `EventSource`: of those, tRPC's connection
- * parameters stand in for headers that the request does not have.
+ * The headers of a request. Browsers cannot set headers on a WebSocket or an `EventSource`; for those, tRPC's
+ * connection parameters are used for headers that the request does not have.
  */
 export interface HeaderSource {
   /** @param name in lower case */
@@ -30,44 +30,56 @@ export interface SecurityScheme {
 
 /** The metadata of an OAuth 2.0 protected resource (RFC 9728). */
 export interface ProtectedResource {
-  /** The path at which it is served. */
+  /** The path that serves the metadata. */
   readonly path: `/${string}`;
-  /** @param scopes every scope that a procedure requires */
+  /**
+   * Returns the metadata.
+   * @param scopes all scopes that any procedure requires
+   */
   document(scopes: readonly string[]): object;
 }
 
-/** A way to authenticate: how a credential is read, verified, asked for and documented. */
+/** An authentication scheme: it reads, verifies and documents a credential, and creates the challenge of a 401. */
 export interface Scheme<Identity = unknown> {
   /** Its name among the document's `securitySchemes`. */
   readonly name: string;
-  /** What a message calls the credential: `API key`. */
+  /** What error messages call the credential, such as `API key`. */
   readonly noun: string;
-  /** What to send, as the message of a 401 says it: `"Authorization: Bearer <token>"`. */
+  /** What to send, for the message of a 401: `"Authorization: Bearer <token>"`. */
   readonly usage: string;
   /**
-   * What it reads all credentials of, such as a cookie: of two schemes that read the same, the second is never looked at.
-   * `undefined` where it leaves some to another scheme.
+   * Where the scheme reads its credential, such as a cookie, if it claims every credential there. Two schemes with the
+   * same value are an error, because the second would never be used. `undefined` if it leaves some credentials to other
+   * schemes.
    */
   readonly reads?: string | undefined;
   /**
-   * Whether browsers add the credential on their own, also to what a page of another site sends. Such requests are
-   * rejected (403) where they can change something.
+   * Whether browsers send the credential automatically, even with requests from pages of other sites (CSRF). Those
+   * requests are rejected with 403 if they can change state.
    */
   readonly isAmbient: boolean;
+  /** The entry in the document's `securitySchemes`. */
   readonly document: SecurityScheme;
+  /** The RFC 9728 metadata to serve, if any. */
   readonly protectedResource?: ProtectedResource | undefined;
-  /** @returns `undefined` where there is no credential of this scheme, `null` where it is malformed */
+  /**
+   * Reads the credential of a request.
+   * @returns `undefined` if the request has no credential of this scheme, `null` if the credential is malformed
+   */
   read(source: HeaderSource, request: HttpRequest): string | null | undefined;
   readonly verify: Verify<Identity>;
-  /** The scopes that an identity has. Without it no procedure that requires scopes can be called by this scheme. */
+  /**
+   * Returns the scopes of an identity. Without this function, the scheme cannot call procedures that require scopes.
+   */
   scopes?(this: void, identity: Identity): readonly string[];
   /**
-   * The challenge of a 401 (RFC 9110 §11.6.1); of a 403 where scopes are missing.
-   * @returns `undefined` where the scheme has no challenge for this error
+   * Returns the `WWW-Authenticate` challenge of a 401 (RFC 9110 §11.6.1), or of a 403 if scopes are missing.
+   * @returns `undefined` if the scheme has no challenge for this error
    */
   challenge(error?: ChallengeError): string | undefined;
 }
 
+/** The error parameters of a challenge (RFC 6750 §3.1). */
 export type ChallengeError =
   | { readonly error: 'invalid_token' }
   | { readonly error: 'insufficient_scope'; readonly scope: string };

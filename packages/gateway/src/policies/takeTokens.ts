@@ -1,14 +1,15 @@
 import type { Bucket, Taken } from './state.ts';
 
-/** Floating-point error that is no token, and no millisecond. */
+/** The tolerance for floating-point errors, in tokens and in milliseconds. */
 const epsilon = 1e-6;
 
 /**
- * Takes tokens of a bucket: all of them or none. One number is all that a state stores of a bucket (the generic cell rate
- * algorithm, ITU-T I.371).
- * @param fullAt when the bucket is full again, in milliseconds; `undefined` for one that was never used
- * @param now by the same clock
- * @returns the new `fullAt`, and the answer
+ * Takes tokens from a bucket: all of them or none. Use it to implement `State.take`: a state stores one number per
+ * bucket (generic cell rate algorithm, ITU-T I.371).
+ * @param fullAt the stored number: when the bucket is full again, in milliseconds; `undefined` for a bucket that was
+ *   never used
+ * @param now the current time, in milliseconds of the same clock
+ * @returns the new `fullAt` to store, and the result of `take`
  */
 export function takeTokens(
   fullAt: number | undefined,
@@ -17,7 +18,7 @@ export function takeTokens(
   now: number,
 ): { readonly fullAt: number; readonly taken: Taken } {
   const msPerToken = windowMs / size;
-  // A clock that was set back does not make a bucket emptier than empty.
+  // If the clock was set back, the bucket is at most empty.
   const before = Math.min(Math.max((fullAt ?? now) - now, 0), windowMs);
   const wanted = before + count * msPerToken;
   const isTaken = wanted <= windowMs + epsilon * msPerToken;

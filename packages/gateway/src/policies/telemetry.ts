@@ -2,32 +2,38 @@ import type { TRPCError } from '@trpc/server';
 import type { HttpRequest } from '../http/request.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';
 
-/** Observes requests and the calls in them, for traces and metrics: `openTelemetry()` of `@petstore/runtime/opentelemetry`. */
+/**
+ * Observes requests and calls for traces and metrics, as `openTelemetry()` of `@petstore/runtime/opentelemetry` does.
+ */
 export interface Telemetry {
-  /** Called with each request, and with each that opens a WebSocket, before anything else happens to it. */
+  /** Called with each request, including requests that open a WebSocket, before anything else runs. */
   begin(observed: ObservedRequest): RequestTelemetry;
 }
 
+/** A request, as `Telemetry.begin` receives it. */
 export interface ObservedRequest {
   readonly request: HttpRequest;
   readonly protocol: RequestRecord['protocol'];
-  /** What the path matches, such as `/v1/pets/{petId}`; `undefined` for an unknown path. */
+  /** The matched route, such as `/v1/pets/{petId}`; `undefined` for an unknown path. */
   readonly route: string | undefined;
-  /** Of the URL that clients use: that of `publicUrl`, else that of the connection. */
+  /** The scheme of the URL that clients use: the scheme of `publicUrl` if it is set, otherwise of the connection. */
   readonly scheme: 'http' | 'https';
-  /** The address that limits count by: behind `trustProxy`, of IPv6 the /64 network; `''` where it is not known. */
+  /**
+   * The address that limits count by: the client's address behind `trustProxy`, for IPv6 its /64 network. `''` if it is
+   * unknown.
+   */
   readonly clientAddress: string;
 }
 
-/** One request. Where a method throws, the request is answered all the same. */
+/** Observes one request. Errors that its methods throw are ignored. */
 export interface RequestTelemetry {
   /** The ids of its span, for `RequestRecord.trace`. */
   readonly trace: TraceIds | undefined;
   /** Runs the request in its context, and returns what `run` returns. */
   run<Result>(run: () => Result): Result;
-  /** Called with each call that runs; of a WebSocket, also after `end`. `undefined`: the call is not observed. */
+  /** Called with each call that runs; on a WebSocket, also after `end`. Return `undefined` to not observe the call. */
   call(path: string): CallTelemetry | undefined;
-  /** Called once the response is complete, of a stream once it has ended. */
+  /** Called when the response is complete; for a stream, when it has ended. */
   end(record: RequestRecord): void;
 }
 
@@ -39,7 +45,7 @@ export interface CallTelemetry {
   end(error: TRPCError | undefined): void;
 }
 
-/** Runs code of a telemetry; what it throws is dropped. */
+/** Runs a function of `Telemetry`, and ignores its errors. */
 export function unlessItThrows<Result>(run: () => Result): Result | undefined {
   try {
     return run();

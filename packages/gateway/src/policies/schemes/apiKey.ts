@@ -4,6 +4,7 @@ import type { Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
 import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 
+/** Options of `apiKey()`. */
 export interface ApiKeyOptions<Identity> extends SchemeOptions<Identity> {
   /** The header that carries the key. Default: `X-API-Key`. */
   readonly header?: string;
@@ -14,8 +15,14 @@ const optionNames = schemeNames<ApiKeyOptions<unknown>>({
 });
 
 /**
- * An API key in a header of its own. Pages of other origins may send the header where `cors` lets them call. HTTP has no
- * challenge for it: a 401 names the header in one of our own.
+ * Authenticates by an API key in a request header.
+ *
+ * ```ts
+ * authentication: apiKey({ verify: (key) => customers.get(key) })
+ * ```
+ *
+ * Pages of other origins may send the header if `cors` allows them to call. HTTP has no standard challenge for API
+ * keys, so a 401 has `WWW-Authenticate: ApiKey` with the name of the header.
  * @throws {GatewayError} for an invalid header name
  */
 export function apiKey<Identity>(options: ApiKeyOptions<Identity>): Scheme<Identity> {
@@ -52,5 +59,5 @@ export function apiKey<Identity>(options: ApiKeyOptions<Identity>): Scheme<Ident
   };
 }
 
-/** No spaces, commas of joined headers, or bytes beyond ASCII. */
+/** Visible ASCII without commas: a comma means that several headers were joined. */
 const visible = /^[\x21-\x2b\x2d-\x7e]+$/;

@@ -3,8 +3,12 @@ import type { HeaderSource, Rejected, Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
 import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 
+/** Options of `basic()`. */
 export interface BasicOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
-  /** As for every scheme, with the two parts of the credential. Compare a password with `isSameSecret`. */
+  /**
+   * Verifies a user name and password, like `verify` of every scheme. Compare passwords with `isSameSecret`, which runs
+   * in constant time.
+   */
   readonly verify: (
     user: string,
     password: string,
@@ -15,8 +19,9 @@ export interface BasicOptions<Identity> extends Omit<SchemeOptions<Identity>, 'v
 const optionNames = schemeNames<BasicOptions<unknown>>({});
 
 /**
- * User name and password in the `Authorization` header (RFC 7617), in UTF-8. Browsers ask their user for them after a
- * 401, and then send them on their own: pages of other sites are kept out as `cookie` says.
+ * Authenticates by user name and password in the `Authorization` header (RFC 7617), encoded as UTF-8. Browsers prompt
+ * for them after a 401 and then send them automatically, so requests from pages of other sites are rejected as with
+ * `cookie()`.
  */
 export function basic<Identity>(options: BasicOptions<Identity>): Scheme<Identity> {
   requireSchemeOptions('basic', options, optionNames);
@@ -51,7 +56,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 // oxlint-disable-next-line no-control-regex -- RFC 7617 §2: neither part may have control characters
 const control = /[\0-\x1f\x7f]/;
 
-/** `user:password`, decoded. A user name has no colon, a password may. */
+/** Reads and decodes `user:password`. A password may contain colons, a user name may not. */
 export function basicCredential(source: HeaderSource): string | null | undefined {
   const authorization = source.header('authorization');
   if (authorization === undefined) return undefined;

@@ -3,10 +3,11 @@ import { challengeOf } from './challenge.ts';
 import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
 
+/** Options of `bearer()`. */
 export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
-  /** What messages call the token, such as `API key`. Default: `token`. */
+  /** What error messages call the token, such as `API key`. Default: `token`. */
   readonly noun?: string;
-  /** Serves metadata by which clients find the issuer of tokens (RFC 9728). */
+  /** Serves the metadata by which clients discover the authorization server (RFC 9728). */
   readonly protectedResource?: ProtectedResourceOptions;
 }
 
@@ -16,7 +17,7 @@ const optionNames = schemeNames<BearerOptions<unknown>>({
 });
 
 /**
- * A bearer token in the `Authorization` header (RFC 6750).
+ * Authenticates by a bearer token in the `Authorization` header (RFC 6750).
  *
  * ```ts
  * authentication: bearer({ verify: (token) => users.get(token) })
@@ -53,14 +54,14 @@ export function bearer<Identity>(options: BearerOptions<Identity>): Scheme<Ident
   };
 }
 
-/** What schemes of bearer tokens read. */
+/** `Scheme.reads` of all schemes with bearer tokens. */
 export const bearerReads = '"Authorization: Bearer"';
 
 // RFC 6750 §2.1: b64token. The scheme's name is case-insensitive (RFC 9110 §11.1).
 const scheme = /^bearer(?: |$)/i;
 const credential = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
-/** Reads an `Authorization` header. Another scheme than bearer is no bearer credential (RFC 6750 §3.1). */
+/** Reads a bearer token. `Authorization` with another scheme counts as no credential (RFC 6750 §3.1). */
 export function bearerToken(source: HeaderSource): string | null | undefined {
   const authorization = source.header('authorization');
   if (authorization === undefined) return undefined;
@@ -70,9 +71,9 @@ export function bearerToken(source: HeaderSource): string | null | undefined {
 }
 
 /**
- * The challenges of RFC 6750 §3. A client that sent no bearer credential gets no error code.
+ * Creates the challenges of RFC 6750 §3. The challenge for a missing credential has no error code.
  * @param resourceMetadata the URL of the protected resource's metadata (RFC 9728 §5.1)
- * @throws {GatewayError} for a realm that no header can carry
+ * @throws {GatewayError} for a realm that is not valid in a header
  */
 export function bearerChallenge(realm: string, resourceMetadata?: string): Scheme['challenge'] {
   const of = (error: Parameters<Scheme['challenge']>[0]) =>

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../procedures/gatewayError.ts';
 
 /**
- * A challenge (RFC 9110 §11.3): `Bearer realm="api", error="invalid_token"`. Parameters without a value are left out.
- * @throws {GatewayError} for a value that no header can carry
+ * Formats a challenge (RFC 9110 §11.3): `Bearer realm="api", error="invalid_token"`. Undefined parameters are omitted.
+ * @throws {GatewayError} for a value that is not valid in a header
  */
 export function challengeOf(
   scheme: string,
@@ -14,7 +14,7 @@ export function challengeOf(
   return requireChallenge(`${scheme} ${list.join(', ')}`);
 }
 
-/** @throws {GatewayError} for a challenge that no header can carry */
+/** @throws {GatewayError} for a challenge that is not valid in a header */
 export function requireChallenge(challenge: string): string {
   if (/^[\x21-\x7e][\x20-\x7e]*$/.test(challenge)) return challenge;
   throw new GatewayError(

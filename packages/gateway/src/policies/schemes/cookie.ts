@@ -4,10 +4,11 @@ import type { Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
 import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 
+/** Options of `cookie()`. */
 export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
   /**
-   * The name of the cookie. Start it with `__Host-`: browsers then take it from this very host alone, over TLS and for
-   * all paths, so that no sibling subdomain can set another one in its place (RFC 6265bis §4.1.3.2).
+   * The name of the cookie. Use the prefix `__Host-`: browsers then accept the cookie only from this exact host, over
+   * TLS and for all paths, so that a sibling subdomain cannot overwrite it (RFC 6265bis §4.1.3.2).
    */
   readonly cookie: string;
 }
@@ -17,11 +18,13 @@ const optionNames = schemeNames<CookieOptions<unknown>>({
 });
 
 /**
- * A session in a cookie, such as `__Host-session`. Set it with `HttpOnly`, `Secure`, `Path=/` and `SameSite=Lax`.
+ * Authenticates by a session cookie, such as `__Host-session`. Set the cookie with `HttpOnly`, `Secure`, `Path=/` and
+ * `SameSite=Lax`.
  *
- * Browsers send cookies along with what any page requests. So a request that can change something is rejected (403)
- * where a page of another site made it, a sibling subdomain included: by `Sec-Fetch-Site` (Fetch Metadata), and without it
- * by `Origin`. Pages of `cors.origins` may call where `cors.credentials` is set.
+ * Browsers send cookies with the requests of any page (CSRF). Therefore requests that can change state are rejected
+ * with 403 if they come from a page of another site, including sibling subdomains. The check uses `Sec-Fetch-Site`
+ * (Fetch Metadata), or `Origin` if that header is missing. Pages of `cors.origins` may call if `cors.credentials` is
+ * set.
  * @throws {GatewayError} for an invalid cookie name
  */
 export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Identity> {
@@ -47,7 +50,7 @@ export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Ident
     reads: `the cookie "${cookieName}"`,
     isAmbient: true,
     document,
-    // Connection parameters cannot stand in for a cookie: a page cannot read one that is HttpOnly.
+    // Connection parameters cannot replace a cookie: a page cannot read an HttpOnly cookie.
     read: (_source, request) => cookieValue(request.header('cookie'), cookieName),
     verify,
     ...(scopes && { scopes }),
@@ -56,11 +59,11 @@ export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Ident
 }
 
 /**
- * The value of a cookie (RFC 6265 §4.2.1), without the quotes around it and otherwise as sent: not percent-decoded. Spaces
- * and tabs alone are taken off: browsers let a subdomain set a cookie whose name begins with other white space in front of
+ * Reads the value of a cookie (RFC 6265 §4.2.1) without surrounding quotes. The value is not percent-decoded. Only
+ * spaces and tabs are trimmed from names, because browsers let a subdomain set a cookie with other white space before
  * `__Host-`.
- * @returns `undefined` where it is absent or empty; `null` where it comes twice, as one of a sibling subdomain or of
- *   another path does, which nothing tells from the host's own
+ * @returns `undefined` if the cookie is missing or empty; `null` if it is invalid or occurs twice, because a cookie of
+ *   a sibling subdomain or of another path cannot be distinguished from the host's own
  */
 export function cookieValue(header: string | undefined, name: string): string | null | undefined {
   if (header === undefined) return undefined;
@@ -79,5 +82,5 @@ export function cookieValue(header: string | undefined, name: string): string | 
 
 const cookieName = /^[ \t]*([^ \t]*)[ \t]*$/;
 
-/** RFC 6265 §4.1.1: no spaces, quotes, commas, semicolons or backslashes, perhaps in quotes. */
+/** A cookie value (RFC 6265 §4.1.1): no spaces, quotes, commas, semicolons or backslashes, optionally in quotes. */
 const octets = /^[ \t]*("?)([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\1[ \t]*$/;

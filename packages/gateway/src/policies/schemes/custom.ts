@@ -4,19 +4,23 @@ import type { HeaderSource, Scheme, SecurityScheme } from '../scheme.ts';
 import { requireChallenge } from './challenge.ts';
 import { requireSchemeOptions, type SchemeOptions } from './options.ts';
 
+/** Options of `custom()`. */
 export interface CustomOptions<Identity> extends Omit<SchemeOptions<Identity>, 'realm'> {
+  /** The name of the scheme in the document's `securitySchemes`. It must be unique. */
   readonly name: string;
   /**
-   * Reads the credential: all that `verify` decides by, since a verdict on it is remembered, and calls are counted by it.
-   * @returns `undefined` where the request has none, `null` where it is malformed
+   * Reads the credential. The string must contain everything that `verify` decides by: rejections are remembered by it,
+   * and calls are counted by it.
+   * @returns `undefined` if the request has no credential, `null` if the credential is malformed
    */
   readonly read: (source: HeaderSource, request: HttpRequest) => string | null | undefined;
   /** The challenge of a 401, such as `Signature realm="api"` (RFC 9110 §11.3). */
   readonly challenge: string;
+  /** The entry in the document's `securitySchemes`. */
   readonly document: SecurityScheme;
   /** What to send, for the message of a 401. Default: `the credential "<name>"`. */
   readonly usage?: string;
-  /** Whether browsers add the credential on their own, as they do cookies and client certificates. Default: false. */
+  /** Whether browsers send the credential automatically, as with cookies and client certificates. Default: false. */
   readonly isAmbient?: boolean;
 }
 
@@ -32,8 +36,9 @@ const optionNames = memberNames<CustomOptions<unknown>>({
 });
 
 /**
- * A scheme of your own: a signature, a client certificate that a proxy names in a header.
- * @throws {GatewayError} for a challenge that no header can carry
+ * Creates a custom authentication scheme, such as a request signature, or a client certificate that a proxy forwards in
+ * a header.
+ * @throws {GatewayError} for a challenge that is not valid in a header
  */
 export function custom<Identity>(options: CustomOptions<Identity>): Scheme<Identity> {
   requireSchemeOptions('custom', options, optionNames);

@@ -1,8 +1,8 @@
 const utf8 = new TextEncoder();
 
 /**
- * Whether two secrets are equal, in a time that tells nothing about either: the SHA-256 digests of both are compared, and
- * all of their bytes.
+ * Compares two secrets in constant time: it compares all bytes of their SHA-256 digests, so its duration reveals
+ * nothing about either secret.
  */
 export async function isSameSecret(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all([digest(one), digest(other)]);

@@ -1,4 +1,4 @@
-// The import `@petstore/gateway/jwt`, apart so that a service without JWTs needs no jose.
+// The entry point `@petstore/gateway/jwt`. It is separate so that services without JWTs do not need jose.
 import { errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
 import type { HttpRequest } from '../../http/request.ts';
 import { formatValue } from '../../http/formatValue.ts';
@@ -11,35 +11,45 @@ import { KeySet, unavailable, type Keys } from './keySet.ts';
 import { defaultRealm, schemeNames, type SchemeOptions } from './options.ts';
 import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
 
+/** Options of `jwt()`. */
 export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
-  /** The `iss` of its tokens. */
+  /** The required `iss` claim. */
   readonly issuer: string;
-  /** The `aud` of its tokens: this service. Of several one must match. */
+  /** The required `aud` claim, which identifies this service. With a list, one entry must match. */
   readonly audience: string | readonly string[];
-  /** The URL of the issuer's keys, such as `https://login.example/.well-known/jwks.json`. */
+  /** The URL of the issuer's JSON Web Key Set, such as `https://login.example/.well-known/jwks.json`. */
   readonly jwksUri: string;
-  /** The signature algorithms that are accepted, all of public keys. Default: RS, PS and ES with each length, and EdDSA. */
+  /**
+   * The accepted signature algorithms; only public-key algorithms are possible. Default: all RS, PS and ES sizes, and
+   * EdDSA.
+   */
   readonly algorithms?: readonly string[];
-  /** The `typ` of its tokens, such as `at+jwt` (RFC 9068), so that no other token of the issuer is accepted. Default: any. */
+  /**
+   * The required `typ` header, such as `at+jwt` (RFC 9068), so that other tokens of the issuer are rejected. Default:
+   * any.
+   */
   readonly type?: string;
-  /** How far the issuer's clock may be off, in seconds. Default: 5. */
+  /** The tolerated clock skew, in seconds. Default: 5. */
   readonly clockToleranceSeconds?: number;
   /**
-   * For how long the issuer's keys are used before they are read again, in seconds: a key that the issuer withdraws is
-   * good for as long. A key that is not known is read at once. Default: 600.
+   * How long the issuer's keys are cached, in seconds. A key that the issuer withdraws is accepted until then. An
+   * unknown key causes an immediate reload. Default: 600.
    */
   readonly maxAgeSeconds?: number;
   /**
-   * Returns whose claims they are, or a falsy value to reject them: once per request, also where the signature was checked
-   * before. Default: the claims are the identity.
+   * Resolves claims to an identity, or to a falsy value to reject the token. It runs once per request, even if the
+   * signature was verified before. Default: the claims are the identity.
    */
   readonly verify?: (
     claims: JWTPayload,
     request: HttpRequest,
   ) => Identity | Rejected | PromiseLike<Identity | Rejected>;
-  /** Default: the claim `scope` (RFC 9068 §2.2.3), where the claims are the identity. */
+  /** Returns the scopes of an identity. Default: the `scope` claim (RFC 9068 §2.2.3), unless `verify` is set. */
   readonly scopes?: (identity: Identity) => readonly string[];
-  /** Serves metadata by which clients find the issuer (RFC 9728). Its `authorizationServers` default to the issuer. */
+  /**
+   * Serves the metadata by which clients discover the authorization server (RFC 9728). Its `authorizationServers`
+   * default to the issuer.
+   */
   readonly protectedResource?: Omit<ProtectedResourceOptions, 'authorizationServers'> &
     Partial<Pick<ProtectedResourceOptions, 'authorizationServers'>>;
 }
@@ -74,26 +84,27 @@ const maxTokenLength = 8192;
 /** A JWS in compact form (RFC 7515 §7.1). */
 const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** How many verified tokens are remembered. Only good ones are: nobody can fill the memory with others. */
+/** How many verified tokens are cached. Only valid tokens are, so a client cannot fill the cache with forged ones. */
 const mostVerified = 10_000;
 
 interface Verified {
   readonly claims: JWTPayload;
-  /** With these keys. */
+  /** The keys that verified the token. */
   readonly keys: Keys;
-  /** By `Date.now()`. */
+  /** A time of `Date.now()`. */
   readonly expiresAt: number;
 }
 
 /**
- * Access tokens that are JWTs (RFC 9068, RFC 8725), as bearer tokens. Signatures are checked by the keys of the issuer (JWKS)
- * and remembered; `iss`, `aud`, `exp` and `nbf` are always checked. A key that is not known is looked up before its token
- * is rejected, and while the issuer is away such a token is 503, not 401; tokens of known keys are served for a day.
+ * Authenticates by JWT access tokens (RFC 9068, RFC 8725), sent as bearer tokens. Requires `npm install jose`.
  *
- * Clients get a new token now and then: with `rateLimit`, name its caller by `key: ({ identity }) => identity?.sub ?? ''`.
+ * Signatures are verified with the keys of the issuer (JWKS), and the result is cached. `iss`, `aud`, `exp` and `nbf`
+ * are checked on every request. For an unknown key the key set is reloaded before the token is rejected. While the
+ * issuer is unavailable, tokens with unknown keys get 503, not 401, and known keys stay valid for a day.
  *
- * It needs the package jose: `npm install jose`.
- * @throws {GatewayError} for options that cannot be right
+ * Clients renew their tokens. With `rateLimit`, identify callers by `key: ({ identity }) => identity?.sub ?? ''`
+ * instead of the token.
+ * @throws {GatewayError} for invalid options
  */
 export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Scheme<Identity> {
   const unknown = unknownOptions('jwt', options, optionNames);
@@ -145,7 +156,7 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
     verify(token, request) {
       const begun = performance.now();
       const known = verified.get(token);
-      // Whatever its issuer's keys are, and also while they cannot be read: what goes on with it must end.
+      // Expiry does not depend on the keys: streams must end also while the key set is unavailable.
       if (known && Date.now() >= known.expiresAt) return undefined;
       const keys = keySet.current();
       if (known?.keys === keys) return identify(known.claims, request);
@@ -156,12 +167,15 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
   };
 }
 
-/** @throws {GatewayError} */
+/**
+ * Validates the options, and returns those for `jwtVerify`.
+ * @throws {GatewayError} for invalid options
+ */
 function checksOf<Identity>(
   { algorithms = publicKeyAlgorithms, audience, issuer, jwksUri, type }: JwtOptions<Identity>,
   clockTolerance: number,
 ): JWTVerifyOptions {
-  // A variable of the environment that is not set would have every issuer's tokens accepted.
+  // With an unset environment variable, tokens of every issuer would be accepted.
   if (typeof (issuer as unknown) !== 'string') {
     throw new GatewayError(`jwt: issuer is ${formatValue(issuer)}; it must be a string.`);
   }
@@ -200,7 +214,7 @@ function readJwt(source: HeaderSource): string | null | undefined {
   return token.length <= maxTokenLength && compact.test(token) ? token : null;
 }
 
-/** The claims of a token; `undefined` where it is not valid. */
+/** Verifies a token and returns its claims; `undefined` if the token is invalid. */
 async function check(
   token: string,
   keys: Keys,
@@ -210,7 +224,7 @@ async function check(
     return await claimsBy(token, keys, checks);
   } catch (error) {
     if (error instanceof errors.JWKSNoMatchingKey) return 'unknown key';
-    // A token need not name its key (RFC 7515 §4.1.4), which may then be one that is not known yet.
+    // A token without `kid` (RFC 7515 §4.1.4) may be signed with a key that is not loaded yet.
     if (error instanceof errors.JWSSignatureVerificationFailed && !namesKey(token)) return 'unknown key';
     if (error instanceof errors.JWKSInvalid) throw unavailable(error);
     if (error instanceof errors.JOSEError) return undefined;
@@ -234,7 +248,7 @@ async function claimsBy(token: string, keys: Keys, checks: JWTVerifyOptions): Pr
   }
 }
 
-/** Of a token whose header jose could read. */
+/** Whether the header of a token has `kid`. jose must have parsed the header before. */
 function namesKey(token: string): boolean {
   const header = token.slice(0, token.indexOf('.')).replaceAll('-', '+').replaceAll('_', '/');
   return 'kid' in (JSON.parse(atob(header)) as object);

@@ -6,33 +6,35 @@ export type Keys = ReturnType<typeof createLocalJWKSet>;
 interface Fetched {
   readonly keys: Keys;
   readonly text: string;
-  /** When its request began, by `performance.now()`: keys that were published before are in it. */
+  /** When the request started (`performance.now()`). Keys that were published before are included. */
   readonly since: number;
 }
 
-/** How often the keys are requested at most, in milliseconds, whatever key ids clients make up. */
+/**
+ * The shortest time between two requests for keys, in milliseconds, so that clients with invented key ids cause few.
+ */
 const minIntervalMs = 1000;
 
-/** How long an issuer may take, in milliseconds. */
+/** The timeout of a request for keys, in milliseconds. */
 const timeoutMs = 5000;
 
-/** For how long known keys are used while their issuer is away, in milliseconds. */
+/** How long known keys are used while the issuer is unavailable, in milliseconds. */
 const maxStaleMs = 86_400_000;
 
-/** How many tokens with unknown keys may wait for newer keys. */
+/** How many tokens with unknown keys may wait for newer keys at once. */
 const maxWaiting = 100;
 
-/** The public keys of an issuer (JSON Web Key Set, RFC 7517 §5), as they change. */
+/** Loads and caches the public keys of an issuer (JSON Web Key Set, RFC 7517 §5). */
 export class KeySet {
   readonly #uri: string;
   readonly #maxAgeMs: number;
   #fetched: Fetched | undefined;
-  /** The request that is under way. */
+  /** The current request. */
   #fetching: Promise<Fetched> | undefined;
-  /** The request after it, which those wait for that need newer keys. */
+  /** The request after the current one. Tokens that need newer keys wait for it. */
   #next: Promise<Fetched> | undefined;
   #waiting = 0;
-  /** When the last request began. */
+  /** When the last request started. */
   #lastSince = -Infinity;
   #lastError: TRPCError | undefined;
 
@@ -42,8 +44,10 @@ export class KeySet {
   }
 
   /**
-   * The keys that are known. The first are waited for; old ones are renewed meanwhile, and used while the issuer is away.
-   * It returns the same object until a key changes. @throws {TRPCError} `SERVICE_UNAVAILABLE`
+   * Returns the current keys; a promise if none are loaded yet. Keys older than the maximum age are still returned
+   * while they are reloaded in the background, and while the issuer is unavailable. It returns the same object until a
+   * key changes.
+   * @throws {TRPCError} `SERVICE_UNAVAILABLE`
    */
   current(): Keys | Promise<Keys> {
     const now = performance.now();
@@ -55,15 +59,16 @@ export class KeySet {
     } else {
       const fetching = this.#fetch();
       if (age > maxStaleMs) return fetching.then(({ keys }) => keys);
-      // The next token begins another request.
+      // After an error, the next token starts another request.
       fetching.catch(() => {});
     }
     return (fetched as Fetched).keys;
   }
 
   /**
-   * Keys that were requested after a point in time (`performance.now()`), for a token whose key is not known: a key that is
-   * published before the token is sent is among them. @throws {TRPCError} `SERVICE_UNAVAILABLE`
+   * Returns keys that were requested after a time (`performance.now()`), for a token with an unknown key. They include
+   * every key that was published before the token was sent.
+   * @throws {TRPCError} `SERVICE_UNAVAILABLE`
    */
   async since(time: number): Promise<Keys> {
     if (this.#fetched && this.#fetched.since >= time) return this.#fetched.keys;
@@ -81,7 +86,7 @@ export class KeySet {
     const waitMs = this.#lastSince + minIntervalMs - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     await this.#fetching?.catch(() => {});
-    // Tokens that come from now on need yet another request.
+    // Tokens that arrive from now on need another request.
     this.#next = undefined;
     return this.#fetch();
   }
@@ -115,7 +120,7 @@ export class KeySet {
   }
 }
 
-/** While keys cannot be read nothing is known about a token: 503, never 401. */
+/** The error while keys cannot be loaded. The token may be valid, so it is a 503, not a 401. */
 export const unavailable = (cause?: unknown): TRPCError =>
   new TRPCError({
     code: 'SERVICE_UNAVAILABLE',

@@ -3,23 +3,27 @@ import { memberNames, unknownOptions } from '../../http/unknownOptions.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { SecurityScheme, Verify } from '../scheme.ts';
 
-/** What every scheme takes. */
+/** Options of every authentication scheme. */
 export interface SchemeOptions<Identity> {
   /**
-   * Checks a credential: once per request, before anything else of it is looked at, and about once a second while a
-   * WebSocket or a stream of events goes on that began with it. A falsy value rejects it (401), and ends those (1008). A
-   * `TRPCError` thrown here is the response: `SERVICE_UNAVAILABLE` while keys cannot be read. Let the credential alone
-   * decide: streams that share it share a check, and `failedAttempts` remembers a rejection for half a second. What
-   * depends on the rest of the request belongs in `createContext`.
+   * Verifies a credential and returns the identity, or a falsy value to reject it with 401. It runs once per request,
+   * before the input is read, and about once a second for each open WebSocket or event stream; rejecting the credential
+   * then closes them (close code 1008). A thrown `TRPCError` becomes the response, such as `SERVICE_UNAVAILABLE` while
+   * the key store is unavailable.
+   *
+   * Decide by the credential only: streams with the same credential share one check, and `failedAttempts` remembers a
+   * rejection for half a second. Checks that depend on the rest of the request belong in `createContext`.
    */
   readonly verify: Verify<Identity>;
-  /** The scopes that an identity has, for procedures with `scopes` in their metadata. */
+  /** Returns the scopes of an identity, for procedures with `scopes` in their metadata. */
   readonly scopes?: (identity: Identity) => readonly string[];
   /** The realm of `WWW-Authenticate`. Default: `api`. */
   readonly realm?: string;
-  /** Its name among the document's `securitySchemes`, which must be its own. */
+  /**
+   * The name of the scheme in the document's `securitySchemes`. It must be unique. Default: the name of the function.
+   */
   readonly name?: string;
-  /** Its entry in the document's `securitySchemes`, in place of the one that follows from the other options. */
+  /** The entry in the document's `securitySchemes`. Default: derived from the other options. */
   readonly document?: SecurityScheme;
 }
 
@@ -33,14 +37,14 @@ const commonNames = memberNames<SchemeOptions<unknown>>({
   document: true,
 });
 
-/** The names of the options of a scheme: what every scheme takes, and its own. */
+/** Returns the names of all options of a scheme: the common ones and its own. */
 export const schemeNames = <Options>(
   own: Record<Exclude<keyof Options, keyof SchemeOptions<unknown>>, true>,
 ): readonly string[] => [...commonNames, ...Object.keys(own)];
 
 /**
- * Checks what plain JavaScript, a cast or a spread can pass in spite of the types.
- * @throws {GatewayError} a line for each option that is unknown, and for a `verify` that is not a function
+ * Validates options at run time, because JavaScript callers, casts and spreads bypass the types.
+ * @throws {GatewayError} with a line for each unknown option, and for a `verify` that is not a function
  */
 export function requireSchemeOptions(
   scheme: string,

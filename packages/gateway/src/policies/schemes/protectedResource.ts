@@ -4,15 +4,15 @@ import type { ProtectedResource } from '../scheme.ts';
 
 /** The metadata of an OAuth 2.0 protected resource (RFC 9728 §2). */
 export interface ProtectedResourceOptions {
-  /** Its identifier: the https URL of the interface, without query and fragment. Clients ask for tokens for it. */
+  /** The resource identifier: the https URL of the API, without query and fragment. Clients request tokens for it. */
   readonly resource: string;
-  /** The issuers of its tokens. */
+  /** The issuer URLs of the authorization servers. */
   readonly authorizationServers: readonly string[];
-  /** Default: every scope that a procedure requires. */
+  /** The supported scopes. Default: all scopes that any procedure requires. */
   readonly scopes?: readonly string[];
-  /** Its name for people. */
+  /** The human-readable name of the resource. */
   readonly name?: string;
-  /** The URL of a page for developers. */
+  /** The URL of the documentation for developers. */
   readonly documentation?: string;
 }
 
@@ -27,8 +27,8 @@ const optionNames = memberNames<ProtectedResourceOptions>({
 const wellKnown = '/.well-known/oauth-protected-resource';
 
 /**
- * @returns what is served, and the URL of it, which challenges name (§5.1)
- * @throws {GatewayError} for an unknown option, and where the identifier is not an http or https URL, or has a query or a fragment
+ * Creates the metadata of a protected resource, and its URL, which challenges contain (RFC 9728 §5.1).
+ * @throws {GatewayError} for an unknown option, or an identifier that is not an http(s) URL without query and fragment
  */
 export function protectedResource(options: ProtectedResourceOptions): {
   readonly url: string;
@@ -43,12 +43,13 @@ export function protectedResource(options: ProtectedResourceOptions): {
       `protectedResource.resource is "${resource}": it must be an https URL without query and fragment, such as https://api.example/pets.`,
     );
   }
-  // §3.1: inserted between the host and the path, without a slash at the end of the host.
+  // RFC 9728 §3.1: the well-known path is inserted between the host and the path, without a trailing slash after the
+  // host.
   const path = `${wellKnown}${url.pathname === '/' ? '' : url.pathname}` as const;
   const document = (required: readonly string[]) => ({
     resource,
     authorization_servers: authorizationServers,
-    // §2: empty lists are left out.
+    // RFC 9728 §2: empty lists are omitted.
     ...((scopes ?? required).length > 0 && { scopes_supported: scopes ?? required }),
     bearer_methods_supported: ['header'],
     ...(name !== undefined && { resource_name: name }),
