@@ -56,37 +56,45 @@ import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
 import { requireOptions } from './requireOptions.ts';
 
-/** What `serve` takes, and what a service needs of its gateway. */
+/** A gateway: pass it to `serve`, `nodeHandler` or `handleUpgrades`, or call its `fetch`. */
 export interface Gateway extends Service {
-  /** Whether a path is below a base path, or that of the document or of one of `routes`. */
+  /** Whether a path is below a base path, or is the path of the document or of one of `routes`. */
   readonly serves: (path: string) => boolean;
   readonly upgrade: Upgrade;
   readonly rejectHttp: RejectHttp;
   /**
-   * Answers a WHATWG `Request` in this process: in route handlers, on runtimes other than Node, and in tests as the `fetch`
-   * of a client. It has no WebSockets.
+   * Responds to a WHATWG `Request` in this process: in route handlers, on runtimes other than Node, and in tests as the
+   * `fetch` of a client. It does not support WebSockets.
    */
   readonly fetch: Fetch;
-  /** Every procedure of the router, in its order, those of lazy routers too. */
+  /** All procedures of the router in its order, including those of lazy routers. */
   readonly procedures: readonly ServedProcedure[];
-  /** How many calls run now, on all protocols. */
+  /** Returns the number of calls that are running, over all protocols. */
   readonly callsInFlight: () => number;
-  /** How many invalid tokens are remembered; 0 without `failedAttempts`. */
+  /** Returns the number of invalid tokens that are remembered; 0 without `failedAttempts`. */
   readonly rejectedTokens: () => number;
-  /** Whether responses to idempotency keys are in the memory of this process: another process runs repeats again. */
+  /**
+   * Whether responses to idempotency keys are stored in the memory of this process only. Another process then runs a
+   * repeated call again.
+   */
   readonly hasLocalIdempotencyKeys: boolean;
-  /** Tells every WebSocket client to reconnect, as tRPC's adapter does: before a deploy, say. */
+  /**
+   * Asks every WebSocket client to reconnect, for example before a deploy, as tRPC's `broadcastReconnectNotification`.
+   */
   readonly broadcastReconnect: () => void;
-  /** The OpenAPI document of the procedures that carry REST metadata. It is made at the first call. */
+  /** Returns the OpenAPI document of the procedures with REST metadata. The first call generates it. */
   readonly document: () => Promise<OpenApiDocument>;
 }
 
 /**
- * Derives everything that follows from a router and its metadata once, and returns what an adapter serves, such as
- * `serve` of `@petstore/gateway/uws`. The router and its schemas are never changed. Unexpected errors are reported to
- * `onResponse`, or without it written to stderr. Over tRPC the router's own `errorFormatter` and `isDev` decide what a
- * client sees of an error: set `isDev: false`, and use `clientMessage` of `@petstore/gateway/meta`.
- * @throws {GatewayError} one line for each procedure that cannot be served: its name, why, and the fix
+ * Creates a gateway that serves a router as tRPC and REST. Serve it with an adapter, such as `serve` of
+ * `@petstore/gateway/uws`. The router and its schemas are not modified.
+ *
+ * Unexpected errors are reported to `onResponse`; without it, they are written to stderr. Over tRPC, the router's own
+ * `errorFormatter` and `isDev` decide what a client sees of an error: set `isDev: false`, and use `clientMessage` of
+ * `@petstore/gateway/meta`.
+ * @throws {GatewayError} for invalid options, and with one line for each procedure that cannot be served: its name, the
+ * reason and the fix
  */
 export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   options: GatewayOptions<Router, Identity>,
@@ -103,7 +111,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const socketOptions = withSocketLimits(options.sockets ?? {}, limits.maxBodyBytes);
   const routes = new RouteTable<Identity>(options.routes ?? {});
 
-  // What the router and its metadata say.
+  // Procedures, routes and REST operations
   const definitions = await readProcedures(router);
   const scopes = allScopes(definitions, schemes);
   if (!isProtected) routes.requireAuthentication();
@@ -123,7 +131,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const uploadBytes = operations.map(({ input }) => input.body?.upload?.maxBytes ?? 0);
   const maxStreamBytes = Math.max(limits.maxBodyBytes, ...uploadBytes);
 
-  // What all requests share.
+  // State that all requests share
   const calls = new Calls(limits, options.telemetry !== undefined, onCall && hookedCalls(onCall));
   const watch = createCredentialWatch();
   const clientAddress = createClientAddress(options.trustProxy ?? []);
@@ -148,7 +156,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     errorFormat,
   });
 
-  // What happens to a request, in this order. Each call's own place in `calls`, its deadline and its span come after.
+  // Policies run in this order. After them, each call takes a place in `calls` and gets a deadline and a span.
   const policies: readonly Policy<Identity>[] = [
     ...(limits.maxQueueMs < Infinity ? [loadSheddingPolicy(limits.maxQueueMs)] : []),
     ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
@@ -163,7 +171,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const admitting = policies.filter((policy) => policy.admit);
   const { complete, rescue } = createCompletion({ policies, onSend, recorder, errorResponse });
 
-  // What serves a request.
+  // Protocols
   const rpc = rpcSettings(options.rpc, limits, reporter);
   const rest = createRestProtocol({
     operations,
@@ -227,9 +235,9 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     return scope;
   }
 
-  /** Policies, then the protocol. */
-  function serve<Named extends Target>(
-    protocol: Protocol<Identity, Named>,
+  /** Runs the policies, then the protocol. */
+  function serve<TargetOfProtocol extends Target>(
+    protocol: Protocol<Identity, TargetOfProtocol>,
     scope: RequestScope<Identity>,
   ): MaybePromise<ResponseDraft> {
     const target = protocol.target(scope.request);
@@ -241,7 +249,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       : protocol.reject(rejection, scope);
   }
 
-  /** Writes an error of what comes before the protocol. */
+  /** Formats an error that occurs before the protocol handles the request. */
   const reject = (error: TRPCError, scope: RequestScope<Identity>): ResponseDraft =>
     (scope.protocol === 'rpc' ? trpc : rest).reject(error, scope);
 
@@ -271,7 +279,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     // RFC 6455 §4.1
     if (request.method !== 'GET' || protocolOf(request.path) !== 'rpc') return undefined;
     const scope = scopeOf(request, 'rpc');
-    const decided = (decision: Awaited<ReturnType<typeof upgradeTo>>) => {
+    const finish = (decision: Awaited<ReturnType<typeof upgradeTo>>) => {
       if (typeof decision !== 'function') return complete(scope, decision);
       recorder.upgrade(scope);
       return decision;
@@ -280,8 +288,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       const { telemetry } = scope;
       const decision = telemetry ? telemetry.run(() => upgradeTo(scope)) : upgradeTo(scope);
       return decision instanceof Promise
-        ? decision.then(decided, (error: unknown) => rescue(scope, error))
-        : decided(decision);
+        ? decision.then(finish, (error: unknown) => rescue(scope, error))
+        : finish(decision);
     } catch (error) {
       return rescue(scope, error);
     }

@@ -1,5 +1,5 @@
-// So that a schema's `.meta()` knows what it may say of the document: `override`, `param` and others. `import type {}`
-// would not reach the declarations (TypeScript 7.0), and without `zod/v4` there is nothing that zod-openapi (5.4) adds to.
+// Types the members `override`, `param` and others of a zod schema's `.meta()`. `import type {}` would not be kept in
+// the declarations (TypeScript 7.0). zod-openapi (5.4) augments `zod/v4`.
 /// <reference types="zod-openapi" preserve="true" />
 export { ApiError } from './openapi/errorFormat.ts';
 export { clientMessage } from './procedures/clientError.ts';

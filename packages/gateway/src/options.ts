@@ -19,94 +19,101 @@ import type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
   extends Partial<Limits>, Hooks<inferRouterContext<Router>> {
+  /** The tRPC router to serve. It is not modified. */
   readonly router: Router;
   /**
-   * How clients authenticate: `bearer`, `apiKey`, `cookie`, `basic` or `custom`, or a list of them. Of a list, the first
-   * scheme decides whose credential a request has, and the others are not looked at. Without this option no credential is
-   * required. Write it before `createContext`, which then knows the type of the identity.
+   * How clients authenticate: `bearer`, `apiKey`, `cookie`, `basic` or `custom`, or a list of these. With a list, the
+   * first scheme that finds its credential in the request decides; the rest are ignored. Default: no authentication.
+   *
+   * Write this option before `createContext`, so that TypeScript infers the type of `identity` there.
    */
   readonly authentication?: Scheme<Identity> | readonly Scheme<Identity>[];
+  /**
+   * Creates the context of procedures: once per REST call, once per tRPC request (a batch is one request), and once per
+   * WebSocket.
+   */
   readonly createContext: (
     options: ContextOptions<Identity>,
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
-  /** Where procedures with REST metadata are served. Default: `/v1`. */
+  /** Base path of the procedures with REST metadata. Default: `/v1`. */
   readonly restBasePath?: `/${string}`;
-  /** Where tRPC is served. Default: `/trpc`. */
+  /** Base path of tRPC, over HTTP and WebSocket. Default: `/trpc`. */
   readonly rpcBasePath?: `/${string}`;
-  /** What tRPC's adapters take besides. */
+  /** Options of tRPC's own adapters: batching, method override, `responseMeta`, `onError`. */
   readonly rpc?: RpcOptions<Router>;
-  /** WebSockets, at the tRPC base path. */
+  /** Options of WebSockets, which are served at `rpcBasePath`. */
   readonly sockets?: SocketOptions;
-  /** Where the OpenAPI document is served. Default: `/openapi.json`. */
+  /** Path of the OpenAPI document. Default: `/openapi.json`. */
   readonly documentPath?: `/${string}`;
+  /** Title, version and further members of the OpenAPI document. */
   readonly document: DocumentOptions;
   /**
-   * What stands before the gateway's paths for clients: prefix of `Location`, `Link` and the document's `servers`. Behind a
-   * proxy an origin, and path if any (`https://pets.example/store`); mounted in another server, the path of the mount
-   * (`/api`).
+   * Public URL of the gateway: the prefix of `Location`, `Link` and the document's `servers`. Behind a proxy, an origin
+   * with an optional path (`https://pets.example/store`); mounted in another server, the path of the mount (`/api`).
+   * Default: none, URLs begin with the gateway's own paths.
    */
   readonly publicUrl?: string;
   /**
-   * How many calls each credential may make, over REST, tRPC and WebSocket together; further ones are answered 429. It
-   * counts in this process alone, or with others that have its `state`. Default: no such limit.
+   * Limits the calls of each credential, over REST, tRPC and WebSocket together. Calls over the limit get 429. Calls
+   * are counted in this process, or in `state`, which several processes can share. Default: no limit.
    */
   readonly rateLimit?: RateLimitOptions<Identity>;
   /**
-   * How many tokens that are not good one client address may try; further ones are answered 429 in place of 401, and a
-   * good one never is. A WebSocket that sends no credential in time counts as one. After so many of those, further
-   * sockets of the address must bring theirs with the request that opens them: others are answered 429. Default: no such
-   * limit.
+   * Limits the invalid tokens that one client address may try. Over the limit, an invalid token gets 429 instead of
+   * 401; a valid token is always accepted. A WebSocket that sends no credential in time counts as an invalid token.
+   * Over the limit, an address can open further WebSockets only with a credential in the upgrade request; others get
+   * 429. Default: no limit.
    */
   readonly failedAttempts?: FailedAttemptsOptions;
   /**
-   * Where and how long the responses of procedures are stored whose metadata has `idempotencyKey` beside `openapi`. Default:
-   * in the memory of this process, for 24 hours.
+   * Where and how long to store responses of procedures whose metadata has `idempotencyKey`, next to `openapi`.
+   * Default: in the memory of this process, for 24 hours.
    */
   readonly idempotency?: IdempotencyOptions<Identity>;
   /**
-   * Addresses and CIDR ranges of the proxies in front, whose `X-Forwarded-For` tells the client's address. Default:
-   * none, the peer is the client.
+   * Addresses and CIDR ranges of trusted proxies. The client's address is then read from `X-Forwarded-For`. Default:
+   * none; the peer of the connection is the client.
    */
   readonly trustProxy?: readonly string[];
-  /** Which pages of other origins may call. Default: none, and answers say nothing of it. */
+  /** Origins whose pages may call the gateway. Default: none; responses have no CORS headers. */
   readonly cors?: CorsOptions;
   /**
    * Observes requests and calls for traces and metrics: `await openTelemetry()` of `@petstore/runtime/opentelemetry`.
-   * Default: nothing is observed.
+   * Default: no telemetry.
    */
   readonly telemetry?: Telemetry | undefined;
-  /** The body of REST errors; the document follows it. Default: `{ code, message, status }`. */
+  /** Body of REST errors, in responses and in the document. Default: `{ code, message, status }`. */
   readonly errorFormat?: ErrorFormat;
   /**
-   * How schemas of other libraries than zod become JSON Schema, where they do not describe themselves
-   * (`~standard.jsonSchema`, as ArkType's do), by the library's name: `{ valibot: toStandardJsonSchema }`.
+   * Converters to JSON Schema by the name of the schema library (`~standard.vendor`), for libraries other than zod
+   * whose schemas have no `~standard.jsonSchema`: `{ valibot: toStandardJsonSchema }`. ArkType needs none.
    */
   readonly jsonSchema?: JsonSchemaConverters;
   /**
-   * Keeps the files of forms outside of memory, of procedures whose metadata says `upload: { spool: true }`:
-   * `temporaryFiles()` of `@petstore/gateway/node`, or a function of your own.
+   * Stores uploaded files outside of memory, for procedures whose metadata says `upload: { spool: true }`. Pass
+   * `temporaryFiles()` of `@petstore/gateway/node`, or your own function.
    */
   readonly spool?: Spool;
   /**
-   * Paths beside the router, for GET and HEAD: `'/healthz': handler`; or for a method: `'POST /webhooks/stripe': handler`.
-   * They need no credential, unless with `{ handler, protect: true }`. They may be below a base path, where no procedure is
-   * served. `OPTIONS`, 405 and CORS follow.
+   * Routes besides the router: `'/healthz': handler` for GET and HEAD, `'POST /webhooks/stripe': handler` for one
+   * method. `{ handler, protect: true }` requires a credential. A route may lie below a base path, except at the path
+   * of a procedure. `OPTIONS`, 405 and CORS are handled as for procedures.
    */
   readonly routes?: Routes<Identity>;
   /**
-   * Called after each answer is made, and of a stream after its end, with what a log line or a metric needs. What it
-   * throws is dropped. Default: unexpected errors (5xx) are written to stderr with their stack, unless `onError` is given;
-   * over tRPC only where `rpc.onError` is not given either.
+   * Called after each response is complete, a stream's after its end, with the data of a log line or a metric.
+   * Exceptions that it throws are dropped. Default: unexpected errors (5xx) are written to stderr with their stack,
+   * unless `onError` is set; over tRPC, unless `onError` or `rpc.onError` is set.
    */
   readonly onResponse?: (record: RequestRecord) => void;
 }
 
 type AnyOptions = GatewayOptions<AnyTRPCRouter, unknown>;
 
-/** What the value of an option must be, where it is set. `checked` is left to the code that reads the option. */
-export type Expected = 'checked' | 'function' | 'object' | 'string';
+/** Type that `requireOptions` checks an option for. `checked`: the code that reads the option checks it. */
+export type OptionType = 'checked' | 'function' | 'object' | 'string';
 
-/** The options of `createGateway`, and what `requireOptions` expects of them. */
+/** The options of `createGateway`, with the type that each must have. */
 export const gatewayOptions = {
   router: 'checked',
   authentication: 'checked',
@@ -140,9 +147,9 @@ export const gatewayOptions = {
   maxInFlight: 'checked',
   maxQueueMs: 'checked',
   callTimeoutMs: 'checked',
-} satisfies Record<keyof AnyOptions, Expected>;
+} satisfies Record<keyof AnyOptions, OptionType>;
 
-/** The members of options that are objects, by the path of the option. */
+/** Names of the members of options that are objects, by the option's path. */
 export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
   rpc: memberNames<RpcOptions<AnyTRPCRouter>>({
     allowBatching: true,

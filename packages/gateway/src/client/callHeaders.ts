@@ -1,15 +1,15 @@
 import type { Operation } from '@trpc/client';
-import { timeoutHeader, timeoutValue } from '../http/timeoutHeader.ts';
+import { timeoutHeader, formatTimeout } from '../http/timeoutHeader.ts';
 
-/** What `safeRetryLink` leaves in the context of an operation. */
+/** State of a call that `safeRetryLink` stores in the context of the operation. */
 export interface RetriedCall {
-  /** When the client stops waiting, by `performance.now()`. */
+  /** Time at which the client stops waiting, as `performance.now()`. */
   readonly deadline: number;
-  /** Whether a request has carried the idempotency key. Without one a repeat is not safe. */
+  /** Whether a request with the idempotency key was sent. A retry is safe only with a key. */
   isKeySent: boolean;
 }
 
-/** The members of an operation's context that belong to this package. */
+/** Members of an operation's context that this package defines. */
 interface CallContext {
   readonly idempotencyKey?: string;
   readonly retriedCall?: RetriedCall;
@@ -17,13 +17,17 @@ interface CallContext {
 
 export const contextOf = ({ context }: Pick<Operation, 'context'>): CallContext => context;
 
-/** Whether a call has an idempotency key: for a `splitLink` that sends such a call on its own, since a batch must have none. */
+/**
+ * Whether a call has an idempotency key. Use it as the condition of a `splitLink` that sends these calls by `httpLink`:
+ * a batch cannot have a key.
+ */
 export const hasIdempotencyKey = (op: Operation): boolean =>
   op.type === 'mutation' && contextOf(op).idempotencyKey !== undefined;
 
 /**
- * `headers` of `httpLink`, `httpBatchLink` and the like: the `Idempotency-Key` of the call, and how long the client still
- * waits (`Grpc-Timeout`), for a batch as long as for any of its calls.
+ * Returns the headers of a call, for the option `headers` of `httpLink`, `httpBatchLink` and tRPC's other HTTP links:
+ * `Idempotency-Key`, and the time that the client still waits (`Grpc-Timeout`; for a batch, the longest time of its
+ * calls).
  * @throws {Error} for a batch with a call that has an idempotency key
  */
 export function callHeaders(
@@ -34,15 +38,15 @@ export function callHeaders(
   const headers: Record<string, string> = {};
   const deadlines = calls.map((op) => contextOf(op).retriedCall?.deadline ?? Infinity);
   const ms = Math.max(...deadlines) - performance.now();
-  if (ms < Infinity) headers[timeoutHeader] = timeoutValue(ms);
-  const keyed = calls.find(hasIdempotencyKey);
-  if (keyed === undefined) return headers;
+  if (ms < Infinity) headers[timeoutHeader] = formatTimeout(ms);
+  const callWithKey = calls.find(hasIdempotencyKey);
+  if (callWithKey === undefined) return headers;
   if (isBatch) {
     throw new Error(
-      `The call of "${keyed.path}" has an idempotency key, which a batch cannot have: send it by httpLink. See hasIdempotencyKey.`,
+      `The call of "${callWithKey.path}" has an idempotency key, which a batch cannot have: send it by httpLink. See hasIdempotencyKey.`,
     );
   }
-  const { idempotencyKey = '', retriedCall } = contextOf(keyed);
+  const { idempotencyKey = '', retriedCall } = contextOf(callWithKey);
   if (retriedCall) retriedCall.isKeySent = true;
   headers['idempotency-key'] = idempotencyKey;
   return headers;

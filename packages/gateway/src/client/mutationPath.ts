@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 
-/** The paths of a router's mutations, such as `'pets.create'`. */
+/** Union of the paths of a router's mutations, such as `'pets.create'`. */
 export type MutationPath<Router extends AnyTRPCRouter> = PathsBelow<Router['_def']['record'], ''>;
 
 type PathsBelow<Members, Prefix extends string> = {

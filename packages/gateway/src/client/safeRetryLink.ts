@@ -7,40 +7,44 @@ import { retryAfterMs } from './retryAfter.ts';
 
 export interface SafeRetryOptions<Router extends AnyTRPCRouter> {
   /**
-   * The mutations that take an `Idempotency-Key` on the server. Each call of one gets a key of its own, which its retries
-   * repeat; `context: { idempotencyKey }` of a call gives another. Other mutations are never retried. Default: none.
+   * Mutations that accept an `Idempotency-Key` on the server, by path. Each call gets a new key, which its retries
+   * repeat. To choose the key yourself, pass `context: { idempotencyKey }` with the call. Other mutations are never
+   * retried. Default: none.
    */
   readonly idempotent?: readonly MutationPath<Router>[];
-  /** How many requests a call may make. Default: 4. */
+  /** Maximum number of requests per call, the first one included. Default: 4. */
   readonly attempts?: number;
   /**
-   * How long a call may take with all its attempts, in milliseconds. Then it ends with an error whose `cause` is a
-   * `TimeoutError`. The server knows by a header. Default: 30000. Infinity: no limit, and no header.
+   * Timeout of a call over all its attempts, in milliseconds. The call then fails with an error whose `cause` is a
+   * `TimeoutError`. The server receives the remaining time in a header. Default: 30000. Infinity: no timeout, no
+   * header.
    */
   readonly timeoutMs?: number;
   /**
-   * How long to wait between two attempts at most, in milliseconds. Where the server asks for more by `Retry-After`, the
-   * call ends with its error. Default: 10000.
+   * Maximum delay between two attempts, in milliseconds. If `Retry-After` of a response is longer, the call fails with
+   * the error of that response. Default: 10000.
    */
   readonly maxDelayMs?: number;
 }
 
-/** The wait before the second attempt is up to so many milliseconds, and twice as many before each further one. */
+/** Maximum delay before the second attempt; it doubles with each further attempt. */
 const firstDelayMs = 200;
 
-/** A longer timer would fire at once. */
+/** Longest delay of `setTimeout`. A longer timer would fire at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Too many requests, and those of servers and proxies that could not serve one. */
+/** Too many requests, and errors of proxies and overloaded servers. */
 const retriedStatuses: ReadonlySet<number | undefined> = new Set([429, 502, 503, 504]);
 
-/** The errors of `fetch` (`TypeError`), and of a body that is no JSON: it was cut, or a proxy wrote it. */
+/**
+ * Names of errors of `fetch`, and of a body that is not JSON (`SyntaxError`): it was truncated, or comes from a proxy.
+ */
 const networkErrors: ReadonlySet<string | undefined> = new Set(['TypeError', 'NetworkError', 'SyntaxError']);
 
 /**
- * A link that retries calls that failed for a passing reason, where a repeat is safe: queries, and mutations whose
- * idempotency key was sent. It waits as `Retry-After` says, and without it for a random time that grows with each attempt
- * (exponential backoff, full jitter). The link that sends the calls needs `headers: callHeaders`. Subscriptions pass it.
+ * Creates a link that retries calls after transient errors, if a retry is safe: queries, and mutations whose
+ * idempotency key was sent. The delay is `Retry-After` of the response, plus exponential backoff with full jitter. The
+ * terminating link needs `headers: callHeaders`. Subscriptions are passed on unchanged.
  */
 export function safeRetryLink<Router extends AnyTRPCRouter>(
   options: SafeRetryOptions<Router> = {},
@@ -53,7 +57,7 @@ export function safeRetryLink<Router extends AnyTRPCRouter>(
       if (op.type === 'subscription') return next(op);
       const idempotencyKey =
         contextOf(op).idempotencyKey ??
-        (op.type === 'mutation' && idempotent.has(op.path) ? newKey() : undefined);
+        (op.type === 'mutation' && idempotent.has(op.path) ? newIdempotencyKey() : undefined);
 
       return observable((observer) => {
         const retriedCall: RetriedCall = { deadline: performance.now() + timeoutMs, isKeySent: false };
@@ -78,18 +82,18 @@ export function safeRetryLink<Router extends AnyTRPCRouter>(
         function isRetryable(error: TRPCClientError<Router>): boolean {
           if (attempt >= attempts || op.signal?.aborted) return false;
           if (op.type === 'mutation' && !retriedCall.isKeySent) return false;
-          const status = statusOf(error);
+          const status = callStatus(error);
           if (status === undefined) return networkErrors.has(error.cause?.name);
-          // An earlier request with this key still runs. Other conflicts have no Retry-After.
-          if (status === 409) return retriedCall.isKeySent && retryAfterOf(error) !== undefined;
+          // An earlier request with this key is still running. Other conflicts have no Retry-After.
+          if (status === 409) return retriedCall.isKeySent && requestedDelayMs(error) !== undefined;
           return retriedStatuses.has(status);
         }
 
         function delayMs(error: TRPCClientError<Router>): number {
           const backoffMs = Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempt - 1));
-          const requestedMs = retryAfterOf(error);
+          const requestedMs = requestedDelayMs(error);
           if (requestedMs === undefined) return backoffMs;
-          // The backoff comes on top: clients that are told the same time do not return all at once.
+          // Plus backoff, so that clients with the same Retry-After do not all retry at the same time.
           return requestedMs > maxDelayMs ? Infinity : Math.min(maxDelayMs, requestedMs + backoffMs);
         }
 
@@ -97,7 +101,7 @@ export function safeRetryLink<Router extends AnyTRPCRouter>(
         const timeout =
           timeoutMs > longestTimerMs
             ? undefined
-            : setTimeout(() => observer.error(timedOut(timeoutMs)), timeoutMs);
+            : setTimeout(() => observer.error(timeoutError(timeoutMs)), timeoutMs);
         op.signal?.addEventListener('abort', abort, { once: true });
         send();
         return () => {
@@ -110,24 +114,24 @@ export function safeRetryLink<Router extends AnyTRPCRouter>(
     };
 }
 
-/** 128 random bits. Not `crypto.randomUUID`, which pages without TLS do not have. */
-const newKey = (): string =>
+/** Returns 128 random bits as hex digits. Pages without TLS do not have `crypto.randomUUID`. */
+const newIdempotencyKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',
   );
 
-/** The response that a link of tRPC's has read: a custom `fetch` may give one without headers. */
-const responseOf = ({ meta }: TRPCClientError<AnyTRPCRouter>) =>
+/** Returns the response that tRPC's link has read. With a custom `fetch`, it may have no headers. */
+const failedResponse = ({ meta }: TRPCClientError<AnyTRPCRouter>) =>
   meta?.['response'] as { readonly status?: number; readonly headers?: Headers } | undefined;
 
-const retryAfterOf = (error: TRPCClientError<AnyTRPCRouter>): number | undefined =>
-  retryAfterMs(responseOf(error)?.headers?.get('retry-after') ?? '');
+const requestedDelayMs = (error: TRPCClientError<AnyTRPCRouter>): number | undefined =>
+  retryAfterMs(failedResponse(error)?.headers?.get('retry-after') ?? '');
 
-/** The status of a call, of a batch too; `undefined` where no response was read. */
-const statusOf = (error: TRPCClientError<AnyTRPCRouter>): number | undefined =>
-  (error.data as { readonly httpStatus?: number } | undefined)?.httpStatus ?? responseOf(error)?.status;
+/** Returns the status of a call, also within a batch; `undefined` if no response was read. */
+const callStatus = (error: TRPCClientError<AnyTRPCRouter>): number | undefined =>
+  (error.data as { readonly httpStatus?: number } | undefined)?.httpStatus ?? failedResponse(error)?.status;
 
-function timedOut(ms: number) {
+function timeoutError(ms: number) {
   const message = `The call took longer than ${ms} ms; whether it had an effect is unknown.`;
   return new TRPCClientError<never>(message, { cause: new DOMException(message, 'TimeoutError') });
 }

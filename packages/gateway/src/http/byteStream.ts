@@ -1,8 +1,8 @@
 import type { HttpRequest } from './request.ts';
 
 /**
- * The body of a request as a stream that is read no further than its consumer asks. Nothing is read before.
- * @param toError the error of the stream where the body cannot be read
+ * Returns the body of a request as a stream. A chunk is read from the request only when the consumer reads one.
+ * @param toError converts the error of a body that cannot be read into the error of the stream
  */
 export function byteStream(
   request: HttpRequest,
@@ -26,7 +26,7 @@ export function byteStream(
         await chunks?.return?.();
       },
     },
-    // A stream's own buffer would be filled before its consumer asks.
+    // With the default, the stream would fill its buffer before the first read.
     { highWaterMark: 0 },
   );
 }

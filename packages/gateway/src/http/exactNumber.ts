@@ -1,16 +1,17 @@
-/** Whether a decimal literal and the double that was made of it are the same number. */
+/** Whether a decimal literal was parsed to a double without loss. */
 export function isExact(literal: string, value: number): boolean {
   if (!Number.isFinite(value)) return false;
   const text = String(value);
-  return literal === text || canonical(literal) === canonical(text);
+  return literal === text || canonicalDecimal(literal) === canonicalDecimal(text);
 }
 
-function canonical(decimal: string): string {
+/** Returns the same text for all decimal literals of one number: `1.50` and `15e-1`. */
+function canonicalDecimal(decimal: string): string {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(decimal);
   if (match === null) return decimal;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
   const digits = whole + fraction;
-  // Loops, not /0+$/: that pattern takes quadratic time on a megabyte of zeros that ends in another digit.
+  // Loops, not /0+$/: that pattern takes quadratic time for a megabyte of zeros followed by another digit.
   let start = 0;
   while (digits[start] === '0') start += 1;
   let end = digits.length;

@@ -1,8 +1,8 @@
 export type MaybePromise<T> = T | Promise<T>;
 
 /**
- * Passes a value on, or the value of a promise. Without a promise where there is none: most calls on the embedded store
- * are synchronous, and a promise is a large part of their cost.
+ * Calls `next` with a value: at once, or when the promise resolves. A synchronous value creates no promise: most calls
+ * on the embedded store are synchronous, and a promise is a large part of their cost.
  */
 export function mapMaybePromise<T, R>(
   value: T | Promise<T>,
@@ -11,7 +11,7 @@ export function mapMaybePromise<T, R>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** Whether a value can be awaited: a promise, or an object such as a query builder's. */
+/** Whether a value can be awaited: a promise, or another object with a `then` method, such as a query builder. */
 export const isThenable = <T = unknown>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
   value instanceof Promise ||
   (((typeof value === 'object' && value !== null) || typeof value === 'function') &&

@@ -1,4 +1,4 @@
-/** The head of a part of a `multipart/form-data` body (RFC 7578). */
+/** Headers of a part of a `multipart/form-data` body (RFC 7578). */
 export interface PartHead {
   readonly name: string;
   /** `undefined` for a text field. */
@@ -6,23 +6,23 @@ export interface PartHead {
   readonly type: string;
 }
 
-/** Thrown for a body that is not valid. Its message is a sentence. */
+/** Thrown for an invalid body. The message is a sentence for the client. */
 export class MultipartError extends Error {
   override readonly name = 'MultipartError';
 }
 
 const maxHeadBytes = 8192;
 const encoder = new TextEncoder();
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The boundary of a `Content-Type`.
- * @throws {MultipartError} where it has none, or one of more than 70 characters (RFC 2046 §5.1.1)
+ * Returns the boundary of a `Content-Type`.
+ * @throws {MultipartError} if it has none, or one of more than 70 characters (RFC 2046 §5.1.1)
  */
 export function boundaryOf(contentType: string): string {
-  const [, quoted, plain] =
+  const [, quoted, unquoted] =
     /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70})(?=[\s;]|$))/i.exec(contentType) ?? [];
-  const boundary = quoted ?? plain;
+  const boundary = quoted ?? unquoted;
   if (boundary === undefined) {
     throw new MultipartError('Its Content-Type must have a boundary of 1 to 70 characters.');
   }
@@ -30,9 +30,10 @@ export function boundaryOf(contentType: string): string {
 }
 
 /**
- * Parses a body as it arrives: the head of each part, then its bytes in pieces. A piece shares memory with nothing else.
- * No more is read than what was taken needs, and no more is kept than a chunk and a head.
- * @throws {MultipartError}
+ * Parses a body while it arrives. Yields the head of each part, then the part's bytes in pieces. A piece shares no
+ * memory with anything else. The body is read only as far as needed for the next item, and at most a chunk and a head
+ * are buffered.
+ * @throws {MultipartError} for an invalid body
  */
 export async function* parseMultipart(
   body: AsyncIterable<Uint8Array<ArrayBuffer>>,
@@ -40,24 +41,24 @@ export async function* parseMultipart(
 ): AsyncGenerator<PartHead | Uint8Array<ArrayBuffer>, void> {
   const source = body[Symbol.asyncIterator]();
   const delimiter = new Sequence(`\r\n--${boundary}`);
-  // The first delimiter may stand at the start.
+  // The first delimiter may be at the start of the body.
   let bytes: Uint8Array<ArrayBuffer> = encoder.encode('\r\n');
   const receive = async () => {
     const chunk = await source.next();
     if (chunk.done) throw new MultipartError('It ends before its last boundary.');
-    bytes = joined(bytes, chunk.value);
+    bytes = concatenate(bytes, chunk.value);
   };
   try {
     for (let isPreamble = true; ; isPreamble = false) {
       for (;;) {
         const end = delimiter.indexIn(bytes);
-        // The last bytes may be the beginning of a delimiter. Where they are not, the chunk is passed on without a copy.
+        // The last bytes may be the start of a delimiter. If they are not, the chunk is yielded without a copy.
         const next = end === -1 ? bytes.indexOf(carriageReturn, 1 - delimiter.length) : end;
-        const known = next === -1 ? bytes.length : next;
-        if (known > 0) {
-          const piece = bytes.subarray(0, known);
-          // Of the two, the one that is small as a rule is copied, so that they share no memory.
-          bytes = end === -1 ? bytes.slice(known) : bytes.subarray(known);
+        const pieceLength = next === -1 ? bytes.length : next;
+        if (pieceLength > 0) {
+          const piece = bytes.subarray(0, pieceLength);
+          // Copies whichever of the two is usually smaller, so that they share no memory.
+          bytes = end === -1 ? bytes.slice(pieceLength) : bytes.subarray(pieceLength);
           if (!isPreamble) yield end === -1 ? piece : piece.slice();
         }
         if (end !== -1) break;
@@ -74,7 +75,7 @@ export async function* parseMultipart(
       if (end === -1 || end > maxHeadBytes) {
         throw new MultipartError(`The headers of a part have more than ${maxHeadBytes} bytes.`);
       }
-      yield readHead(bytes.subarray(0, end));
+      yield readPartHead(bytes.subarray(0, end));
       bytes = bytes.subarray(end + headEnd.length);
     }
   } finally {
@@ -85,11 +86,13 @@ export async function* parseMultipart(
 const hyphen = 0x2d;
 const carriageReturn = 0x0d;
 
-/** Bytes that are searched for (Horspool's algorithm: it looks at one byte in as many as the sequence has). */
+/**
+ * A byte sequence to search for, by Horspool's algorithm: it inspects about one byte in n for a sequence of n bytes.
+ */
 class Sequence {
   readonly length: number;
   readonly #bytes: Uint8Array;
-  /** How far a search may move on from each byte. */
+  /** How far the search may advance, by the byte at the end of its window. */
   readonly #skips: Uint8Array;
 
   constructor(text: string) {
@@ -112,15 +115,15 @@ class Sequence {
 
 const headEnd = new Sequence('\r\n\r\n');
 
-/** @throws {MultipartError} */
-function readHead(bytes: Uint8Array): PartHead {
+/** @throws {MultipartError} for invalid headers */
+function readPartHead(bytes: Uint8Array): PartHead {
   let text: string;
   try {
-    text = utf8.decode(bytes);
+    text = strictDecoder.decode(bytes);
   } catch {
     throw new MultipartError('The headers of a part are not valid UTF-8.');
   }
-  // What is behind a boundary on its line is padding (RFC 2046 §5.1.1).
+  // Only padding may follow a boundary on its line (RFC 2046 §5.1.1).
   const [padding = '', ...lines] = text.split('\r\n');
   if (padding.trim() !== '') throw new MultipartError('A boundary is not at the end of its line.');
   let disposition = '';
@@ -133,16 +136,16 @@ function readHead(bytes: Uint8Array): PartHead {
     else if (name === 'content-type') type = value;
   }
   const parameters = new Map(
-    Array.from(disposition.matchAll(parameter), ([, key = '', quoted, plain]) => [
+    Array.from(disposition.matchAll(parameterPattern), ([, key = '', quoted, unquoted]) => [
       key.toLowerCase(),
-      quoted === undefined ? (plain ?? '') : unescaped(quoted),
+      quoted === undefined ? (unquoted ?? '') : unescapeQuotes(quoted),
     ]),
   );
   const name = parameters.get('name');
   if (!/^form-data(?:\s*;|$)/i.test(disposition) || name === undefined) {
     throw new MultipartError('A part has no Content-Disposition: form-data with a name.');
   }
-  const filename = extended(parameters.get('filename*')) ?? parameters.get('filename');
+  const filename = decodeExtendedValue(parameters.get('filename*')) ?? parameters.get('filename');
   return {
     name,
     filename,
@@ -150,14 +153,17 @@ function readHead(bytes: Uint8Array): PartHead {
   };
 }
 
-const parameter = /;\s*([\w*-]+)=(?:"([^"]*)"|([^\s;"]*))/g;
+const parameterPattern = /;\s*([\w*-]+)=(?:"([^"]*)"|([^\s;"]*))/g;
 
-/** Browsers encode these three (HTML Standard §4.10.21.8), and leave a backslash as it is. */
-const unescaped = (value: string): string =>
+/** Decodes the three characters that browsers encode (HTML Standard §4.10.21.8). A backslash is not an escape. */
+const unescapeQuotes = (value: string): string =>
   value.replaceAll(/%(?:22|0D|0A)/gi, (code) => decodeURIComponent(code));
 
-/** The value of `filename*`, which some clients send for names that are not ASCII (RFC 5987 §3.2); `undefined` where it is invalid. */
-function extended(value: string | undefined): string | undefined {
+/**
+ * Decodes `filename*`, which some clients send for non-ASCII names (RFC 5987 §3.2). Returns `undefined` if it is
+ * invalid.
+ */
+function decodeExtendedValue(value: string | undefined): string | undefined {
   const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? '')?.[1];
   try {
     return encoded && decodeURIComponent(encoded);
@@ -166,10 +172,10 @@ function extended(value: string | undefined): string | undefined {
   }
 }
 
-function joined(first: Uint8Array, second: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+function concatenate(first: Uint8Array, second: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   if (first.length === 0) return second;
-  const all = new Uint8Array(first.length + second.length);
-  all.set(first);
-  all.set(second, first.length);
-  return all;
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
 }

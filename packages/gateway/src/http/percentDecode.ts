@@ -1,6 +1,6 @@
-/** @returns `undefined` where the text is not valid percent-encoded UTF-8 */
+/** Decodes percent-encoded UTF-8. Returns `undefined` if the text is invalid. */
 export function percentDecode(text: string): string | undefined {
-  // Hot path: few texts have a percent sign, and the check costs a tenth of decoding.
+  // Hot path: few texts contain a percent sign, and this check takes a tenth of the time of decoding.
   if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);

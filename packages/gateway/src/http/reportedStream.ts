@@ -1,8 +1,8 @@
 import type { BodyStream } from './response.ts';
 
 /**
- * A stream that reports its end.
- * @param onEnd called once, when the iteration ends, with its error if it failed
+ * Wraps a stream to report its end.
+ * @param onEnd called once when the iteration ends, with the error if it failed
  */
 export function reportedStream(source: BodyStream, onEnd: (error?: unknown) => void): BodyStream {
   return {
@@ -24,7 +24,7 @@ export function reportedStream(source: BodyStream, onEnd: (error?: unknown) => v
           }
         },
         async return(value) {
-          // At once: a source that is waiting may never end.
+          // Reported before the source returns: a source with a pending `next` may never return.
           end();
           await (iterator[Symbol.asyncDispose]?.() ?? iterator.return?.());
           return { done: true, value };

@@ -1,55 +1,58 @@
-/** One HTTP request, as an adapter passes it to a service. */
+/** An HTTP request, as an adapter passes it to a service. */
 export interface HttpRequest {
-  /** As received: methods are case-sensitive (RFC 9110 §9.1). */
+  /** The method as received: methods are case-sensitive (RFC 9110 §9.1). */
   readonly method: string;
-  /** The target's path as received: not decoded, without the query. */
+  /** The path as received: not decoded, without the query. */
   readonly path: string;
-  /** The target's query as received, without `?`; `''` where there is none. */
+  /** The query as received, without `?`; `''` if there is none. */
   readonly query: string;
   /**
-   * A header's value, or `undefined` where the request does not have it or it is empty.
+   * Returns the value of a header, or `undefined` if the header is missing or empty.
    * @param name in lower case
    */
   header(name: string): string | undefined;
-  /** Every header with its name in lower case, in the order received. It is a copy: read by name where you can. */
+  /**
+   * Returns a copy of all headers in the order received, with names in lower case. Reading by name with `header` is
+   * cheaper.
+   */
   headers(): Iterable<readonly [name: string, value: string]>;
-  /** Whether any header passes a test. Headers of the same name are tested one by one. Makes no copy. */
+  /** Whether any header passes a test, without a copy. Headers of the same name are tested one by one. */
   someHeader?(test: (name: string, value: string) => boolean): boolean;
   /** Whether the connection is encrypted; `undefined` from an adapter that does not know. */
   readonly scheme?: 'http' | 'https';
   /** The version of HTTP, such as `1.1`; `undefined` from an adapter that does not know. */
   readonly httpVersion?: string;
-  /** The client's address as text; `''` once the response has ended. */
+  /** Returns the IP address of the client as text; `''` after the response has ended. */
   remoteAddress(): string;
   /**
-   * Reads the whole body; an empty one where the request has none. Call it once.
-   * @param maxBytes the largest body to accept, in bytes
-   * @throws {BodyTooLargeError} as soon as the body is known to be larger; the rest is not kept
-   * @throws the signal's reason when the client disconnects first
+   * Reads the whole body; empty if the request has none. Call it once.
+   * @param maxBytes the maximum size in bytes
+   * @throws {BodyTooLargeError} as soon as the body is known to be larger; the rest is dropped
+   * @throws the reason of `signal` if the client disconnects first
    */
   body(maxBytes: number): Promise<Uint8Array<ArrayBuffer>>;
   /**
-   * The whole body, if all of it has arrived and nothing has read it. `undefined` otherwise, and where it is larger than
-   * `maxBytes`: then call `body`. Its `buffer` may be larger and hold other requests' bytes, as that of a `Buffer`: copy
-   * what you give to others.
+   * Returns the whole body if it has arrived completely and was not read. Returns `undefined` otherwise, and if the
+   * body is larger than `maxBytes`: then call `body`. Copy the bytes before you pass them to user code: their `buffer`
+   * may be larger and contain bytes of other requests, as that of a Node `Buffer`.
    */
   bodyNow?(maxBytes: number): Uint8Array<ArrayBuffer> | undefined;
   /**
-   * The body in chunks, as they arrive, with backpressure to the client. Call this or `body`, once.
-   * @param maxBytes and the errors: as for `body`
+   * Returns the body in chunks as they arrive, with backpressure to the client. Call either this or `body`, once.
+   * `maxBytes` and the errors are those of `body`.
    */
   bodyChunks(maxBytes: number): AsyncIterable<Uint8Array<ArrayBuffer>>;
-  /** Whether the client has disconnected. Cheaper than `signal`. */
+  /** Whether the client has disconnected. Cheaper than `signal.aborted`. */
   readonly isAborted: boolean;
-  /** How many bytes of the body have arrived; `undefined` from an adapter that does not count them. */
+  /** Number of bytes of the body that have arrived; `undefined` from an adapter that does not count them. */
   readonly receivedBytes?: number | undefined;
-  /** Aborts when the client disconnects. Created on first read. */
+  /** Aborts when the client disconnects. Created at the first access. */
   readonly signal: AbortSignal;
-  /** Calls a listener when the client disconnects from now on: a fifth of the cost of listening to `signal`. */
+  /** Calls a listener when the client disconnects, for a fifth of the cost of a listener on `signal`. */
   whenAborted?(listener: (reason: unknown) => void): void;
 }
 
-/** Whether any header of a request passes a test. */
+/** Whether any header of a request passes a test, on adapters with and without `HttpRequest.someHeader`. */
 export function someHeader(request: HttpRequest, test: (name: string, value: string) => boolean): boolean {
   if (request.someHeader) return request.someHeader(test);
   for (const [name, value] of request.headers()) if (test(name, value)) return true;

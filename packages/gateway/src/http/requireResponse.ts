@@ -4,9 +4,9 @@ import type { HttpResponse } from './response.ts';
 import { formatValue } from './formatValue.ts';
 
 /**
- * A value as the response that the types promise.
- * @param source what returned it, such as `The route GET /healthz`
- * @throws {TypeError} where it is something else
+ * Checks that a value returned by user code is a response.
+ * @param source names the code in the message, such as `The route GET /healthz`
+ * @throws {TypeError} if it is not a response
  */
 export function requireResponse(value: unknown, source: string): HttpResponse {
   if (!isObject(value) || typeof value['status'] !== 'number' || !isIterable(value['headers'])) {

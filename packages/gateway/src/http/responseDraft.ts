@@ -12,7 +12,7 @@ export class ResponseDraft implements HttpResponse {
     status: number,
     headers: Header[],
     body?: HttpResponse['body'],
-    sharedHeaders: readonly Header[] = none,
+    sharedHeaders: readonly Header[] = noHeaders,
   ) {
     this.status = status;
     this.headers = headers;
@@ -20,15 +20,15 @@ export class ResponseDraft implements HttpResponse {
     this.body = body;
   }
 
-  /** A copy of a response that others may hold, such as the constant of a page. */
+  /** Copies a response that may be shared, such as a constant. */
   static of({ status, headers, body, sharedHeaders }: HttpResponse): ResponseDraft {
     return new ResponseDraft(status, [...headers], body, sharedHeaders);
   }
 
-  /** The value of the first header of this name, in lower case. */
+  /** Returns the value of the first header with a name, given in lower case. */
   header(name: string): string | undefined {
     return headersOf(this).find(([other]) => other.toLowerCase() === name)?.[1];
   }
 }
 
-const none: readonly Header[] = [];
+const noHeaders: readonly Header[] = [];

@@ -1,48 +1,52 @@
-// Hot path: 1 µs an event (`npm run bench`, case events).
+// Hot path: 1 µs per event (`npm run bench`, case events).
 import { unref, type Timer } from './eventLoop.ts';
 import { isObject } from './isObject.ts';
 import { TextStream, type TextStreamOptions } from './textStream.ts';
 
-/** How a protocol writes its events. */
+/** Wire format of the events of a protocol. */
 export interface EventFormat {
-  /** Comes before all events; may be empty. */
+  /** Text before the first event; may be empty. */
   readonly start: string;
-  /** Comes after the last event. */
+  /** Text after the last event. */
   readonly end: string;
-  /** Keeps a quiet stream alive. */
+  /** Text that keeps an idle stream alive. */
   readonly ping: string;
-  /** Writes a value of the iterator. What it throws or rejects with ends the stream, as an error of the iterator does. */
+  /** Formats a value of the iterator. If it throws or rejects, the stream ends as for an error of the iterator. */
   event(value: unknown): string | Promise<string>;
-  /** Reports an error, and writes the event that ends the stream. The connection is cut if it throws. */
+  /** Reports an error and formats the event that ends the stream. If it throws, the connection is cut. */
   error(cause: unknown): string;
 }
 
-/** In milliseconds; `undefined`: never. */
+/** Times of an event stream in milliseconds; `undefined`: never. */
 export interface EventStreamTimes {
-  /** Without an event for so long, the stream pings. */
+  /** The stream sends a ping after this time without an event. */
   readonly pingMs: number | undefined;
-  /** The stream ends then. Its client reconnects, and continues after the last event that it received. */
+  /** The stream ends after this time. The client reconnects and continues after the last event that it received. */
   readonly maxDurationMs: number | undefined;
 }
 
 export interface EventStreamOptions extends EventStreamTimes, TextStreamOptions {
-  /** Aborts the subscription: called when the stream ends before its iterator does. */
+  /** Aborts the subscription. Called if the stream ends before its iterator. */
   readonly abort: () => void;
 }
 
-/** How much of what is at hand is written at once: the size of uWebSockets.js's own buffer. */
-const largeLength = 16_384;
+/**
+ * Size of the pending text, in characters, from which on it is sent before more is produced: the size of
+ * uWebSockets.js's own buffer.
+ */
+const fullTextLength = 16_384;
 
 /**
- * Values of an async iterable as server-sent events. Those at hand go out together. Once they have `largeLength`, no
- * value is requested before the network has taken them; one is requested at a time.
+ * Writes the values of an async iterable as server-sent events. Events that are available at the same time are sent
+ * together. From `fullTextLength` on, no value is requested until the network has taken the text (backpressure). Values
+ * are requested one at a time.
  */
 export class ServerSentEvents extends TextStream {
   readonly #format: EventFormat;
   readonly #abort: () => void;
   readonly #iterator: AsyncIterator<unknown>;
   readonly #lifetime: Timer | undefined;
-  /** A value is requested, or is being written. */
+  /** Whether a value was requested and is not formatted yet. */
   #isPending = false;
 
   constructor(events: AsyncIterable<unknown>, format: EventFormat, options: EventStreamOptions) {
@@ -63,7 +67,7 @@ export class ServerSentEvents extends TextStream {
     if (this.#isPending || this.isLast || this.hasEnded) return;
     this.#isPending = true;
     try {
-      // An iterator written by hand may return no promise.
+      // A hand-written iterator may return a value that is not a promise.
       Promise.resolve(this.#iterator.next()).then(this.#take, this.#endWith);
     } catch (cause) {
       this.#endWith(cause);
@@ -77,7 +81,8 @@ export class ServerSentEvents extends TextStream {
     this.#returnIterator();
   }
 
-  // Bound once: a stream has many events. An exception would be an unhandled rejection, which ends the process.
+  // An arrow function, bound once for all events. It must not throw: that would be an unhandled rejection, which ends
+  // the process.
   readonly #take = (result: IteratorResult<unknown>): void => {
     if (this.hasEnded) return;
     if (!isObject(result)) return this.#endWith(new TypeError('The iterator returned no result object.'));
@@ -95,11 +100,11 @@ export class ServerSentEvents extends TextStream {
     this.#isPending = false;
     if (this.hasEnded) return;
     this.text += text;
-    if (this.isPulled && this.text.length < largeLength) this.onPull();
+    if (this.isPulled && this.text.length < fullTextLength) this.onPull();
     this.sendSoon();
   };
 
-  /** Ends the stream and its iterator, which gave a value that cannot be written. */
+  /** Ends the stream and its iterator after a value that cannot be formatted. */
   readonly #reject = (cause: unknown): void => {
     if (this.hasEnded) return;
     this.#returnIterator();
@@ -111,18 +116,18 @@ export class ServerSentEvents extends TextStream {
     this.isLast = true;
     try {
       this.#add(this.#format.error(cause));
-    } catch (failure) {
-      this.fail(failure);
+    } catch (formatError) {
+      this.cutAfterText(formatError);
     }
   };
 
-  /** Not awaited: an iterator that ignores its signal may never return. Its errors have no receiver. */
+  /** Ends the iterator. Not awaited: an iterator that ignores its signal may never return. Its errors are ignored. */
   #returnIterator(): void {
     (async () => this.#iterator.return?.())().catch(() => {});
   }
 }
 
-/** An iterable that throws becomes an iterator that does: its error is reported as any other. */
+/** Returns the iterator. If the iterable throws, the first `next` of the returned iterator rejects with that error. */
 function iteratorOf(events: AsyncIterable<unknown>): AsyncIterator<unknown> {
   try {
     return events[Symbol.asyncIterator]();

@@ -1,4 +1,4 @@
-/** The reason phrases of HTTP statuses: those of IANA’s registry, as Node has them. */
+/** Reason phrases of HTTP statuses from IANA’s registry, as in Node. */
 const phrases: Readonly<Record<number, string>> = {
   100: 'Continue',
   101: 'Switching Protocols',
@@ -65,5 +65,5 @@ const phrases: Readonly<Record<number, string>> = {
   511: 'Network Authentication Required',
 };
 
-/** The reason phrase of an HTTP status (RFC 9110 §15): `Not Found`. */
+/** Returns the reason phrase of an HTTP status (RFC 9110 §15), such as `Not Found`. */
 export const statusText = (status: number): string => phrases[status] ?? 'Unknown';

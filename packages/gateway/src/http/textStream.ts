@@ -1,27 +1,35 @@
-// Hot path: tRPC's own producers pull each piece through eight streams and generators, 20 µs an event, 190 µs a call.
+// Hot path: tRPC's own producers pull each piece through eight streams and generators: 20 µs per event, 190 µs per
+// call.
 import { nextTurn, type Timer } from './eventLoop.ts';
 import type { BodyStream } from './response.ts';
 import { utf8Bytes } from './utf8.ts';
 
 export interface TextStreamOptions {
-  /** Without text for so many milliseconds, the stream pings. `undefined`: never. */
+  /** The stream sends a ping after so many milliseconds without text. `undefined`: never. */
   readonly pingMs: number | undefined;
-  /** Watches the stream's credential while it is sent. @returns ends the watch */
+  /**
+   * Watches the credential of the request while the stream is sent.
+   * @returns a function that ends the watch
+   */
   readonly watch: (onRevoked: () => void) => () => void;
 }
 
-/** A body of text that comes in time: what is at hand goes out together, and more is produced once that is taken. */
+/**
+ * A text body that is produced over time. Available text is sent together; more is produced after the network has taken
+ * it.
+ */
 export abstract class TextStream implements BodyStream {
-  /** What is sent next. */
+  /** Text that is sent next. */
   protected text = '';
-  /** Nothing follows `text`. */
+  /** Whether `text` is the last text of the stream. */
   protected isLast = false;
   protected hasEnded = false;
   readonly #options: TextStreamOptions;
   readonly #pingText: string;
   #ping: Timer | undefined;
   #endWatch = () => {};
-  #failure: { readonly cause: unknown } | undefined;
+  /** Error with which the stream ends after `text`. */
+  #finalError: { readonly cause: unknown } | undefined;
   /** The adapter's pending `next`. */
   #pull: PromiseWithResolvers<IteratorResult<Uint8Array, undefined>> | undefined;
   #isSending = false;
@@ -31,18 +39,21 @@ export abstract class TextStream implements BodyStream {
     this.#options = options;
   }
 
-  /** The network has taken what was sent: more can be produced. */
+  /** Called when the network has taken the sent text, to produce more. */
   protected abstract onPull(): void;
 
-  /** The stream is over. @param isCut before all was sent */
+  /**
+   * Called once when the stream ends.
+   * @param isCut whether it ended before all text was sent
+   */
   protected abstract onEnd(isCut: boolean): void;
 
-  /** Whether the network takes more. */
+  /** Whether the network can take more text. */
   protected get isPulled(): boolean {
     return this.#pull !== undefined;
   }
 
-  /** Ends the stream at once. What was not sent yet is dropped. */
+  /** Ends the stream at once. Text that was not sent is dropped. */
   cut(): void {
     if (this.hasEnded) return;
     this.#finish(true);
@@ -67,21 +78,27 @@ export abstract class TextStream implements BodyStream {
     };
   }
 
-  /** All of the text, where nothing is missing: it needs no stream, which is over then. */
+  /**
+   * Ends the stream and returns its text, if all of it is available. Returns `undefined` otherwise: then the text must
+   * be streamed.
+   */
   protected takeWhole(): string | undefined {
-    if (!this.isLast || this.hasEnded || this.#failure) return undefined;
+    if (!this.isLast || this.hasEnded || this.#finalError) return undefined;
     this.hasEnded = true;
     return this.text;
   }
 
-  /** Fails behind `text`: the connection is cut then. */
-  protected fail(cause: unknown): void {
-    this.#failure ??= { cause };
+  /** Ends the stream with an error after `text`, so that the adapter cuts the connection. */
+  protected cutAfterText(cause: unknown): void {
+    this.#finalError ??= { cause };
     this.isLast = true;
     this.sendSoon();
   }
 
-  /** Sends what is at hand in the next turn: a producer that always has more must not block the event loop. */
+  /**
+   * Sends the available text in the next turn of the event loop, so that a producer that always has more cannot block
+   * it.
+   */
   protected sendSoon(): void {
     if (this.#pull === undefined || this.#isSending) return;
     if (this.text === '' && !this.isLast && !this.hasEnded) {
@@ -90,7 +107,7 @@ export abstract class TextStream implements BodyStream {
       return;
     }
     this.#isSending = true;
-    // Now: a ping in the same turn would be sent in place of the text.
+    // Cleared here: a ping in this turn would be sent instead of the text.
     this.#endPing();
     nextTurn(this.#endTurn);
   }
@@ -102,8 +119,8 @@ export abstract class TextStream implements BodyStream {
     if (this.text !== '') return this.send(this.text);
     this.#pull = undefined;
     if (!this.hasEnded) this.#finish(false);
-    // In a later turn than the last text, which uWebSockets.js 20 would lose with the connection that is cut.
-    if (this.#failure) pull.reject(this.#failure.cause);
+    // In a later turn than the last text: uWebSockets.js 20 would drop that text when the connection is cut.
+    if (this.#finalError) pull.reject(this.#finalError.cause);
     else pull.resolve({ done: true, value: undefined });
   };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readTimeout, timeoutValue } from './timeoutHeader.ts';
+import { parseTimeout, formatTimeout } from './timeoutHeader.ts';
 
 it.each([
   ['2H', 7_200_000],
@@ -11,21 +11,21 @@ it.each([
   ['99999999n', 99.999999],
   ['007m', 7],
 ])('reads a timeout of %s as %d ms', (value, ms) => {
-  expect(readTimeout(value)).toBeCloseTo(ms, 9);
+  expect(parseTimeout(value)).toBeCloseTo(ms, 9);
 });
 
 it.each(['', '0m', '00S', '5', 'm', '5s', '5 m', '-5m', '1.5S', '123456789m', '5m, 6m', '１m'])(
   'rejects a timeout of %j',
   (value) => {
-    expect(readTimeout(value)).toBeUndefined();
+    expect(parseTimeout(value)).toBeUndefined();
   },
 );
 
 it('writes what it reads, rounded down to 1 ms, and to 1 s from 28 hours on', () => {
   fc.assert(
     fc.property(fc.double({ min: 1, max: 99_999_999_000, noNaN: true }), (ms) => {
-      expect(readTimeout(timeoutValue(ms))).toBe(ms < 1e8 ? Math.floor(ms) : Math.floor(ms / 1000) * 1000);
+      expect(parseTimeout(formatTimeout(ms))).toBe(ms < 1e8 ? Math.floor(ms) : Math.floor(ms / 1000) * 1000);
     }),
   );
-  expect([timeoutValue(0.2), timeoutValue(1e30)]).toEqual(['1m', '99999999S']);
+  expect([formatTimeout(0.2), formatTimeout(1e30)]).toEqual(['1m', '99999999S']);
 });

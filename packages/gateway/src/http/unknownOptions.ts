@@ -1,45 +1,47 @@
-/** The names of a type's members, so that none can be forgotten. */
+/**
+ * Returns the names of a type's members. The argument must list all of them, so that a new member cannot be forgotten.
+ */
 export const memberNames = <Options>(names: Record<keyof Options, true>): readonly string[] =>
   Object.keys(names);
 
 /**
- * A sentence for each property of an object that is not one of the known names, with the known name that is nearest.
- * @param owner what the names belong to, such as `createGateway`
+ * Returns a sentence for each property that is not a known option, with the most similar known name.
+ * @param owner the function or object that takes the options, such as `createGateway`
  */
 export function unknownOptions(owner: string, value: object, known: readonly string[]): readonly string[] {
   return Object.keys(value)
     .filter((name) => !known.includes(name))
     .map((name) => {
-      const near = nearest(name, known) ?? containing(name, known);
-      const fix = near === undefined ? 'leave it out.' : `did you mean "${near}"?`;
+      const suggestion = mostSimilar(name, known) ?? containedName(name, known);
+      const fix = suggestion === undefined ? 'leave it out.' : `did you mean "${suggestion}"?`;
       return `"${name}" is not an option of ${owner}; ${fix}`;
     });
 }
 
-/** The one known name that a name is a part of, or that is a part of it: `window` of `windowSeconds`. */
-function containing(name: string, known: readonly string[]): string | undefined {
+/** Returns the only known name that contains the name or is contained in it: `windowSeconds` for `window`. */
+function containedName(name: string, known: readonly string[]): string | undefined {
   const text = name.toLowerCase();
-  const found = known.filter(
+  const candidates = known.filter(
     (each) => each.toLowerCase().includes(text) || text.includes(each.toLowerCase()),
   );
-  return name.length < 4 || found.length !== 1 ? undefined : found[0];
+  return name.length < 4 || candidates.length !== 1 ? undefined : candidates[0];
 }
 
-/** The known name with the least edits, if a third of its letters or fewer differ. */
-function nearest(name: string, known: readonly string[]): string | undefined {
-  let least = Math.ceil(name.length / 3);
-  let found: string | undefined;
+/** Returns the known name with the smallest edit distance, if at most a third of the letters differ. */
+function mostSimilar(name: string, known: readonly string[]): string | undefined {
+  let smallestDistance = Math.ceil(name.length / 3);
+  let similarName: string | undefined;
   for (const candidate of known) {
-    const distance = edits(name.toLowerCase(), candidate.toLowerCase());
-    if (distance > least || (distance === least && found !== undefined)) continue;
-    least = distance;
-    found = candidate;
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    if (distance > smallestDistance || (distance === smallestDistance && similarName !== undefined)) continue;
+    smallestDistance = distance;
+    similarName = candidate;
   }
-  return found;
+  return similarName;
 }
 
-/** The Levenshtein distance. */
-function edits(from: string, to: string): number {
+/** Returns the Levenshtein distance. */
+function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [at, letter] of Array.from(from).entries()) {
     const next = [at + 1];

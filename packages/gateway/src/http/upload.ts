@@ -1,24 +1,24 @@
-/** A file of a `multipart/form-data` body, while it arrives. */
+/** A file in a `multipart/form-data` body that is being received. */
 export interface UploadedFile {
-  /** The name of the form's field. */
+  /** Name of the form field. */
   readonly field: string;
-  /** The file's name, as the client says: not a path to write to. */
+  /** File name from the client. Untrusted: do not use it as a path. */
   readonly name: string;
-  /** The media type, as the client says. */
+  /** Media type from the client. Untrusted. */
   readonly type: string;
   /**
-   * The bytes, which are received as they are read. Read it before you take the next file: what is left is dropped then.
-   * It fails where the client disconnects or a limit is exceeded.
+   * Returns the content, which is received while it is read. Read it before you request the next file: unread content
+   * is dropped then. The stream fails if the client disconnects or a limit is exceeded.
    */
   readonly stream: () => ReadableStream<Uint8Array<ArrayBuffer>>;
 }
 
-/** A file that is kept outside of memory. */
+/** An uploaded file that is stored outside of memory. */
 export interface SpooledFile {
   readonly file: File;
-  /** Deletes what is kept. The gateway calls it once, when the call has ended. */
+  /** Deletes the stored file. The gateway calls it once, when the call has ended. */
   remove(): Promise<void>;
 }
 
-/** Keeps a file outside of memory while it arrives. Where it fails, it leaves nothing behind. */
+/** Stores an uploaded file outside of memory while it is received. If it fails, it must delete what it has stored. */
 export type Spool = (file: UploadedFile) => Promise<SpooledFile>;

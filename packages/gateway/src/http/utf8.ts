@@ -1,14 +1,14 @@
-// Hot path. Node's `Buffer`, where there is one, takes a fifth of the time of `TextEncoder` for a short text, and a
-// twentieth to count its bytes.
+// Hot path. Node's `Buffer` encodes a short text in a fifth of the time of `TextEncoder`, and counts its bytes in a
+// twentieth.
 const { Buffer } = globalThis as { readonly Buffer?: typeof globalThis.Buffer };
-const encoder = new TextEncoder();
+const textEncoder = new TextEncoder();
 
-/** A text in UTF-8. Its `buffer` may be larger, and hold other texts. */
+/** Encodes a text as UTF-8. The `buffer` of the result may be larger and contain other texts. */
 export const utf8Bytes: (text: string) => Uint8Array<ArrayBuffer> = Buffer
   ? (text) => Buffer.from(text)
-  : (text) => encoder.encode(text);
+  : (text) => textEncoder.encode(text);
 
-/** How many bytes a text has in UTF-8. */
+/** Returns the length of a text in UTF-8, in bytes. */
 export const utf8Length: (text: string) => number = Buffer
   ? (text) => Buffer.byteLength(text)
-  : (text) => encoder.encode(text).byteLength;
+  : (text) => textEncoder.encode(text).byteLength;

@@ -1,46 +1,53 @@
-/** An open WebSocket. After `close` or `terminate`, and once it is closed, its methods do nothing. */
+/** An open WebSocket. After `close` or `terminate`, and after the client has closed it, its methods do nothing. */
 export interface WebSocketPeer {
-  /** Bytes passed to `send` that the network has not taken yet. */
+  /** Number of bytes passed to `send` that the network has not taken yet. */
   readonly bufferedBytes: number;
-  /** Sends a string as a text frame, bytes as a binary frame. Unsent bytes are buffered: watch `bufferedBytes`. */
+  /**
+   * Sends a string as a text frame, or bytes as a binary frame. Unsent bytes are buffered without a limit: watch
+   * `bufferedBytes`.
+   */
   send(message: string | Uint8Array): void;
   /**
-   * Sends a close frame after everything sent before (RFC 6455 §7.1.2).
-   * @param code without one, the close frame is empty
+   * Sends a close frame after all messages sent before (RFC 6455 §7.1.2).
+   * @param code the close frame is empty without a code
    */
   close(code?: number, reason?: string): void;
   /** Ends the connection at once, without a close frame. */
   terminate(): void;
 }
 
-/** Limits for which an adapter ends a WebSocket: a message too large, too many pings, too many bytes its client does not read. */
+/**
+ * Limits whose excess makes an adapter close a WebSocket: a message that is too large, too many pings, too many bytes
+ * that the client does not read.
+ */
 export type SocketLimit = 'message-bytes' | 'pings' | 'unsent-bytes';
 
-/** What an adapter calls on the owner of a WebSocket. None of it throws. */
+/** Callbacks of a WebSocket, called by the adapter. None of them throws. */
 export interface SocketHandler {
-  /** @param data may be kept */
+  /** Called with each message. `data` may be retained. */
   message(data: Buffer, isBinary: boolean): void;
-  /** The client sent a ping, and the adapter has replied: watch `bufferedBytes`. */
+  /** Called after the client sent a ping and the adapter replied: watch `bufferedBytes`. */
   pinged(): void;
-  /** The network has taken some of the buffered bytes. */
+  /** Called when the network has taken some of the buffered bytes. */
   drained(): void;
-  /** The client exceeded a limit: the adapter is about to end the socket, or has ended it. */
+  /** Called when the client exceeded a limit, shortly before or after the adapter ends the connection. */
   limited(limit: SocketLimit): void;
   /**
-   * The socket is closed: the last call.
-   * @param isInOrder whether by a close frame: then the client may keep the connection open for up to 18 s
-   * @returns when the calls in flight have ended, apart from subscriptions
+   * Called last, when the socket is closed.
+   * @param isInOrder whether a close frame was received or sent: then the client may keep the connection open for up to
+   * 18 s
+   * @returns a promise that resolves when the calls in flight, except subscriptions, have ended
    */
   closed(isInOrder?: boolean): Promise<void>;
-  /** The server stops: close the socket once the calls in flight are answered. */
+  /** Called when the server stops: close the socket after the calls in flight have completed. */
   drain(): void;
-  /** How many calls are in flight. */
+  /** Number of calls in flight. */
   readonly inFlight: number;
 }
 
-/** Receives a WebSocket when it is open. */
+/** Receives a WebSocket after it has opened, and returns its callbacks. */
 export interface SocketAcceptor {
   (socket: WebSocketPeer): SocketHandler;
-  /** Whether the client is not authenticated yet: then messages of more than `maxUnauthenticatedBytes` are rejected. */
+  /** Whether the client is not authenticated yet. Messages larger than `maxUnauthenticatedBytes` are then rejected. */
   readonly isUnauthenticated?: boolean;
 }

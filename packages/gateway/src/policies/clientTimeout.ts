@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { performance } from '../http/performance.ts';
-import { readTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
+import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import type { Policy } from './policy.ts';
 
 /**
@@ -12,7 +12,7 @@ export const clientTimeoutPolicy: Policy<unknown> = {
     const value = scope.request.header(timeoutHeader);
     // The calls of a WebSocket have no headers, and that which opens it takes no time.
     if (value === undefined || isSocket) return undefined;
-    const ms = readTimeout(value);
+    const ms = parseTimeout(value);
     if (ms === undefined) {
       return new TRPCError({
         code: 'BAD_REQUEST',

@@ -31,8 +31,8 @@ const webGlobals: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * Runs a script for which nothing is global but what every runtime has: ECMAScript's globals and those of the web. Timers
- * are numbers, as on the web.
+ * Runs a script for which nothing is global but what every runtime has: ECMAScript's globals and those of the web.
+ * Timers are numbers, as on the web.
  * @returns the variable that it declares with this name
  */
 export function runWithWebGlobals(script: string, variable: string): unknown {

@@ -88,7 +88,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     try {
       this.text = `${format.serialize ? JSON.stringify(format.serialize(JSON.parse(head))) : head}\n`;
     } catch (cause) {
-      this.fail(cause);
+      this.cutAfterText(cause);
     }
   }
 
@@ -173,7 +173,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     try {
       this.#add(id, source ? failed : rejected, this.#options.outputError(cause, call), call, source);
     } catch (failure) {
-      this.fail(failure);
+      this.cutAfterText(failure);
     }
   }
 
@@ -220,7 +220,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
       this.#sources.add(source);
       this.#request(source);
     } catch (cause) {
-      this.fail(cause);
+      this.cutAfterText(cause);
     }
     return id;
   }
@@ -287,7 +287,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
       } else {
         // As in tRPC.
         this.#waiting.length = 0;
-        this.fail(cause);
+        this.cutAfterText(cause);
       }
     }
   }
