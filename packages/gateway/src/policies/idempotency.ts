@@ -4,7 +4,7 @@ import { headersOf, isBodyStream, type Header } from '../http/response.ts';
 import { ResponseDraft } from '../http/responseDraft.ts';
 import { utf8Length } from '../http/utf8.ts';
 import { clientError } from '../procedures/clientError.ts';
-import { outputError } from '../procedures/compile.ts';
+import { outputErrorMessage } from '../procedures/compile.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
@@ -213,7 +213,7 @@ const isTimeout = (outcome: unknown) =>
 
 /** Whether the procedure returned an output, valid or not. */
 const hasReturned = (outcome: unknown) =>
-  !(outcome instanceof Failure) || outcome.error.message === outputError;
+  !(outcome instanceof Failure) || outcome.error.message === outputErrorMessage;
 
 const release = async (begun: Reservation | ResponseDraft) => {
   if (begun instanceof Reservation) await begun.release();

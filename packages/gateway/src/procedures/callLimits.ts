@@ -1,14 +1,17 @@
 import { GatewayError } from './gatewayError.ts';
 
-/** What a procedure's metadata says of each call of it. */
+/** Limits of a procedure's calls, from its metadata. */
 export interface CallLimits {
-  /** How long a call may take, in milliseconds; `undefined`: `callTimeoutMs` of the gateway. */
+  /** Maximum duration of a call, in milliseconds. `undefined` means the gateway's `callTimeoutMs`. */
   readonly deadlineMs: number | undefined;
-  /** How many calls it counts as for the rate limit. */
+  /** How many calls one call counts as for the rate limit. */
   readonly rateLimitCost: number;
 }
 
-/** @throws {GatewayError} where a limit is invalid, or would hold for REST alone */
+/**
+ * Reads the limits from a procedure's metadata.
+ * @throws {GatewayError} for an invalid limit, and for one in `openapi`, which would apply to REST only
+ */
 export function readCallLimits(path: string, meta: unknown): CallLimits {
   const { deadlineMs, rateLimitCost = 1, openapi = {} } = (meta ?? {}) as Record<string, unknown>;
   for (const name of ['deadlineMs', 'rateLimitCost']) {

@@ -3,117 +3,120 @@ import { isObject } from '../http/isObject.ts';
 import {
   Failure,
   marker,
-  optionsOf,
+  createStepOptions,
   type Executable,
-  type Result,
+  type MiddlewareResult,
   type StageRun,
-  type Step,
+  type CallStep,
 } from './execute.ts';
 import { parseFunction, type Parser } from './parseFunction.ts';
-import { definitionOf, isTrpcParser, isTrpcProcedure } from './trpcProcedure.ts';
+import { readDefinition, isTrpcParser, isTrpcProcedure } from './trpcProcedure.ts';
 
 /**
  * Compiles a procedure into the stages that `execute` runs.
- * @param sample a procedure for which the `selfTest` has passed
- * @returns `undefined` if the procedure must be called as tRPC exposes it: it has a caller of its own, or is wrapped
+ * @param sample a procedure that has passed the `selfTest`
+ * @returns `undefined` if the procedure must be called through tRPC: it has an `experimental_caller` or is wrapped
  */
 export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): Executable['stages'] {
   if (!isTrpcProcedure(procedure, sample)) return undefined;
-  const { resolver, ...definition } = definitionOf(procedure);
+  const { resolver, ...definition } = readDefinition(procedure);
   const parsers = parsersOf(procedure, sample);
   const middlewares = definition.middlewares.slice(0, -1);
-  const isDirect = parsers.size === middlewares.length;
-  const stages: (readonly Step[])[] = [];
-  let before: readonly Step[] = [];
-  let behind: readonly Step[] = [];
-  const close = (step: Step) => {
-    stages.push([...before, step, ...behind]);
+  const hasOnlyParsers = parsers.size === middlewares.length;
+  const stages: (readonly CallStep[])[] = [];
+  let before: readonly CallStep[] = [];
+  let after: readonly CallStep[] = [];
+  const endStage = (step: CallStep) => {
+    stages.push([...before, step, ...after]);
     before = [];
-    behind = [];
+    after = [];
   };
 
   for (const [at, middleware] of middlewares.entries()) {
     const parser = parsers.get(at);
-    if (parser === undefined) close({ run: (run) => middleware(optionsOf(run)) });
+    if (parser === undefined) endStage({ run: (run) => middleware(createStepOptions(run)) });
     else if (middleware._type === 'input') before = [...before, ...inputSteps(parser)];
-    else behind = isDirect ? [outputStep(parser)] : resultSteps(parser);
+    else after = hasOnlyParsers ? [outputStep(parser)] : resultSteps(parser);
   }
-  if (!isDirect) behind = [{ run: toResult }, ...behind];
-  close({ run: (run) => resolver(optionsOf(run)) });
-  if (isDirect) return stages;
+  if (!hasOnlyParsers) after = [{ run: toResult }, ...after];
+  endStage({ run: (run) => resolver(createStepOptions(run)) });
+  if (hasOnlyParsers) return stages;
   const [first = [], ...others] = stages;
-  return [[...first, { run: unwrap }], ...others];
+  return [[...first, { run: resultToOutcome }], ...others];
 }
 
-/** The parsers of the middlewares that tRPC makes of `.input()` and `.output()`, by the middleware's place. */
+/** Maps the index of each middleware that tRPC created for `.input()` or `.output()` to its parser. */
 function parsersOf(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): ReadonlyMap<number, Parser> {
-  const { inputs, output, middlewares } = definitionOf(procedure);
-  const matched = (kind: 'input' | 'output', parsers: readonly Parser[]) => {
+  const { inputs, output, middlewares } = readDefinition(procedure);
+  const matchParsers = (kind: 'input' | 'output', parsers: readonly Parser[]) => {
     const places = middlewares.flatMap((each, at) => (isTrpcParser(each, kind, sample) ? [at] : []));
-    // `createInputMiddleware` makes some whose parser is not in `_def`: those run as the router's own middlewares do.
+    // Parsers of middlewares by `createInputMiddleware` are not in `_def`. They run like the router's own middlewares.
     return places.length === parsers.length
       ? places.map((at, index) => [at, parsers[index] as Parser] as const)
       : [];
   };
-  return new Map([...matched('input', inputs), ...matched('output', output === undefined ? [] : [output])]);
+  return new Map([
+    ...matchParsers('input', inputs),
+    ...matchParsers('output', output === undefined ? [] : [output]),
+  ]);
 }
 
-function inputSteps(parser: Parser): readonly Step[] {
+function inputSteps(parser: Parser): readonly CallStep[] {
   return [
     { run: (run) => (run.getRawInput ? run.getRawInput() : run.inputs.read(run.index)) },
-    { run: parseStep(parser), onError: badInput },
+    { run: parseStep(parser), onError: inputFailure },
     { run: mergeInput },
   ];
 }
 
-function parseStep(parser: Parser): Step['run'] {
+function parseStep(parser: Parser): CallStep['run'] {
   const parse = parseFunction(parser);
   return (_run, value) => parse(value);
 }
 
-const badInput = (cause: unknown) => new TRPCError({ code: 'BAD_REQUEST', cause });
+const inputFailure = (cause: unknown) => new TRPCError({ code: 'BAD_REQUEST', cause });
 
-/** Of several inputs that are objects, each adds to those before. */
+/** Merges the parsed input with the earlier ones if both are objects; otherwise replaces them. */
 function mergeInput(run: StageRun, parsed: unknown): void {
   run.input = isObject(run.input) && isObject(parsed) ? { ...run.input, ...parsed } : parsed;
 }
 
-const outputStep = (parser: Parser): Step => ({ run: parseStep(parser), onError: badOutput });
+const outputStep = (parser: Parser): CallStep => ({ run: parseStep(parser), onError: invalidOutput });
 
-/** What tRPC says of an output that is invalid: the procedure returned it. */
-export const outputError = 'Output validation failed';
+/** tRPC's message for an invalid output. */
+export const outputErrorMessage = 'Output validation failed';
 
-export const badOutput = (cause: unknown) =>
-  new TRPCError({ message: outputError, code: 'INTERNAL_SERVER_ERROR', cause });
+export const invalidOutput = (cause: unknown) =>
+  new TRPCError({ message: outputErrorMessage, code: 'INTERNAL_SERVER_ERROR', cause });
 
-/** As `outputStep`, for the data of a middleware's result. */
-function resultSteps(parser: Parser): readonly Step[] {
+/** Like `outputStep`, for the data of a middleware's result. */
+function resultSteps(parser: Parser): readonly CallStep[] {
   const parse = parseFunction(parser);
   return [
     {
       run(run, result) {
-        run.result = result as Result;
+        run.result = result as MiddlewareResult;
         return run.result.ok;
       },
     },
     {
       run: ({ result }, isOk) => (isOk && result?.ok ? parse(result.data) : undefined),
-      onError: badOutput,
+      onError: invalidOutput,
     },
     { run: ({ result }, data) => (result?.ok ? { ...result, data } : result) },
   ];
 }
 
-const toResult = ({ options }: StageRun, data: unknown): Result => ({
+const toResult = ({ options }: StageRun, data: unknown): MiddlewareResult => ({
   marker,
   ok: true,
   data,
   ctx: options?.ctx,
 });
 
-/** What the outermost middleware returned, as the outcome of the call. */
-function unwrap(_run: StageRun, value: unknown): unknown {
-  const result = value as Result | undefined;
+/** Converts the result of the outermost middleware to the outcome of the call. */
+function resultToOutcome(_run: StageRun, value: unknown): unknown {
+  const result = value as MiddlewareResult | undefined;
   if (!result) {
     return new Failure(
       new TRPCError({

@@ -3,22 +3,25 @@ import type { HttpRequest } from '../http/request.ts';
 import type { ResponseControls } from './responseControls.ts';
 
 /**
- * What `createContext` receives. It is called once per REST call, once per tRPC request (a batch is one request), and
- * once per WebSocket, with the request that opened it.
+ * The options of `createContext`, which is called once per REST call, once per tRPC request (a batch is one request),
+ * and once per WebSocket, with the request that opened it.
  */
 export interface ContextOptions<Identity> {
   readonly request: HttpRequest;
-  /** What the scheme's `verify` returned; `undefined` without `authentication`, or for a public operation without a valid credential. */
+  /**
+   * The identity that the scheme's `verify` returned. `undefined` without `authentication`, or if a public operation is
+   * called without a valid credential.
+   */
   readonly identity: Identity | undefined;
   /** Sets the status and headers of the response. */
   readonly response: ResponseControls;
-  /** The `X-Request-Id` of the response. */
+  /** The request id, which the response has as `X-Request-Id`. */
   readonly requestId: string;
   /**
-   * The `Idempotency-Key` of a REST call or a single tRPC call, if the procedure's metadata has `idempotencyKey`,
-   * beside `openapi` or in it: 1 to 255 visible ASCII characters.
+   * The `Idempotency-Key` of a REST call or a single tRPC call, if the procedure's metadata has `idempotencyKey`, next
+   * to `openapi` or in it. 1 to 255 visible ASCII characters.
    */
   readonly idempotencyKey: string | undefined;
-  /** What tRPC knows about the request; `undefined` for a REST call. */
+  /** tRPC's request info: its calls, type and connection parameters. `undefined` for a REST call. */
   readonly info: TRPCRequestInfo | undefined;
 }

@@ -10,20 +10,20 @@ import { isZod } from './isZod.ts';
 import { codeMessage } from './clientError.ts';
 import { isReservedCode, trpcCodeOf } from './errorCodes.ts';
 
-/** What a declared error is, by its code. */
+/** The definition of a declared error. */
 export interface ErrorDefinition {
-  /** The HTTP status, over REST and over tRPC: 400 to 599. */
+  /** The HTTP status, 400 to 599, over REST and tRPC. */
   readonly status: number;
-  /** The message of an error that is thrown without one. Default: the code as text, such as "Out of stock". */
+  /** The default message. Default: the code as text, such as "Out of stock". */
   readonly message?: string;
-  /** What the error carries. Clients receive what the schema returns, and nothing else. */
+  /** The schema of the error's data. Clients receive only the output of this schema. */
   readonly data?: z.ZodType;
 }
 
-/** Definitions by code. */
+/** Definitions of errors, by code. */
 export type ErrorDefinitions = Readonly<Record<string, ErrorDefinition>>;
 
-/** The shape of a declared error over tRPC: `data.code`, `data.httpStatus` and `data.data` are its own. */
+/** The shape of a declared error over tRPC, with its own `data.code`, `data.httpStatus` and `data.data`. */
 export type DeclaredErrorShape<Code extends string, Definition extends ErrorDefinition> = TRPCErrorShape<
   Definition extends { readonly data: infer Schema extends z.ZodType }
     ? { code: Code; httpStatus: Definition['status']; path?: string; stack?: string; data: z.output<Schema> }
@@ -31,9 +31,9 @@ export type DeclaredErrorShape<Code extends string, Definition extends ErrorDefi
 >;
 
 interface ThrowOptions {
-  /** For the client. Default: the definition's. */
+  /** Sent to the client. Default: the definition's message. */
   readonly message?: string;
-  /** For logs: clients never see it. */
+  /** The underlying error, for logs. It is never sent to clients. */
   readonly cause?: unknown;
 }
 
@@ -43,7 +43,10 @@ type ErrorConstructor<Definition extends ErrorDefinition> = Definition extends {
   ? (options: ThrowOptions & { readonly data: z.input<Schema> }) => DeclaredError
   : (options?: ThrowOptions) => DeclaredError;
 
-/** A function for each code that makes the error; called itself, it is the formatter that tRPC's `.errors()` takes. */
+/**
+ * The result of `declareErrors`: a function per code that creates the error, and itself a formatter for tRPC's
+ * `.errors()`.
+ */
 export type DeclaredErrors<Definitions extends ErrorDefinitions> = {
   readonly [Code in keyof Definitions]: ErrorConstructor<Definitions[Code]>;
 } & ((options: {
@@ -54,7 +57,7 @@ export type DeclaredErrors<Definitions extends ErrorDefinitions> = {
       string]
   | undefined);
 
-/** Codes that are not tRPC's: a client that narrows on one must have this error, and no other. */
+/** Rejects tRPC's own codes at compile time: a client that narrows on a declared code must not match another error. */
 type OwnCodes<Definitions> = {
   readonly [Code in keyof Definitions]: Code extends TRPC_ERROR_CODE_KEY
     ? `${Code} is one of tRPC's codes: choose another, such as PET_${Code}`
@@ -64,7 +67,7 @@ type OwnCodes<Definitions> = {
 };
 
 /**
- * Declares errors that procedures throw, with their statuses and data.
+ * Declares errors that procedures throw, with their status, message and data.
  *
  * ```ts
  * const shopErrors = declareErrors({
@@ -75,8 +78,8 @@ type OwnCodes<Definitions> = {
  * });
  * ```
  *
- * A procedure's errors are those of its `.errors(…)`: tRPC's clients narrow on `error.data.code`, REST clients on `code`.
- * Without `.errors(…)` the same error is answered as a `TRPCError` of its status: no code of its own and no data.
+ * tRPC clients narrow on `error.data.code`, REST clients on `code`. A procedure without `.errors(…)` sends the same
+ * error as a `TRPCError` with the code of its status: without the declared code and data.
  * @throws {TypeError} for an invalid code or status
  */
 export function declareErrors<const Definitions extends ErrorDefinitions>(
@@ -101,20 +104,20 @@ export function declareErrors<const Definitions extends ErrorDefinitions>(
 }
 
 /**
- * A member of an error that the formatters of `declareErrors` call with their definitions: nothing else of a procedure
- * has them. A registered symbol, so that `@petstore/typegen` reads them without this package.
+ * A method of an error that the formatters of `declareErrors` call with their definitions: a procedure exposes them in
+ * no other way. A registered symbol, so that `@petstore/typegen` can read them without importing this package.
  */
 export const definitionReader = Symbol.for('@petstore/gateway/definitionReader');
 type DefinitionReader = TRPCError & { readonly [definitionReader]?: (definitions: ErrorDefinitions) => void };
 
-/** An error that `declareErrors` made. Its `code` is tRPC's for the status, and its own is `declaredCode`. */
+/** An error created by `declareErrors`. `declaredCode` is the declared code, `code` is tRPC's code for its status. */
 export class DeclaredError extends TRPCError {
   readonly declaredCode: string;
   readonly definition: ErrorDefinition;
-  /** What the schema of the definition returned. */
+  /** The output of the definition's schema. */
   readonly data: unknown;
 
-  /** @throws {TypeError} where the data does not fit its schema */
+  /** @throws {TypeError} if the data does not match its schema */
   constructor(
     declaredCode: string,
     definition: ErrorDefinition,
@@ -130,7 +133,7 @@ export class DeclaredError extends TRPCError {
     this.data = parsedData(declaredCode, definition, data);
   }
 
-  /** What it adds to the `data` of tRPC's shape. */
+  /** The members that replace those of tRPC's `shape.data`. */
   shapeData(): object {
     const { data, declaredCode: code, definition } = this;
     return { code, httpStatus: definition.status, ...(data !== undefined && { data }) };
@@ -146,7 +149,7 @@ function parsedData(code: string, { data: schema }: ErrorDefinition, data: unkno
   }
 }
 
-/** @throws {TypeError} */
+/** @throws {TypeError} for a reserved or malformed code, an invalid status, and data that is not a zod schema */
 export function checkDefinition(code: string, { status, data }: ErrorDefinition): void {
   if (isReservedCode(code)) {
     throw new TypeError(

@@ -1,14 +1,15 @@
-// Hot path: every call of a procedure runs here. tRPC's own call copies its options twice per middleware and waits once
-// per step: 42% of a GET of one animal went there (`npm run bench`, case get).
+// Hot path: every call of a procedure runs here. tRPC's own call copies its options twice per middleware and awaits
+// once per step, which took 42% of a GET of one animal (`npm run bench`, case get).
 import { getTRPCErrorFromUnknown, type AnyTRPCProcedure, type TRPCError } from '@trpc/server';
 import { isThenable } from '../http/maybePromise.ts';
 
-/** Where a call's input comes from. `read` may throw (its error is the call's error) or return a promise. */
+/** The unparsed inputs of a request's calls. */
 export interface RawInputs {
+  /** Returns the input of a call, or a promise of it. An error that it throws is the call's error. */
   read(index: number): unknown;
 }
 
-/** Why a call failed. A value, not a throw: throwing through compiled code costs 1-2 µs. */
+/** The outcome of a failed call. Returned, not thrown: throwing through compiled code costs 1-2 µs. */
 export class Failure {
   readonly error: TRPCError;
 
@@ -17,11 +18,11 @@ export class Failure {
   }
 }
 
-/** One thing to do for a call: read the input, parse it, run the resolver, ... */
-export interface Step {
-  /** @param value what the step before returned, or its promise resolved to */
+/** One step of a call, such as reading the input, parsing it or running the resolver. */
+export interface CallStep {
+  /** @param value the (awaited) result of the previous step */
   readonly run: (run: StageRun, value: unknown) => unknown;
-  /** Returns the error that replaces what `run` throws or rejects with. */
+  /** Converts an error that `run` throws or rejects with to the call's error. */
   readonly onError?: (cause: unknown) => TRPCError;
 }
 
@@ -31,10 +32,10 @@ export interface Executable {
   readonly meta: unknown;
   readonly procedure: AnyTRPCProcedure;
   /**
-   * The steps of a call, cut behind each of the router's own middlewares: a middleware's `next()` runs the next stage.
-   * `undefined` if the procedure is called as tRPC exposes it.
+   * The steps of a call, split after each of the router's own middlewares: a middleware's `next()` runs the next stage.
+   * `undefined` if the procedure is called through tRPC.
    */
-  readonly stages: readonly (readonly Step[])[] | undefined;
+  readonly stages: readonly (readonly CallStep[])[] | undefined;
 }
 
 interface SignalScope {
@@ -43,9 +44,9 @@ interface SignalScope {
 
 /**
  * Runs a procedure: input parsers, user middlewares, resolver, output parser, in tRPC's order.
- * @param index the call's place in its batch, and in `inputs`
- * @param scope where the signal is read from, when a resolver or a middleware is called
- * @returns the output or a `Failure`; at once where nothing waits, else a promise of either. It never throws or rejects.
+ * @param index the index of the call in its batch and in `inputs`
+ * @param scope has the signal, which is read when a resolver or a middleware is called
+ * @returns the output or a `Failure`; a promise of either if a step is asynchronous. It never throws or rejects.
  */
 export function execute(
   procedure: Executable,
@@ -59,37 +60,45 @@ export function execute(
     : callProcedure(procedure, ctx, inputs, index, scope);
 }
 
-/** Runs a stage, from a step on, until a step's result is pending. */
+/** Runs the steps of a stage, starting at `from`. Continues with `resume` if a step returns a promise. */
 function runSteps(run: StageRun, from = 0, before?: unknown): unknown {
   const steps = run.procedure.stages?.[run.stage] ?? [];
   let at = from;
   let value = before;
   try {
     for (; at < steps.length; at += 1) {
-      value = (steps[at] as Step).run(run, value);
-      // As in tRPC, `next()` returns once its first step has run: a middleware may do something before the others.
+      value = (steps[at] as CallStep).run(run, value);
+      // As in tRPC, `next()` returns after its first step: a middleware may do something before the remaining ones.
       if (isThenable(value) || (at === 0 && run.stage > 0)) return resume(run, at, value);
     }
     return value;
   } catch (cause) {
-    return failed(run, cause, steps[at]);
+    return stageFailure(run, cause, steps[at]);
   }
 }
 
-/** Runs the rest of a stage once the result of a step is there. An `async` function took 4% more of a batch of 10. */
+/**
+ * Runs the remaining steps of a stage when a promise settles. As an `async` function, it slowed a batch of 10 by 4%.
+ */
 const resume = (run: StageRun, at: number, pending: unknown): Promise<unknown> =>
   Promise.resolve(pending).then(
     (value) => runSteps(run, at + 1, value),
-    (cause: unknown) => failed(run, cause, run.procedure.stages?.[run.stage]?.[at]),
+    (cause: unknown) => stageFailure(run, cause, run.procedure.stages?.[run.stage]?.[at]),
   );
 
-/** What a stage that failed returns: to `execute`, or to the middleware that called `next()`. */
-function failed({ stage }: StageRun, cause: unknown, step: Step | undefined): Failure | Result {
+/**
+ * Returns the result of a failed stage: a `Failure` to `execute`, a tRPC result to the middleware that called `next()`.
+ */
+function stageFailure(
+  { stage }: StageRun,
+  cause: unknown,
+  step: CallStep | undefined,
+): Failure | MiddlewareResult {
   const failure = failureOf(cause, step?.onError);
   return stage === 0 ? failure : { ok: false, error: failure.error, marker };
 }
 
-/** Calls a procedure as tRPC exposes it. */
+/** Calls a procedure through tRPC's public call. */
 async function callProcedure(
   { procedure, path, type }: Executable,
   ctx: unknown,
@@ -105,14 +114,14 @@ async function callProcedure(
   }
 }
 
-/** Never throws, whatever was thrown. */
+/** Converts anything thrown to a `Failure`. It never throws. */
 export function failureOf(
   cause: unknown,
   toError: (cause: unknown) => TRPCError = getTRPCErrorFromUnknown,
 ): Failure {
   try {
     const error = toError(cause);
-    // A getter of an error that a procedure made itself may throw: here, and not where the error is answered.
+    // A getter of a custom error may throw: make it throw here, and not when the response is written.
     void [error.code, error.message, error.cause];
     return new Failure(error);
   } catch (error) {
@@ -123,7 +132,7 @@ export function failureOf(
 
 type GetRawInput = () => Promise<unknown>;
 
-/** What a middleware may pass to `next()`. */
+/** The options of a middleware's `next()`. */
 interface NextOptions {
   readonly ctx?: object;
   readonly input?: unknown;
@@ -131,8 +140,9 @@ interface NextOptions {
 }
 
 /**
- * What resolvers and middlewares receive. All members are its own, so that `{ ...options }` has them. A class: V8 would
- * allocate the literal in the old generation (pretenuring), which keeps all that a call made alive: 3 times the time of a GET.
+ * The options of resolvers and middlewares. All members are own properties, so that `{ ...options }` copies them. A
+ * class, since V8 would allocate an object literal in the old generation (pretenuring), which keeps all objects of a
+ * call alive and makes a GET 3 times as slow.
  */
 class StepOptions {
   readonly path: string;
@@ -155,13 +165,16 @@ class StepOptions {
     this.batchIndex = index;
     this.input = run.input;
     this.meta = procedure.meta;
-    // The resolver of nearly every procedure needs no function of its own.
-    this.next = run.stage + 1 < (procedure.stages?.length ?? 0) ? nextOf(run) : nothingNext;
+    // Not a new function per call for resolvers, which never use it.
+    this.next = run.stage + 1 < (procedure.stages?.length ?? 0) ? createNext(run) : nextOfResolver;
   }
 }
 
-/** `next()` of a middleware: runs the next stage. It does not read the options, which a middleware may change. */
-const nextOf = (run: StageRun) => (options?: NextOptions) => {
+/**
+ * Creates a middleware's `next()`, which runs the next stage. It reads the run, since a middleware may change its
+ * options.
+ */
+const createNext = (run: StageRun) => (options?: NextOptions) => {
   const ctx = options?.ctx ? { ...(run.ctx as object), ...options.ctx } : run.ctx;
   const input = options && 'input' in options ? options.input : run.input;
   const getRawInput = options?.getRawInput ?? run.getRawInput;
@@ -171,22 +184,25 @@ const nextOf = (run: StageRun) => (options?: NextOptions) => {
   );
 };
 
-/** `next()` of a resolver, behind which there is nothing. */
-const nothingNext = async () => ({
+/** `next()` of a resolver, which has no next stage: fails as in tRPC. */
+const nextOfResolver = async () => ({
   ok: false,
   error: getTRPCErrorFromUnknown(new TypeError('middleware is not a function')),
   marker,
 });
 
-/** What middlewares get from `next()`, and return. */
-export type Result =
+/** The result of a middleware's `next()`, which middlewares return. */
+export type MiddlewareResult =
   | { readonly ok: true; readonly data: unknown; readonly marker: string; readonly ctx?: unknown }
   | { readonly ok: false; readonly error: unknown; readonly marker: string };
 
-/** tRPC's brand of results. */
+/** The `marker` of every result, by which tRPC recognises them. */
 export const marker = 'middlewareMarker';
 
-/** One run of a stage: the steps up to a middleware or the resolver, and those that follow its result. */
+/**
+ * One run of a stage, whose steps are those before a middleware or the resolver, the function itself, and those after
+ * it.
+ */
 export class StageRun {
   readonly procedure: Executable;
   readonly stage: number;
@@ -195,11 +211,11 @@ export class StageRun {
   readonly scope: SignalScope;
   readonly ctx: unknown;
   input: unknown;
-  /** A middleware's own; `undefined` for the client's input. */
+  /** The one that a middleware passed to `next()`; `undefined` for the client's input. */
   readonly getRawInput: GetRawInput | undefined;
-  /** What the middleware or the resolver of this stage received. */
+  /** The options of this stage's middleware or resolver, once it is called. */
   options: StepOptions | undefined = undefined;
-  result: Result | undefined = undefined;
+  result: MiddlewareResult | undefined = undefined;
 
   constructor(
     procedure: Executable,
@@ -222,8 +238,8 @@ export class StageRun {
   }
 }
 
-/** Makes the options of a stage's middleware or resolver. */
-export function optionsOf(run: StageRun): StepOptions {
+/** Creates the options of a stage's middleware or resolver. */
+export function createStepOptions(run: StageRun): StepOptions {
   run.options = new StepOptions(run);
   return run.options;
 }

@@ -6,8 +6,9 @@ import { isZod } from './isZod.ts';
 const isFileStreamValue = (value: unknown): value is AsyncIterable<UploadedFile> => isAsyncIterable(value);
 
 /**
- * The files of a `multipart/form-data` body, one after the other while they arrive: a property of an input whose other
- * properties are the form's texts, which clients send first. `upload` in the metadata limits them.
+ * Schema of an input property that streams the files of a `multipart/form-data` body, one at a time as they arrive. The
+ * other properties are text fields of the form, which clients must send before the files. `upload` in the metadata sets
+ * limits.
  * @example
  * .input(z.object({ title: z.string(), photos: fileStream() }))
  * .mutation(async ({ input }) => {
@@ -19,7 +20,7 @@ export const fileStream = () =>
     override: { type: 'array', items: { type: 'string', format: 'binary' } },
   });
 
-/** Whether a schema is a `fileStream()`, with or without metadata of its own. */
+/** Whether a schema was created by `fileStream()`, even if `.meta()` was called on it. */
 export function isFileStream(schema: unknown): boolean {
   if (!isZod(schema)) return false;
   const { def } = (schema as z.core.$ZodTypes)._zod;

@@ -1,6 +1,6 @@
 /**
- * What `createGateway` throws where the router or the options cannot be served as they are. Its message is one line for
- * each problem, with the fix.
+ * Thrown by `createGateway` for an invalid router or invalid options. The message has one line per problem, with the
+ * fix.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';

@@ -4,16 +4,16 @@ import english from 'zod/v4/locales/en.js';
 import { isZod } from './isZod.ts';
 import type { StandardIssue } from './standardSchema.ts';
 
-/** One problem of an input. */
+/** One problem with an input. */
 export interface InputIssue {
-  /** The field; empty for the input as a whole. */
+  /** The path of the field; empty for the input as a whole. */
   readonly path: readonly PropertyKey[];
   readonly message: string;
   /** zod's code, such as `invalid_type` or `too_small`. `undefined` for an issue of another library. */
   readonly code?: string | undefined;
-  /** Where the property travels, over REST, where the metadata says so (`in`). */
+  /** Over REST, the part of the request that carries the property, if the metadata sets it (`in`). */
   readonly place?: { readonly in: string; readonly name: string } | undefined;
-  /** zod's further details, by code: `expected`, `minimum`, `format`, `values` and others. */
+  /** Further members of zod's issue, depending on the code: `expected`, `minimum`, `format`, `values` and others. */
   readonly [detail: string]: unknown;
 }
 
@@ -100,32 +100,34 @@ function issueMessage(issue: InputIssue): string {
 
 /** The message of a value that no option of a union takes; `undefined` where more than its type or value is wrong. */
 function unionMessage(issue: InputIssue): string | undefined {
-  const options = optionsOf(issue);
+  const options = unionOptions(issue);
   if (options.some((option) => option.code === 'invalid_type' && receivedKind(option) === 'undefined'))
     return 'is required';
   const expected = new Set(options.map(expectedBy));
   return expected.size === 0 || expected.has(undefined) ? undefined : `must be ${[...expected].join(' or ')}`;
 }
 
-/** The issue that each option has with the value as a whole, of unions within it too; `[]` where an option has others. */
-function optionsOf({ errors }: InputIssue): readonly InputIssue[] {
+/**
+ * The issue that each option has with the value as a whole, of unions within it too; `[]` where an option has others.
+ */
+function unionOptions({ errors }: InputIssue): readonly InputIssue[] {
   const options = Array.isArray(errors) ? (errors as readonly (readonly InputIssue[])[]) : [];
   if (!options.every(([first, ...others]) => first?.path.length === 0 && others.length === 0)) return [];
-  return options.flatMap(([only]) => (only?.code === 'invalid_union' ? optionsOf(only) : (only ?? [])));
+  return options.flatMap(([only]) => (only?.code === 'invalid_union' ? unionOptions(only) : (only ?? [])));
 }
 
 /** What an option of a union takes, in words that follow "must be". */
 function expectedBy(issue: InputIssue): string | undefined {
   const { code, expected, message, values } = issue;
   if (code === 'invalid_type' && receivedKind(issue) !== undefined) {
-    return nouns[String(expected)] ?? `a ${String(expected)}`;
+    return nounsByType[String(expected)] ?? `a ${String(expected)}`;
   }
   if (code !== 'invalid_value' || !Array.isArray(values) || englishMessage(issue) !== message)
     return undefined;
   return `${values.length > 1 ? 'one of ' : ''}${util.joinValues(values, ', ')}`;
 }
 
-const nouns: Readonly<Record<string, string | undefined>> = {
+const nounsByType: Readonly<Record<string, string | undefined>> = {
   int: 'an integer',
   date: 'a date-time (RFC 3339)',
   array: 'an array',
@@ -142,7 +144,7 @@ const englishMessage = (issue: object, input?: unknown) =>
   localeError({ ...issue, input } as unknown as Parameters<typeof localeError>[0]);
 
 /** A value of each kind that zod's messages name as received: an issue does not carry the input. */
-const samples: readonly (readonly [kind: string, input: unknown])[] = [
+const inputKinds: readonly (readonly [kind: string, input: unknown])[] = [
   ['undefined', undefined],
   ['null', null],
   ['string', ''],
@@ -159,4 +161,4 @@ const samples: readonly (readonly [kind: string, input: unknown])[] = [
 
 /** The kind of input that zod's default message names; `undefined` where the message is not zod's default. */
 const receivedKind = (issue: InputIssue): string | undefined =>
-  samples.find(([, input]) => englishMessage(issue, input) === issue.message)?.[0];
+  inputKinds.find(([, input]) => englishMessage(issue, input) === issue.message)?.[0];

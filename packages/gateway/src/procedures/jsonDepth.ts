@@ -1,36 +1,36 @@
 import { LimitError } from './limitError.ts';
 
 /**
- * Whether arrays and objects are nested deeper than `most` levels. It goes level by level, since a deep value would
- * overflow the stack of a recursion. Instances of classes, such as bytes and files, are not JSON and count as flat.
+ * Whether arrays and objects are nested deeper than `most` levels. The search is breadth-first, since recursion into a
+ * deep value would overflow the stack. Class instances, such as bytes and files, are not JSON and count as leaves.
  */
 export function isDeeper(value: unknown, most: number): boolean {
   if (most === Infinity || (most > 0 && isFlat(value))) return false;
-  let level = isNested(value) ? [value] : [];
+  let level = isContainer(value) ? [value] : [];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth === most) return true;
     const next: object[] = [];
     for (const parent of level) {
       const children: readonly unknown[] = Array.isArray(parent) ? parent : Object.values(parent);
-      for (const child of children) if (isNested(child)) next.push(child);
+      for (const child of children) if (isContainer(child)) next.push(child);
     }
     level = next;
   }
   return false;
 }
 
-/** Whether a value is not an array and contains no array and no object. Most inputs are flat and need no lists. */
+/** Whether a value is not an array and contains no arrays or objects: a fast check that most inputs pass. */
 function isFlat(value: unknown): boolean {
-  if (!isNested(value)) return true;
-  // `for in` over an array makes a string of each index: 100 times slower than a loop.
+  if (!isContainer(value)) return true;
+  // `for in` converts each array index to a string: 100 times slower than a loop.
   if (Array.isArray(value)) return false;
   for (const name in value) {
-    if (isNested((value as Readonly<Record<string, unknown>>)[name])) return false;
+    if (isContainer((value as Readonly<Record<string, unknown>>)[name])) return false;
   }
   return true;
 }
 
-function isNested(value: unknown): value is object {
+function isContainer(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return true;
   const prototype: unknown = Object.getPrototypeOf(value);

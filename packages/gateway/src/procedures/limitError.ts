@@ -4,13 +4,13 @@ import type { Limit } from '../http/limit.ts';
 
 interface LimitErrorOptions {
   readonly code: TRPCError['code'];
-  /** Sent to the client: a sentence that names the limit. */
+  /** Sent to the client. A sentence that names the limit. */
   readonly message: string;
-  /** When the client may retry, in seconds. */
+  /** Seconds after which the client may retry. */
   readonly retryAfterSeconds?: number;
 }
 
-/** A request that exceeded a limit. Nothing failed, so it is not logged as an error. */
+/** The error of a request that exceeded a limit. It is not logged as an error, since the service works as intended. */
 export class LimitError extends TRPCError {
   readonly limit: Limit;
   readonly retryAfterSeconds: number | undefined;
@@ -22,16 +22,17 @@ export class LimitError extends TRPCError {
   }
 }
 
-/** When a client may retry after overload or an outage, in seconds, if the error does not say. */
+/** Value of `Retry-After` for overload or an outage, in seconds, if the error has no `retryAfterSeconds`. */
 const defaultRetryAfterSeconds = 1;
 
 /**
- * The value of `Retry-After`. Every 429 and 503 has one, on all protocols, and so has an error of the gateway with
- * `retryAfterSeconds`. A procedure sets it with a number
- * `retryAfterSeconds` on its error's cause, which is rounded up to whole seconds.
- * @param status of the response, where it is not that of the error's code
+ * Returns the value of `Retry-After`, in seconds. Every 429 and 503 has one, on all protocols, as has every error of
+ * the gateway with `retryAfterSeconds`. A procedure sets it by a number `retryAfterSeconds` on the cause of a 429 or
+ * 503 error, rounded up to whole seconds.
+ * @param status the status of the response, if it differs from that of the error's code
+ * @returns `undefined` if the response has no `Retry-After`
  */
-export function retryAfterOf(
+export function retryAfterSecondsOf(
   error: TRPCError,
   status = getHTTPStatusCodeFromError(error),
 ): number | undefined {
@@ -43,7 +44,7 @@ export function retryAfterOf(
 function secondsOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('retryAfterSeconds' in error)) return undefined;
   if (typeof error.retryAfterSeconds !== 'number') return undefined;
-  // The header has whole seconds (RFC 9110 §10.2.3).
+  // RFC 9110 §10.2.3: the header is a number of whole seconds.
   const seconds = Math.max(0, Math.ceil(error.retryAfterSeconds));
   return Number.isSafeInteger(seconds) ? seconds : undefined;
 }

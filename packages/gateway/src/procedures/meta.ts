@@ -3,161 +3,173 @@ import type { oas31 } from 'zod-openapi';
 import type { ErrorDefinitions } from './declareErrors.ts';
 import type { StandardSchema } from './standardSchema.ts';
 
-/** When an operation was deprecated, when it goes, and what replaces it. Headers and the document are made of this. */
+/**
+ * Deprecates an operation: sets the headers below on its responses and marks it as deprecated in the OpenAPI document.
+ */
 export interface Deprecation {
-  /** When it was deprecated: the `Deprecation` header (RFC 9745). */
+  /** The date of the deprecation: the `Deprecation` header (RFC 9745). */
   readonly since: Date;
-  /** When it is removed: the `Sunset` header (RFC 8594). */
+  /** The date of the removal: the `Sunset` header (RFC 8594). */
   readonly sunset?: Date;
-  /** The REST path of what replaces it, without the base path: `Link: <…>; rel="successor-version"` (RFC 5829). */
+  /** The REST path of the replacement, without the base path: `Link: <…>; rel="successor-version"` (RFC 5829). */
   readonly successor?: `/${string}`;
   /** A page about the deprecation, as an absolute URL or an absolute path: `Link: <…>; rel="deprecation"`. */
   readonly documentation?: string;
 }
 
-/** How a list goes on after a page. */
+/** Cursor pagination of a list, by a `Link` header to the next page. */
 export interface Pagination {
   /**
-   * The query parameter that carries the cursor. A procedure that sets `response.nextCursor` answers with
-   * `Link: <…>; rel="next"` (RFC 8288): the same query with this parameter set to the cursor.
+   * The query parameter that carries the cursor. If the procedure sets `response.nextCursor`, the response has
+   * `Link: <…>; rel="next"` (RFC 8288): the URL of the request with this parameter set to the cursor.
    */
   readonly cursor: string;
 }
 
-/** Where a property of the input travels in a request. */
+/** The part of a REST request that carries a property of the input. */
 export type InputPlace = 'path' | 'query' | 'header' | 'cookie' | 'body';
 
 /**
- * How a query writes an array or an object:
+ * How arrays and objects are written in a query string:
  * - `repeat`: `tag=a&tag=b`
  * - `comma`: `tag=a,b`
- * - `brackets`: `tag[]=a&tag[]=b` or `tag[0]=a&tag[1]=b`, and objects as `deepObject`
- * - `deepObject`: `filter[name]=x&filter[range][min]=1`; arrays within repeat their name or have brackets
+ * - `brackets`: `tag[]=a&tag[]=b` or `tag[0]=a&tag[1]=b`; objects as in `deepObject`
+ * - `deepObject`: `filter[name]=x&filter[range][min]=1`; nested arrays repeat their name or use brackets
  */
 export type QueryStyle = 'repeat' | 'comma' | 'brackets' | 'deepObject';
 
-/** How an upload is received, and what it may take. `Infinity` lifts a limit. */
+/** Limits of an upload, and where its files are kept. `Infinity` removes a limit. */
 export interface UploadLimits {
-  /** The largest body, in bytes; a larger one is 413. Default: the gateway's `maxBodyBytes`. */
+  /** Maximum size of the body, in bytes. A larger one is rejected with 413. Default: the gateway's `maxBodyBytes`. */
   readonly maxBytes?: number;
-  /** The largest file of a form, in bytes; a larger one is 413. Default: Infinity, `maxBytes` limits all together. */
+  /**
+   * Maximum size of each file of a form, in bytes. A larger one is rejected with 413. Default: Infinity, so only
+   * `maxBytes` applies.
+   */
   readonly maxFileBytes?: number;
-  /** How many files a form may have; more are 413. Default: 100. */
+  /** Maximum number of files in a form. More are rejected with 413. Default: 100. */
   readonly maxFiles?: number;
   /**
-   * Whether the files of a form (`z.file()`) are kept by the gateway's option `spool` until the call has ended, rather than
-   * in memory. Default: false.
+   * Keeps the files of a form (`z.file()`) with the gateway's option `spool` until the call has ended, instead of in
+   * memory. Default: false.
    */
   readonly spool?: boolean;
 }
 
-/** A response header whose value follows from the output. */
+/** A response header that is computed from the output. */
 export interface ResponseHeader {
   readonly description: string;
   // oxlint-disable-next-line typescript/no-explicit-any -- typed once per router, which knows no procedure's output
   readonly value: (output: any, context: { readonly basePath: string }) => string | number | undefined;
 }
 
-/** Writes an output in a media type. Texts are sent as UTF-8. */
+/** Encodes an output in a media type. Strings are sent as UTF-8. */
 export type MediaWriter = (
   // oxlint-disable-next-line typescript/no-explicit-any -- typed once per router, which knows no procedure's output
   output: any,
 ) => string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /**
- * A procedure's REST metadata: trpc-to-openapi's vocabulary, and what it lacks. Whatever is said here is seen both in
- * answers and in the OpenAPI document.
+ * REST metadata of a procedure: the fields of trpc-to-openapi and further ones. They determine both the responses and
+ * the OpenAPI document.
  */
-// Spelled out: trpc-to-openapi's own types (3.3.0) import express, fastify, koa and next, which nobody has all of.
+// Not trpc-to-openapi's own types (3.3.0): they import express, fastify, koa and next, which are not all installed.
 export interface RestMeta {
-  /** `QUERY` (RFC 10008) is a query whose input is a body. */
+  /** The HTTP method. `QUERY` (RFC 10008) is safe like `GET` and sends its input in the body. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY';
   /**
-   * The path below the base path; `{name}` segments are parameters, and `{+name}` at the end takes the rest of the path,
-   * slashes included.
+   * The path below the base path. A segment `{name}` is a parameter; `{+name}` at the end matches the rest of the path,
+   * including slashes.
    */
   readonly path: `/${string}`;
   /**
-   * Where properties of the input travel, by name: `{ tenant: 'header', dryRun: 'query', id: { in: 'path', name: 'petId' } }`.
-   * Default: in the path where the path names them, in the query of `GET` and `DELETE`, otherwise in the body.
+   * The part of the request that carries each property of the input, by property: `{ tenant: 'header', dryRun: 'query',
+   * id: { in: 'path', name: 'petId' } }`. Default: the path for path parameters, the query for other properties of
+   * `GET` and `DELETE`, the body for those of other methods.
    */
   readonly in?: Readonly<Record<string, InputPlace | { readonly in: InputPlace; readonly name?: string }>>;
   /**
-   * How arrays and objects are written in the query, of the operation or by property. Default: arrays repeat their name,
-   * objects are `deepObject`.
+   * How arrays and objects are written in the query, for the whole operation or by property. Default: `repeat` for
+   * arrays, `deepObject` for objects.
    */
   readonly queryStyle?: QueryStyle | Readonly<Record<string, QueryStyle>>;
-  /** Whether there is a REST operation. Default: true. */
+  /** Whether the procedure is served over REST. Default: true. */
   readonly enabled?: boolean;
-  /** The operation's name in the document. Default: the procedure's path. */
+  /** The operation's `operationId` in the document. Default: the procedure's path. */
   readonly operationId?: string;
   readonly summary?: string;
   readonly description?: string;
-  /** The names of the groups that the operation is in. */
+  /** The operation's tags in the document, which group operations. */
   readonly tags?: readonly string[];
-  /** Whether a credential is required, where the gateway has `authentication`. Default: true. */
+  /** Whether calls need a credential, if the gateway has `authentication`. Default: true. */
   readonly protect?: boolean;
-  /** Whether the document says so. `deprecation` says so too, and more. */
+  /** Marks the operation as deprecated in the document. `deprecation` does this and sets response headers. */
   readonly deprecated?: boolean;
   /**
-   * The media types of a body: `application/json`, `application/x-www-form-urlencoded`, `multipart/form-data`, and of a
-   * `PATCH` `application/merge-patch+json` (RFC 7396), in which the input's schema says what `null` may remove. Of an input
-   * that is bytes (`octetInputParser`, `z.instanceof(ReadableStream)`, `Uint8Array` or `Blob`): any others. Default:
-   * `application/json`, and `application/octet-stream` of bytes.
+   * The media types that the request body may have: `application/json`, `application/x-www-form-urlencoded`,
+   * `multipart/form-data` and, for `PATCH`, `application/merge-patch+json` (RFC 7396), where `null` removes a property:
+   * make the properties that may be removed nullable. An input of bytes (`octetInputParser`,
+   * `z.instanceof(ReadableStream)`, `Uint8Array` or `Blob`) may have any other type. Default: `application/json`, or
+   * `application/octet-stream` for bytes.
    */
   readonly contentTypes?: readonly string[];
   /**
-   * The limits of a body that is a stream: those of the gateway are for bodies in memory. A call that reads a large one
-   * also needs a `deadlineMs` that its client can meet.
+   * Limits of a request body that is streamed; the gateway's own limits apply to bodies in memory. Raise `deadlineMs`
+   * too if a slow client needs longer than `callTimeoutMs` to send a large body.
    */
   readonly upload?: UploadLimits;
-  /** Request headers that the document describes. They are not part of the input: `createContext` reads them. */
+  /** Request headers, for the document only. They are not part of the input: read them in `createContext`. */
   readonly requestHeaders?: z.ZodObject;
-  /** What the document says of a successful answer. */
+  /** The description of the successful response in the document. */
   readonly successDescription?: string;
-  /** The statuses of errors that the document lists, beyond those that follow from the rest; with a sentence for each. */
+  /**
+   * Further error statuses that the document lists, with an optional description of each. Those that follow from the
+   * rest of the metadata, the schemas and the gateway's options are listed already.
+   */
   readonly errorResponses?: readonly number[] | Readonly<Record<number, string>>;
   /**
-   * The status of a successful answer; of several, the first is the default and a procedure picks another with
-   * `response.status`. Without it: 200, and 204 for an output of `void`. A 3xx is a redirect to `response.redirect(url)`.
+   * The status of a successful response, 200 to 399. If a list, the first is the default and the procedure selects
+   * another with `response.status`. A 3xx is the status of `response.redirect(url)`. Default: 200, or 204 if the output
+   * is `void`.
    */
   readonly successStatus?: number | readonly [number, ...number[]];
   /**
-   * The schema of the output of each 2xx status, such as `{ 200: Pet, 202: Job, 204: z.void() }`: over REST the output is
-   * parsed by the schema of its status, after `.output()`, which stays what tRPC's clients receive. The lowest status is
-   * the default (204 where the output is `undefined`), and a procedure picks another with `response.status`. In place of
-   * `successStatus`.
+   * The schema of the output for each 2xx status, such as `{ 200: Pet, 202: Job, 204: z.void() }`. Over REST, the
+   * output of `.output()` is parsed again by the schema of its status; tRPC clients receive the output of `.output()`.
+   * The lowest status is the default (204 if the output is `undefined`); the procedure selects another with
+   * `response.status`. Use this or `successStatus`, not both.
    */
   readonly responses?: Readonly<Record<number, z.ZodType | StandardSchema>>;
   /**
-   * The media type of a response of bytes. The output is then a `Uint8Array`, a `Blob`, a `ReadableStream` or an async
-   * iterable of `Uint8Array`s, and needs no schema. A `Blob` that knows its own type is answered with that.
+   * The media type of a binary response. The output must then be a `Uint8Array`, a `Blob`, a `ReadableStream` or an
+   * async iterable of `Uint8Array`s, and needs no schema. The type of a `Blob`, if set, takes precedence.
    *
-   * Or the media types that `Accept` chooses from (RFC 9110 §12.5.1), the preferred one first: `true` for JSON, a function
-   * of the output for any other.
+   * Or an object of media types to negotiate by `Accept` (RFC 9110 §12.5.1), the preferred one first: `true` for JSON,
+   * a function that encodes the output for any other. A request that accepts none of them gets 406.
    */
   readonly produces?: string | Readonly<Record<string, true | MediaWriter>>;
   /**
-   * What an event's data is, of a subscription, which is served as `text/event-stream`. Each event is checked against it;
-   * `tracked()` gives it an id, and an input named `lastEventId` takes the id that a client had last (`Last-Event-ID`).
+   * The schema of a subscription's events, which REST serves as `text/event-stream`. Each event is checked against it.
+   * `tracked()` sets an event's id; the input property `lastEventId` receives the last id that a reconnecting client
+   * saw (`Last-Event-ID`).
    */
   readonly event?: z.ZodType | StandardSchema;
   /**
-   * Headers of a successful answer, by name; or, as in trpc-to-openapi, a zod object that describes those which the
-   * procedure sets with `response.header`.
+   * Headers of a successful response, by name. Or, as in trpc-to-openapi, a zod object that describes the headers that
+   * the procedure sets with `response.header`.
    */
   readonly responseHeaders?: Readonly<Record<string, ResponseHeader>> | z.ZodObject;
   /**
-   * Whether clients may send an `Idempotency-Key` (IETF httpapi draft -07) that the procedure handles: `createContext` is
-   * given it, and the procedure stores it in the same transaction as what it writes. `idempotencyKey` beside `openapi` needs
-   * nothing of the procedure.
+   * Accepts an `Idempotency-Key` (IETF httpapi draft -07) that the procedure itself handles: `createContext` receives
+   * it, and the procedure stores it in the same transaction as its data. To let the gateway store and replay responses
+   * instead, set `idempotencyKey` next to `openapi`. Default: false.
    */
   readonly idempotencyKey?: boolean;
   readonly deprecation?: Deprecation;
   readonly pagination?: Pagination;
   /**
-   * Changes the operation in the document, once, after everything else is described: the object that it returns stands
-   * there. `null` leaves the operation out of the document; it is served all the same.
+   * Replaces the operation in the document. It is called once, with the complete generated operation, and returns the
+   * one to show. Return `null` to hide the operation from the document; it is still served.
    */
   readonly document?: (operation: oas31.OperationObject) => oas31.OperationObject | null;
 }
@@ -166,28 +178,31 @@ export interface RestMeta {
 export interface GatewayMeta {
   readonly openapi?: RestMeta;
   /**
-   * The scopes that a caller needs, all of them, over REST and tRPC: without one the call is 403. `scopes` of a scheme says
-   * which an identity has. Beside `openapi`, so that a procedure can be built upon that has them:
-   * `const writer = t.procedure.meta({ scopes: ['pets:write'] })`. Those of a later `.meta()` replace them: list all.
+   * Scopes that the caller needs, all of them, over REST and tRPC. If one is missing, the call is rejected with 403.
+   * The option `scopes` of a security scheme returns the scopes of an identity. Set them once on a base procedure:
+   * `const writer = t.procedure.meta({ scopes: ['pets:write'] })`. A later `.meta()` with `scopes` replaces the list.
    */
   readonly scopes?: readonly string[];
   /**
-   * How long a call may take, in milliseconds, from when it starts: longer or shorter than `callTimeoutMs`, over REST, tRPC
-   * and WebSockets. Then it is answered 504 and its `signal` aborts, and those of other calls of its batch do not.
-   * `Infinity`: as long as it likes.
+   * Maximum duration of a call, in milliseconds from its start, over REST, tRPC and WebSockets; overrides
+   * `callTimeoutMs`. After that, the call is answered with 504 and its `signal` aborts; other calls of its batch
+   * continue. `Infinity` means no deadline.
    */
   readonly deadlineMs?: number;
   /**
-   * Whether clients may send an `Idempotency-Key` (IETF httpapi draft -07) with a mutation, over REST or as a single call
-   * over tRPC: the gateway stores the first response and replays it (option `idempotency`). `'required'`: a call without one
-   * is 400. `createContext` is given the key too.
+   * Accepts an `Idempotency-Key` (IETF httpapi draft -07) for a mutation, over REST or as a single tRPC call: the
+   * gateway stores the first response and replays it (option `idempotency`). `'required'` rejects calls without a key
+   * with 400. `createContext` receives the key too. Default: false.
    */
   readonly idempotencyKey?: boolean | 'required';
-  /** How many calls a call counts as for `rateLimit`, over REST, tRPC and WebSockets. Default: 1; 0 is never limited. */
+  /**
+   * How many calls one call counts as for `rateLimit`, over REST, tRPC and WebSockets: an integer, 0 or more. 0 exempts
+   * the procedure. Default: 1.
+   */
   readonly rateLimitCost?: number;
   /**
-   * Describes what a formatter of your own in `.errors()` makes, for REST, the document and generated types: `data.code`
-   * of a shape is one of these codes, and `data.data` fits its schema. `.errors(declareErrors(…))` needs none of it.
+   * Describes the shapes that a custom formatter in `.errors()` returns, for REST, the document and generated types:
+   * `data.code` is one of these codes and `data.data` matches its schema. Not needed with `.errors(declareErrors(…))`.
    */
   readonly errors?: ErrorDefinitions;
 }

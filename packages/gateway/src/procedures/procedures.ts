@@ -10,42 +10,44 @@ import { readIdempotencyKey, type IdempotencyKeyUse } from './readIdempotencyKey
 import { checkedMeta } from './restMetaNames.ts';
 import { readScopes } from './scopes.ts';
 import { createSample, selfTest } from './selfTest.ts';
-import { definitionOf } from './trpcProcedure.ts';
+import { readDefinition } from './trpcProcedure.ts';
 
-/** A procedure that is served. */
+/** A procedure that the gateway serves, as listed in `gateway.procedures`. */
 export interface ServedProcedure {
   /** The path in the router, such as `pets.create`. */
   readonly path: string;
   readonly type: 'query' | 'mutation' | 'subscription';
   /**
-   * `compiled`: the gateway runs its steps. `trpc`: it is called as tRPC exposes it, which is slower: it has a caller of
-   * its own (`experimental_caller`), is wrapped, or the installed version of tRPC makes it in an unknown way.
+   * How calls are executed. `compiled`: the gateway runs the procedure's parsers, middlewares and resolver itself.
+   * `trpc`: through tRPC's public call, which is slower. That is so if the procedure has an `experimental_caller`, is
+   * wrapped, or if the installed version of tRPC creates procedures that the gateway does not recognise.
    */
   readonly execution: 'compiled' | 'trpc';
 }
 
-/** What the gateway reads of a procedure at start. */
+/** A procedure as read from the router when the gateway is created. */
 export interface Procedure extends ServedProcedure, Executable, CallLimits {
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
-  /** Those that it declares; `undefined` where no formatter of `.errors()` shapes its errors, or it is not served over REST. */
+  /** The declared errors. `undefined` if the procedure has no formatter in `.errors()` or is not served over REST. */
   readonly errors: ErrorDefinitions | undefined;
-  /** The scopes that its callers need; `undefined` where they need none. */
+  /** The scopes that callers need. `undefined` if they need none. */
   readonly scopes: readonly string[] | undefined;
   /** Whether the gateway replays its responses. */
   readonly idempotencyKey: IdempotencyKeyUse;
 }
 
 /**
- * Reads every procedure of a router, lazy routers loaded, in the router's order.
- * @param sample what tRPC is tested with
+ * Reads all procedures of a router in the router's order, including those of lazy routers.
+ * @param sample the procedure of the self-test of tRPC
+ * @throws {GatewayError} that lists the problems of all procedures
  */
 export async function readProcedures(
   router: AnyTRPCRouter,
   sample = createSample(),
 ): Promise<readonly Procedure[]> {
-  // A lazy router's metadata can only be known by loading it; what it loads may hold lazy routers too.
+  // Metadata of a lazy router is available only after loading it, and it may contain further lazy routers.
   for (let loaders = lazyLoaders(router); loaders.length > 0; loaders = lazyLoaders(router)) {
     await Promise.all(loaders.map((loader) => loader.load()));
   }
@@ -83,7 +85,7 @@ async function readProcedure(
   procedure: AnyTRPCProcedure,
   stagesOf: (procedure: AnyTRPCProcedure) => Executable['stages'],
 ): Promise<Procedure> {
-  const definition = definitionOf(procedure);
+  const definition = readDefinition(procedure);
   const { type, meta, inputs, output } = definition;
   if (!Array.isArray(inputs)) {
     throw new GatewayError(

@@ -4,10 +4,10 @@ import { declareErrors } from './declareErrors.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
-import { definitionOf } from './trpcProcedure.ts';
+import { readDefinition } from './trpcProcedure.ts';
 
 const t = initTRPC.context<{ user: { name: string } }>().meta<GatewayMeta>().create();
-const read = (procedure: AnyTRPCProcedure) => readErrors('a', definitionOf(procedure));
+const read = (procedure: AnyTRPCProcedure) => readErrors('a', readDefinition(procedure));
 
 const GONE = { status: 410 } as const;
 const CLOSED = { status: 423 } as const;

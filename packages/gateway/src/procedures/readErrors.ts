@@ -2,18 +2,18 @@ import { TRPCError } from '@trpc/server';
 import { checkDefinition, definitionReader, type ErrorDefinitions } from './declareErrors.ts';
 import { marker } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
-import type { Definition } from './trpcProcedure.ts';
+import type { ProcedureDefinition } from './trpcProcedure.ts';
 
 /**
- * The errors that a procedure declares: those of `.errors(declareErrors(…))`, and those that its metadata lists for a
- * formatter of its own. A formatter is in no `_def` (@trpc/server 11.25), so each is called once with an error that asks
- * `declareErrors` for its definitions.
- * @returns `undefined` where it has no formatter
+ * Reads the errors that a procedure declares, by `.errors(declareErrors(…))` or, for a custom formatter, by its
+ * metadata. `_def` does not expose formatters (@trpc/server 11.25), so each is called once with an error that collects
+ * the definitions of `declareErrors` by `definitionReader`.
+ * @returns `undefined` if the procedure has no formatter
  * @throws {GatewayError} for metadata without a formatter, an invalid definition, and two definitions of one code
  */
 export async function readErrors(
   path: string,
-  { middlewares, meta, type }: Definition,
+  { middlewares, meta, type }: ProcedureDefinition,
 ): Promise<ErrorDefinitions | undefined> {
   const { errors: listed } = (meta ?? {}) as { readonly errors?: ErrorDefinitions };
   const formatters = middlewares.filter(({ _type }) => _type === 'errors');
@@ -23,22 +23,22 @@ export async function readErrors(
         'Use .errors(declareErrors({ … })) in place of the metadata.',
     );
   }
-  const found: ErrorDefinitions[] = listed ? [listed] : [];
+  const collected: ErrorDefinitions[] = listed ? [listed] : [];
   for (const formatter of formatters) {
     const error = Object.assign(new TRPCError({ code: 'INTERNAL_SERVER_ERROR' }), {
-      [definitionReader]: (definitions: ErrorDefinitions) => found.push(definitions),
+      [definitionReader]: (definitions: ErrorDefinitions) => collected.push(definitions),
     });
     const next = async () => ({ ok: false, error, marker });
     try {
       await formatter({ next, path, type, meta, ctx: {}, input: undefined });
     } catch {
-      // A formatter of the router's own may need more than it is given here.
+      // A custom formatter may fail with this incomplete error: it declares nothing here.
     }
   }
-  return formatters.length === 0 ? undefined : merged(path, found);
+  return formatters.length === 0 ? undefined : mergeDefinitions(path, collected);
 }
 
-function merged(path: string, all: readonly ErrorDefinitions[]): ErrorDefinitions {
+function mergeDefinitions(path: string, all: readonly ErrorDefinitions[]): ErrorDefinitions {
   const definitions = Object.assign({}, ...all) as ErrorDefinitions;
   for (const [code, definition] of all.flatMap((each) => Object.entries(each))) {
     if (definitions[code] !== definition) {

@@ -1,9 +1,14 @@
 import { GatewayError } from './gatewayError.ts';
 
-/** Whether the gateway replays responses of a procedure by `Idempotency-Key`, and requires one. */
+/**
+ * Whether a procedure accepts (`true`) or requires an `Idempotency-Key`, by which the gateway replays its responses.
+ */
 export type IdempotencyKeyUse = true | 'required' | undefined;
 
-/** @throws {GatewayError} for another value, and for a procedure that cannot have one */
+/**
+ * Reads `idempotencyKey` of a procedure's metadata.
+ * @throws {GatewayError} for an invalid value, for a query or subscription, and if `openapi` sets it too
+ */
 export function readIdempotencyKey(path: string, type: string, meta: unknown): IdempotencyKeyUse {
   const { idempotencyKey, openapi } = (meta ?? {}) as {
     readonly idempotencyKey?: unknown;

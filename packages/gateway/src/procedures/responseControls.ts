@@ -2,29 +2,30 @@ import { isWritableHeader } from '../http/headers.ts';
 import type { Header } from '../http/response.ts';
 
 /**
- * What a procedure may say about its answer beyond its output. There is one per request, which `createContext` is given:
- * the calls of a tRPC batch share one answer, and so one `ResponseControls`. `rpc.responseMeta` wins over it.
+ * Sets the status and the headers of a response. `createContext` receives one per request; the calls of a tRPC batch
+ * share it, since they share the response. `rpc.responseMeta` takes precedence.
  */
 export class ResponseControls {
   /**
-   * The status of a successful answer. Over REST: one of those that the metadata's `successStatus` lists; unset, the first
-   * of them. Over tRPC: of a single call, a 2xx with a body; in a batch, and for others, the status is tRPC's own.
+   * The status of a successful response. Over REST: one of those in the metadata's `successStatus` or `responses`; if
+   * unset, the default among them. Over tRPC: a 2xx with a body, for a single call; otherwise, and in a batch, it is
+   * ignored.
    */
   status: number | undefined = undefined;
   /** The cursor of the next page, over REST; unset on the last page. Needs `pagination` in the metadata. */
   nextCursor: string | number | bigint | undefined = undefined;
   #headers: Header[] = [];
 
-  /** What was set and appended, names in lower case. */
+  /** The headers that were set or appended, with lower-case names. */
   get headers(): readonly Header[] {
     return this.#headers;
   }
 
   /**
-   * Sets a response header: what was said under this name before is forgotten. JSON lines and server-sent events of tRPC
-   * have those that are set before their head goes out. `content-type` is for REST alone.
-   * @throws {TypeError} for a name that is no token, a value that is no string or has a line break or NUL in it, and for
-   *   what frames the message (`Content-Length`, `Connection`, `Transfer-Encoding`)
+   * Sets a response header and removes earlier values of it. For tRPC's JSON lines and server-sent events, set headers
+   * before the response starts. tRPC ignores `content-type`.
+   * @throws {TypeError} for a name that is not an HTTP token, a value that is not a string or contains a line break or
+   *   NUL, and for `Content-Length`, `Connection` and `Transfer-Encoding`, which the server sets
    */
   header(name: string, value: string): void {
     if (this.#headers.length > 0) {
@@ -34,8 +35,8 @@ export class ResponseControls {
   }
 
   /**
-   * Adds a response header beside others of its name: `Set-Cookie`, `Link`.
-   * @throws {TypeError} as `header` does
+   * Adds a response header and keeps earlier values of it: for `Set-Cookie`, `Link`.
+   * @throws {TypeError} in the same cases as `header`
    */
   append(name: string, value: string): void {
     if (!isWritableHeader([name, value])) {
@@ -44,12 +45,18 @@ export class ResponseControls {
     this.#headers.push([name.toLowerCase(), value]);
   }
 
-  /** Says that an earlier request with the same `Idempotency-Key` did what this one asks for. */
+  /**
+   * Sets `Idempotent-Replayed: true`: an earlier request with the same `Idempotency-Key` has had the effect of this
+   * one.
+   */
   replayed(): void {
     this.header('idempotent-replayed', 'true');
   }
 
-  /** Answers with a redirect. `status` must be listed in the metadata's `successStatus`. */
+  /**
+   * Redirects the client to a location.
+   * @param status one of the metadata's `successStatus`. Default: the first of them.
+   */
   redirect(location: string, status?: number): void {
     this.header('location', location);
     this.status = status;

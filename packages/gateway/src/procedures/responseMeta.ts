@@ -3,7 +3,10 @@ import type { ResponseMeta } from '@trpc/server/http';
 /** Statuses of responses without a body (RFC 9110 §6.4.1). */
 export const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 
-/** The headers that `responseMeta` returned, and whether each replaces others of its name: in tRPC a single string does. */
+/**
+ * Yields the headers that `responseMeta` returned, and whether each replaces earlier values. As in tRPC, only a single
+ * string replaces them; values of a list and of `Headers` are appended.
+ */
 export function* metaHeaders({
   headers,
 }: ResponseMeta): Generator<[name: string, value: string, isReplacing: boolean]> {

@@ -48,9 +48,9 @@ const metaNames = memberNames<GatewayMeta>({
 });
 
 /**
- * A router may have metadata of its own, so that unknown names are none of the gateway's business, except for those that
- * differ in case alone.
- * @throws {GatewayError} for `openApi` or `deadlineMS`, which would have no effect
+ * Returns the metadata if no name differs from one of the gateway's only in case. Other unknown names are allowed,
+ * since a router may have its own metadata.
+ * @throws {GatewayError} for a name such as `openApi` or `deadlineMS`, which would have no effect
  */
 export function checkedMeta<Meta>(path: string, meta: Meta): Meta {
   for (const name of Object.keys(meta ?? {})) {

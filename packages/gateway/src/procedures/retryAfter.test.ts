@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
-import { LimitError, retryAfterOf } from './limitError.ts';
+import { LimitError, retryAfterSecondsOf } from './limitError.ts';
 
 const cause = (retryAfterSeconds: unknown) => Object.assign(new Error('busy'), { retryAfterSeconds });
 
@@ -15,10 +15,10 @@ it.each([
   ['INTERNAL_SERVER_ERROR', cause(5), undefined],
   ['NOT_FOUND', undefined, undefined],
 ] as const)('an error %s with the cause %o is retried after %s s', (code, error, seconds) => {
-  expect(retryAfterOf(new TRPCError({ code, cause: error }))).toBe(seconds);
+  expect(retryAfterSecondsOf(new TRPCError({ code, cause: error }))).toBe(seconds);
 });
 
 it('an error of a limit is retried after its own seconds, whatever its cause says', () => {
   const error = { code: 'TOO_MANY_REQUESTS', message: 'Too many.', retryAfterSeconds: 30 } as const;
-  expect(retryAfterOf(new LimitError('rate', error))).toBe(30);
+  expect(retryAfterSecondsOf(new LimitError('rate', error))).toBe(30);
 });

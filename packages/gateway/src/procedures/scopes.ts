@@ -1,11 +1,13 @@
 import { GatewayError } from './gatewayError.ts';
 
-/** A scope-token (RFC 6749 §3.3). */
+/** Matches a scope-token (RFC 6749 §3.3). */
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 /**
- * The scopes that a procedure's metadata requires; `undefined` where it requires none.
- * @throws {GatewayError} where a scope is invalid, or would not be enforced as it reads
+ * Reads the scopes that a procedure's metadata requires.
+ * @returns `undefined` if it requires none
+ * @throws {GatewayError} for an invalid scope, and for scopes that would not be enforced: in `openapi`, or with
+ *   `protect: false`
  */
 export function readScopes(path: string, meta: unknown): readonly string[] | undefined {
   const { scopes, openapi = {} } = (meta ?? {}) as {

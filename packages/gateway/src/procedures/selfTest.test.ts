@@ -1,24 +1,24 @@
 import { initTRPC } from '@trpc/server';
 import { expect, test, vi } from 'vitest';
 import { readProcedures } from './procedures.ts';
-import { createSample, selfTest, type Sample } from './selfTest.ts';
-import type { Definition } from './trpcProcedure.ts';
+import { createSample, selfTest, type SampleProcedure } from './selfTest.ts';
+import type { ProcedureDefinition } from './trpcProcedure.ts';
 
 const t = initTRPC.create();
 const router = t.router({ first: t.procedure.query(() => 1), second: t.procedure.query(() => 2) });
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-type Mutable = Writable<Definition> & { middlewares: Definition['middlewares'][number][] };
+type Mutable = Writable<ProcedureDefinition> & { middlewares: ProcedureDefinition['middlewares'][number][] };
 
 /** A sample whose `_def` another version of tRPC would have made. */
-function changed(change: (definition: Mutable, sample: Sample) => void): Sample {
+function changed(change: (definition: Mutable, sample: SampleProcedure) => void): SampleProcedure {
   const sample = createSample();
   change(sample.procedure._def as unknown as Mutable, sample);
   return sample;
 }
 
 /** A sample that another version of tRPC would call in another way. */
-function called(call: (sample: Sample, options: { ctx: object }) => unknown): Sample {
+function called(call: (sample: SampleProcedure, options: { ctx: object }) => unknown): SampleProcedure {
   const sample = createSample();
   const { procedure } = sample;
   async function stub(options: { ctx: object }): Promise<unknown> {
@@ -32,7 +32,7 @@ test('the installed @trpc/server passes the self-test', async () => {
   expect(await selfTest(createSample())).toBeUndefined();
 });
 
-test.each<[what: string, difference: RegExp, sample: Sample]>([
+test.each<[what: string, difference: RegExp, sample: SampleProcedure]>([
   ['keeps inputs elsewhere', /^inputs are not in _def$/, changed((definition) => (definition.inputs = []))],
   [
     'keeps the output elsewhere',

@@ -1,19 +1,19 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { compile } from './compile.ts';
 import { execute, Failure } from './execute.ts';
-import { definitionOf } from './trpcProcedure.ts';
+import { readDefinition } from './trpcProcedure.ts';
 
-/** A procedure made with the @trpc/server that the gateway loads, and what it was made of. */
-export interface Sample {
+/** A procedure built with the installed @trpc/server, and the parts that it was built from. */
+export interface SampleProcedure {
   readonly procedure: AnyTRPCProcedure;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
   readonly resolver: unknown;
-  /** What its calls did since the list was emptied. */
+  /** The steps that its calls have run, since the list was last emptied. */
   readonly steps: unknown[];
 }
 
-export function createSample(): Sample {
+export function createSample(): SampleProcedure {
   const steps: unknown[] = [];
   const parser = (name: string) => (value: unknown) => {
     steps.push([name, value]);
@@ -43,14 +43,14 @@ export function createSample(): Sample {
 }
 
 /**
- * Tests whether the installed @trpc/server makes procedures as `compile` expects: their parts are in `_def`, and a
- * compiled call takes the same steps to the same outcome as tRPC's own.
- * @returns what is different; `undefined` if nothing is
+ * Tests whether procedures of the installed @trpc/server have the form that `compile` expects: their parts are in
+ * `_def`, and a compiled call runs the same steps with the same outcome as tRPC's own call.
+ * @returns a description of the first difference; `undefined` if there is none
  */
-export async function selfTest(sample: Sample): Promise<string | undefined> {
+export async function selfTest(sample: SampleProcedure): Promise<string | undefined> {
   const { procedure, inputs, output, resolver } = sample;
   try {
-    const definition = definitionOf(procedure);
+    const definition = readDefinition(procedure);
     const types = definition.middlewares.map(({ _type }) => _type).join();
     if (types !== 'input,,output,input,') return `the middlewares of a procedure are "${types}"`;
     if (inputs.some((parser, at) => definition.inputs[at] !== parser)) return 'inputs are not in _def';
@@ -71,9 +71,9 @@ export async function selfTest(sample: Sample): Promise<string | undefined> {
   }
 }
 
-/** What a call does and gives, as text. */
+/** Runs a call and returns its steps and its outcome as JSON. */
 async function transcript(
-  { steps }: Sample,
+  { steps }: SampleProcedure,
   input: unknown,
   procedure: Parameters<typeof execute>[0],
 ): Promise<string> {

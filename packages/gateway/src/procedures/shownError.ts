@@ -4,7 +4,7 @@ import { clientMessage, codeMessage } from './clientError.ts';
 import { DeclaredError, type ErrorDefinition, type ErrorDefinitions } from './declareErrors.ts';
 import { trpcCodeOf } from './errorCodes.ts';
 
-/** What clients see of an error that a formatter of `.errors()` has shaped. */
+/** The parts of an error that clients receive, as shaped by a formatter of `.errors()`. */
 export interface ShownError {
   readonly code: string;
   readonly message: string;
@@ -14,10 +14,10 @@ export interface ShownError {
 }
 
 /**
- * What clients see of an error that a formatter of `.errors()` has shaped: all of a declared error, whose `data.code` is
- * among the definitions; of any other the status and the message that the formatter wrote.
+ * Returns the parts of an error that clients receive, if a formatter of `.errors()` has shaped it: everything for a
+ * declared error, whose `data.code` is among the definitions; for any other the status and the message of the shape.
  * @returns `undefined` for an error that no formatter has changed
- * @throws where the data of a shape does not fit the definition
+ * @throws if the data of a shape does not match the definition
  */
 export function shownError(error: TRPCError, definitions: ErrorDefinitions): ShownError | undefined {
   const shape = formattedShape(error);
@@ -29,17 +29,17 @@ export function shownError(error: TRPCError, definitions: ErrorDefinitions): Sho
   const isOwn = error instanceof DeclaredError && error.definition === definition;
   return {
     code,
-    message: isOwn ? error.message : messageOf(error, shape, definition),
+    message: isOwn ? error.message : declaredMessage(error, shape, definition),
     status: definition.status,
     isDeclared: true,
     data: isOwn ? error.data : definition.data?.parse(data),
   };
 }
 
-/** The HTTP status of an error: the one that a formatter of `.errors()` wrote, or that of its code. */
-export const shownStatus = (error: TRPCError): number => statusOf(error, formattedShape(error));
+/** Returns the HTTP status of an error: the one in its shape by a formatter of `.errors()`, or that of its code. */
+export const shownStatus = (error: TRPCError): number => formattedStatus(error, formattedShape(error));
 
-function statusOf(error: TRPCError, shape: FormattedShape | undefined): number {
+function formattedStatus(error: TRPCError, shape: FormattedShape | undefined): number {
   const { httpStatus } = shape?.data ?? {};
   return isErrorStatus(httpStatus) ? httpStatus : getHTTPStatusCodeFromError(error);
 }
@@ -47,7 +47,7 @@ function statusOf(error: TRPCError, shape: FormattedShape | undefined): number {
 function undeclaredError(error: TRPCError, shape: FormattedShape): ShownError | undefined {
   const { message } = shape;
   const ownStatus = getHTTPStatusCodeFromError(error);
-  const status = statusOf(error, shape);
+  const status = formattedStatus(error, shape);
   const code = status === ownStatus ? error.code : trpcCodeOf(status);
   const isReworded = message !== error.message;
   if (status === ownStatus && !isReworded) return undefined;
@@ -63,8 +63,8 @@ function undeclaredError(error: TRPCError, shape: FormattedShape): ShownError | 
 const isErrorStatus = (status: unknown): status is number =>
   typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599;
 
-/** Unless the formatter wrote its own, the message of a shape is the error's, which may be a driver's. */
-function messageOf(error: TRPCError, { message }: FormattedShape, definition: ErrorDefinition): string {
+/** Returns the message of the shape if the formatter changed it: the error's own may be a driver's text. */
+function declaredMessage(error: TRPCError, { message }: FormattedShape, definition: ErrorDefinition): string {
   return message === error.message ? (definition.message ?? clientMessage(error)) : message;
 }
 
@@ -75,12 +75,15 @@ interface FormattedShape {
     | undefined;
 }
 
-/** The shape that a formatter of `.errors()` gave an error: tRPC keeps it in a symbol of its own. */
+/**
+ * Returns the shape of an error by a formatter of `.errors()`, which tRPC stores under a private symbol of the error.
+ */
 function formattedShape(error: TRPCError): FormattedShape | undefined {
   const config = { isDev: false, errorFormatter: () => undefined };
-  return getErrorShape({ config, error, ...unknown } as unknown as Parameters<typeof getErrorShape>[0]) as
-    | FormattedShape
-    | undefined;
+  return getErrorShape({ config, error, ...unknownCall } as unknown as Parameters<
+    typeof getErrorShape
+  >[0]) as FormattedShape | undefined;
 }
 
-const unknown = { type: 'unknown', path: undefined, input: undefined, ctx: undefined };
+/** The context of an error that belongs to no call. */
+export const unknownCall = { type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;

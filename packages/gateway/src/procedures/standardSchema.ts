@@ -1,4 +1,6 @@
-/** A schema of any library: Standard Schema 1 (https://standardschema.dev), as zod, Valibot and ArkType implement it. */
+/**
+ * A schema that implements Standard Schema 1 (https://standardschema.dev), such as those of zod, Valibot and ArkType.
+ */
 export interface StandardSchema {
   readonly '~standard': {
     readonly version: 1;
@@ -10,18 +12,18 @@ export interface StandardSchema {
 
 interface StandardResult {
   readonly value?: unknown;
-  /** Absent where the value is valid. */
+  /** Absent if the value is valid. */
   readonly issues?: readonly StandardIssue[] | undefined;
 }
 
 export interface StandardIssue {
   readonly message: string;
-  /** ArkType's: the message without the path in front. */
+  /** ArkType only: the message without the leading path. */
   readonly problem?: string | undefined;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** A schema that describes itself: Standard JSON Schema 1 (https://standardschema.dev/json-schema). */
+/** A schema that converts itself to JSON Schema: Standard JSON Schema 1 (https://standardschema.dev/json-schema). */
 export interface StandardJsonSchema {
   readonly '~standard': {
     readonly jsonSchema: {
@@ -33,12 +35,12 @@ export interface StandardJsonSchema {
 
 interface StandardJsonSchemaOptions {
   readonly target: 'draft-2020-12';
-  /** What the library alone understands. */
+  /** Options that are specific to the library. */
   readonly libraryOptions?: Record<string, unknown> | undefined;
 }
 
 /**
- * What makes a Standard JSON Schema of the schemas of a library that do not describe themselves, by the library's name:
+ * Converters for libraries whose schemas do not implement Standard JSON Schema, by the library's name (`vendor`):
  * `{ valibot: toStandardJsonSchema }` with the function of `@valibot/to-json-schema`.
  */
 export type JsonSchemaConverters = Readonly<
@@ -46,6 +48,6 @@ export type JsonSchemaConverters = Readonly<
   Record<string, (schema: any) => StandardJsonSchema>
 >;
 
-/** ArkType's schemas are functions. */
+/** Whether a value implements Standard Schema. ArkType's schemas are functions. */
 export const isStandardSchema = (value: unknown): value is StandardSchema =>
   (typeof value === 'object' || typeof value === 'function') && value !== null && '~standard' in value;

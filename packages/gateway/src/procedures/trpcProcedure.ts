@@ -3,8 +3,11 @@ import type { Parser } from './parseFunction.ts';
 
 export type Middleware = ((options: unknown) => unknown) & { readonly _type?: string };
 
-/** What the gateway reads of a procedure (@trpc/server 11.25); the type of `_def` lacks half of it. */
-export interface Definition {
+/**
+ * The parts of a procedure's `_def` that the gateway reads (@trpc/server 11.25). tRPC's type of `_def` lacks half of
+ * them.
+ */
+export interface ProcedureDefinition {
   readonly type: 'query' | 'mutation' | 'subscription';
   readonly meta: unknown;
   readonly inputs: readonly Parser[];
@@ -15,40 +18,42 @@ export interface Definition {
   readonly caller?: unknown;
 }
 
-export const definitionOf = (procedure: AnyTRPCProcedure): Definition =>
-  procedure._def as unknown as Definition;
+export const readDefinition = (procedure: AnyTRPCProcedure): ProcedureDefinition =>
+  procedure._def as unknown as ProcedureDefinition;
 
 /**
- * Whether a procedure is the function that tRPC makes, as `sample` is: not wrapped, and without a caller of its own
- * (`experimental_caller`).
+ * Whether a procedure is the function that tRPC creates, like `sample`: not wrapped, and without `experimental_caller`.
  */
 export function isTrpcProcedure(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): boolean {
-  const { middlewares, caller } = definitionOf(procedure);
-  if (caller !== undefined || formOf(procedure) !== formOf(sample)) return false;
-  if (formOf(middlewares.at(-1)) !== formOf(definitionOf(sample).middlewares.at(-1))) return false;
+  const { middlewares, caller } = readDefinition(procedure);
+  if (caller !== undefined || functionForm(procedure) !== functionForm(sample)) return false;
+  if (functionForm(middlewares.at(-1)) !== functionForm(readDefinition(sample).middlewares.at(-1)))
+    return false;
   const frames = framesOf(procedure);
   return frames > 0 && frames === framesOf(sample);
 }
 
-/** Whether a middleware is what tRPC makes of `.input()` or `.output()`. */
+/** Whether a middleware is one that tRPC creates for `.input()` or `.output()`. */
 export function isTrpcParser(
   middleware: Middleware,
   kind: 'input' | 'output',
   sample: AnyTRPCProcedure,
 ): boolean {
-  const own = definitionOf(sample).middlewares.find(({ _type }) => _type === kind);
-  return middleware._type === kind && formOf(middleware) === formOf(own);
+  const own = readDefinition(sample).middlewares.find(({ _type }) => _type === kind);
+  return middleware._type === kind && functionForm(middleware) === functionForm(own);
 }
 
-/** What a wrapper rarely copies: whether it is `async`, its name, how many parameters it has, its properties. */
-function formOf(value: unknown): string {
+/**
+ * Describes a function by features that a wrapper rarely copies: `async`, name, number of parameters, property names.
+ */
+function functionForm(value: unknown): string {
   if (typeof value !== 'function') return typeof value;
   return [value.constructor.name, value.name, value.length, ...Reflect.ownKeys(value).map(String)].join();
 }
 
 /**
- * How many functions are on the stack when a procedure reads its options: a wrapper or a `Proxy` adds one. Reading them
- * throws, so that no step of the procedure runs.
+ * Counts the stack frames when a procedure reads its options, to detect wrappers and proxies, which add one. Reading
+ * the options throws, so no step of the procedure runs.
  */
 function framesOf(procedure: AnyTRPCProcedure): number {
   let frames = 0;
@@ -65,7 +70,7 @@ function framesOf(procedure: AnyTRPCProcedure): number {
   try {
     Promise.resolve(procedure(options)).catch(() => {});
   } catch {
-    // A wrapper throws.
+    // Thrown by a synchronous wrapper.
   }
   return frames;
 }

@@ -18,7 +18,10 @@ export interface Paths {
   readonly documentPath: string;
 }
 
-/** @throws {GatewayError} for a path without a slash in front, which plain JavaScript can give, and for two things at one path */
+/**
+ * @throws {GatewayError} for a path without a slash in front, which plain JavaScript can give, and for two things at
+ *   one path
+ */
 export function pathsOf(options: PathOptions): Paths {
   const { documentPath = '/openapi.json' } = options;
   const paths: readonly (readonly [name: string, path: string | undefined])[] = [
@@ -67,8 +70,10 @@ export function requireFreePaths(
 const anyOrigin = 'http://path.invalid';
 
 /**
- * What stands before paths in links and in the document: `publicUrl` without the slash at its end, and the REST base path.
- * @throws {GatewayError} for a `publicUrl` that is neither an absolute URL nor a path, and for one that ends in the REST base path
+ * What stands before paths in links and in the document: `publicUrl` without the slash at its end, and the REST base
+ * path.
+ * @throws {GatewayError} for a `publicUrl` that is neither an absolute URL nor a path, and for one that ends in the
+ *   REST base path
  */
 export function linksTo(publicUrl: string | undefined, restBasePath: string): LinkBase {
   const origin = publicUrl === undefined ? '' : publicOrigin(publicUrl, restBasePath);

@@ -1,21 +1,21 @@
 import type { BodyStream } from '../../http/response.ts';
 import { formatValue } from '../../http/formatValue.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import type { Content } from './successResponse.ts';
+import type { ResponseContent } from './successResponse.ts';
 
-type Source = ReadableStream<unknown> | (AsyncIterable<unknown> & { readonly destroy?: () => void });
+type ByteSource = ReadableStream<unknown> | (AsyncIterable<unknown> & { readonly destroy?: () => void });
 
 /**
  * The body of an output of bytes.
  * @param contentType its media type, where it does not have its own
  * @throws {TypeError} for an output that is not bytes
  */
-export function byteContent(output: unknown, contentType: string): Content {
+export function byteContent(output: unknown, contentType: string): ResponseContent {
   const type = output instanceof Blob && output.type !== '' ? output.type : contentType;
   const headers = [['content-type', type]] as const;
   if (output instanceof Uint8Array) return { headers, body: output };
   const source: unknown = output instanceof Blob ? output.stream() : output;
-  if (isAsyncIterable(source)) return { headers, body: byteStream(source) };
+  if (isAsyncIterable(source)) return { headers, body: checkedBytes(source) };
   throw new TypeError(
     `Its metadata declares produces: "${contentType}" but it returned ${formatValue(output)}. ` +
       'Return a Uint8Array, Blob, ReadableStream or AsyncIterable<Uint8Array>.',
@@ -23,7 +23,7 @@ export function byteContent(output: unknown, contentType: string): Content {
 }
 
 /** Only bytes: a text has no known encoding. */
-function byteStream(source: Source): BodyStream {
+function checkedBytes(source: ByteSource): BodyStream {
   return {
     [Symbol.asyncIterator]() {
       // A reader cancels at once: the stream's own iterator would wait for the pending chunk.

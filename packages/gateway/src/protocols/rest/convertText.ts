@@ -32,8 +32,8 @@ export function convertText(
 }
 
 /**
- * Converts a list with commas. An encoded comma belongs to its item (RFC 6570 §3.2.8), unless no item can hold one: then
- * it separates as well, since form encoders write every comma so.
+ * Converts a list with commas. An encoded comma belongs to its item (RFC 6570 §3.2.8), unless no item can hold one:
+ * then it separates as well, since form encoders write every comma so.
  * @param received as received: not decoded
  */
 export function convertCommaList(

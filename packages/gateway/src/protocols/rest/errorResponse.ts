@@ -10,7 +10,7 @@ import type { RequestScope } from '../../policies/requestScope.ts';
 import { clientMessage, codeMessage } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
-import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
+import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { shownError } from '../../procedures/shownError.ts';
 
@@ -18,7 +18,9 @@ type Places = ReadonlyMap<PropertyKey, Place>;
 
 export type ErrorResponse = ReturnType<typeof errorResponseOf>;
 
-/** @param reporter receives each error before it is answered, with the type of the one of `procedures` that was called */
+/**
+ * @param reporter receives each error before it is answered, with the type of the one of `procedures` that was called
+ */
 export function createErrorResponse(
   format: ErrorFormat,
   reporter: ErrorReporter | undefined,
@@ -37,8 +39,8 @@ export function createErrorResponse(
 }
 
 /**
- * Makes the REST response of an error: the status follows from tRPC's code, or from what the procedure declares, and the
- * body from the format. Unexpected errors (5xx) and limits are recorded in the scope.
+ * Makes the REST response of an error: the status follows from tRPC's code, or from what the procedure declares, and
+ * the body from the format. Unexpected errors (5xx) and limits are recorded in the scope.
  */
 function errorResponseOf(format: ErrorFormat) {
   const shared: readonly Header[] = [['content-type', format.contentType]];
@@ -61,10 +63,12 @@ function errorResponseOf(format: ErrorFormat) {
     } catch (cause) {
       // The format is the service's own, and failed; or the data of an error does not fit what is declared.
       scope.error = cause;
-      return new ResponseDraft(500, headers.slice(), internalError, [['content-type', 'application/json']]);
+      return new ResponseDraft(500, headers.slice(), internalErrorBody, [
+        ['content-type', 'application/json'],
+      ]);
     }
     const response = new ResponseDraft(shown.status, headers.slice(), body, shared);
-    const retryAfterSeconds = retryAfterOf(error, shown.status);
+    const retryAfterSeconds = retryAfterSecondsOf(error, shown.status);
     if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
     if (error instanceof LimitError) scope.limit = error.limit;
     else if (shown.status >= 500) scope.error = error;
@@ -78,7 +82,15 @@ export function rejectionResponse(
   scope: RequestScope,
   { status, code, message }: HttpRejection,
 ): ResponseDraft {
-  const shown = { code, message, status, isDeclared: false, data: undefined, issues: [], error: undefined };
+  const shown = {
+    code,
+    message,
+    status,
+    isDeclared: false,
+    data: undefined,
+    issues: [],
+    error: undefined,
+  };
   if (status === 414) scope.limit = 'url-bytes';
   if (status === 431) scope.limit = 'header-bytes';
   return new ResponseDraft(
@@ -121,8 +133,12 @@ const withPlaces = (issues: readonly InputIssue[], places: Places | undefined) =
     ? issues
     : issues.map((issue) => ({ ...issue, place: places.get(issue.path[0] ?? '') }));
 
-const code = 'INTERNAL_SERVER_ERROR';
-const internalError = JSON.stringify({ code, message: codeMessage(code), status: 500 });
+const internalErrorCode = 'INTERNAL_SERVER_ERROR';
+const internalErrorBody = JSON.stringify({
+  code: internalErrorCode,
+  message: codeMessage(internalErrorCode),
+  status: 500,
+});
 
 /** An issue may hold the bound of a bigint, which JSON.stringify throws at. */
 const bigintsAsText = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

@@ -6,11 +6,11 @@ import { inputError } from '../../procedures/inputError.ts';
 const longExponent = /\d[eE][+-]?\d{3}/;
 
 /**
- * Whether a text may hold a number that a double rounds. A literal of at most 15 significant digits and a small exponent
- * is exact (IEEE 754: DBL_DIG), so only a body with a longer one is checked number by number.
+ * Whether a text may hold a number that a double rounds. A literal of at most 15 significant digits and a small
+ * exponent is exact (IEEE 754: DBL_DIG), so only a body with a longer one is checked number by number.
  *
- * Hot path: tests every sixteenth character, one of which is in any run of sixteen digits. A regular expression for both
- * was 40% of a POST of 100 KB, and ten times as slow for a body full of numbers.
+ * Hot path: tests every sixteenth character, one of which is in any run of sixteen digits. A regular expression for
+ * both was 40% of a POST of 100 KB, and ten times as slow for a body full of numbers.
  */
 function mayRound(text: string): boolean {
   for (let at = longDigits - 1; at < text.length; at += longDigits) {
@@ -42,7 +42,7 @@ function isOfNumber(text: string, at: number): boolean {
  * @throws {TRPCError} `BAD_REQUEST` for text that is not JSON, and for a number that a double cannot carry exactly
  */
 export function parseExactJson(text: string, isRead: (name: string) => boolean): unknown {
-  const value = parse(text);
+  const value = parseJson(text);
   if (!mayRound(text)) return value;
   const issues = [...membersWithInexactNumbers(text)]
     .filter((name) => name === undefined || isRead(name))
@@ -55,7 +55,7 @@ export function parseExactJson(text: string, isRead: (name: string) => boolean):
   return value;
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
@@ -70,7 +70,7 @@ function parse(text: string): unknown {
  * body may be very deep.
  */
 function membersWithInexactNumbers(text: string): ReadonlySet<string | undefined> {
-  const found = new Set<string | undefined>();
+  const members = new Set<string | undefined>();
   let depth = 0;
   let member: string | undefined;
   let isKeyNext = false;
@@ -89,16 +89,16 @@ function membersWithInexactNumbers(text: string): ReadonlySet<string | undefined
     } else if (char === ',') {
       isKeyNext = depth === 1 && member !== undefined;
     } else if (char === '-' || isDigit(char)) {
-      number.lastIndex = at;
-      const literal = number.exec(text)?.[0] ?? char;
-      if (!isExact(literal, Number(literal))) found.add(member);
+      numberLiteral.lastIndex = at;
+      const literal = numberLiteral.exec(text)?.[0] ?? char;
+      if (!isExact(literal, Number(literal))) members.add(member);
       at += literal.length - 1;
     }
   }
-  return found;
+  return members;
 }
 
-const number = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
+const numberLiteral = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
 const isDigit = (char: string) => char >= '0' && char <= '9';
 
 /** The position of the quote that ends the string at `start`. */

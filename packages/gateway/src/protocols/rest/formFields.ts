@@ -14,7 +14,10 @@ interface KnownFields {
   get(name: string): Parameter | undefined;
 }
 
-/** Reads the known fields of a query, or of an `application/x-www-form-urlencoded` body. Others cannot fail: they are skipped. */
+/**
+ * Reads the known fields of a query, or of an `application/x-www-form-urlencoded` body. Others cannot fail: they are
+ * skipped.
+ */
 export function formFields(text: string, known: KnownFields): FormFields {
   const fields = new Map<string, (string | undefined)[]>();
   for (let start = 0; start < text.length;) {

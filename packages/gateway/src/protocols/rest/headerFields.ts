@@ -16,7 +16,8 @@ export function convertHeaders(
   for (const { converter, field, place, style } of parameters) {
     if (place.in === 'cookie') {
       cookies ??= cookiesOf(request);
-      // Of several cookies of one name the first counts: browsers send the one of the longest path first (RFC 6265bis §5.8.3).
+      // Of several cookies of one name the first counts: browsers send the one of the longest path first (RFC 6265bis
+      // §5.8.3).
       if (place.name in cookies) input[field] = convertText(converter, cookies[place.name], field, issues);
       continue;
     }

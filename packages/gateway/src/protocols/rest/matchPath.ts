@@ -23,7 +23,10 @@ export interface PathMatch<Value> {
 export function createPathMatcher<Value>() {
   const root = new Node<Value>();
   return {
-    /** The value at a template; `make` creates it where the template is new. Templates that match the same paths share it. */
+    /**
+     * The value at a template; `make` creates it where the template is new. Templates that match the same paths share
+     * it.
+     */
     at(template: PathTemplate, make: () => Value): Value {
       let node = root;
       for (const segment of template) {
@@ -41,14 +44,15 @@ export function createPathMatcher<Value>() {
     },
     /**
      * Finds the value that a path names. The path is split first and each segment is decoded then, so an encoded slash
-     * belongs to its segment (RFC 3986 §2.4). A literal segment wins over a parameter, and both over the rest of a path.
+     * belongs to its segment (RFC 3986 §2.4). A literal segment wins over a parameter, and both over the rest of a
+     * path.
      * @param path as received, starting with a slash
      */
-    match: (path: string): PathMatch<Value> | undefined => find(root, path, 1, none),
+    match: (path: string): PathMatch<Value> | undefined => find(root, path, 1, noParameters),
   };
 }
 
-const none: PathMatch<unknown>['parameters'] = [];
+const noParameters: PathMatch<unknown>['parameters'] = [];
 
 /** Finds the value of the rest of a path below a node. */
 function find<Value>(

@@ -1,7 +1,7 @@
 import type { MediaWriter } from '../../procedures/meta.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
 import { byteContent } from './byteContent.ts';
-import type { Content } from './successResponse.ts';
+import type { ResponseContent } from './successResponse.ts';
 
 /**
  * The body of an output in the media type that its request accepts.
@@ -13,7 +13,7 @@ export function mediaContent(
   contentType: string,
   writer: true | MediaWriter,
   maxResponseBytes: number,
-): Content {
+): ResponseContent {
   const headers = [['content-type', contentType]] as const;
   if (writer === true) return { headers, body: boundedJson(output, maxResponseBytes) };
   const written: unknown = writer(output);

@@ -14,7 +14,9 @@ export interface MultipartLimits {
   readonly maxFieldBytes: number;
 }
 
-/** Reads the parts of a `multipart/form-data` body in the order in which they arrive. Its errors are those of the call. */
+/**
+ * Reads the parts of a `multipart/form-data` body in the order in which they arrive. Its errors are those of the call.
+ */
 export class MultipartReader {
   readonly #events: AsyncGenerator<PartEvent, void>;
   readonly #limits: MultipartLimits;
@@ -64,7 +66,7 @@ export class MultipartReader {
   #file({ name: field, type }: PartHead, name: string): UploadedFile {
     this.#fileCount += 1;
     if (this.#fileCount > this.#limits.maxFiles) {
-      throw tooLarge(`The body has more than ${this.#limits.maxFiles} files.`);
+      throw bodyTooLarge(`The body has more than ${this.#limits.maxFiles} files.`);
     }
     let size = 0;
     let stream: ReadableStream<Uint8Array<ArrayBuffer>> | undefined;
@@ -77,7 +79,7 @@ export class MultipartReader {
       this.#next = undefined;
       size += event.byteLength;
       if (size > this.#limits.maxFileBytes) {
-        this.#error = tooLarge(`The file "${name}" is larger than ${this.#limits.maxFileBytes} bytes.`);
+        this.#error = bodyTooLarge(`The file "${name}" is larger than ${this.#limits.maxFileBytes} bytes.`);
         throw this.#error;
       }
       controller.enqueue(event);
@@ -107,7 +109,7 @@ export class MultipartReader {
         this.#next = undefined;
         this.#fieldBytes += event.byteLength;
         if (this.#fieldBytes > maxFieldBytes) {
-          throw tooLarge(`The fields of the body are larger than ${maxFieldBytes} bytes.`);
+          throw bodyTooLarge(`The fields of the body are larger than ${maxFieldBytes} bytes.`);
         }
         text += decoder.decode(event, { stream: true });
       }
@@ -118,7 +120,8 @@ export class MultipartReader {
   }
 }
 
-const tooLarge = (message: string) => new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
+const bodyTooLarge = (message: string) =>
+  new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
 
 export function invalidMultipart(cause: MultipartError): TRPCError {
   const message = `The body is not valid multipart/form-data. ${cause.message}`;

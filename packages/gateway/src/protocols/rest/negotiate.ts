@@ -2,8 +2,8 @@ import Negotiator from 'negotiator';
 import { RestStatusError } from './errorResponse.ts';
 
 /**
- * In characters; a longer header is not read. Negotiator (1.1) takes quadratic time for one with an open quote: 17 ms for
- * 15,000 commas, 0.1 ms for 1,000.
+ * In characters; a longer header is not read. Negotiator (1.1) takes quadratic time for one with an open quote: 17 ms
+ * for 15,000 commas, 0.1 ms for 1,000.
  */
 const longestAccept = 1024;
 

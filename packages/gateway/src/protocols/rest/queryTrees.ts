@@ -51,7 +51,7 @@ export class QueryTrees {
     for (const [{ field, tree, place }, branch] of this.#roots) {
       // A name without brackets would be another style.
       if (tree.kind === 'list' && branch.texts.length > 0) {
-        reject(issues, [field], `must be written with brackets: ${place.name}[]=…`);
+        addIssue(issues, [field], `must be written with brackets: ${place.name}[]=…`);
         continue;
       }
       const value = convertBranch(branch, tree, [field], issues);
@@ -72,7 +72,7 @@ function keysOfName(brackets: string): readonly string[] | undefined {
   return /^(?:\[[^[\]]*\])+$/.test(brackets) ? brackets.slice(1, -1).split('][') : undefined;
 }
 
-const reject = (issues: InputIssue[], path: Path, message: string): void => {
+const addIssue = (issues: InputIssue[], path: Path, message: string): void => {
   issues.push({ code: 'custom', path, message });
 };
 
@@ -80,8 +80,8 @@ function convertBranch(branch: Branch, node: QueryNode, path: Path, issues: Inpu
   if (node.kind === 'list') return convertList(branch, node, path, issues);
   if (node.kind === 'object') return convertObject(branch, node, path, issues);
   const { texts, branches } = branch;
-  if (branches.size > 0) reject(issues, path, `must be ${node.converter.expects}, without brackets`);
-  else if (texts.length > 1) reject(issues, path, 'is given more than once');
+  if (branches.size > 0) addIssue(issues, path, `must be ${node.converter.expects}, without brackets`);
+  else if (texts.length > 1) addIssue(issues, path, 'is given more than once');
   else return convertText(node.converter, texts[0], path, issues);
   return undefined;
 }
@@ -94,14 +94,14 @@ function convertObject(
   issues: InputIssue[],
 ): unknown {
   if (texts.length > 0) {
-    reject(issues, path, 'must be an object, each property with its name in brackets');
+    addIssue(issues, path, 'must be an object, each property with its name in brackets');
     return undefined;
   }
   const entries: [name: string, value: unknown][] = [];
   for (const [name, branch] of branches) {
     const node = fields.get(name) ?? others;
     if (node) entries.push([name, convertBranch(branch, node, [...path, name], issues)]);
-    else if (isStrict) reject(issues, [...path, name], 'is not a property of this object');
+    else if (isStrict) addIssue(issues, [...path, name], 'is not a property of this object');
   }
   // Unknown properties alone are as none at all.
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
@@ -117,12 +117,12 @@ function convertList(
   const unindexed = branches.get('');
   const forms = [texts.length > 0, unindexed !== undefined, branches.size > (unindexed ? 1 : 0)];
   if (forms.filter(Boolean).length > 1) {
-    reject(issues, path, 'is written in more than one way; use [] or indexes for all items');
+    addIssue(issues, path, 'is written in more than one way; use [] or indexes for all items');
     return undefined;
   }
   if (texts.length > 0 || unindexed) {
     if (unindexed && unindexed.branches.size > 0) {
-      reject(issues, path, 'needs an index for each item, such as [0]');
+      addIssue(issues, path, 'needs an index for each item, such as [0]');
       return undefined;
     }
     return (unindexed?.texts ?? texts).map((text, index) => {
@@ -135,7 +135,7 @@ function convertList(
   for (let index = 0; index < branches.size; index += 1) {
     const branch = branches.get(String(index));
     if (branch === undefined) {
-      reject(issues, path, `has ${branches.size} items, but none with the index ${index}`);
+      addIssue(issues, path, `has ${branches.size} items, but none with the index ${index}`);
       return undefined;
     }
     items.push(convertBranch(branch, item, [...path, index], issues));

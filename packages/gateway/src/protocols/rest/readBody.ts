@@ -16,14 +16,17 @@ import { Upload } from './upload.ts';
 
 export type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
-/** A body before its operation's schemas are applied: bytes, the fields of a `multipart/form-data` body, or what is passed on. */
+/**
+ * A body before its operation's schemas are applied: bytes, the fields of a `multipart/form-data` body, or what is
+ * passed on.
+ */
 export type RawBody =
   | { readonly isForm: boolean; readonly bytes: Uint8Array<ArrayBuffer> }
   | FormData
   | Upload;
 
-const json = 'application/json';
-const multipart = 'multipart/form-data';
+const jsonMediaType = 'application/json';
+const multipartMediaType = 'multipart/form-data';
 
 /**
  * Receives the body of a request; `undefined` where it was left out. Bytes that have all arrived need no promise.
@@ -35,7 +38,7 @@ export function receiveBody(
   body: OperationBody,
   maxBytes: number,
 ): MaybePromise<RawBody | undefined> {
-  const type = bodyType(request, body);
+  const type = bodyMediaType(request, body);
   const bytes = request.bodyNow?.(maxBytes);
   if (bytes) return rawBody(request, body, type, bytes);
   return request.body(maxBytes).then(
@@ -47,15 +50,15 @@ export function receiveBody(
 }
 
 /** The media type of a body; `undefined` where the request has none and the body may be left out. */
-export function bodyType(request: HttpRequest, body: OperationBody): string | undefined {
+export function bodyMediaType(request: HttpRequest, body: OperationBody): string | undefined {
   const header = request.header('content-type');
   if (header === undefined && !body.required) return undefined;
   if ((request.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
     throw unsupported('The body must come as it is, without a Content-Encoding.');
   }
   // Nearly all bodies.
-  if (header === json && body.contentTypes.includes(json)) return json;
-  const { essence, charset } = mediaType(header ?? '');
+  if (header === jsonMediaType && body.contentTypes.includes(jsonMediaType)) return jsonMediaType;
+  const { essence, charset } = parseContentType(header ?? '');
   // RFC 10008 §2: a query without a media type says nothing.
   if (header === undefined && request.method === 'QUERY') {
     const message = `QUERY needs a Content-Type: ${body.contentTypes.join(' or ')}.`;
@@ -70,7 +73,7 @@ export function bodyType(request: HttpRequest, body: OperationBody): string | un
 }
 
 /** The type and subtype of a `Content-Type`, and its charset if it names one, in lower case (RFC 9110 §8.3.1). */
-export function mediaType(header: string): {
+export function parseContentType(header: string): {
   readonly essence: string;
   readonly charset: string | undefined;
 } {
@@ -96,7 +99,7 @@ function rawBody(
   // An empty body is one that was left out, which shows when it ends: it may be chunked.
   if (bytes.byteLength === 0 && !body.required) return undefined;
   if (type === undefined) throw unsupportedType(body);
-  if (type !== multipart) return { isForm: !isJson(type), bytes };
+  if (type !== multipartMediaType) return { isForm: !isJson(type), bytes };
   // With its boundary.
   const headers = { 'content-type': request.header('content-type') ?? '' };
   return new Response(bytes, { headers }).formData().catch((cause: unknown) => {
@@ -193,11 +196,11 @@ function readMultipart(
   return input;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const strictUtf8Decoder = new TextDecoder('utf-8', { fatal: true });
 
 function decode(bytes: Uint8Array): string {
   try {
-    return utf8.decode(bytes);
+    return strictUtf8Decoder.decode(bytes);
   } catch (cause) {
     throw new TRPCError({ code: 'BAD_REQUEST', message: 'The body is not valid UTF-8.', cause });
   }

@@ -24,8 +24,8 @@ export interface RawInput {
 }
 
 /**
- * Reads a procedure's input from a request. Texts are converted to the types of their schemas; a JSON body is taken as it
- * is, except for dates, which JSON carries as text.
+ * Reads a procedure's input from a request. Texts are converted to the types of their schemas; a JSON body is taken as
+ * it is, except for dates, which JSON carries as text.
  * @returns `undefined` where the input may be absent and none of it was sent
  * @throws {TRPCError} `BAD_REQUEST` that names each field, `NOT_FOUND` for a well-formed id that is too large to exist
  * @throws {LimitError} `query-parameters`, `json-depth`

@@ -7,7 +7,7 @@ import type { OperationBody } from '../../openapi/operationBody.ts';
 import type { OperationUpload } from '../../openapi/uploadInput.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { invalidMultipart, MultipartReader } from './multipartReader.ts';
-import { bodyType } from './readBody.ts';
+import { bodyMediaType } from './readBody.ts';
 import { receiveError } from './receiveError.ts';
 import { removeAll, Upload } from './upload.ts';
 
@@ -17,8 +17,8 @@ interface UploadOptions {
 }
 
 /**
- * Receives a body that is not read into memory: of a stream nothing, of a form the texts in front of its first file, and
- * of one whose files are spooled all.
+ * Receives a body that is not read into memory: of a stream nothing, of a form the texts in front of its first file,
+ * and of one whose files are spooled all.
  * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST` for an invalid form, `CLIENT_CLOSED_REQUEST`
  * @throws {LimitError} `body-bytes`, `query-parameters`. What is not received yet has its errors when it is read
  */
@@ -28,15 +28,15 @@ export async function receiveUpload(
   upload: OperationUpload,
   { limits, spool }: UploadOptions,
 ): Promise<Upload | undefined> {
-  if (bodyType(request, body) === undefined) return undefined;
+  if (bodyMediaType(request, body) === undefined) return undefined;
   const { kind, maxBytes = limits.maxBodyBytes } = upload;
   if (Number(request.header('content-length')) > maxBytes)
     throw receiveError(new BodyTooLargeError(maxBytes));
   const type = request.header('content-type') ?? '';
   if (kind === 'stream') return new Upload(byteStream(request, maxBytes, receiveError));
-  if (kind === 'bytes') return new Upload(await wholeBody(request, maxBytes));
-  if (kind === 'blob') return new Upload(new Blob([await wholeBody(request, maxBytes)], { type }));
-  const reader = new MultipartReader(parseMultipart(request.bodyChunks(maxBytes), boundary(type)), {
+  if (kind === 'bytes') return new Upload(await readAllBytes(request, maxBytes));
+  if (kind === 'blob') return new Upload(new Blob([await readAllBytes(request, maxBytes)], { type }));
+  const reader = new MultipartReader(parseMultipart(request.bodyChunks(maxBytes), readBoundary(type)), {
     maxFiles: upload.maxFiles,
     maxFileBytes: upload.maxFileBytes,
     maxFields: limits.maxQueryParameters,
@@ -47,7 +47,7 @@ export async function receiveUpload(
     : receiveFiles(reader, body, upload.field ?? '');
 }
 
-async function wholeBody(request: HttpRequest, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readAllBytes(request: HttpRequest, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   try {
     return await request.body(maxBytes);
   } catch (cause) {
@@ -55,7 +55,7 @@ async function wholeBody(request: HttpRequest, maxBytes: number): Promise<Uint8A
   }
 }
 
-function boundary(type: string): string {
+function readBoundary(type: string): string {
   try {
     return boundaryOf(type);
   } catch (cause) {

@@ -11,9 +11,9 @@ export type RestResponseMeta = ReturnType<typeof createRestResponseMeta>;
 type Outcome = { readonly output?: unknown; readonly error?: TRPCError } | undefined;
 
 /**
- * Applies `rpc.responseMeta` to the response of a REST call. It gets what tRPC passes to it, except for `info`, which is
- * undefined; `ctx` is undefined where it could not be created. What it throws is thrown, and a `TypeError` for a status
- * or a header that no adapter can write.
+ * Applies `rpc.responseMeta` to the response of a REST call. It gets what tRPC passes to it, except for `info`, which
+ * is undefined; `ctx` is undefined where it could not be created. What it throws is thrown, and a `TypeError` for a
+ * status or a header that no adapter can write.
  */
 export function createRestResponseMeta<Router extends AnyTRPCRouter>(
   { _def: { _config: config } }: Router,

@@ -6,7 +6,7 @@ import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
 import type { CallScope } from '../../policies/callScope.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
-import type { Content } from './successResponse.ts';
+import type { ResponseContent } from './successResponse.ts';
 
 export interface EventContentOptions extends Omit<EventStreamOptions, 'abort'> {
   /** Checks an event against the schema of the operation. */
@@ -20,13 +20,13 @@ export interface EventContentOptions extends Omit<EventStreamOptions, 'abort'> {
 }
 
 /** How long an error before the first event can still become an error response. */
-const graceMs = 250;
+const firstEventWaitMs = 250;
 
 /**
  * The output of a subscription as server-sent events.
  * @throws what the subscription fails with before its first event, where that comes soon
  */
-export async function eventContent(output: unknown, options: EventContentOptions): Promise<Content> {
+export async function eventContent(output: unknown, options: EventContentOptions): Promise<ResponseContent> {
   const { scope } = options;
   try {
     const events = isObservable(output) ? observableToAsyncIterable(output, scope.signal) : output;
@@ -35,7 +35,7 @@ export async function eventContent(output: unknown, options: EventContentOptions
     }
     const iterator = events[Symbol.asyncIterator]();
     let first: Promise<IteratorResult<unknown>> | undefined = Promise.resolve(iterator.next());
-    const hasBegun = await settlesWithin(graceMs, first);
+    const hasBegun = await settlesWithin(firstEventWaitMs, first);
     const all: AsyncIterator<unknown> = {
       next() {
         const result = first ?? iterator.next();
@@ -45,12 +45,12 @@ export async function eventContent(output: unknown, options: EventContentOptions
       return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
     };
     // uWebSockets.js sends the head with the first bytes of the body.
-    const format = eventFormat(hasBegun ? '' : ping, options);
+    const format = eventFormat(hasBegun ? '' : pingComment, options);
     const body = new ServerSentEvents({ [Symbol.asyncIterator]: () => all }, format, {
       ...options,
       abort: () => scope.abort(),
     });
-    return { headers: eventHeaders, body };
+    return { headers: eventStreamHeaders, body };
   } catch (cause) {
     scope.abort();
     throw cause;
@@ -71,14 +71,14 @@ async function settlesWithin(ms: number, promise: Promise<unknown>): Promise<boo
 }
 
 /** As tRPC's: proxies must pass events on as they come. */
-const eventHeaders: Content['headers'] = [
+const eventStreamHeaders: ResponseContent['headers'] = [
   ['content-type', 'text/event-stream'],
   ['cache-control', 'no-cache, no-transform'],
   ['x-accel-buffering', 'no'],
 ];
 
 /** Keeps a stream alive: a comment. */
-const ping = ':\n\n';
+const pingComment = ':\n\n';
 
 /** `data` is JSON, `id` is a tracked event's. The last event is `end`, or `error` with the body of the error. */
 const eventFormat = (
@@ -87,7 +87,7 @@ const eventFormat = (
 ): EventFormat => ({
   start,
   end: 'event: end\ndata: \n\n',
-  ping,
+  ping: pingComment,
   event(value) {
     const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
     return mapMaybePromise(parse(data), (event) => {

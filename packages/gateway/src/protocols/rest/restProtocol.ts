@@ -19,7 +19,7 @@ import type { Target } from '../../policies/policy.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { scopeRejection } from '../../policies/scopes.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
-import { badOutput } from '../../procedures/compile.ts';
+import { invalidOutput } from '../../procedures/compile.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import type { Protocol } from '../protocol.ts';
 import { byteContent } from './byteContent.ts';
@@ -36,7 +36,7 @@ import { receiveUpload } from './receiveUpload.ts';
 import { readInput, type RawInput } from './readInput.ts';
 import type { RestResponseMeta } from './responseMeta.ts';
 import { eventContent } from './restEvents.ts';
-import { statusHasBody, statusOf, successResponse, type Content } from './successResponse.ts';
+import { statusHasBody, successStatusOf, successResponse, type ResponseContent } from './successResponse.ts';
 import { Upload } from './upload.ts';
 
 export interface RestProtocolOptions<Identity> extends EventStreamTimes {
@@ -56,7 +56,7 @@ export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   readonly responseMeta: RestResponseMeta | undefined;
 }
 
-const vary: Header = ['vary', 'Accept'];
+const varyByAccept: Header = ['vary', 'Accept'];
 
 /** The operations of one path, by method. */
 type Resource = Map<string, Operation>;
@@ -118,8 +118,8 @@ export function createRestProtocol<Identity>(
 }
 
 /**
- * One request, from its body to its response: its methods run from top to bottom. There is no promise where nothing waits,
- * and no closure.
+ * One request, from its body to its response: its methods run from top to bottom. There is no promise where nothing
+ * waits, and no closure.
  */
 class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   readonly #options: RestProtocolOptions<Identity>;
@@ -293,10 +293,10 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   async #parse(output: unknown, responses: StatusResponses): Promise<void> {
     let parsed: unknown;
     try {
-      const status = statusOf(this.#operation, output, this.#scope.responseControls);
+      const status = successStatusOf(this.#operation, output, this.#scope.responseControls);
       parsed = await responses.get(status)?.parse(output);
     } catch (cause) {
-      return this.#fail(badOutput(cause));
+      return this.#fail(invalidOutput(cause));
     }
     this.#succeed(parsed);
   }
@@ -304,7 +304,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   /** Waits for the first event, since its error can still be the response. */
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
     const { errorResponse, limits, maxDurationMs, pingMs, watch } = this.#options;
-    let content: Content;
+    let content: ResponseContent;
     try {
       content = await eventContent(output, {
         parse,
@@ -324,7 +324,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   /** Encodes the output of the call, or begins the stream of its events. */
-  #succeed(value: unknown, events?: Content): void {
+  #succeed(value: unknown, events?: ResponseContent): void {
     const { responseMeta } = this.#options;
     const { output, procedure } = this.#operation;
     let content = events;
@@ -350,10 +350,10 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   /** The body in the media type that the request accepts; `undefined` where the status has none. */
-  #mediaContent(value: unknown, types: MediaTypes): Content | undefined {
+  #mediaContent(value: unknown, types: MediaTypes): ResponseContent | undefined {
     const type = this.#mediaType ?? '';
     const { limits } = this.#options;
-    return statusHasBody(statusOf(this.#operation, value, this.#scope.responseControls))
+    return statusHasBody(successStatusOf(this.#operation, value, this.#scope.responseControls))
       ? mediaContent(value, type, types.get(type) ?? true, limits.maxResponseBytes)
       : undefined;
   }
@@ -393,7 +393,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   #respond(response: ResponseDraft): void {
-    if (this.#operation.output.kind === 'media') response.headers.push(vary);
+    if (this.#operation.output.kind === 'media') response.headers.push(varyByAccept);
     if (this.body instanceof Upload) this.#closeWith(response, this.body);
     if (this.#reservation === undefined) this.#end(response);
     else if (this.#isLate) void this.#reservation.completeLate(response, this.#scope);

@@ -11,7 +11,7 @@ import { formDecode } from './convertText.ts';
 import type { RawInput } from './readInput.ts';
 
 /** A body that is not the output as JSON, and the headers that describe it. */
-export interface Content {
+export interface ResponseContent {
   readonly headers: readonly Header[];
   readonly body: HttpResponse['body'];
 }
@@ -25,12 +25,12 @@ export function successResponse(
   operation: Operation,
   raw: RawInput,
   output: unknown,
-  content: Content | undefined,
+  content: ResponseContent | undefined,
   controls: ResponseControls,
   { links, limits }: { readonly links: LinkBase; readonly limits: Limits },
 ): ResponseDraft {
   const { computedHeaders, jsonHeaders, rest, successHeaders } = operation;
-  const status = statusOf(operation, output, controls);
+  const status = successStatusOf(operation, output, controls);
   const hasBody = statusHasBody(status);
   for (const [name, { value }] of computedHeaders) {
     const text = value(output, { basePath: links.rest });
@@ -56,7 +56,7 @@ export function successResponse(
 export const statusHasBody = (status: number): boolean => status !== 204 && (status < 300 || status > 399);
 
 /** @throws {TypeError} for a status that the metadata does not list */
-export function statusOf(
+export function successStatusOf(
   { procedure, rest, statuses }: Operation,
   output: unknown,
   controls: ResponseControls,
@@ -70,7 +70,9 @@ export function statusOf(
   );
 }
 
-/** The same list from a cursor on (RFC 8288). Known parameters are kept and encoded again: a header is sent as it is. */
+/**
+ * The same list from a cursor on (RFC 8288). Known parameters are kept and encoded again: a header is sent as it is.
+ */
 function nextLink({ input, template }: Operation, raw: RawInput, cursor: string, next: string): string {
   let path = '';
   let index = 0;

@@ -4,11 +4,15 @@ import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
 import type { ErrorReporter } from '../../policies/hooks.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
-import { LimitError, retryAfterOf } from '../../procedures/limitError.ts';
+import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
+import { unknownCall } from '../../procedures/shownError.ts';
 
 export const jsonType: Header = ['content-type', 'application/json'];
 
-/** The tRPC response of an error that is not a procedure's. Unexpected errors (5xx) and limits are recorded in the scope. */
+/**
+ * The tRPC response of an error that is not a procedure's. Unexpected errors (5xx) and limits are recorded in the
+ * scope.
+ */
 export type TrpcErrorResponse = (
   error: TRPCError,
   scope: RequestScope,
@@ -23,13 +27,10 @@ export function createTrpcErrorResponse(
   const errorResponse = errorResponseOf(router);
   if (reporter === undefined) return errorResponse;
   return (error, scope, headers) => {
-    reporter.reportOnce({ error, request: scope.request, ...unknown });
+    reporter.reportOnce({ error, request: scope.request, ...unknownCall });
     return errorResponse(error, scope, headers);
   };
 }
-
-/** What is known of an error that belongs to no call. */
-const unknown = { type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
 
 /** One error, unbatched: every link of the client reads it, whatever was called. */
 function errorResponseOf(router: AnyTRPCRouter): TrpcErrorResponse {
@@ -40,7 +41,7 @@ function errorResponseOf(router: AnyTRPCRouter): TrpcErrorResponse {
     let status = 500;
     let body: string;
     try {
-      const shape = getErrorShape({ config, error, ...unknown });
+      const shape = getErrorShape({ config, error, ...unknownCall });
       body = bodyOf(shape);
       status = getHTTPStatusCode({ error: shape }, [error]);
     } catch {
@@ -52,13 +53,13 @@ function errorResponseOf(router: AnyTRPCRouter): TrpcErrorResponse {
       scope.error = error;
       scope.failedCalls = [{ error, path: undefined }];
     }
-    return new ResponseDraft(status, [...headers, ...retryAfter([error])], body);
+    return new ResponseDraft(status, [...headers, ...retryAfterHeader([error])], body);
   };
 }
 
 /** `Retry-After` of a response with errors: the longest of theirs. */
-export function retryAfter(errors: readonly TRPCError[]): readonly Header[] {
-  const seconds = errors.flatMap((error) => retryAfterOf(error) ?? []);
+export function retryAfterHeader(errors: readonly TRPCError[]): readonly Header[] {
+  const seconds = errors.flatMap((error) => retryAfterSecondsOf(error) ?? []);
   return seconds.length === 0 ? [] : [['retry-after', String(Math.max(...seconds))]];
 }
 

@@ -8,7 +8,7 @@ import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../..
 import { boundedJson } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import type { TrpcSettings } from './options.ts';
-import { RequestCalls, vary } from './requestCalls.ts';
+import { RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 
 /** Answers the call of a subscription by server-sent events. */
 export class EventsResponse extends RequestCalls {
@@ -81,7 +81,7 @@ export class EventsResponse extends RequestCalls {
 const eventHeaders: readonly Header[] = [
   ['cache-control', 'no-cache, no-transform'],
   ['content-type', 'text/event-stream'],
-  vary,
+  varyByTrpcAccept,
   ['x-accel-buffering', 'no'],
 ];
 

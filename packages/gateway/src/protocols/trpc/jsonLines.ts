@@ -26,33 +26,41 @@ export interface JsonLinesOptions extends TextStreamOptions {
   readonly scope: { readonly signal: AbortSignal };
   /** Reports the error of a call. @returns its shape */
   readonly callError: (error: TRPCError, call: number) => unknown;
-  /** Reports an error of a promise or an iterable within an output. @returns its shape. The stream fails if it throws. */
+  /**
+   * Reports an error of a promise or an iterable within an output. @returns its shape. The stream fails if it throws.
+   */
   readonly outputError: (cause: unknown, call: number) => unknown;
   /** Aborts the calls: called when the stream ends before its lines are complete. */
   readonly abort: () => void;
 }
 
 /** An async iterable within an output. Its values are lines with its id. */
-interface Source {
+interface IterableSource {
   readonly id: number;
   readonly call: number;
   readonly iterator: AsyncIterator<unknown> & Partial<AsyncDisposable>;
 }
 
 /** Settles the promise with this id, or has a value of the iterable with it. */
-type Line = readonly [id: number, status: number, value: unknown, call: number, source: Source | undefined];
+type QueuedLine = readonly [
+  id: number,
+  status: number,
+  value: unknown,
+  call: number,
+  source: IterableSource | undefined,
+];
 
 // The numbers of @trpc/server 11.25.
 const promiseType = 0;
 const iterableType = 1;
-const fulfilled = 0;
-const rejected = 1;
-const returned = 0;
-const yielded = 1;
-const failed = 2;
+const statusFulfilled = 0;
+const statusRejected = 1;
+const statusReturn = 0;
+const statusYield = 1;
+const statusError = 2;
 
 /** How much of what is at hand is written at once. */
-const largeLength = 65_536;
+const maxTextLength = 65_536;
 
 /**
  * The outcomes of a batch as JSON lines, written as `jsonlStreamProducer` (@trpc/server 11.25) writes them: the head is
@@ -68,11 +76,11 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   /** How many promises and iterables are not settled. */
   #open: number;
   #nextId: number;
-  readonly #sources = new Set<Source>();
+  readonly #sources = new Set<IterableSource>();
   /** The sources with a value that the network has not taken. */
-  readonly #written: Source[] = [];
+  readonly #written: IterableSource[] = [];
   /** Lines beyond `largeLength`, not yet JSON: a batch may have the same large output 100 times. */
-  readonly #waiting: Line[] = [];
+  readonly #waiting: QueuedLine[] = [];
   #whole: PromiseWithResolvers<string | BodyStream> | undefined;
 
   constructor(format: JsonLinesFormat, options: JsonLinesOptions) {
@@ -116,8 +124,8 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   }
 
   /**
-   * The body, once the calls are started: text, where all outcomes are there by the end of the turn. It needs half the time
-   * of a stream.
+   * The body, once the calls are started: text, where all outcomes are there by the end of the turn. It needs half the
+   * time of a stream.
    */
   body(): string | BodyStream | Promise<string | BodyStream> {
     const text = this.takeWhole();
@@ -135,8 +143,8 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   protected override onPull(): void {
     if (this.hasEnded) return;
     if (this.text === '') for (const source of this.#written.splice(0)) this.#request(source);
-    while (this.#waiting.length > 0 && this.text.length < largeLength) {
-      this.#write(...(this.#waiting.shift() as Line));
+    while (this.#waiting.length > 0 && this.text.length < maxTextLength) {
+      this.#write(...(this.#waiting.shift() as QueuedLine));
     }
     this.#endIfComplete();
   }
@@ -151,27 +159,33 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   /** Settles a promise with an object that has a promise as its one member. */
   #refer(id: number, name: string, promise: number, call: number): void {
     if (this.#format.serialize || this.#waiting.length > 0) {
-      this.#add(id, fulfilled, [[{ [name]: 0 }], [name, promiseType, promise]], call);
+      this.#add(id, statusFulfilled, [[{ [name]: 0 }], [name, promiseType, promise]], call);
     } else if (!this.isLast && !this.hasEnded) {
       // As text: 2 of each 3 lines, which JSON.stringify takes 25% of a batch for.
-      this.text += `[${id},${fulfilled},[[{"${name}":0}],["${name}",${promiseType},${promise}]]]\n`;
+      this.text += `[${id},${statusFulfilled},[[{"${name}":0}],["${name}",${promiseType},${promise}]]]\n`;
     }
   }
 
   /** Settles a promise with a value, which may hold further promises and iterables. */
   #fulfill(id: number, value: unknown, call: number): void {
     try {
-      this.#add(id, fulfilled, this.#encode(value, call), call);
+      this.#add(id, statusFulfilled, this.#encode(value, call), call);
     } catch (cause) {
       this.#reject(id, cause, call);
     }
   }
 
   /** Settles a promise, or ends an iterable, with an error. */
-  #reject(id: number, cause: unknown, call: number, source?: Source): void {
+  #reject(id: number, cause: unknown, call: number, source?: IterableSource): void {
     if (this.hasEnded) return;
     try {
-      this.#add(id, source ? failed : rejected, this.#options.outputError(cause, call), call, source);
+      this.#add(
+        id,
+        source ? statusError : statusRejected,
+        this.#options.outputError(cause, call),
+        call,
+        source,
+      );
     } catch (failure) {
       this.cutAfterText(failure);
     }
@@ -216,7 +230,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     const id = this.#register();
     if (this.hasEnded) return id;
     try {
-      const source: Source = { id, call, iterator: iterable[Symbol.asyncIterator]() };
+      const source: IterableSource = { id, call, iterator: iterable[Symbol.asyncIterator]() };
       this.#sources.add(source);
       this.#request(source);
     } catch (cause) {
@@ -225,12 +239,12 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     return id;
   }
 
-  #request(source: Source): void {
+  #request(source: IterableSource): void {
     if (!this.#sources.has(source)) return;
     const { call, id, iterator } = source;
     (async () => {
       const next = await iterator.next();
-      const status = next.done ? returned : yielded;
+      const status = next.done ? statusReturn : statusYield;
       this.#add(id, status, this.#encode(next.value, call), call, source);
       if (next.done) this.#end(source);
     })().catch((cause: unknown) => {
@@ -239,7 +253,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     });
   }
 
-  #end(source: Source): void {
+  #end(source: IterableSource): void {
     if (!this.#sources.delete(source)) return;
     dispose(source);
     this.#close();
@@ -264,22 +278,22 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     if (whole !== undefined) this.#whole?.resolve(whole);
   }
 
-  #add(id: number, status: number, value: unknown, call: number, source?: Source): void {
+  #add(id: number, status: number, value: unknown, call: number, source?: IterableSource): void {
     if (this.isLast || this.hasEnded) return;
-    const isFull = this.#waiting.length > 0 || this.text.length >= largeLength;
+    const isFull = this.#waiting.length > 0 || this.text.length >= maxTextLength;
     if (isFull) this.#waiting.push([id, status, value, call, source]);
     else this.#write(id, status, value, call, source);
     this.sendSoon();
   }
 
-  #write(id: number, status: number, value: unknown, call: number, source: Source | undefined): void {
+  #write(id: number, status: number, value: unknown, call: number, source: IterableSource | undefined): void {
     const { maxLineBytes, serialize } = this.#format;
-    const isError = status === (source ? failed : rejected);
+    const isError = status === (source ? statusError : statusRejected);
     try {
       const line = [id, status, value];
       const json = boundedJson(serialize ? serialize(line) : line, isError ? Infinity : maxLineBytes);
       this.text += `${json}\n`;
-      if (source && status === yielded) this.#written.push(source);
+      if (source && status === statusYield) this.#written.push(source);
     } catch (cause) {
       if (!isError && cause instanceof LimitError) {
         this.#reject(id, cause, call, source);
@@ -294,11 +308,14 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 }
 
 /** Not awaited: an iterator may never return. Its errors have no receiver. */
-function dispose({ iterator }: Source): void {
+function dispose({ iterator }: IterableSource): void {
   (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
 }
 
-/** Whether a member of an object comes later. By its keys: most outputs are looked through here, and a list of values costs more. */
+/**
+ * Whether a member of an object comes later. By its keys: most outputs are looked through here, and a list of values
+ * costs more.
+ */
 export function hasLater(object: object): boolean {
   for (const key of Object.keys(object)) {
     const member = (object as Readonly<Record<string, unknown>>)[key];

@@ -127,7 +127,10 @@ export class JsonResponse extends RequestCalls {
     return text;
   }
 
-  /** Whether a batch stays within the limit. A UTF-16 code unit is 1 to 3 bytes of UTF-8: they are counted where that may be too many. */
+  /**
+   * Whether a batch stays within the limit. A UTF-16 code unit is 1 to 3 bytes of UTF-8: they are counted where that
+   * may be too many.
+   */
   #fits(text: string, before: string): boolean {
     const maxBytes = largestResponse(this.settings.limits.maxResponseBytes);
     if (this.#bytes === undefined && (before.length + text.length) * 3 <= maxBytes) return true;

@@ -4,7 +4,7 @@ import type { ResponseDraft } from '../../http/responseDraft.ts';
 import type { BodyStream } from '../../http/response.ts';
 import type { CallScope } from '../../policies/callScope.ts';
 import { JsonLines } from './jsonLines.ts';
-import { jsonHeaders, RequestCalls, vary } from './requestCalls.ts';
+import { jsonHeaders, RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 
 /** Answers a batch of calls by JSON lines, each as soon as its call has ended. */
 export class LinesResponse extends RequestCalls {
@@ -62,7 +62,7 @@ export class LinesResponse extends RequestCalls {
 
   protected write(): ResponseDraft {
     const { contentType } = this.settings.config.jsonl ?? {};
-    this.format = contentType === undefined ? jsonHeaders : [['content-type', contentType], vary];
+    this.format = contentType === undefined ? jsonHeaders : [['content-type', contentType], varyByTrpcAccept];
     return this.response(this.#body);
   }
 

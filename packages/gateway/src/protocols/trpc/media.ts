@@ -70,9 +70,9 @@ export const streamError = (cause: unknown): unknown =>
 export const bodyError = (cause: unknown): TRPCError =>
   cause instanceof BodyTooLargeError
     ? new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: 'PAYLOAD_TOO_LARGE' })
-    : inputError(cause);
+    : unreadableInput(cause);
 
-export const inputError = (cause: unknown): TRPCError =>
+export const unreadableInput = (cause: unknown): TRPCError =>
   cause instanceof TRPCError
     ? cause
     : new TRPCError({

@@ -20,15 +20,15 @@ import type { Procedure } from '../../procedures/procedures.ts';
 import type { TrpcErrorResponse } from './errorResponse.ts';
 
 /**
- * The options of tRPC's own adapters, as they are there. `onError` is given our request; a batch may have 100 calls
- * where `maxBatchSize` says nothing, and never more than `maxInFlight`.
+ * Options of tRPC over HTTP, with the meaning they have in tRPC's own adapters. Two differ: `onError` receives the
+ * gateway's `HttpRequest` as `req`, and `maxBatchSize` defaults to 100 and is at most `maxInFlight`.
  */
 export type RpcOptions<Router extends AnyTRPCRouter> = Pick<
   HTTPBaseHandlerOptions<Router, HttpRequest>,
   'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
 >;
 
-/** The options with what else decides: `maxInFlight`, and `onError` of the gateway, which is called before theirs. */
+/** Merges the options with the gateway's: `maxInFlight` caps a batch, and the gateway's `onError` is called first. */
 export function rpcSettings<Router extends AnyTRPCRouter>(
   options: RpcOptions<Router> = {},
   { maxInFlight }: Limits,
@@ -42,7 +42,7 @@ export function rpcSettings<Router extends AnyTRPCRouter>(
   };
 }
 
-/** `onError`, and behind it that of `rpc`, whose own failure tRPC answers. */
+/** Calls the gateway's `onError`, then that of `rpc`. If the latter throws, the request fails as in tRPC. */
 function reportedToBoth(
   reporter: ErrorReporter,
   onError: RpcOptions<AnyTRPCRouter>['onError'],
@@ -54,10 +54,10 @@ function reportedToBoth(
   };
 }
 
-/** What all requests over HTTP share. */
+/** Settings shared by all tRPC requests over HTTP. */
 export interface TrpcSettings {
   readonly config: AnyTRPCRouter['_def']['_config'];
-  /** Without a slash at its end. */
+  /** The base path, without a trailing slash. */
   readonly basePath: string;
   readonly rpc: RpcOptions<AnyTRPCRouter> & { readonly maxBatchSize: number };
   readonly limits: Limits;
@@ -68,71 +68,79 @@ export interface TrpcSettings {
   readonly publicProcedures: ReadonlySet<string>;
   /** The procedures that take an `Idempotency-Key`. */
   readonly idempotentProcedures: ReadonlySet<string>;
-  /** `undefined` where no procedure needs it. */
+  /** `undefined` if no procedure takes a key. */
   readonly idempotency: Pick<Idempotency<unknown>, 'begin'> | undefined;
   readonly errorResponse: TrpcErrorResponse;
-  // A method, so that any type of identity fits.
+  // A method, since its parameter is bivariant: functions for any type of identity are assignable.
   createContext(options: ContextOptions<unknown>): unknown;
 }
 
-/** What all WebSockets share. */
+/** Settings shared by all WebSockets. */
 export interface SocketSettings extends TrpcSettings {
   readonly sockets: SocketOptions & SocketLimits;
   readonly rateLimit: Pick<RateLimit<unknown>, 'count'> | undefined;
   readonly failedAttempts: FailedAttempts | undefined;
   readonly allowsOrigin: SocketOrigins;
   readonly clientAddress: ClientAddress;
-  /** Whether a socket's connection parameters decide on its credential, if it sends any: not the request that opens it. */
+  /**
+   * Whether the credential may come with the connection parameters, since the request that opens the socket has none.
+   */
   awaitsParameters(request: HttpRequest): boolean;
-  /** Decides on a request, or on the credential of a socket, by the policies. */
+  /** Runs the policies on a request or on the credential of a socket. Returns the error that rejects it, if any. */
   admit(scope: RequestScope, target: Target): MaybePromise<TRPCError | undefined>;
   /** Reports each call, and each malformed message. It does not throw. */
   emit(record: RequestRecord): void;
 }
 
 /**
- * WebSockets. The options of tRPC's own adapter are as they are there; `maxBatchSize` and `onError` are `RpcOptions`'.
+ * Options of tRPC over WebSockets. `keepAlive`, `dangerouslyDisablePong` and `experimental_encoder` are those of tRPC's
+ * own adapter; `maxBatchSize` and `onError` are in `RpcOptions`.
  */
-// Spelled out: the adapter's own types (@trpc/server 11.25) import those of `ws`, which nobody needs here.
+// Not the adapter's own types (@trpc/server 11.25): they import those of `ws`, which the gateway does not need.
 export interface SocketOptions {
-  /** Pings each client after so many milliseconds of quiet, and closes the socket if nothing comes then. Default: not. */
+  /**
+   * Pings a client that has sent nothing for `pingMs` (default 30000), and closes the connection if nothing arrives
+   * within `pongWaitMs` (default 5000). Default: off.
+   */
   readonly keepAlive?: { enabled: boolean; pingMs?: number; pongWaitMs?: number };
-  /** Stops answering clients' pings. Meant for tests. */
+  /** Does not answer pings of clients. Meant for tests. */
   readonly dangerouslyDisablePong?: boolean;
-  /** Encodes and decodes messages, for formats other than JSON. tRPC may change it in any release. */
+  /** Encodes and decodes messages in another format than JSON. tRPC may change this option in any release. */
   readonly experimental_encoder?: {
     encode(data: unknown): string | Uint8Array<ArrayBuffer>;
     decode(data: string | ArrayBuffer | Uint8Array): unknown;
   };
   /**
-   * The largest message that is taken, in bytes. A larger one closes the socket with 1009; where it has more than 64 KiB,
-   * the connection ends without a close frame (1006). Each socket may hold as much of a message that it does not finish,
-   * and nothing sees it: 1,000 sockets hold 1,000 times as much. Default: 65536, or `maxBodyBytes` where that is less.
+   * Maximum size of a message, in bytes. A larger one closes the socket with 1009; if it exceeds 64 KiB, the connection
+   * ends without a close frame (1006). Each socket may buffer up to this size of an unfinished message, which no metric
+   * shows: 1,000 sockets may buffer 1,000 times as much. Default: 65536, or `maxBodyBytes` if that is less.
    */
   readonly maxMessageBytes?: number;
   /**
-   * How many bytes a socket may hold, unread or unfinished, whose client has sent no credential yet; beyond it is closed
-   * (1008). uWebSockets.js cannot raise the limit of a socket that is open: one whose credential comes as connection
-   * parameters takes no larger message later either. Send larger calls over HTTP (`splitLink`), or the credential in the
-   * `Authorization` header of the request that opens the socket. Default: 65536.
+   * Maximum number of bytes that a socket may buffer, received or unsent, before its credential is checked. Beyond it,
+   * the socket is closed (1008). uWebSockets.js cannot raise the limit of an open socket, so it also stays the largest
+   * message of a socket that sends its credential as connection parameters. For larger calls, use HTTP (`splitLink`),
+   * or send the credential in the `Authorization` header of the request that opens the socket. Default: 65536.
    */
   readonly maxUnauthenticatedBytes?: number;
   /**
-   * How many bytes may wait for a client that does not read, before its socket is closed (1013). Subscriptions that are
-   * iterables wait long before that. Default: 1048576.
+   * Maximum number of unsent bytes for a client that does not read; beyond it, its socket is closed (1013).
+   * Subscriptions that return async iterables get backpressure long before that. Default: 1048576.
    */
   readonly maxBufferedBytes?: number;
-  /** How many calls, subscriptions among them, one socket may run at once; one more closes it (1008). Default: 1000. */
+  /**
+   * Maximum number of concurrent calls per socket, including subscriptions. One more closes it (1008). Default: 1000.
+   */
   readonly maxCallsPerSocket?: number;
-  /** How long a socket may take to send its credential as connection parameters, in milliseconds. Default: 5000. */
+  /** Time that a socket has to send its credential as connection parameters, in milliseconds. Default: 5000. */
   readonly credentialDeadlineMs?: number;
-  /** How many sockets may be about to do so at once; further ones are answered 503. Default: 1000. */
+  /** Maximum number of sockets that have not sent their credential yet. Further ones get 503. Default: 1000. */
   readonly maxWaiting?: number;
   /**
-   * How many of them one client address (`trustProxy`; of IPv6 a /64) may have; further ones are answered 503, and those
-   * of other addresses are not. Default: 100, a tenth of `maxWaiting`, so that one address cannot take it all. Where all
-   * clients come from one address, as behind a proxy that `trustProxy` does not name, it still lets in some 1,000 sockets
-   * a second: each waits for a round trip and the look-up of its key.
+   * Maximum number of those sockets per client address (`trustProxy`; a /64 for IPv6). Further ones get 503. Default:
+   * 100, a tenth of `maxWaiting`, so that one address cannot occupy all. If all clients share one address, for example
+   * behind a proxy that `trustProxy` does not name, about 1,000 sockets per second can still connect: each waits only
+   * for a round trip and the look-up of its key.
    */
   readonly maxWaitingPerAddress?: number;
 }
@@ -149,7 +157,10 @@ const socketLimits = {
 
 type SocketLimits = Readonly<typeof socketLimits>;
 
-/** @throws {GatewayError} for a limit that is not a positive integer */
+/**
+ * Adds the default limits to the options.
+ * @throws {GatewayError} for a limit that is not a positive integer
+ */
 export function withSocketLimits(options: SocketOptions, maxBodyBytes: number): SocketSettings['sockets'] {
   const defaults = {
     ...socketLimits,

@@ -15,7 +15,7 @@ import type { Procedure } from '../../procedures/procedures.ts';
 import {
   acceptOf,
   bodyError,
-  inputError,
+  unreadableInput,
   joinedHeader,
   mediaOf,
   readForm,
@@ -36,9 +36,9 @@ export class TrpcRequest implements Target, RawInputs {
   phase: ReadPhase = 'url';
   media: InputMedia = 'json';
   isBatchCall = false;
-  paths: readonly string[] = none;
+  paths: readonly string[] = noCalls;
   /** The procedure of each path; `undefined` where there is none. */
-  procedures: readonly (Procedure | undefined)[] = none;
+  procedures: readonly (Procedure | undefined)[] = noCalls;
   type: TRPCRequestInfo['type'] = 'unknown';
   /** The format that the headers ask for; tRPC does not report that of a form or of octets. */
   accept: TRPCRequestInfo['accept'] = null;
@@ -107,7 +107,7 @@ export class TrpcRequest implements Target, RawInputs {
     const target = query === '' ? path : `${path}?${query}`;
     const url = URL.parse(target, `http://${this.http.header('host') ?? 'localhost'}`);
     // A Host with a user: a `Request` of it throws, which the adapters answer with 500.
-    if (!url || url.username !== '' || url.password !== '') throw badRequest('Invalid URL');
+    if (!url || url.username !== '' || url.password !== '') throw badRequestError('Invalid URL');
     this.#url = url;
     return url;
   }
@@ -124,7 +124,10 @@ export class TrpcRequest implements Target, RawInputs {
     return (this.#info ??= new RequestInfo(this));
   }
 
-  /** Reads the body of JSON, before any call runs: each of a batch would wait for it. @returns `undefined` if nothing waits */
+  /**
+   * Reads the body of JSON, before any call runs: each of a batch would wait for it. @returns `undefined` if nothing
+   * waits
+   */
   receive(): Promise<void> | undefined {
     const { error, http, media } = this;
     if (error || media !== 'json' || http.method === 'GET') return undefined;
@@ -152,7 +155,7 @@ export class TrpcRequest implements Target, RawInputs {
           ? this.#parse()
           : [byteStream(this.http, this.#settings.limits.maxBodyBytes, streamError)];
     } catch (cause) {
-      this.#inputError = inputError(cause);
+      this.#inputError = unreadableInput(cause);
       throw this.#inputError;
     }
     const input = this.#inputs[index];
@@ -160,12 +163,14 @@ export class TrpcRequest implements Target, RawInputs {
     return isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });
   }
 
-  /** The body that holds the input of a single mutation, as received. @throws {TRPCError} where it cannot be read twice */
+  /**
+   * The body that holds the input of a single mutation, as received. @throws {TRPCError} where it cannot be read twice
+   */
   content(): Uint8Array<ArrayBuffer> | Promise<FormData> | undefined {
     if (this.#inputError) throw this.#inputError;
     if (this.media === 'form') return (this.#form ??= this.#readForm());
     if (this.media === 'json') return this.#body;
-    throw badRequest('Idempotency-Key: an input of bytes cannot have one.');
+    throw badRequestError('Idempotency-Key: an input of bytes cannot have one.');
   }
 
   /** The input of a call, if it was read. */
@@ -187,10 +192,10 @@ export class TrpcRequest implements Target, RawInputs {
     } else this.#readUpload(path, settings);
     this.phase = 'checks';
     if (this.isBatchCall && settings.rpc.allowBatching === false) {
-      throw badRequest('Batching is not enabled on the server');
+      throw badRequestError('Batching is not enabled on the server');
     }
     if (accept === 'application/jsonl' && !this.isBatchCall) {
-      throw badRequest('Streaming requests must be batched (you can do a batch of 1)');
+      throw badRequestError('Streaming requests must be batched (you can do a batch of 1)');
     }
   }
 
@@ -198,7 +203,7 @@ export class TrpcRequest implements Target, RawInputs {
     const { http } = this;
     let path = http.path.slice(basePath.length + 1);
     this.#query = http.query;
-    if (!plainPath.test(http.path) || !isHost(http.header('host')) || http.query.includes('#')) {
+    if (!normalizedPath.test(http.path) || !isHost(http.header('host')) || http.query.includes('#')) {
       const { pathname, search } = this.url;
       this.#query = search.slice(1);
       path = trimSlashes(trimSlashes(pathname).slice(trimSlashes(basePath).length));
@@ -226,7 +231,7 @@ export class TrpcRequest implements Target, RawInputs {
     this.procedures = found;
     if (isMixed) {
       const types = new Set(found.flatMap((procedure) => procedure?.type ?? []));
-      throw badRequest(`Cannot mix procedure types in call: ${[...types].join(', ')}`);
+      throw badRequestError(`Cannot mix procedure types in call: ${[...types].join(', ')}`);
     }
     const connectionParams = this.#parameters?.get('connectionParams') ?? null;
     if (connectionParams !== null) this.connectionParams = parseConnectionParamsFromString(connectionParams);
@@ -260,7 +265,7 @@ export class TrpcRequest implements Target, RawInputs {
   #parse(): Record<number, unknown> {
     const { isBatchCall, paths } = this;
     const values = Object.create(null) as Record<number, unknown>;
-    const text = this.#body === undefined ? this.#queryInput() : utf8.decode(this.#body);
+    const text = this.#body === undefined ? this.#queryInput() : lenientUtf8Decoder.decode(this.#body);
     this.#body = undefined;
     if (!text) return values;
     const inputs: unknown = JSON.parse(text);
@@ -341,12 +346,12 @@ class RequestInfo implements TRPCRequestInfo {
   }
 }
 
-const none: readonly never[] = [];
+const noCalls: readonly never[] = [];
 
-const badRequest = (message: string) => new TRPCError({ code: 'BAD_REQUEST', message });
+const badRequestError = (message: string) => new TRPCError({ code: 'BAD_REQUEST', message });
 
 /** Paths that a URL leaves as they are. */
-const plainPath = /^(?:\/\w[\w.,-]*)+$/;
+const normalizedPath = /^(?:\/\w[\w.,-]*)+$/;
 
 const trimSlashes = (path: string) => path.replace(/^\/|\/$/g, '');
 
@@ -368,9 +373,12 @@ function isHost(host = 'localhost'): boolean {
   return true;
 }
 
-const utf8 = new TextDecoder();
+const lenientUtf8Decoder = new TextDecoder();
 
-/** The headers of a request and, in place of those that it does not have, connection parameters. Their case does not matter. */
+/**
+ * The headers of a request and, in place of those that it does not have, connection parameters. Their case does not
+ * matter.
+ */
 export const withParameters = (
   request: HttpRequest,
   parameters: TRPCRequestInfo['connectionParams'],

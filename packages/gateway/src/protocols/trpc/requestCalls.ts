@@ -16,7 +16,7 @@ import type { Procedure } from '../../procedures/procedures.ts';
 import type { ResponseControls } from '../../procedures/responseControls.ts';
 import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
 import { shownStatus } from '../../procedures/shownError.ts';
-import { jsonType, retryAfter } from './errorResponse.ts';
+import { jsonType, retryAfterHeader } from './errorResponse.ts';
 import type { TrpcSettings } from './options.ts';
 import type { TrpcRequest } from './request.ts';
 
@@ -30,13 +30,13 @@ interface ReportedCall {
   readonly type: TrpcRequest['type'];
 }
 
-const noCall: ReportedCall = { path: undefined, input: undefined, type: 'unknown' };
-export const vary: Header = ['vary', 'trpc-accept, accept'];
-export const jsonHeaders: readonly Header[] = [jsonType, vary];
+const wholeRequest: ReportedCall = { path: undefined, input: undefined, type: 'unknown' };
+export const varyByTrpcAccept: Header = ['vary', 'trpc-accept, accept'];
+export const jsonHeaders: readonly Header[] = [jsonType, varyByTrpcAccept];
 /** Of a response that has none of tRPC's formats: an error of the whole request. */
-const noFormat: readonly Header[] = [vary];
+const noFormat: readonly Header[] = [varyByTrpcAccept];
 const textType: Header = ['content-type', 'text/plain;charset=UTF-8'];
-const none: readonly never[] = [];
+const emptyList: readonly never[] = [];
 
 /**
  * Runs the calls of a request and answers it, with the status and the headers that tRPC (@trpc/server 11.25),
@@ -57,7 +57,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** The `Idempotency-Key` of a single call, where the procedure takes one. */
   #key: string | undefined = undefined;
   #reservation: Reservation | undefined = undefined;
-  #answer: ResponseDraft | undefined = undefined;
+  #response: ResponseDraft | undefined = undefined;
   #resolve: ((received: ResponseDraft) => void) | undefined = undefined;
   /** `Allow`, after a wrong method. */
   #allow: string | undefined = undefined;
@@ -76,7 +76,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     if (receiving) void receiving.then(() => this.#begin());
     else this.#begin();
     return (
-      this.#answer ??
+      this.#response ??
       new Promise((resolve) => {
         this.#resolve = resolve;
       })
@@ -138,7 +138,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     body: ResponseDraft['body'],
     tRpcStatus = 200,
     items?: readonly Item[],
-    errors: readonly TRPCError[] = none,
+    errors: readonly TRPCError[] = emptyList,
   ): ResponseDraft {
     const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatchCall;
     let status = (isSuccess ? controlStatus(this.scope.responseControls) : undefined) ?? tRpcStatus;
@@ -148,8 +148,8 @@ export abstract class RequestCalls implements OutcomeReceiver {
     const headers = this.#headers ? [...this.#headers] : this.#setHeaders();
     const isTyped = this.#headers?.has('content-type') ?? this.format !== noFormat;
     if (!isTyped) headers.push(textType);
-    if (errors.length > 0) headers.push(...retryAfter(errors));
-    return new ResponseDraft(status, headers, body, this.#headers ? none : this.format);
+    if (errors.length > 0) headers.push(...retryAfterHeader(errors));
+    return new ResponseDraft(status, headers, body, this.#headers ? emptyList : this.format);
   }
 
   /** Reports an error to the log record and to `onError`. What that throws is thrown. */
@@ -186,7 +186,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** @param index `undefined` for the request as a whole */
   protected callOf(index?: number): ReportedCall {
     const { paths, phase, procedures, type } = this.request;
-    if (index === undefined) return phase === 'checks' ? { ...noCall, type } : noCall;
+    if (index === undefined) return phase === 'checks' ? { ...wholeRequest, type } : wholeRequest;
     const input = this.request.known(index);
     return { path: paths[index], input, type: procedures[index]?.type ?? 'unknown' };
   }
@@ -216,7 +216,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   #end(response: ResponseDraft): void {
-    this.#answer = response;
+    this.#response = response;
     this.#resolve?.(response);
   }
 
@@ -263,7 +263,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     const { http, isBatchCall, paths, procedures } = this.request;
     const procedure = procedures[index];
     if (procedure === undefined) {
-      return clientMistake('NOT_FOUND', `No procedure found on path "${paths[index]}"`);
+      return clientErrorWithoutStack('NOT_FOUND', `No procedure found on path "${paths[index]}"`);
     }
     const { type } = procedure;
     const { allowMethodOverride } = this.settings.rpc;
@@ -271,10 +271,10 @@ export abstract class RequestCalls implements OutcomeReceiver {
     if (!allow.includes(http.method)) {
       this.#allow = allow;
       const message = `Unsupported ${http.method}-request to ${type} procedure at path "${paths[index]}"`;
-      return clientMistake('METHOD_NOT_SUPPORTED', message);
+      return clientErrorWithoutStack('METHOD_NOT_SUPPORTED', message);
     }
     if (type === 'subscription' && isBatchCall) {
-      return clientMistake('BAD_REQUEST', 'Cannot batch subscription calls');
+      return clientErrorWithoutStack('BAD_REQUEST', 'Cannot batch subscription calls');
     }
     const rejection = scopeRejection(this.scope, procedure);
     if (rejection) return rejection;
@@ -287,7 +287,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     if (http.isAborted && (this.#reservation === undefined || this.hasFailed)) {
       // Nothing failed but the connection.
       this.scope.error = undefined;
-      this.scope.failedCalls = none;
+      this.scope.failedCalls = emptyList;
       this.discard();
       return new ResponseDraft(499, []);
     }
@@ -317,14 +317,21 @@ export abstract class RequestCalls implements OutcomeReceiver {
   #adapterError(error: TRPCError): ResponseDraft {
     this.#context = undefined;
     try {
-      this.report(error, noCall);
+      this.report(error, wholeRequest);
     } catch {
       // The log itself has failed. The request is answered all the same.
     }
-    return this.settings.errorResponse(error, this.scope, error instanceof LimitError ? [jsonType] : none);
+    return this.settings.errorResponse(
+      error,
+      this.scope,
+      error instanceof LimitError ? [jsonType] : emptyList,
+    );
   }
 
-  /** Adds the headers of `responseMeta`, to those of the first time where it is called for an error too. @returns its status */
+  /**
+   * Adds the headers of `responseMeta`, to those of the first time where it is called for an error too. @returns its
+   * status
+   */
   #addMeta(items: readonly Item[] | undefined, errors: readonly TRPCError[]): number | undefined {
     const { paths, phase, procedures } = this.request;
     const info = phase === 'checks' ? this.request.info : undefined;
@@ -358,7 +365,10 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 }
 
-/** The status that a procedure set; `undefined` where it could not carry the envelope that clients read: a redirect, 204. */
+/**
+ * The status that a procedure set; `undefined` where it could not carry the envelope that clients read: a redirect,
+ * 204.
+ */
 const controlStatus = ({ status }: ResponseControls): number | undefined =>
   status !== undefined && status >= 200 && status <= 299 && !bodiless.has(status) ? status : undefined;
 
@@ -378,7 +388,7 @@ function keyOf(
 }
 
 /** An error without a stack, which would show the gateway alone and takes 6 of the 13 µs of an unknown procedure. */
-function clientMistake(code: TRPCError['code'], message: string): TRPCError {
+function clientErrorWithoutStack(code: TRPCError['code'], message: string): TRPCError {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {

@@ -38,20 +38,22 @@ export interface OpenCall extends CallInfo, CallScope {
 }
 
 /** An output, an event (`id`: of a tracked one), or that a subscription has started or stopped. */
-type Result =
+type ResultMessage =
   | { readonly type: 'data'; data: unknown; readonly id?: string }
   | { readonly type: 'started' | 'stopped' };
 
 interface OutgoingMessage extends Pick<CallInfo, 'id' | 'jsonrpc'> {
   readonly method?: 'reconnect';
-  readonly result?: Result;
+  readonly result?: ResultMessage;
   error?: unknown;
 }
 
 /** Unsent bytes from which on subscriptions wait before they produce their next event. */
 const pacedFromBytes = 65_536;
 
-/** What calls need of their WebSocket: its messages, frames and errors, as tRPC's handler has them (@trpc/server 11.25). */
+/**
+ * What calls need of their WebSocket: its messages, frames and errors, as tRPC's handler has them (@trpc/server 11.25).
+ */
 export class Socket {
   isOpen = true;
   /** What `createContext` returned. */
@@ -110,7 +112,7 @@ export class Socket {
   }
 
   /** @throws {LimitError} `response-bytes`; what a transformer or an encoder throws */
-  sendResult({ id, jsonrpc }: CallInfo, result: Result): void {
+  sendResult({ id, jsonrpc }: CallInfo, result: ResultMessage): void {
     this.#send({ id, jsonrpc, result });
   }
 
@@ -287,10 +289,10 @@ export class Socket {
     const encoder = sockets.experimental_encoder;
     // All of it at once, not the JSON of the data with text around it: a `toJSON` is given the name of its member.
     const frame = encoder ? encoder.encode(message) : (boundedJson(message, maxBytes) as string);
-    if (encoder && frameBytes(frame) > maxBytes) throw responseTooLarge(maxBytes);
+    if (encoder && encodedBytes(frame) > maxBytes) throw responseTooLarge(maxBytes);
     this.send(frame);
   }
 }
 
-const frameBytes = (frame: string | Uint8Array): number =>
+const encodedBytes = (frame: string | Uint8Array): number =>
   typeof frame === 'string' ? utf8Length(frame) : frame.byteLength;

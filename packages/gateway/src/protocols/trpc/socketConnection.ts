@@ -138,7 +138,9 @@ export class SocketConnection extends Socket implements SocketHandler {
     }
   }
 
-  /** Authenticates the client where its request did not, makes the context, and serves what was held. It never rejects. */
+  /**
+   * Authenticates the client where its request did not, makes the context, and serves what was held. It never rejects.
+   */
   async #begin(connectionParams: ConnectionParams): Promise<void> {
     if (this.#onChecked) {
       const credentials = withParameters(this.scope.request, connectionParams);

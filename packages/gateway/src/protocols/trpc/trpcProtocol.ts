@@ -43,7 +43,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
       procedures.length > 0 && !procedures.includes(undefined)
         ? paths
         : paths.filter((path) => settings.procedures.has(path));
-    if (!methods.has(http.method)) {
+    if (!trpcMethods.has(http.method)) {
       const message = `This path takes ${allow[1]}.`;
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });
       return settings.errorResponse(error, scope, [jsonType, allow]);
@@ -59,4 +59,4 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
 const allow: Header = ['allow', 'GET, POST, HEAD, OPTIONS'];
 
 /** The methods that tRPC answers. They are case-sensitive (RFC 9110 §9.1). */
-const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const trpcMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
