@@ -40,7 +40,7 @@ export async function serviceOptions(
       },
     }),
     workers: WORKERS,
-    missing: () => missingStore(configuration),
+    preventRestart: () => missingStore(configuration),
     explain,
     expectedErrors,
   };

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { endWithFault } from '@petstore/runtime/signals';
+import { endWithError } from '@petstore/runtime/signals';
 import { z } from 'zod';
 import { CommandError } from './commandError.ts';
 import { type Command, helpText, parseCommandLine } from './commandLine.ts';
@@ -13,7 +13,7 @@ try {
   checkNode();
   await runCommand(parseCommandLine(process.argv.slice(2)));
 } catch (error) {
-  endWithFault(error, expectedErrors);
+  endWithError(error, expectedErrors);
 }
 
 function checkNode(): void {

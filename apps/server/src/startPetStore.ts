@@ -14,7 +14,7 @@ import { storeChecks } from './storeFailure.ts';
 export async function startPetStore(
   configuration: Configuration,
   openStore: typeof openConfiguredStore,
-  { options, log, isFirst, signal, onClose, fail }: StartContext,
+  { options, log, isFirst, signal, onClose, stopWithError }: StartContext,
 ): Promise<Started> {
   const { ADMIN_PORT, API_KEY, DATA_DIR, MONGODB_DB, MONGODB_URI } = configuration;
   const { FAILED_ATTEMPTS, RATE_LIMIT, WORKERS } = configuration;
@@ -26,7 +26,7 @@ export async function startPetStore(
     migrate: true,
     onFatal(error) {
       log.fatal(error, 'the store cannot be used any more: this process ends');
-      fail(error);
+      stopWithError(error);
     },
     onMigrated: (what) => log.info(what),
   });
@@ -60,7 +60,7 @@ export async function startPetStore(
     gateway,
     checks: storeChecks(store),
     metrics: measured && (() => measured.families(store, verify.remembered())),
-    logged: MONGODB_URI === undefined ? { dataDir: resolve(DATA_DIR) } : { database: MONGODB_DB },
+    startupLogFields: MONGODB_URI === undefined ? { dataDir: resolve(DATA_DIR) } : { database: MONGODB_DB },
     // After the port is had: a start that fails must not have used up the one showing of the key.
     async onListening(origin) {
       if (API_KEY !== undefined) return;

@@ -10,7 +10,7 @@ import {
   StoreError,
   type StoreErrorCode,
 } from '@petstore/core';
-import { counter, type Family, gauge, Latency, latencyFamily } from '@petstore/runtime/metrics';
+import { counter, type MetricFamily, gauge, Latency, latencyFamily } from '@petstore/runtime/metrics';
 
 /** Why an operation failed. `aborted`: nobody waited for it any more. `other`: a fault of the code. */
 type Failure = StoreErrorCode | 'aborted' | 'other';
@@ -113,7 +113,7 @@ export function createStoreMetrics(collections: readonly CollectionDefinition[] 
     },
 
     /** @param rememberedKeys how many API keys are remembered as good */
-    async families(store: Pick<Store, 'ready'>, rememberedKeys: number): Promise<Family[]> {
+    async families(store: Pick<Store, 'ready'>, rememberedKeys: number): Promise<MetricFamily[]> {
       const isReady = await canServe(store);
       return [
         latencyFamily(

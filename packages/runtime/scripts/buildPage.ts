@@ -1,4 +1,4 @@
 import { writePage } from '../src/docs/writePage.ts';
 
-// The docs page of the published package: nobody who installs it needs Scalar's own.
+// Builds the docs page into the published package, so that users need not install @scalar/api-reference.
 await writePage(new URL('../dist/docs/page/', import.meta.url));

@@ -1,15 +1,16 @@
 import type { serve } from '@petstore/gateway/node';
 
-/** What serves the gateway: an adapter of it, or a function that does the same. */
+/** A server adapter of the gateway, or an object with the same `serve` function. */
 export interface Adapter {
-  /** Its name in logs and metrics. */
+  /** The adapter's name in logs and metrics. */
   readonly server: string;
   readonly serve: typeof serve;
 }
 
 /**
- * Loads an adapter of the gateway. `auto` is uWebSockets.js where it has a binary for this Node and system, else node:http.
- * @throws {Error} with the code `no-binary`, for `uws` where there is no binary
+ * Loads a server adapter of the gateway. `auto` loads uWebSockets.js if it has a binary for this Node version and platform,
+ * and node:http otherwise.
+ * @throws {Error} with code `no-binary` if `server` is `uws` and there is no binary
  */
 export async function loadAdapter(server: 'auto' | 'uws' | 'node'): Promise<Adapter> {
   if (server !== 'node') {

@@ -2,7 +2,7 @@ import { checkServeOptions, memberNames, formatValue, unknownOptions } from '@pe
 import type { AdminOptions, RunOptions, Started } from './options.ts';
 import { StartError } from './signals/startError.ts';
 
-const names = memberNames<RunOptions>({
+const runOptionNames = memberNames<RunOptions>({
   start: true,
   server: true,
   listen: true,
@@ -11,30 +11,33 @@ const names = memberNames<RunOptions>({
   docs: true,
   admin: true,
   workers: true,
-  missing: true,
+  preventRestart: true,
   explain: true,
   expectedErrors: true,
 });
 
-const adminNames = memberNames<AdminOptions>({ host: true, port: true, metrics: true });
+const adminOptionNames = memberNames<AdminOptions>({ host: true, port: true, metrics: true });
 
-const startedNames = memberNames<Started>({
+const startedMemberNames = memberNames<Started>({
   gateway: true,
   checks: true,
   metrics: true,
-  logged: true,
+  startupLogFields: true,
   onListening: true,
 });
 
-/** @throws {StartError} for an unknown option, and for a value that `run` cannot use, with a line for each */
+/**
+ * Checks the options of `run`.
+ * @throws {StartError} with one line per unknown option or invalid value
+ */
 export function checkRunOptions(options: RunOptions): void {
   if (!isObject(options)) {
     throw new StartError(`run takes an object of options, not ${formatValue(options)}: run({ start }).`);
   }
   const { start, server = 'auto', listen = {}, log, telemetry, docs, admin } = options;
-  const faults = [...unknownOptions('run', options, names)];
+  const problems = [...unknownOptions('run', options, runOptionNames)];
   const expect = (isMet: boolean, name: string, value: unknown, expected: string) => {
-    if (!isMet) faults.push(`The option ${name} of run is ${formatValue(value)}; it must be ${expected}.`);
+    if (!isMet) problems.push(`The option ${name} of run is ${formatValue(value)}; it must be ${expected}.`);
   };
   expect(isFunction(start), 'start', start, 'a function that returns { gateway }');
   expect(
@@ -52,7 +55,7 @@ export function checkRunOptions(options: RunOptions): void {
   );
   expect(docs === undefined || isObject(docs), 'docs', docs, 'docsPage() of @petstore/runtime/docs');
   if (isObject(admin)) {
-    faults.push(...unknownOptions('admin', admin, adminNames));
+    problems.push(...unknownOptions('admin', admin, adminOptionNames));
     const { metrics, port } = admin;
     expect(isPort(port), 'admin.port', port, 'an integer from 0 to 65535');
     expect(
@@ -62,7 +65,7 @@ export function checkRunOptions(options: RunOptions): void {
       'metrics() of @petstore/runtime/metrics',
     );
   } else expect(admin === undefined, 'admin', admin, 'an object, such as { port: 9090 }');
-  if (faults.length > 0) throw new StartError(faults.join('\n'));
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
   try {
     checkServeOptions(listen);
   } catch (error) {
@@ -70,22 +73,25 @@ export function checkRunOptions(options: RunOptions): void {
   }
 }
 
-/** @throws {StartError} for what `start` returned and `run` cannot use, with a line for each */
+/**
+ * Checks the result of `start`.
+ * @throws {StartError} with one line per unknown member or invalid value
+ */
 export function checkStarted(started: Started): void {
   if (!isObject(started) || !isObject(started.gateway)) {
-    const found = isObject(started) ? 'an object without a gateway' : formatValue(started);
+    const actual = isObject(started) ? 'an object without a gateway' : formatValue(started);
     throw new StartError(
-      `start returned ${found}; it must return { gateway }, where gateway is await createGateway({ … }).`,
+      `start returned ${actual}; it must return { gateway }, where gateway is await createGateway({ … }).`,
     );
   }
-  const faults = [...unknownOptions('what start returns', started, startedNames)];
+  const problems = [...unknownOptions('what start returns', started, startedMemberNames)];
   for (const [name, check] of Object.entries(started.checks ?? {})) {
     if (isFunction(check)) continue;
-    faults.push(
+    problems.push(
       `The check ${name} is ${formatValue(check)}; it must be a function that throws where it fails.`,
     );
   }
-  if (faults.length > 0) throw new StartError(faults.join('\n'));
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
 }
 
 const isObject = <T>(value: T): value is T & object => typeof value === 'object' && value !== null;

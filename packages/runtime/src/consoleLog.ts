@@ -1,6 +1,6 @@
 import type { LogPart, ServiceLog } from './parts.ts';
 
-/** What is written without a log: messages on stdout, where the service listens among them, and errors on stderr. */
+/** The default log: messages as plain text on stdout, errors on stderr. */
 export const consoleLog: LogPart = {
   open() {
     const info: ServiceLog['info'] = (fields, message) => {

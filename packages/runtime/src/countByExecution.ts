@@ -1,6 +1,6 @@
 import type { Gateway, ServedProcedure } from '@petstore/gateway';
 
-/** Counts procedures by how they are executed. */
+/** Counts procedures by their execution path. */
 export function countByExecution({
   procedures,
 }: Pick<Gateway, 'procedures'>): Readonly<Record<ServedProcedure['execution'], number>> {

@@ -4,14 +4,14 @@ import { originOf } from './originOf.ts';
 import type { MetricsPage } from './parts.ts';
 
 export interface OpenedAdmin {
-  /** Where it is reached from this machine. */
+  /** The origin for clients on this machine. */
   readonly origin: string;
   close(): Promise<void>;
 }
 
 /**
- * Opens the admin listener: health, and metrics where there are any.
- * @throws what `explain` makes of an error of the listener
+ * Opens the admin listener with the health routes and, if given, the metrics page.
+ * @throws the listener's error, mapped by `explain`
  */
 export async function openAdmin(
   { host = '127.0.0.1', port }: AdminOptions,

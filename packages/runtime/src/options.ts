@@ -2,70 +2,73 @@ import type { RequestRecord, Gateway, HttpRequest, HttpResponse } from '@petstor
 import type { ServeOptions } from '@petstore/gateway/listen';
 import type { Adapter } from './adapter.ts';
 import type { Checks } from './health/healthRoutes.ts';
-import type { Family } from './metrics/family.ts';
+import type { MetricFamily } from './metrics/family.ts';
 import type { LogPart, MetricsPart, ServiceLog, TelemetryPart } from './parts.ts';
 
-/** What is served beside the router, by path, for GET and HEAD. */
+/** Handlers of GET and HEAD requests outside the router, by path. */
 export type Pages = Readonly<
   Record<`/${string}`, (request: HttpRequest) => HttpResponse | Promise<HttpResponse>>
 >;
 
 export interface RunOptions {
   /**
-   * Makes the gateway. It runs once in each process that serves: open databases here, and not where the file is loaded,
-   * which with workers the process that starts them does too.
+   * Creates the gateway. `run` calls it once in each process that serves. Open databases here and not at module level:
+   * with `workers`, the supervisor loads the module too.
    */
   readonly start: (context: StartContext) => Started | Promise<Started>;
   /**
-   * What serves. `auto`: uWebSockets.js where it has a binary for this Node and system, else node:http. Default: `auto`.
+   * The server. `auto` uses uWebSockets.js if it has a binary for this Node version and platform, and node:http otherwise.
+   * Default: `auto`.
    */
   readonly server?: 'auto' | 'uws' | 'node' | Adapter;
   /**
-   * Where to listen, the TLS files, and the limits of connections. A certificate is read again when its files change, and
-   * on SIGHUP. Default: any free port of 127.0.0.1.
+   * Host and port, TLS files and connection limits. The certificate is reloaded when its files change and on SIGHUP.
+   * Default: a free port on 127.0.0.1.
    */
   readonly listen?: Omit<ServeOptions, 'reusePort'>;
-  /** `log()` of `@petstore/runtime/log`. Default: start, stop and errors as plain text. */
+  /** The log, such as `log()` of `@petstore/runtime/log`. Default: start, stop and errors as plain text. */
   readonly log?: LogPart;
   /**
-   * `openTelemetry` of `@petstore/runtime/opentelemetry`, called in each process that serves. Default: nothing is traced.
+   * Creates the telemetry, such as `openTelemetry` of `@petstore/runtime/opentelemetry`. `run` calls it in each process that
+   * serves. Default: no tracing.
    */
   readonly telemetry?: () => Promise<TelemetryPart | undefined>;
-  /** `docsPage()` of `@petstore/runtime/docs`. Default: no docs page. */
+  /** The docs page, such as `docsPage()` of `@petstore/runtime/docs`. Default: none. */
   readonly docs?: Pages;
   /**
-   * A port for operators, without credentials: `/healthz`, `/readyz`, and with `metrics` (`metrics()` of
-   * `@petstore/runtime/metrics`) `/metrics`. Default: none, and nothing is measured.
+   * A separate port for operators, without authentication: `/healthz`, `/readyz`, and `/metrics` if `metrics` is set.
+   * Default: no admin port and no metrics.
    */
   readonly admin?: AdminOptions;
   /**
-   * How many processes serve on the port, on Linux alone; `auto`: one for each core, and one on other systems. Those that end are
-   * replaced. Default: 1.
+   * Number of processes that share the port; more than one needs Linux. `auto` starts one per core on Linux and one
+   * elsewhere. A worker that exits is replaced. Default: 1.
    */
   readonly workers?: number | 'auto';
   /**
-   * Called before a worker is replaced. A sentence that says what it would not find, such as a data folder that was removed,
-   * ends the service; `undefined` starts the worker. Default: every worker is replaced.
+   * Called before a worker is replaced. Return the reason why a new worker cannot run, such as a removed data folder, to stop
+   * the service; return `undefined` to start the worker. Default: every worker is replaced.
    */
-  readonly missing?: () => string | undefined;
+  readonly preventRestart?: () => string | undefined;
   /**
-   * Changes the error of a start, such as to name the settings at fault.
-   * @param at the listener that could not listen; `undefined` for other errors
+   * Replaces an error of the start, for example to name the invalid settings.
+   * @param at the listener that failed to listen; `undefined` for other errors
    */
   readonly explain?: (error: unknown, at?: ListenerAddress) => unknown;
-  /** Names of errors of which only the message is written to stderr. Of other errors that is the stack. */
+  /** Names of errors that are printed to stderr as their message only. Other errors are printed with their stack. */
   readonly expectedErrors?: readonly string[];
 }
 
 export interface AdminOptions {
-  /** Default: 127.0.0.1. Anyone who reaches it can read the metrics. */
+  /** Default: 127.0.0.1. Every client that can connect can read the metrics. */
   readonly host?: string;
-  /** 0: any free port. */
+  /** 0 picks a free port. */
   readonly port: number;
+  /** The metrics, such as `metrics()` of `@petstore/runtime/metrics`. Default: none. */
   readonly metrics?: MetricsPart;
 }
 
-/** A listener of the service. */
+/** The address of one of the service's listeners. */
 export interface ListenerAddress {
   readonly listener: 'service' | 'admin';
   readonly host: string;
@@ -73,31 +76,34 @@ export interface ListenerAddress {
 }
 
 export interface StartContext {
-  /** Options for `createGateway`: the routes of health and docs, what feeds log and metrics, and the telemetry. */
+  /** Options to spread into `createGateway`: health and docs routes, the hook for log and metrics, and the telemetry. */
   readonly options: {
     readonly routes: Pages;
     readonly onResponse?: (record: RequestRecord) => void;
     readonly telemetry?: TelemetryPart;
   };
   readonly log: ServiceLog;
-  /** Whether this is the first process of the service: further workers start once it listens. */
+  /** True in the first process of the service. The other workers start once it listens. */
   readonly isFirst: boolean;
-  /** Aborts when the service begins to stop. */
+  /** Aborts when the service starts to stop. */
   readonly signal: AbortSignal;
-  /** Closes what was opened, in reverse order: after the last call was answered, and where the start fails. */
+  /**
+   * Registers a function that closes a resource. The functions run in reverse order, after the last call was answered or
+   * when the start fails.
+   */
   readonly onClose: (close: (options: { readonly deadlineMs: number }) => unknown) => void;
-  /** Stops this process, with code 1: it cannot serve any more. */
-  readonly fail: (error: Error) => void;
+  /** Stops this process with exit code 1. Call it when the process can no longer serve. */
+  readonly stopWithError: (error: Error) => void;
 }
 
 export interface Started {
   readonly gateway: Gateway;
-  /** What must hold for the service to be ready. Default: nothing. */
+  /** Readiness checks. Default: none. */
   readonly checks?: Checks;
-  /** Metrics of the service itself, read at each scrape. */
-  readonly metrics?: (() => readonly Family[] | Promise<readonly Family[]>) | undefined;
-  /** Further fields of the log line `listening`. */
-  readonly logged?: object;
-  /** Called when the port is open, before the service says that it listens. */
+  /** Returns the service's own metrics. Called on each scrape. */
+  readonly metrics?: (() => readonly MetricFamily[] | Promise<readonly MetricFamily[]>) | undefined;
+  /** Additional fields of the log line `listening`. */
+  readonly startupLogFields?: object;
+  /** Called when the port is open, before `listening` is logged. */
   readonly onListening?: (origin: string) => unknown;
 }

@@ -2,11 +2,11 @@ import type { RequestRecord, HttpResponse, Telemetry } from '@petstore/gateway';
 import type { MetricsSnapshot } from './metrics/family.ts';
 import type { Metrics } from './metrics/openMetrics.ts';
 
-// What `run` expects of the parts that are imported by themselves: it loads none of them.
+// The interfaces of the optional parts. Each part is a separate import, and `run` loads none of them.
 
 type LogLine = (fields: unknown, message?: string) => void;
 
-/** Where the process writes what happens, as pino does: fields or an error first, then a message. */
+/** A logger with pino's signatures: fields or an error first, then the message. */
 export interface ServiceLog {
   readonly info: LogLine;
   readonly warn: LogLine;
@@ -16,48 +16,49 @@ export interface ServiceLog {
 
 export interface OpenedLog {
   readonly log: ServiceLog;
-  /** Logs requests, and at the end the lines that are still due. */
+  /** Logs requests; `end` writes the pending summaries. */
   readonly requests?:
     | { readonly onResponse: (record: RequestRecord) => void; readonly end: () => void }
     | undefined;
-  /** Writes out what is pending; nothing may be logged afterwards. */
+  /** Flushes pending lines. Nothing may be logged afterwards. */
   readonly end: () => Promise<void>;
 }
 
-/** A log, such as `log()` of `@petstore/runtime/log`. */
+/** The log of a service, such as `log()` of `@petstore/runtime/log`. */
 export interface LogPart {
   /**
-   * @param isShared whether other processes write to the same stdout
-   * @param fields makes further fields of a line, when it is logged
+   * Opens the log of this process.
+   * @param isShared true if other processes write to the same stdout
+   * @param fields returns additional fields of each line; called when the line is logged
    */
   open(options: { readonly isShared: boolean; readonly fields?: (() => object) | undefined }): OpenedLog;
 }
 
-/** What observes the gateway, such as what `openTelemetry` of `@petstore/runtime/opentelemetry` resolves to. */
+/** Telemetry of the gateway, such as the result of `openTelemetry` of `@petstore/runtime/opentelemetry`. */
 export interface TelemetryPart extends Telemetry {
-  /** Makes fields of log lines, such as the ids of a trace. */
+  /** Returns fields for log lines, such as the ids of the active trace. */
   readonly logFields: () => object;
 }
 
-/** `/metrics`, as Prometheus reads it. */
+/** Handler of `/metrics` in the Prometheus text format. */
 export type MetricsPage = () => Promise<HttpResponse>;
 
-/** What a process has measured. */
-export interface GatheredMetrics {
-  /** A number that no other process of the service has, also not one that has ended. */
+/** The metrics that one process reports. */
+export interface ProcessMetrics {
+  /** The number of the process. Numbers are never reused while the service runs. */
   readonly process: number;
   readonly metrics: MetricsSnapshot;
 }
 
-/** Metrics, such as `metrics()` of `@petstore/runtime/metrics`. */
+/** The metrics of a service, such as `metrics()` of `@petstore/runtime/metrics`. */
 export interface MetricsPart {
-  /** Starts to measure this process. */
+  /** Starts collecting metrics of this process. */
   open(): Metrics;
-  /** Adds up what processes have measured. */
-  gather(): {
-    /** A process has ended: what it counted stays in the totals. */
-    readonly gone: (process: number) => void;
-    /** @param send asks every process, at each reading */
-    readonly page: (send: () => Promise<readonly GatheredMetrics[]>) => MetricsPage;
+  /** Creates an aggregate of the metrics of several processes. */
+  aggregate(): {
+    /** Removes a process that has ended. Its counters stay in the totals. */
+    readonly remove: (process: number) => void;
+    /** @param readProcesses reads the metrics of every process; called on each scrape */
+    readonly page: (readProcesses: () => Promise<readonly ProcessMetrics[]>) => MetricsPage;
   };
 }

@@ -14,12 +14,12 @@ import { newFolder, type Notes, sources, startNotes } from './testing/startNotes
 
 const severalWorkers = process.platform === 'linux' ? 2 : 1;
 
-/** Waits for what a test means, however long a busy machine takes: the time of the test alone bounds it. */
+/** Waits until a check passes. The timeout allows for a busy machine. */
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 5 });
 
 const drained = { apiKey: 'none', path: '/v1/notes', procedure: 'createNote' };
 
-/** A call whose body has not ended. @returns ends the body, and resolves with the response */
+/** Sends a call without the end of its body. @returns a function that ends the body and resolves with the response */
 async function callInFlight({ origin }: Notes): Promise<() => Promise<string>> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname).setEncoding('utf8');
@@ -36,7 +36,7 @@ async function callInFlight({ origin }: Notes): Promise<() => Promise<string>> {
   };
 }
 
-test('a service without pets has health, a docs page, logs and metrics', async () => {
+test('run serves any router with health routes, a docs page, logs and metrics', async () => {
   const { origin, admin, logged } = await startNotes({}, sources);
   for (const at of [origin, admin]) {
     expect(await (await fetch(`${at}/readyz`)).json()).toEqual({ status: 'ok' });
@@ -57,18 +57,21 @@ test('a service without pets has health, a docs page, logs and metrics', async (
   expect((await fetch(`${origin}/metrics`)).status).toBe(404);
 });
 
-describe('SIGTERM under load loses no request on connections that are open, and resets none', () => {
+describe('SIGTERM under load', () => {
   test.for([
     { server: 'node', workers: 1 },
     { server: 'uws', workers: severalWorkers },
-  ] as const)('server: $server, workers: $workers', async (options) => {
-    const notes = await startNotes(options);
-    const { namesKept, stderr } = notes;
-    expect(faultsOf(await drainCalls({ ...notes, ...drained }, namesKept))).toEqual({});
-    expect(stderr()).toBe('closed\n'.repeat(options.workers));
-  });
+  ] as const)(
+    'SIGTERM under load completes every request on open connections with server: $server, workers: $workers',
+    async (options) => {
+      const notes = await startNotes(options);
+      const { namesKept, stderr } = notes;
+      expect(faultsOf(await drainCalls({ ...notes, ...drained }, namesKept))).toEqual({});
+      expect(stderr()).toBe('closed\n'.repeat(options.workers));
+    },
+  );
 
-  test('streams of events, and calls on WebSockets that take a while', async () => {
+  test('SIGTERM under load ends event streams cleanly and completes calls on WebSockets', async () => {
     const notes = await startNotes();
     const target = { ...notes, apiKey: 'none', procedure: 'wait' };
     expect(faultsOf(await drainStreams(target, ['/v1/ticks', '/trpc/ticks']))).toEqual({});
@@ -76,7 +79,7 @@ describe('SIGTERM under load loses no request on connections that are open, and 
 });
 
 describe('signals', () => {
-  test('the first answers calls in flight while /readyz is 503, and ends the process with code 0', async () => {
+  test('the first signal completes calls in flight while /readyz is 503, and ends the process with code 0', async () => {
     const notes = await startNotes();
     const endCall = await callInFlight(notes);
     notes.child.kill('SIGINT');
@@ -88,7 +91,7 @@ describe('signals', () => {
     expect(notes.logged('stopped')).toMatchObject([{ cutOff: 0 }]);
   });
 
-  test('a second one ends it at once', async () => {
+  test('a second signal ends the process immediately', async () => {
     const notes = await startNotes({ workers: severalWorkers });
     await callInFlight(notes);
     notes.child.kill('SIGTERM');
@@ -99,7 +102,7 @@ describe('signals', () => {
 });
 
 describe.runIf(process.platform === 'linux')('workers: 2', () => {
-  test('a worker that is killed is replaced, totals of metrics do not fall, and all end in order', async () => {
+  test('a killed worker is replaced, counters do not decrease, and SIGTERM ends all workers', async () => {
     const notes = await startNotes({ workers: 2 });
     const workers = () => notes.logged('worker listening').map(({ pid }) => Number(pid));
     const total = async () => {
@@ -122,7 +125,7 @@ describe.runIf(process.platform === 'linux')('workers: 2', () => {
     expect(workers().filter(lives)).toEqual([]);
   });
 
-  test('the certificate is read again on SIGHUP by every worker', async () => {
+  test('SIGHUP makes every worker reload its certificate', async () => {
     const folder = await newFolder();
     const tls = { certFile: join(folder, 'tls.crt'), keyFile: join(folder, 'tls.key') };
     const write = async (name: string) => {
@@ -148,8 +151,8 @@ describe.runIf(process.platform === 'linux')('workers: 2', () => {
   });
 });
 
-/** Runs a program to its end. */
-const ran = (...lines: readonly string[]) =>
+/** Runs a script in a process and returns its output and exit code. */
+const runScript = (...lines: readonly string[]) =>
   promisify(execFile)(
     process.execPath,
     ['--conditions=@petstore/source', '--input-type=module', '--eval', lines.join('\n')],
@@ -163,13 +166,13 @@ const ran = (...lines: readonly string[]) =>
     }),
   );
 
-/** Runs a service whose options are a text to its end. */
-const ranService = (options: string) =>
-  ran(`import { run } from '@petstore/runtime';`, `await run({ ${options} });`);
+/** Runs a service with the source text of its options. */
+const runServiceScript = (options: string) =>
+  runScript(`import { run } from '@petstore/runtime';`, `await run({ ${options} });`);
 
-describe('a process', () => {
-  test('without a log prints where it listens, and that it stops', async () => {
-    const { stdout, ...ended } = await ranService(`
+describe('a process that calls run', () => {
+  test('run without a log prints its origin and the steps of its shutdown', async () => {
+    const { stdout, ...ended } = await runServiceScript(`
       server: { server: 'none', serve: async () => ({ host: '::1', port: 1, close: async () => 0 }) },
       start({ onClose }) {
         const running = setInterval(() => {}, 1_000);
@@ -185,10 +188,10 @@ describe('a process', () => {
   });
 
   test.each([
-    ['an expected error is its message', `expectedErrors: ['RangeError']`, /^too many\n$/],
-    ['an unexpected error is its stack', '', /^RangeError: too many\n {4}at /],
-  ])('that cannot start ends with code 1, and what it writes of %s', async (_, options, written) => {
-    const { code, stdout, stderr } = await ranService(
+    ['the message of an expected error', `expectedErrors: ['RangeError']`, /^too many\n$/],
+    ['the stack of an unexpected error', '', /^RangeError: too many\n {4}at /],
+  ])('a process that cannot start exits with code 1 and prints %s', async (_, options, written) => {
+    const { code, stdout, stderr } = await runServiceScript(
       `start() { throw new RangeError('too many'); }, ${options}`,
     );
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringMatching(written) });
@@ -204,15 +207,15 @@ describe('a process', () => {
     ],
     ["listen: { host: '192.0.2.1' }", '192.0.2.1 is not an address of this machine'],
     ["listen: { host: '192.0.2.1' }, workers: 2", '192.0.2.1 is not an address of this machine'],
-  ])('with %s says so, and ends with code 1', async (options, sentence) => {
-    const { code, stderr } = await ranService(
+  ])('run with %s prints an error and exits with code 1', async (options, sentence) => {
+    const { code, stderr } = await runServiceScript(
       `server: 'node', start: () => ({ gateway: { handle() {}, procedures: [] } }), ${options}`,
     );
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(sentence) });
   });
 
-  test('with options that run does not have, or cannot use, says so of each, and ends with code 1', async () => {
-    const { code, stderr } = await ranService(
+  test('run prints one line for each unknown option and invalid value and exits with code 1', async () => {
+    const { code, stderr } = await runServiceScript(
       `worker: 2, start: 1, server: 'uwss', log() {}, docs() {}, telemetry: {}, admin: { metrics() {}, ports: 1 }`,
     );
     expect({ code, stderr: stderr.trim().split('\n') }).toEqual({
@@ -232,8 +235,8 @@ describe('a process', () => {
   });
 });
 
-test('an import loads no package but its own', async () => {
-  const { stdout } = await ran(
+test('each entry point of @petstore/runtime loads only its own dependencies', async () => {
+  const { stdout } = await runScript(
     `import { registerHooks } from 'node:module';`,
     `let loaded = new Set();`,
     `registerHooks({ load(url, context, next) { loaded.add(/node_modules\\/([^/]+)/.exec(url)?.[1]); return next(url, context); } });`,

@@ -1,17 +1,17 @@
 import { availableParallelism } from 'node:os';
 import type { RunOptions } from './options.ts';
 import { startService } from './service.ts';
-import { endWithFault } from './signals/endProcess.ts';
+import { endWithError } from './signals/endProcess.ts';
 import { StartError } from './signals/startError.ts';
 import { stopOnSignals } from './signals/stopOnSignals.ts';
 import { takeWorkerRole } from './workers/workerRole.ts';
 
 /**
- * Runs a service until SIGTERM or SIGINT. The first signal stops it in order, within 10 s: `/readyz` answers 503, calls in
- * flight are answered, what the service opened is closed, and the process ends with code 0. A second one ends it at once.
- * Where it cannot start, or fails, the process says why on stderr and ends with code 1.
+ * Runs a service until SIGTERM or SIGINT. The first signal starts a graceful shutdown of at most 10 s: `/readyz` answers 503,
+ * calls in flight complete, resources are closed, and the process exits with code 0. A second signal ends the process
+ * immediately. If the service cannot start or fails, the process prints the reason to stderr and exits with code 1.
  *
- * With `workers` the same program runs again in each of them: call `run` for the same service with the same options.
+ * With `workers`, the same program runs in each worker: it must call `run` with the same options.
  */
 export async function run(options: RunOptions): Promise<void> {
   const { expectedErrors } = options;
@@ -29,11 +29,11 @@ export async function run(options: RunOptions): Promise<void> {
     stopOnSignals(starting, { expectedErrors });
     await starting;
   } catch (error) {
-    endWithFault(error, expectedErrors);
+    endWithError(error, expectedErrors);
   }
 }
 
-/** @throws {StartError} where there cannot be so many */
+/** @throws {StartError} if the number is invalid, or more than one on a system other than Linux */
 function workerCount(workers: RunOptions['workers'] = 1): number {
   const canShare = process.platform === 'linux';
   if (workers === 'auto') return canShare ? availableParallelism() : 1;

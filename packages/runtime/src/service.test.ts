@@ -9,11 +9,11 @@ const router = t.router({ pay: t.procedure.meta({ idempotencyKey: true }).mutati
 
 test.each<[what: string, idempotency: { state: State } | undefined, warnings: unknown[]]>([
   [
-    'warns where idempotency keys have no state: each worker has its own',
+    'logs a warning if idempotency keys have no shared state',
     undefined,
     [[expect.stringMatching(/^idempotency keys are in the memory of each worker/)]],
   ],
-  ['does not warn where idempotency keys have a state', { state: memoryState() }, []],
+  ['logs no warning if idempotency keys have a shared state', { state: memoryState() }, []],
 ])('the first worker %s', async (_, idempotency, warnings) => {
   const warn = vi.fn<(fields: unknown, message?: string) => void>();
   const log = { info() {}, warn, error() {}, fatal() {} };

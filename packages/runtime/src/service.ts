@@ -21,28 +21,28 @@ import {
 } from './signals/stopOnSignals.ts';
 import { warnIfRoot } from './warnIfRoot.ts';
 
-/** A process that serves. */
+/** A service that runs in this process. */
 export interface RunningService extends Stoppable {
-  /** Where it is reached from this machine: scheme, host and port. */
+  /** The origin for clients on this machine: scheme, host and port. */
   readonly origin: string;
   /** The name of the adapter. */
   readonly server: string;
-  /** What it has measured; `undefined` without metrics. */
+  /** Reads the metrics; `undefined` if metrics are off. */
   readonly metrics?: () => Promise<MetricsSnapshot>;
-  /** The reason why it is not ready; `undefined` where it is. */
+  /** Resolves with the reason why the service is not ready, or `undefined` if it is ready. */
   readonly notReady: () => Promise<string | undefined>;
-  readonly failed: Promise<Error>;
+  readonly fatalError: Promise<Error>;
   /**
-   * Stops in order: not ready, no new connections, calls in flight answered, what the service opened closed, log written
-   * out.
-   * @throws {UnclosedStoreError} where that was not closed within `stopDeadlineMs`
+   * Stops gracefully: reports not ready, accepts no new connections, completes calls in flight, closes resources and flushes
+   * the log.
+   * @throws {UnclosedStoreError} if the resources are not closed within `stopDeadlineMs`
    */
   close(options?: StopOptions): Promise<void>;
 }
 
-/** What makes a process one of several. */
+/** The role of a worker process. */
 export interface WorkerRole {
-  /** The port that all of them share. */
+  /** The port that all workers share. */
   readonly port: number;
   readonly isFirst: boolean;
 }
@@ -50,27 +50,27 @@ export interface WorkerRole {
 type Closer = Parameters<StartContext['onClose']>[0];
 
 /**
- * Starts a service in this process, without signals: for tests, and for programs that handle signals themselves. `run` is
- * for all others.
+ * Starts a service in this process without signal handlers, for tests and for programs that handle signals themselves. Other
+ * programs use `run`.
  */
 export async function startService(options: RunOptions, worker?: WorkerRole): Promise<RunningService> {
   checkRunOptions(options);
   const { admin, explain = (error) => error, expectedErrors } = options;
-  const { server, serve } = await adapterOf(options);
+  const { server, serve } = await resolveAdapter(options);
   const telemetry = await options.telemetry?.();
-  const opened = (options.log ?? consoleLog).open({
+  const openedLog = (options.log ?? consoleLog).open({
     isShared: worker !== undefined,
     fields: telemetry?.logFields,
   });
-  const { log, requests } = opened;
-  const measured = admin?.metrics?.open();
-  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
+  const { log, requests } = openedLog;
+  const processMetrics = admin?.metrics?.open();
+  const { promise: fatalError, resolve: stopWithError } = Promise.withResolvers<Error>();
   const stopping = new AbortController();
   const closers: Closer[] = [];
   let checks: Checks = {};
   let listening: Listening | undefined;
   const health = healthRoutes({ checks: () => checks, isDraining: () => stopping.signal.aborted });
-  const onResponse = bothOf(measured?.onResponse, requests?.onResponse);
+  const onResponse = callBoth(processMetrics?.onResponse, requests?.onResponse);
 
   async function closeAll(deadlineMs: () => number): Promise<void> {
     for (const close of closers.toReversed()) await close({ deadlineMs: Math.max(deadlineMs(), 0) });
@@ -87,7 +87,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
       isFirst: worker?.isFirst ?? true,
       signal: stopping.signal,
       onClose: (close) => void closers.push(close),
-      fail,
+      stopWithError,
     });
     checkStarted(started);
     const { gateway } = started;
@@ -98,13 +98,13 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
       );
     }
     const { host = '127.0.0.1', port = 0, tls } = options.listen ?? {};
-    const at = { listener: 'service', host, port: worker?.port ?? port } as const;
-    const listen = { ...options.listen, port: at.port, reusePort: worker !== undefined };
+    const address = { listener: 'service', host, port: worker?.port ?? port } as const;
+    const listen = { ...options.listen, port: address.port, reusePort: worker !== undefined };
     const service = await serve(gateway, listen).catch((error: unknown) => {
-      throw explain(error, at);
+      throw explain(error, address);
     });
     listening = service;
-    const endReloads =
+    const stopReloads =
       tls &&
       (await import('./tls/certificateReload.ts')).reloadCertificates({
         files: tls,
@@ -118,17 +118,18 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
       procedures,
       callsInFlight: gateway.callsInFlight,
       connections: () => service.connections(),
-      refusedTokens: gateway.rejectedTokens,
+      rejectedTokens: gateway.rejectedTokens,
       families: started.metrics,
     };
-    const snapshot = measured && (() => measured.snapshot(sources));
-    // One port cannot be every worker's: their parent shows what they tell it.
+    const snapshot = processMetrics && (() => processMetrics.snapshot(sources));
+    // Workers cannot share the admin port: the supervisor serves their aggregated metrics.
     const adminListener =
       worker === undefined && admin !== undefined
         ? await openAdmin(
             admin,
             health,
-            snapshot && admin.metrics?.gather().page(async () => [{ process: 1, metrics: await snapshot() }]),
+            snapshot &&
+              admin.metrics?.aggregate().page(async () => [{ process: 1, metrics: await snapshot() }]),
             options.explain,
           )
         : undefined;
@@ -140,7 +141,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
         origin,
         server,
         ...(adminListener && { admin: adminListener.origin }),
-        ...started.logged,
+        ...started.startupLogFields,
         procedures,
       },
       worker === undefined ? 'listening' : 'worker listening',
@@ -150,57 +151,57 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
       server,
       ...(snapshot && { metrics: snapshot }),
       notReady: () => failedCheck(checks),
-      failed,
+      fatalError,
       async close({ drainMs } = { drainMs: drainDeadlineMs }) {
-        const until = performance.now() + stopDeadlineMs;
+        const deadline = performance.now() + stopDeadlineMs;
         stopping.abort();
-        endReloads?.();
+        stopReloads?.();
         log.info('stopping');
         const cutOff = await service.close({ deadlineMs: drainMs });
         requests?.end();
-        const unclosed = await unlessInTime(until, () => closeAll(() => until - performance.now()));
-        if (unclosed === undefined) log.info({ cutOff }, 'stopped');
-        else log.error({ cutOff, err: unclosed }, 'stopped, but the store did not close');
-        await opened.end();
-        if (unclosed !== undefined) throw unclosed;
+        const closeError = await closeBefore(deadline, () => closeAll(() => deadline - performance.now()));
+        if (closeError === undefined) log.info({ cutOff }, 'stopped');
+        else log.error({ cutOff, err: closeError }, 'stopped, but the store did not close');
+        await openedLog.end();
+        if (closeError !== undefined) throw closeError;
       },
     };
   } catch (error) {
-    const until = performance.now() + stopDeadlineMs - drainDeadlineMs;
+    const deadline = performance.now() + stopDeadlineMs - drainDeadlineMs;
     stopping.abort();
     await listening?.close({ deadlineMs: 0 });
-    const unclosed = await unlessInTime(until, () => closeAll(() => until - performance.now()));
-    // It ends the process in another way.
-    if (unclosed !== undefined)
+    const closeError = await closeBefore(deadline, () => closeAll(() => deadline - performance.now()));
+    // An UnclosedStoreError ends the process by SIGKILL.
+    if (closeError !== undefined)
       throw new UnclosedStoreError(errorText(error, expectedErrors), { cause: error });
     throw error;
   }
 
-  /** @returns why it has not ended in time; `undefined` where it has */
-  async function unlessInTime(
-    until: number,
+  /** @returns the error if `close` failed or missed the deadline; `undefined` if it completed */
+  async function closeBefore(
+    deadline: number,
     close: () => Promise<void>,
   ): Promise<UnclosedStoreError | undefined> {
-    const unclosed = (why: string, cause?: unknown) =>
+    const toCloseError = (why: string, cause?: unknown) =>
       new UnclosedStoreError(`The store did not close: ${why}`, { cause });
     const timedOut = new AbortController();
     try {
       return await Promise.race([
         close().then(() => undefined),
-        // Later than the store, which knows more about it.
-        sleep(until - performance.now() + 250, undefined, { signal: timedOut.signal }).then(() =>
-          unclosed('it took too long.'),
+        // 250 ms after the store's own deadline: its error is more specific.
+        sleep(deadline - performance.now() + 250, undefined, { signal: timedOut.signal }).then(() =>
+          toCloseError('it took too long.'),
         ),
       ]);
     } catch (error) {
-      return unclosed(errorText(error, expectedErrors), error);
+      return toCloseError(errorText(error, expectedErrors), error);
     } finally {
       timedOut.abort();
     }
   }
 }
 
-async function adapterOf({ server = 'auto', explain = (error) => error }: RunOptions): Promise<Adapter> {
+async function resolveAdapter({ server = 'auto', explain = (error) => error }: RunOptions): Promise<Adapter> {
   if (typeof server === 'object') return server;
   try {
     return await loadAdapter(server);
@@ -211,7 +212,7 @@ async function adapterOf({ server = 'auto', explain = (error) => error }: RunOpt
 
 type Listener = (record: RequestRecord) => void;
 
-function bothOf(one: Listener | undefined, other: Listener | undefined): Listener | undefined {
+function callBoth(one: Listener | undefined, other: Listener | undefined): Listener | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return (requestRecord) => {
     one(requestRecord);

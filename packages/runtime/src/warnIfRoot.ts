@@ -1,6 +1,6 @@
 import type { ServiceLog } from './parts.ts';
 
-/** Logs a warning where the process runs as root. */
+/** Logs a warning if the process runs as root. */
 export function warnIfRoot(log: Pick<ServiceLog, 'warn'>): void {
   if (process.getuid?.() !== 0) return;
   log.warn(

@@ -14,7 +14,7 @@ test('the readme of @petstore/runtime has every option of run', () => {
     docs: true,
     admin: true,
     workers: true,
-    missing: true,
+    preventRestart: true,
     explain: true,
     expectedErrors: true,
   } satisfies Record<keyof RunOptions, true>;

@@ -232,7 +232,7 @@ describe('what is now', () => {
     await send('/v1/pets', { headers: { authorization: 'Bearer two' } });
     const series = await scrape();
     expect(series.get('petstore_remembered_keys')).toBe(2);
-    expect(series.get('petstore_refused_tokens')).toBe(0);
+    expect(series.get('petstore_rejected_tokens')).toBe(0);
   });
 
   test('is how late the event loop is, and what else prom-client tells of the process', async () => {

@@ -1,6 +1,6 @@
 import type { Gateway } from '@petstore/gateway';
 import type { Adapter } from '@petstore/runtime';
-import { endWithFault, stopOnSignals } from '@petstore/runtime/signals';
+import { endWithError, stopOnSignals } from '@petstore/runtime/signals';
 import { listenWithFetch } from '@petstore/testing/fetchServer';
 import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
@@ -31,5 +31,5 @@ try {
   stopOnSignals(starting);
   await starting;
 } catch (error) {
-  endWithFault(error, expectedErrors);
+  endWithError(error, expectedErrors);
 }

@@ -23,7 +23,7 @@ async function listen() {
 }
 
 describe('the admin listener', () => {
-  test.for(['/page', '/page?a=b'])('gives the page at %s', async (target) => {
+  test.for(['/page', '/page?a=b'])('the admin listener serves the page at %s', async (target) => {
     const { origin } = await listen();
     const response = await fetch(origin + target);
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
@@ -33,7 +33,7 @@ describe('the admin listener', () => {
     ]);
   });
 
-  test('gives a HEAD no body', async () => {
+  test('the admin listener responds to HEAD without a body', async () => {
     const { origin } = await listen();
     const response = await fetch(`${origin}/page`, { method: 'HEAD' });
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
@@ -43,22 +43,25 @@ describe('the admin listener', () => {
     ]);
   });
 
-  test.for(['/', '/pag', '/page/', '/v1/pets', '/constructor'])('has nothing at %s', async (path) => {
-    const { origin } = await listen();
-    const response = await fetch(origin + path);
-    expect([response.status, await response.json()]).toEqual([
-      404,
-      { code: 'NOT_FOUND', message: 'There is nothing at this path.', status: 404 },
-    ]);
-  });
+  test.for(['/', '/pag', '/page/', '/v1/pets', '/constructor'])(
+    'the admin listener answers 404 for the unknown path %s',
+    async (path) => {
+      const { origin } = await listen();
+      const response = await fetch(origin + path);
+      expect([response.status, await response.json()]).toEqual([
+        404,
+        { code: 'NOT_FOUND', message: 'There is nothing at this path.', status: 404 },
+      ]);
+    },
+  );
 
-  test.for(['POST', 'PUT', 'DELETE', 'OPTIONS'])('does not take %s', async (method) => {
+  test.for(['POST', 'PUT', 'DELETE', 'OPTIONS'])('the admin listener answers 405 to %s', async (method) => {
     const { origin } = await listen();
     const response = await fetch(`${origin}/page`, { method });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  test('answers 500 where a page cannot be made, and does not say why', async () => {
+  test('the admin listener answers 500 without details if a page throws', async () => {
     const { origin } = await listen();
     const response = await fetch(`${origin}/broken`);
     expect([response.status, await response.text()]).toEqual([
@@ -67,14 +70,14 @@ describe('the admin listener', () => {
     ]);
   });
 
-  test('says which port is in use', async () => {
+  test('adminListener rejects a port that is in use with an error that names it', async () => {
     const { port } = await listen();
     await expect(adminListener({ host: '127.0.0.1', port, pages: {} })).rejects.toThrow(
       `Port ${port} on 127.0.0.1 is taken`,
     );
   });
 
-  test('says which address is not of this machine', async () => {
+  test('adminListener rejects an address of another machine with an error that names it', async () => {
     // TEST-NET-1 (RFC 5737): no machine has it.
     await expect(adminListener({ host: '192.0.2.1', port: 0, pages: {} })).rejects.toThrow(
       '192.0.2.1 is not an address of this machine',

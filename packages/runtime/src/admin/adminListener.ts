@@ -4,41 +4,41 @@ import type { AddressInfo } from 'node:net';
 import type { HttpResponse } from '@petstore/gateway';
 import { ListenError } from '@petstore/gateway/listen';
 
-/** A page without a body that streams. */
-type Page = () => HttpResponse | Promise<HttpResponse>;
+/** A handler whose response body is not a stream. */
+type AdminPage = () => HttpResponse | Promise<HttpResponse>;
 
 export interface AdminListenerOptions {
   /** The address to listen on. */
   readonly host: string;
-  /** 0: any free port. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** What is at each path, for GET and HEAD, without a credential: who reaches the port may read it. */
-  readonly pages: Readonly<Record<`/${string}`, Page>>;
+  /** The pages by path, for GET and HEAD, without authentication: every client that can connect can read them. */
+  readonly pages: Readonly<Record<`/${string}`, AdminPage>>;
 }
 
 export interface AdminListener {
   readonly port: number;
-  /** Ends it at once, answers under way too. */
+  /** Closes the listener and all its connections immediately, including responses in progress. */
   close(): Promise<void>;
 }
 
 /**
- * Listens for those who run the service: on a port of its own, over Node's HTTP, so that it answers also while the service
- * refuses connections.
- * @throws {ListenError} where the address or the port cannot be used
+ * Starts an HTTP listener for operators. It uses a separate port and node:http, so it still answers while the service rejects
+ * connections.
+ * @throws {ListenError} if the address or the port cannot be used
  */
 export async function adminListener({ host, port, pages }: AdminListenerOptions): Promise<AdminListener> {
-  const byPath = new Map<string, Page>(Object.entries(pages));
-  const server = createServer((request, response) => void received(byPath, request, response));
+  const byPath = new Map<string, AdminPage>(Object.entries(pages));
+  const server = createServer((request, response) => void handleRequest(byPath, request, response));
   server.listen(port, host);
   try {
     await once(server, 'listening');
   } catch (error) {
-    // `once` rejects with what the listener failed with: an error of the system.
+    // `once` rejects with the listener's error, which is a system error.
     throw ListenError.from(error as NodeJS.ErrnoException, host, port);
   }
   return {
-    // An address in this form is what a TCP server that listens has.
+    // A listening TCP server has an address of this type.
     port: (server.address() as AddressInfo).port,
     async close() {
       const closed = once(server, 'close');
@@ -49,32 +49,32 @@ export async function adminListener({ host, port, pages }: AdminListenerOptions)
   };
 }
 
-async function received(
-  pages: ReadonlyMap<string, Page>,
+async function handleRequest(
+  pages: ReadonlyMap<string, AdminPage>,
   { method, url = '' }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const page = pages.get(url.split('?', 1)[0] ?? '');
   const { status, headers, body } =
     page === undefined
-      ? failure(404, 'NOT_FOUND', 'There is nothing at this path.')
+      ? errorResponse(404, 'NOT_FOUND', 'There is nothing at this path.')
       : method !== 'GET' && method !== 'HEAD'
-        ? failure(405, 'METHOD_NOT_SUPPORTED', 'This path takes GET, HEAD.', ['allow', 'GET, HEAD'])
-        : await madeOf(page);
+        ? errorResponse(405, 'METHOD_NOT_SUPPORTED', 'This path takes GET, HEAD.', ['allow', 'GET, HEAD'])
+        : await renderPage(page);
   response.writeHead(status, headers.flat());
-  // Node leaves it out for HEAD.
+  // Node omits the body for HEAD.
   response.end(body);
 }
 
-async function madeOf(page: Page): Promise<HttpResponse> {
+async function renderPage(page: AdminPage): Promise<HttpResponse> {
   try {
     return await page();
   } catch {
-    return failure(500, 'INTERNAL_SERVER_ERROR', 'The page could not be made.');
+    return errorResponse(500, 'INTERNAL_SERVER_ERROR', 'The page could not be made.');
   }
 }
 
-const failure = (
+const errorResponse = (
   status: number,
   code: string,
   message: string,

@@ -2,8 +2,9 @@ import type { HttpRequest, HttpResponse } from '@petstore/gateway';
 import type { PageFile } from './pageFiles.ts';
 
 /**
- * The docs page: `/docs` shows the OpenAPI document, and sends the requests that a visitor tries out; `/` redirects to it.
- * Its files are loaded at the first request. Every address in it is relative: a proxy may serve it below a path.
+ * Returns the routes of the docs page: `/docs` renders the OpenAPI document and sends requests from the browser; `/`
+ * redirects to it. The files are loaded on the first request. All URLs in the page are relative, so a proxy may serve it
+ * below a path.
  */
 export function docsPage() {
   let loading: Promise<PageFile> | undefined;

@@ -9,17 +9,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPageFiles } from './pageFiles.ts';
 import { writePage } from './writePage.ts';
 
-interface ReceivedResponse {
+interface FileResponse {
   readonly status: number | undefined;
   readonly header: (name: string) => string | undefined;
   readonly body: Buffer;
 }
 
-describe('the files of the docs page, as they are built', () => {
+describe('the built files of the docs page', () => {
   const cleanUp: (() => Promise<unknown>)[] = [];
   let port = 0;
   const send = (sent: Record<string, string> = {}, method = 'GET') =>
-    new Promise<ReceivedResponse>((resolve, reject) => {
+    new Promise<FileResponse>((resolve, reject) => {
       request({ port, host: '127.0.0.1', method, headers: sent, agent: false }, (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -42,12 +42,12 @@ describe('the files of the docs page, as they are built', () => {
     const url = pathToFileURL(`${folder}/`);
     await writePage(url);
     const pageFile = createPageFiles(url);
-    const host = await serve(
-      { handle: (asked) => pageFile(asked, 'scalar.js', 'text/javascript; charset=utf-8') },
+    const listening = await serve(
+      { handle: (httpRequest) => pageFile(httpRequest, 'scalar.js', 'text/javascript; charset=utf-8') },
       { host: '127.0.0.1', port: 0 },
     );
-    cleanUp.unshift(() => host.close());
-    ({ port } = host);
+    cleanUp.unshift(() => listening.close());
+    ({ port } = listening);
   });
   afterAll(async () => {
     for (const each of cleanUp) await each();
@@ -62,40 +62,40 @@ describe('the files of the docs page, as they are built', () => {
     ['identity', undefined],
     ['gzip;q=0', undefined],
     ['', undefined],
-  ] as const)('are encoded as a request that accepts %j likes best: %s', async ([accepted, encoding]) => {
+  ] as const)('a docs file for Accept-Encoding %j has Content-Encoding %s', async ([accepted, encoding]) => {
     const { header } = await send({ 'accept-encoding': accepted });
     expect(header('content-encoding')).toBe(encoding);
     expect(header('vary')).toBe('Accept-Encoding');
   });
 
-  test('are the same in every encoding, with a tag of each, and compressed to a third', async () => {
-    const [plain, gzipped, brotli] = [
+  test('a docs file has the same content in every encoding, an ETag per encoding, and compresses to less than a third', async () => {
+    const [identity, gzipped, brotli] = [
       await send(),
       await send({ 'accept-encoding': 'gzip' }),
       await send({ 'accept-encoding': 'br' }),
     ];
-    expect(gunzipSync(gzipped.body).equals(plain.body)).toBe(true);
-    expect(brotliDecompressSync(brotli.body).equals(plain.body)).toBe(true);
-    expect(gzipped.body.length).toBeLessThan(plain.body.length / 3);
+    expect(gunzipSync(gzipped.body).equals(identity.body)).toBe(true);
+    expect(brotliDecompressSync(brotli.body).equals(identity.body)).toBe(true);
+    expect(gzipped.body.length).toBeLessThan(identity.body.length / 3);
     expect(brotli.body.length).toBeLessThan(gzipped.body.length);
-    expect(new Set([plain, gzipped, brotli].map(({ header }) => header('etag'))).size).toBe(3);
+    expect(new Set([identity, gzipped, brotli].map(({ header }) => header('etag'))).size).toBe(3);
   });
 
-  test('are asked for anew each time, and sent only where they have changed', async () => {
+  test('a docs file has Cache-Control: no-cache, and If-None-Match with its ETag gets 304', async () => {
     const { header } = await send();
     const tag = header('etag') ?? '';
     expect(header('cache-control')).toBe('no-cache');
     for (const held of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-      const { status, body, header: said } = await send({ 'if-none-match': held });
+      const { status, body, header: notModifiedHeader } = await send({ 'if-none-match': held });
       expect({ held, status, length: body.length }).toEqual({ held, status: 304, length: 0 });
-      expect(said('etag')).toBe(tag);
+      expect(notModifiedHeader('etag')).toBe(tag);
     }
     for (const held of ['"other"', tag.slice(0, -1)]) {
       expect((await send({ 'if-none-match': held })).status).toBe(200);
     }
   });
 
-  test('are described to HEAD as to GET', async () => {
+  test('HEAD of a docs file has the headers of GET', async () => {
     const get = await send({ 'accept-encoding': 'br' });
     const head = await send({ 'accept-encoding': 'br' }, 'HEAD');
     expect(head.body).toHaveLength(0);

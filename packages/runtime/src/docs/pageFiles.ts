@@ -4,16 +4,17 @@ import type { HttpRequest, HttpResponse, Header } from '@petstore/gateway';
 import Negotiator from 'negotiator';
 import { scalarBundle } from './scalarBundle.ts';
 
-/** The encodings that the build compresses to, best first, and how their files' names end. */
-const compressed = { br: '.br', gzip: '.gz' } as const;
-const encodings = ['br', 'gzip'] as const;
+/** The suffixes of the precompressed files that the build writes. */
+const encodingSuffixes = { br: '.br', gzip: '.gz' } as const;
+/** Best compression first. */
+const encodingsByPreference = ['br', 'gzip'] as const;
 
 /**
- * Nothing is loaded from another host, sent to one, or framed by one, and only files of this host run. Styles must be
- * let in inline: Scalar 1.72 sets `style` attributes, for which no nonce can stand and no hash that is stable, and four of
- * its libraries add style elements without a nonce. They can load nothing.
+ * Blocks loading from, sending to and framing by other hosts, and runs only scripts of this host. Inline styles are allowed:
+ * Scalar 1.72 sets `style` attributes, which nonces do not cover and whose hashes change, and four of its libraries add style
+ * elements without a nonce. Inline styles cannot load anything under this policy.
  */
-const policy = [
+const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'unsafe-inline'",
@@ -26,61 +27,63 @@ const policy = [
 
 interface Representation {
   readonly bytes: Uint8Array;
-  readonly tag: string;
+  readonly etag: string;
 }
 
-/** Answers GET and HEAD with a file of the page. */
+/** Responds to GET and HEAD with a file of the page. */
 export type PageFile = (request: HttpRequest, name: string, type: string) => Promise<HttpResponse>;
 
 /**
- * Gives the files of a folder, each in the encoding that its request likes best. They are read when they are asked for,
- * and stay in memory from then on: megabytes, compressed to one. A browser keeps a file and asks each time whether it has
- * changed (RFC 9111 §5.2.2.4): after an upgrade it is another under the same name.
- * @param folder Default: beside this file; and beside the bundle, where the build puts Scalar's file and the compressed
- * forms too.
+ * Serves the files of a folder in the encoding that the request prefers. Files are read on first use and stay in memory:
+ * several megabytes, about one compressed. Responses have `Cache-Control: no-cache` (RFC 9111 §5.2.2.4), so browsers
+ * revalidate each time: after an upgrade the same name has another content.
+ * @param folder Default: `page/` beside this file. In a bundle it is beside the bundle's file, and the build adds Scalar's
+ * file and the compressed forms.
  */
 export function createPageFiles(folder: URL = new URL('./page/', import.meta.url)): PageFile {
   const listing = readdir(folder);
-  const read = new Map<string, Promise<Representation>>();
+  const representations = new Map<string, Promise<Representation>>();
 
   async function load(file: string): Promise<Representation> {
-    const isThere = (await listing).includes(file);
-    const bytes = await readFile(isThere ? new URL(file, folder) : scalarBundle());
-    return { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
+    const isInFolder = (await listing).includes(file);
+    const bytes = await readFile(isInFolder ? new URL(file, folder) : scalarBundle());
+    return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
   }
 
   return async (request, name, type) => {
-    const accepted = new Negotiator({ headers: { 'accept-encoding': request.header('accept-encoding') } });
-    const likes = new Set(accepted.encodings([...encodings]));
+    const negotiator = new Negotiator({ headers: { 'accept-encoding': request.header('accept-encoding') } });
+    const acceptedEncodings = new Set(negotiator.encodings([...encodingsByPreference]));
     const ifNoneMatch = request.header('if-none-match');
     const files = await listing;
-    const encoding = encodings.find((each) => likes.has(each) && files.includes(name + compressed[each]));
-    const file = encoding === undefined ? name : name + compressed[encoding];
-    let reading = read.get(file);
+    const encoding = encodingsByPreference.find(
+      (each) => acceptedEncodings.has(each) && files.includes(name + encodingSuffixes[each]),
+    );
+    const file = encoding === undefined ? name : name + encodingSuffixes[encoding];
+    let reading = representations.get(file);
     if (reading === undefined) {
       reading = load(file);
-      read.set(file, reading);
-      // A file that could not be read once may be read the next time.
-      reading.catch(() => read.delete(file));
+      representations.set(file, reading);
+      // A failed read is retried by the next request.
+      reading.catch(() => representations.delete(file));
     }
-    const { bytes, tag } = await reading;
+    const { bytes, etag } = await reading;
 
     const headers: Header[] = [
-      ['etag', tag],
+      ['etag', etag],
       ['cache-control', 'no-cache'],
       ['vary', 'Accept-Encoding'],
     ];
-    if (names(ifNoneMatch, tag)) return { status: 304, headers };
+    if (matchesEtag(ifNoneMatch, etag)) return { status: 304, headers };
     headers.push(['content-type', type]);
     if (encoding !== undefined) headers.push(['content-encoding', encoding]);
     if (type.startsWith('text/html')) {
-      headers.push(['content-security-policy', policy], ['referrer-policy', 'no-referrer']);
+      headers.push(['content-security-policy', contentSecurityPolicy], ['referrer-policy', 'no-referrer']);
     }
     return { status: 200, headers, body: bytes };
   };
 }
 
-/** Whether `If-None-Match` names the tag, compared weakly (RFC 9110 §13.1.2): a proxy may have made it a weak one. */
-function names(ifNoneMatch: string | undefined, tag: string): boolean {
-  return (ifNoneMatch ?? '').split(',').some((each) => ['*', tag].includes(each.trim().replace(/^W\//, '')));
+/** Compares `If-None-Match` with the ETag, weakly (RFC 9110 §13.1.2): a proxy may have turned it into a weak ETag. */
+function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  return (ifNoneMatch ?? '').split(',').some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')));
 }

@@ -3,18 +3,18 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { scalarBundle } from './scalarBundle.ts';
 
-// Level 11 would save 100 kB more of Scalar's 4.3 MB, and take eight seconds instead of half a second.
+// Level 11 would save another 100 kB of Scalar's 4.3 MB, and take eight seconds instead of half a second.
 const brotli = (bytes: Buffer) =>
   promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
 
 /**
- * Writes the files of the docs page to a folder, each with its compressed forms. A service that is bundled needs them in
- * `page/` beside the file of the bundle that has `docsPage`.
+ * Writes the files of the docs page and their compressed forms to a folder. A bundled service needs them in `page/` beside
+ * the bundle's file that contains `docsPage`.
  */
 export async function writePage(folder: URL): Promise<void> {
   const page = new URL('page/', import.meta.url);
   await cp(page, folder, { recursive: true });
-  // The published package has Scalar's file and the compressed forms.
+  // The published package already contains Scalar's file and the compressed forms.
   const files = new Set(await readdir(page));
   if (!files.has('scalar.js')) await cp(scalarBundle(), new URL('scalar.js', folder));
   for (const file of files.add('scalar.js')) {

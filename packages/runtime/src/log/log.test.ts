@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { log } from './log.ts';
 
-test('log() rejects options that it does not have, and values that it does not know, with a line for each', () => {
+test('log() rejects unknown options and invalid values with one line for each', () => {
   const options = { level: 'warning', requests: 'error', kind: 1 } as object;
   expect(() => log(options)).toThrow(
     new RangeError(

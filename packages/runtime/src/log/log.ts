@@ -5,33 +5,34 @@ import { openLog } from './openLog.ts';
 import { requestLog, type RequestLogOptions } from './requestLog.ts';
 
 export interface LogOptions extends Partial<RequestLogOptions> {
-  /** The least severe lines that are logged. Default: `info`. */
+  /** The lowest level that is logged. Default: `info`. */
   readonly level?: LevelWithSilent;
 }
 
-const names = memberNames<LogOptions>({ level: true, requests: true, kindOf: true });
+const logOptionNames = memberNames<LogOptions>({ level: true, requests: true, kindOf: true });
 
 /**
- * Logs to stdout, a JSON object per line, the requests as `requests` says (default: `errors`).
- * @throws {RangeError} for an unknown option, level or `requests`
+ * Creates a log that writes one JSON object per line to stdout. `requests` selects which requests are logged (default:
+ * `errors`).
+ * @throws {RangeError} for an unknown option, or an unknown value of `level` or `requests`
  */
 export function log(options: LogOptions = {}): LogPart {
   const { level = 'info', requests = 'errors', kindOf } = options;
-  const faults = [
-    ...unknownOptions('log', options, names),
-    ...unlessOneOf('level', level, [...Object.keys(levels.values), 'silent']),
-    ...unlessOneOf('requests', requests, ['errors', 'all', 'none']),
+  const problems = [
+    ...unknownOptions('log', options, logOptionNames),
+    ...checkOneOf('level', level, [...Object.keys(levels.values), 'silent']),
+    ...checkOneOf('requests', requests, ['errors', 'all', 'none']),
   ];
-  if (faults.length > 0) throw new RangeError(faults.join('\n'));
+  if (problems.length > 0) throw new RangeError(problems.join('\n'));
   return {
     open({ fields, isShared }) {
-      const opened = openLog({ level, isShared, fields });
-      return { log: opened, requests: requestLog(opened, { requests, kindOf }), end: opened.end };
+      const openedLog = openLog({ level, isShared, fields });
+      return { log: openedLog, requests: requestLog(openedLog, { requests, kindOf }), end: openedLog.end };
     },
   };
 }
 
-function unlessOneOf(name: string, value: string, expected: readonly string[]): readonly string[] {
+function checkOneOf(name: string, value: string, expected: readonly string[]): readonly string[] {
   if (expected.includes(value)) return [];
   return [`The option ${name} of log is ${formatValue(value)}; it must be one of ${expected.join(', ')}.`];
 }

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
-describe('lines of the two ways to write one', () => {
+describe('lines written by pino and by log.line', () => {
   const defaults: { readonly isShared: boolean; readonly fields?: string } = { isShared: false };
 
-  /** What a process writes that opens a log and then runs this. */
+  /** Runs code in a process that has opened a log, and returns its output. */
   async function written(code: string, { isShared, fields = 'undefined' } = defaults) {
     const from = JSON.stringify(new URL('openLog.ts', import.meta.url).href);
     const open = `import { openLog } from ${from}; const log = openLog({ level: 'info', isShared: ${isShared}, fields: ${fields} });`;
@@ -15,17 +15,17 @@ describe('lines of the two ways to write one', () => {
 
   test.each([
     [
-      'come out in the order that they were written in',
+      'lines by pino and by log.line are written in the order of the calls',
       `log.line('{"msg":"1"}\\n'); log.error('2'); log.line('{"msg":"3"}\\n'); log.info('4'); await log.end();`,
       ['1', '2', '3', '4'],
     ],
     [
-      'come out where the process exits in the same turn',
+      'lines are written if the process exits in the same event loop iteration',
       `log.line('{"msg":"1"}\\n'); process.exit(0);`,
       ['1'],
     ],
     [
-      'are nothing to a log that has ended',
+      'lines after end() are dropped without an error',
       `log.info('1'); await log.end(); log.line('{"msg":"2"}\\n'); await new Promise(setImmediate);`,
       ['1'],
     ],
@@ -34,7 +34,7 @@ describe('lines of the two ways to write one', () => {
     expect([...stdout.matchAll(/"msg":"(.*?)"/g)].map(([, msg]) => msg)).toEqual(lines);
   });
 
-  test('have the further fields that are given for them', async () => {
+  test('lines have the additional fields of the option fields', async () => {
     const { stdout } = await written(`log.info('1'); await log.end();`, {
       isShared: false,
       fields: `() => ({ trace_id: 'a' })`,
@@ -42,7 +42,7 @@ describe('lines of the two ways to write one', () => {
     expect(JSON.parse(stdout)).toMatchObject({ msg: '1', trace_id: 'a' });
   });
 
-  test('go out in pieces that a pipe takes whole, whatever script they are in', async () => {
+  test('isShared limits each write to 4096 bytes, also for multi-byte characters', async () => {
     const line = JSON.stringify(`{"msg":"${'€'.repeat(300)}"}\n`);
     const sizes = await written(
       `const { default: fs } = await import('node:fs'); const { write } = fs;

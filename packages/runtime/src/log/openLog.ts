@@ -3,59 +3,59 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { destination, type LevelWithSilent, type Logger, pino } from 'pino';
 
-/** What is kept for a reader of stdout that stopped reading; lines beyond it are dropped. */
+/** Maximum size of the buffer for a slow reader of stdout. Lines beyond it are dropped. */
 const maxPendingBytes = 8_388_608;
 
-/** How long the end waits for whoever reads stdout, in milliseconds. */
+/** How long `end` waits for the reader of stdout. */
 const endDeadlineMs = 1_000;
 
-/** What Linux writes to a pipe in one piece (PIPE_BUF): the lines of several processes stay whole, up to that length. */
+/** Linux writes up to this size to a pipe atomically (PIPE_BUF), so lines of several processes do not interleave. */
 const atomicBytes = 4096;
 
-/** What every line says of where it comes from. */
-const base = { pid: process.pid, hostname: hostname() };
-/** The same in the text of a line. */
-export const baseText = `,${JSON.stringify(base).slice(1, -1)}`;
+/** The fields of every line. */
+const baseFields = { pid: process.pid, hostname: hostname() };
+/** The same fields as JSON text, for lines that are written without pino. */
+export const baseFieldsJson = `,${JSON.stringify(baseFields).slice(1, -1)}`;
 
 export interface Log extends Logger {
-  /** Adds a line of its own making, which ends with a line feed. It goes out when the event loop turns. */
+  /** Writes a preformatted line, which must end with a line feed. It is buffered until the next event loop iteration. */
   readonly line: (line: string) => void;
-  /** Writes out what is pending; nothing may be logged afterwards. */
+  /** Flushes pending lines. Nothing may be logged afterwards. */
   readonly end: () => Promise<void>;
 }
 
 export interface OpenLogOptions {
-  /** The least severe lines that are logged. */
+  /** The lowest level that is logged. */
   readonly level: LevelWithSilent;
-  /** Whether other processes write to the same stdout: each write is then small enough for a pipe to keep it whole. */
+  /** True if other processes write to the same stdout: writes are then limited to the size that a pipe writes atomically. */
   readonly isShared: boolean;
-  /** Further fields of each line but those of requests, when it is logged, such as the ids of a trace. */
+  /** Returns additional fields of each line except request lines, such as trace ids. Called when the line is logged. */
   readonly fields?: (() => object) | undefined;
 }
 
-/** Logs to stdout, a JSON object per line. */
+/** Opens a log that writes one JSON object per line to stdout. */
 export function openLog({ fields, level, isShared }: OpenLogOptions): Log {
-  // Not `sync`: a line per request would make every answer wait for whoever reads stdout.
+  // Not `sync`: with a line per request every response would wait for the reader of stdout.
   const stdout = destination({
     dest: 1,
     sync: false,
     maxLength: maxPendingBytes,
     ...(isShared && { maxWrite: atomicBytes }),
   });
-  // Each write to pino's destination costs 3 µs, twice what it takes to make the line.
+  // Buffered: each write to pino's destination costs 3 µs, twice as much as formatting the line.
   let lines = '';
   let bytes = 0;
   let isEnded = false;
   const flush = () => {
-    // A call that the stop cut off may end after the log. What is written then throws, and nobody would catch it here.
+    // A call that was cut off by the stop may end after the log has. A write would then throw an uncaught error.
     if (lines !== '' && !isEnded) stdout.write(lines);
     lines = '';
     bytes = 0;
   };
-  // Before pino's own listener, which writes out what its destination has.
+  // Before pino's listener, which flushes its destination.
   process.prependListener('exit', flush);
   const write = (text: string) => {
-    // In the order that they came in.
+    // Keeps the order of buffered lines and pino's.
     flush();
     stdout.write(text);
   };
@@ -74,5 +74,8 @@ export function openLog({ fields, level, isShared }: OpenLogOptions): Log {
     stdout.end();
     await Promise.race([ended, sleep(endDeadlineMs)]);
   };
-  return Object.assign(pino({ level, base, ...(fields && { mixin: fields }) }, { write }), { line, end });
+  return Object.assign(pino({ level, base: baseFields, ...(fields && { mixin: fields }) }, { write }), {
+    line,
+    end,
+  });
 }

@@ -1,24 +1,24 @@
 import type { RequestRecord, TraceIds } from '@petstore/gateway';
 import type { Logger } from 'pino';
-import { baseText, type Log } from './openLog.ts';
+import { baseFieldsJson, type Log } from './openLog.ts';
 
-/** A response that took longer is logged as slow, in milliseconds. */
+/** Requests that take longer are logged as slow. */
 const slowMs = 1_000;
 
-/** How often further requests of one kind get a line together, in milliseconds. */
+/** Interval of the summaries of repeated requests. */
 const summaryEveryMs = 1_000;
 
-/** How much of a text that the client chose is logged, in bytes. */
+/** Text that the client controls is truncated to this size in the log. */
 const maxTextBytes = 256;
 
 export interface RequestLog {
   readonly onResponse: (record: RequestRecord) => void;
-  /** Writes the lines that are still due. */
+  /** Writes the pending summaries. */
   readonly end: () => void;
 }
 
-/** Requests that were answered in the same way as one that got a line of its own less than a second ago. */
-interface Further {
+/** Requests of the same kind as one that was logged less than a second ago. They are logged as a count. */
+interface RepeatedRequests {
   readonly level: 'info' | 'warn' | 'error';
   readonly kind: Readonly<Record<string, unknown>>;
   readonly timer: NodeJS.Timeout;
@@ -27,20 +27,21 @@ interface Further {
 
 export interface RequestLogOptions {
   /**
-   * Which requests get a line. `errors`: those not answered 2xx, and those slower than 1 s, at most one of a kind a second.
+   * Which requests are logged. `errors`: requests with a status other than 2xx or slower than 1 s, at most one of each kind
+   * per second.
    */
   readonly requests: 'errors' | 'all' | 'none';
   /**
-   * Fields that say why a request failed, such as `{ store: 'unavailable' }`: failures with the same fields are of one kind.
-   * `undefined` for an unexpected error, which is logged each time. Default: every error is unexpected.
+   * Classifies an error by log fields, such as `{ store: 'unavailable' }`. Errors with the same fields are of one kind.
+   * Return `undefined` for an unexpected error, which is logged every time. Default: every error is unexpected.
    */
   readonly kindOf?: ((error: unknown) => Readonly<Record<string, string>> | undefined) | undefined;
 }
 
 /**
- * Logs requests. A line holds only what a request record holds: no header, no query, no body, so no credential. Anyone who
- * reaches the port can have requests rejected, without a credential: with `errors` each kind of them (a status, a limit,
- * what `kindOf` returns) gets at most two lines a second, the first request and the number of the others.
+ * Logs requests. A line contains only fields of the request record: no headers, no query and no body, so no credentials.
+ * Unauthenticated clients can cause rejected requests at will. With `errors`, each kind (a status, a limit, or the fields
+ * that `kindOf` returns) is therefore limited to two lines per second: the first request, and the number of further ones.
  */
 export function requestLog(
   log: Pick<Log, 'line'> & Logger,
@@ -50,40 +51,44 @@ export function requestLog(
   const logsAll = requests === 'all';
   const logsInfo = log.isLevelEnabled('info');
   const infoLevel = log.levels.values['info'];
-  const furtherByKind = new Map<string | number, Further>();
+  const repeatedByKind = new Map<string | number, RepeatedRequests>();
 
   function summarize(key: string | number): void {
-    const further = furtherByKind.get(key);
-    if (further === undefined) return;
-    furtherByKind.delete(key);
-    clearTimeout(further.timer);
-    const { level, kind, count } = further;
+    const repeated = repeatedByKind.get(key);
+    if (repeated === undefined) return;
+    repeatedByKind.delete(key);
+    clearTimeout(repeated.timer);
+    const { level, kind, count } = repeated;
     if (count > 0) log[level]({ ...kind, requests: count }, 'further requests');
   }
 
-  /** @returns whether it is the first of its kind for a second; the others are counted */
-  function isFirst(key: string | number, level: Further['level'], kind: Further['kind']): boolean {
-    const further = furtherByKind.get(key);
-    if (further !== undefined) {
-      further.count += 1;
+  /** @returns true for the first request of its kind within a second; others are counted */
+  function isFirst(
+    key: string | number,
+    level: RepeatedRequests['level'],
+    kind: RepeatedRequests['kind'],
+  ): boolean {
+    const repeated = repeatedByKind.get(key);
+    if (repeated !== undefined) {
+      repeated.count += 1;
       return false;
     }
     const timer = setTimeout(summarize, summaryEveryMs, key).unref();
-    furtherByKind.set(key, { level, kind, timer, count: 0 });
+    repeatedByKind.set(key, { level, kind, timer, count: 0 });
     return true;
   }
 
   function onResponse(requestRecord: RequestRecord): void {
     const { error, isStream, limit, status } = requestRecord;
-    const slow = requestRecord.durationMs > slowMs && !isStream;
+    const isSlow = requestRecord.durationMs > slowMs && !isStream;
     const isFailure = error !== undefined || (status >= 500 && limit === undefined);
     // Hot path: by default most requests end here.
-    if (!logsAll && status < 300 && !isFailure && !slow) return;
-    const level = isFailure ? 'error' : slow || status >= 500 ? 'warn' : 'info';
+    if (!logsAll && status < 300 && !isFailure && !isSlow) return;
+    const level = isFailure ? 'error' : isSlow || status >= 500 ? 'warn' : 'info';
     if (!logsAll) {
       const kind = isFailure ? kindOf?.(error) : undefined;
       const key = kind === undefined ? (limit ?? (status < 300 ? 'slow' : status)) : JSON.stringify(kind);
-      // Unexpected errors are faults of the code: each may be another one.
+      // Unexpected errors are bugs, and each may be a different one.
       const isCounted = !isFailure || kind !== undefined;
       if (isCounted && !isFirst(key, level, { status, limit, ...kind })) return;
     }
@@ -92,63 +97,64 @@ export function requestLog(
       return;
     }
     const { requestId, protocol, durationMs } = requestRecord;
-    const method = shortened(requestRecord.method);
-    const path = shortened(requestRecord.path);
-    const operation = requestRecord.operation && shortened(requestRecord.operation);
+    const method = truncate(requestRecord.method);
+    const path = truncate(requestRecord.path);
+    const operation = requestRecord.operation && truncate(requestRecord.operation);
     const trace = requestRecord.trace && traceFields(requestRecord.trace);
     const request = { requestId, method, path, protocol, operation, status, durationMs, limit, ...trace };
     log[level](
-      error === undefined ? request : { ...request, err: withoutCopy(error) },
-      slow ? 'slow request' : 'request',
+      error === undefined ? request : { ...request, err: withoutDuplicateCause(error) },
+      isSlow ? 'slow request' : 'request',
     );
   }
 
   return {
     onResponse,
     end() {
-      for (const key of furtherByKind.keys()) summarize(key);
+      for (const key of repeatedByKind.keys()) summarize(key);
     },
   };
 }
 
 /**
- * tRPC wraps an error that a procedure throws, with a copy of its message and stack. pino writes both those of an error and
- * of its causes: "disk full: disk full".
+ * Removes tRPC's wrapper from the chain of causes. tRPC wraps an error that a procedure throws and copies its message and
+ * stack. pino logs those of an error and of its causes, and would write "disk full: disk full".
  */
-function withoutCopy(error: unknown): unknown {
+function withoutDuplicateCause(error: unknown): unknown {
   if (!(error instanceof Error) || !(error.cause instanceof Error)) return error;
   const { cause, stack } = error;
   if (stack === undefined || stack !== cause.stack) return error;
   return Object.create(error, { cause: { value: cause.cause } }) as Error;
 }
 
-/** Of a text that a client made long only the begin, marked with the length of the whole. */
-function shortened(text: string): string {
+/** Truncates a long text and appends its full length. */
+function truncate(text: string): string {
   // A UTF-16 code unit takes three bytes at most.
   if (text.length * 3 <= maxTextBytes) return text;
   const bytes = Buffer.from(text);
   if (bytes.length <= maxTextBytes) return text;
-  // A character that the cut goes through is left out.
-  const begin = bytes.toString('utf8', 0, maxTextBytes).replace(/\uFFFD+$/, '');
-  return `${begin}… (${bytes.length} bytes)`;
+  // Drops a character that was cut in the middle.
+  const start = bytes.toString('utf8', 0, maxTextBytes).replace(/\uFFFD+$/, '');
+  return `${start}… (${bytes.length} bytes)`;
 }
 
-/** The names that OpenTelemetry has for them in logs. */
+/** The field names of OpenTelemetry for logs. */
 const traceFields = ({ spanId, traceId }: TraceIds) => ({ trace_id: traceId, span_id: spanId });
 
-/** A line as pino writes it: in 1 µs, not 6, a third of what a 401 costs. */
+/** Formats a line like pino's, in 1 µs instead of 6 µs, which is a third of the cost of a 401. */
 function requestLine(
   level: number | undefined,
   { requestId, method, path, protocol, operation, status, durationMs, limit, trace }: RequestRecord,
 ): string {
-  const named = operation === undefined ? '' : `,"operation":${JSON.stringify(shortened(operation))}`;
-  const limited = limit === undefined ? '' : `,"limit":"${limit}"`;
-  const traced = trace === undefined ? '' : `,"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"`;
-  // To the microsecond: all digits of the clock cost more to write than the rest.
+  const operationField = operation === undefined ? '' : `,"operation":${JSON.stringify(truncate(operation))}`;
+  const limitField = limit === undefined ? '' : `,"limit":"${limit}"`;
+  const traceFieldsText =
+    trace === undefined ? '' : `,"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"`;
+  // Rounded to microseconds: formatting all digits costs more than the rest of the line.
   const ms = Math.round(durationMs * 1000) / 1000;
   return (
-    `{"level":${level},"time":${Date.now()}${baseText},"requestId":${JSON.stringify(requestId)},` +
-    `"method":${JSON.stringify(shortened(method))},"path":${JSON.stringify(shortened(path))},"protocol":"${protocol}"${named},` +
-    `"status":${status},"durationMs":${ms}${limited}${traced},"msg":"request"}\n`
+    `{"level":${level},"time":${Date.now()}${baseFieldsJson},"requestId":${JSON.stringify(requestId)},` +
+    `"method":${JSON.stringify(truncate(method))},"path":${JSON.stringify(truncate(path))},"protocol":"${protocol}"${operationField},` +
+    `"status":${status},"durationMs":${ms}${limitField}${traceFieldsText},"msg":"request"}\n`
   );
 }

@@ -1,28 +1,31 @@
-/** How the values of one series that several processes have become one (prom-client's names). */
+/** How the values of a series are combined over several processes (prom-client's names). */
 export type Aggregator = 'sum' | 'min' | 'max' | 'first';
 
-/** One value of a family. Its labels are a set that cannot grow with what clients send. */
-export interface Sample {
-  /** Where it is not the family's: of a histogram. */
+/** A sample of a metric. Labels must have a bounded set of values, never values that clients choose. */
+export interface MetricSample {
+  /** The name of the sample if it differs from the metric's, as in a histogram (`_bucket`, `_sum`, `_count`). */
   readonly metricName?: string;
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
 }
 
-/** A metric with all its series at one moment, as prom-client's `getMetricsAsJSON` has it. */
-export interface Family {
+/** A metric with the current values of all its series, in the format of prom-client's `getMetricsAsJSON`. */
+export interface MetricFamily {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly aggregator: Aggregator;
-  readonly values: readonly Sample[];
+  readonly values: readonly MetricSample[];
 }
 
-/** All metrics of one process at one moment: plain data, fit for a message to another. */
-export type MetricsSnapshot = readonly Family[];
+/** The current metrics of one process, as JSON-serializable data. */
+export type MetricsSnapshot = readonly MetricFamily[];
 
-/** @param values what has no value yet is left out */
-export const counter = (name: string, help: string, values: readonly Sample[]): Family => ({
+/**
+ * Creates a counter.
+ * @param values may omit series that were never incremented
+ */
+export const counter = (name: string, help: string, values: readonly MetricSample[]): MetricFamily => ({
   name,
   help,
   type: 'counter',
@@ -30,8 +33,13 @@ export const counter = (name: string, help: string, values: readonly Sample[]): 
   values,
 });
 
-/** A gauge of one series. */
-export const gauge = (name: string, help: string, value: number, aggregator: Aggregator = 'sum'): Family => ({
+/** Creates a gauge with one series and no labels. */
+export const gauge = (
+  name: string,
+  help: string,
+  value: number,
+  aggregator: Aggregator = 'sum',
+): MetricFamily => ({
   name,
   help,
   type: 'gauge',

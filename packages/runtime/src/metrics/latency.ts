@@ -1,34 +1,36 @@
 // Hot path: observed for every request and every store operation.
-import type { Family, Sample } from './family.ts';
+import type { MetricFamily, MetricSample } from './family.ts';
 
 /**
- * Upper bounds in seconds. The least are for an embedded store, which answers in some tens of microseconds; the greatest
- * is the time that a call may take.
+ * Upper bounds of the buckets, in seconds. The smallest suit an embedded store, which answers within tens of microseconds;
+ * the largest is the default call timeout.
  */
-const bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const;
+const bucketBounds = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+] as const;
 
-/** How long something took, of one series. */
+/** A histogram of durations, for one series. */
 export class Latency {
-  readonly #buckets = new Float64Array(bounds.length + 1);
+  readonly #buckets = new Float64Array(bucketBounds.length + 1);
   #sumMs = 0;
 
   observe(durationMs: number): void {
     const seconds = durationMs / 1000;
     let bucket = 0;
-    // Not a binary search: nearly all are in the first buckets.
-    while (bucket < bounds.length && seconds > (bounds[bucket] ?? Infinity)) bucket += 1;
-    // Every index is there; `?? 0` is for the types alone.
+    // Not a binary search: almost all durations fall into the first buckets.
+    while (bucket < bucketBounds.length && seconds > (bucketBounds[bucket] ?? Infinity)) bucket += 1;
+    // Every index exists; `?? 0` only satisfies the types.
     this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
     this.#sumMs += durationMs;
   }
 
-  samples(name: string, labels: Sample['labels']): Sample[] {
+  samples(name: string, labels: MetricSample['labels']): MetricSample[] {
     let count = 0;
-    const buckets = [...bounds, '+Inf'].map((le, bucket) => {
+    const buckets = [...bucketBounds, '+Inf'].map((le, bucket) => {
       count += this.#buckets[bucket] ?? 0;
       return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: count };
     });
-    // A histogram of nothing is many lines that say nothing.
+    // An empty histogram would add many lines without information.
     if (count === 0) return [];
     return [
       ...buckets,
@@ -38,12 +40,12 @@ export class Latency {
   }
 }
 
-/** Histograms of seconds, a series for each of the latencies. */
+/** Creates a histogram in seconds, with one series per latency. */
 export const latencyFamily = (
   name: string,
   help: string,
-  latencies: Iterable<readonly [labels: Sample['labels'], latency: Latency]>,
-): Family => ({
+  latencies: Iterable<readonly [labels: MetricSample['labels'], latency: Latency]>,
+): MetricFamily => ({
   name,
   help,
   type: 'histogram',

@@ -1,24 +1,25 @@
 import { Registry } from 'prom-client';
 import type { MetricsPart } from '../parts.ts';
-import { gatherMetrics } from './gatheredMetrics.ts';
+import { aggregateMetrics } from './aggregateMetrics.ts';
 import { type MetricsOptions, openMetrics } from './openMetrics.ts';
 
 /**
- * Metrics for Prometheus, at `/metrics` of the admin port: of the gateway, of the process, and of the service itself. Those
- * of workers are added up.
+ * Serves Prometheus metrics at `/metrics` of the admin port: of the gateway, the process and the service. Metrics of workers
+ * are aggregated.
  */
 export const metrics = (options: MetricsOptions = {}): MetricsPart => ({
   open: () => openMetrics(options),
-  gather() {
-    const gathered = gatherMetrics();
+  aggregate() {
+    const aggregated = aggregateMetrics();
     return {
-      gone: gathered.gone,
-      page: (send) => async () => {
-        for (const { process, metrics: told } of await send()) gathered.told(process, told);
+      remove: aggregated.remove,
+      page: (readProcesses) => async () => {
+        for (const { process, metrics: snapshot } of await readProcesses())
+          aggregated.update(process, snapshot);
         return {
           status: 200,
           headers: [['content-type', Registry.PROMETHEUS_CONTENT_TYPE]],
-          body: await gathered.text(),
+          body: await aggregated.text(),
         };
       },
     };

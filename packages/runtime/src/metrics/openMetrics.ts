@@ -1,86 +1,93 @@
 import type { RequestRecord, ServedProcedure } from '@petstore/gateway';
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
 import { createRequestMetrics } from './requestMetrics.ts';
-import { type Family, gauge, type MetricsSnapshot } from './family.ts';
+import { type MetricFamily, gauge, type MetricsSnapshot } from './family.ts';
 
-/** What is read when the metrics are. */
+/** The values that are read on each scrape. */
 export interface MetricsSources {
   /** The name of the adapter. */
   readonly server: string;
-  /** How many procedures are executed in each way. */
+  /** Number of procedures by execution path. */
   readonly procedures: Readonly<Record<ServedProcedure['execution'], number>>;
   readonly callsInFlight: () => number;
   readonly connections: () => { readonly http: number; readonly webSockets: number };
-  /** How many tokens are remembered as invalid. */
-  readonly refusedTokens: () => number;
-  /** The metrics of the service itself. */
-  readonly families?: (() => readonly Family[] | Promise<readonly Family[]>) | undefined;
+  /** Number of cached invalid tokens. */
+  readonly rejectedTokens: () => number;
+  /** Returns the service's own metrics. */
+  readonly families?: (() => readonly MetricFamily[] | Promise<readonly MetricFamily[]>) | undefined;
 }
 
 /** The metrics of one process. */
 export interface Metrics {
-  /** For the gateway. */
+  /** The hook for `createGateway`. */
   readonly onResponse: (record: RequestRecord) => void;
   readonly snapshot: (sources: MetricsSources) => Promise<MetricsSnapshot>;
 }
 
 export interface MetricsOptions {
-  /** What the names of the metrics start with, but for those of the process itself. Default: `gateway_`. */
+  /** Prefix of all metric names except those of the process (`process_`, `nodejs_`). Default: `gateway_`. */
   readonly prefix?: string;
 }
 
-/** Starts to measure this process. */
+/** Starts collecting metrics of this process. */
 export function openMetrics({ prefix = 'gateway_' }: MetricsOptions = {}): Metrics {
-  const records = createRequestMetrics(prefix);
+  const requestMetrics = createRequestMetrics(prefix);
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
 
   return {
-    onResponse: records.onResponse,
+    onResponse: requestMetrics.onResponse,
     async snapshot(sources) {
-      const [own, process] = await Promise.all([sources.families?.(), registry.getMetricsAsJSON()]);
+      const [serviceFamilies, processFamilies] = await Promise.all([
+        sources.families?.(),
+        registry.getMetricsAsJSON(),
+      ]);
       const { http, webSockets } = sources.connections();
       return [
         {
-          // The same in every process of one start.
-          ...gauge(`${prefix}server_info`, '1, by what serves.', 1, 'max'),
+          // `max`: all processes use the same adapter.
+          ...gauge(`${prefix}server_info`, 'The server adapter in use, as a label. Always 1.', 1, 'max'),
           values: [{ labels: { server: sources.server }, value: 1 }],
         },
-        ...records.families(),
+        ...requestMetrics.families(),
         {
-          // The same in every process of one build.
-          ...gauge(`${prefix}procedures`, 'Procedures that are served, by how they are executed.', 0, 'max'),
+          // `max`: all processes serve the same procedures.
+          ...gauge(`${prefix}procedures`, 'Number of procedures, by execution path.', 0, 'max'),
           values: Object.entries(sources.procedures).map(([execution, value]) => ({
             labels: { execution },
             value,
           })),
         },
-        gauge(`${prefix}calls_in_flight`, 'Calls that run now.', sources.callsInFlight()),
+        gauge(`${prefix}calls_in_flight`, 'Number of calls in flight.', sources.callsInFlight()),
         {
-          ...gauge(`${prefix}connections`, 'Connections that are open now.', 0),
+          ...gauge(`${prefix}connections`, 'Number of open connections, by protocol.', 0),
           values: [
             { labels: { protocol: 'http' }, value: http },
             { labels: { protocol: 'websocket' }, value: webSockets },
           ],
         },
-        ...(own ?? []),
-        gauge(`${prefix}refused_tokens`, 'Tokens remembered as not good.', sources.refusedTokens()),
-        ...(process as unknown as Family[]).map(ofOneOfMany), // Its types lack what its aggregation reads.
+        ...(serviceFamilies ?? []),
+        gauge(
+          `${prefix}rejected_tokens`,
+          'Number of invalid tokens in the cache of rejected tokens.',
+          sources.rejectedTokens(),
+        ),
+        ...(processFamilies as unknown as MetricFamily[]).map(withAggregator), // prom-client's types lack `aggregator`, which its aggregation reads.
       ];
     },
   };
 }
 
 /**
- * prom-client averages what cannot be added over processes: an event loop that hangs would be hidden by those that do
- * not. And it leaves out when a process started.
+ * Replaces prom-client's aggregators that lose information: `average` would hide a blocked event loop behind the others, and
+ * `omit` would drop the start time of the process.
  */
-function ofOneOfMany(family: Family): Family {
+function withAggregator(family: MetricFamily): MetricFamily {
   const { aggregator } = family as { readonly aggregator: string };
   if (aggregator === 'average') return { ...family, aggregator: 'max' };
   return aggregator === 'omit' ? { ...family, aggregator: 'min' } : family;
 }
 
-/** Metrics of one or more processes as Prometheus reads them, in one. */
+/** Aggregates the metrics of one or more processes and formats them in the Prometheus text format. */
 export const metricsText = (snapshots: readonly MetricsSnapshot[]): Promise<string> =>
   AggregatorRegistry.aggregate([...snapshots]).metrics();

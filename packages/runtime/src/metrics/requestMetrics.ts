@@ -1,82 +1,85 @@
-// Hot path: `onResponse` runs for every request. It adds to numbers that it holds itself, and only who reads the metrics
-// pays for labels: prom-client 15 joins the labels to a string for each addition. `npm run bench:metrics` measures it.
+// Hot path: `onResponse` runs for every request. It only increments numbers; labels are built on each scrape. prom-client 15
+// would join the labels to a string for each increment. `npm run bench:metrics` measures it.
 import type { RequestRecord } from '@petstore/gateway';
-import { counter, type Family, type Sample } from './family.ts';
+import { counter, type MetricFamily, type MetricSample } from './family.ts';
 import { Latency, latencyFamily } from './latency.ts';
 
-type ProtocolClient = RequestRecord['protocol'] | 'websocket';
+type ProtocolLabel = RequestRecord['protocol'] | 'websocket';
 
-/** What is counted of one operation on one protocol. */
+/** The counters of one operation over one protocol. */
 class Series {
-  /** By the first digit of the status. */
+  /** Number of requests, indexed by the first digit of the status. */
   readonly requests = [0, 0, 0, 0, 0, 0];
   readonly latency = new Latency();
   calls = 0;
 }
 
-/** What is counted of one protocol. */
+/** The counters of one protocol. */
 class ProtocolMetrics {
   readonly series = new Map<string, Series>();
   bytesIn = 0;
   bytesOut = 0;
 }
 
-/** Statuses that are shown also where none was answered yet: a rate needs a zero to rise from. */
-const shownAtZero = new Set([2, 4, 5]);
+/** Status classes (2xx, 4xx, 5xx) that are exported with value 0: `rate()` needs a first sample to increase from. */
+const statusClassesAtZero = new Set([2, 4, 5]);
 
 /**
- * Counts the requests that a gateway reports to `onResponse`. Labels name procedures alone, never what a client chose.
- * @param prefix before the name of each metric
+ * Counts the requests that a gateway reports to `onResponse`. The label `operation` has names of procedures only, never values
+ * that clients choose.
+ * @param prefix prefix of each metric name
  */
 export function createRequestMetrics(prefix: string) {
-  const protocols: Record<ProtocolClient, ProtocolMetrics> = {
+  const protocols: Record<ProtocolLabel, ProtocolMetrics> = {
     rest: new ProtocolMetrics(),
     rpc: new ProtocolMetrics(),
     websocket: new ProtocolMetrics(),
     other: new ProtocolMetrics(),
   };
-  const refusals = new Map<string, number>();
+  const limited = new Map<string, number>();
 
   function seriesOf({ series }: ProtocolMetrics, operation: string): Series {
-    const found = series.get(operation);
-    if (found !== undefined) return found;
+    const existing = series.get(operation);
+    if (existing !== undefined) return existing;
     const added = new Series();
     series.set(operation, added);
     return added;
   }
 
   function onResponse(record: RequestRecord): void {
-    const { procedures: called, status, limit } = record;
+    const { procedures: calledProcedures, status, limit } = record;
     const protocol = protocols[record.method === 'WS' ? 'websocket' : record.protocol];
-    const series = seriesOf(protocol, record.calls > 1 ? 'batch' : (called[0] ?? 'none'));
+    const series = seriesOf(protocol, record.calls > 1 ? 'batch' : (calledProcedures[0] ?? 'none'));
     const digit = (status / 100) | 0;
     series.requests[digit] = (series.requests[digit] ?? 0) + 1;
-    // A stream lasts as long as its client likes.
+    // The client decides how long a stream lasts.
     if (!record.isStream) series.latency.observe(record.durationMs);
-    for (const procedure of called) seriesOf(protocol, procedure).calls += 1;
+    for (const procedure of calledProcedures) seriesOf(protocol, procedure).calls += 1;
     protocol.bytesIn += record.bytesIn ?? 0;
     protocol.bytesOut += record.bytesOut ?? 0;
-    if (limit !== undefined) refusals.set(limit, (refusals.get(limit) ?? 0) + 1);
+    if (limit !== undefined) limited.set(limit, (limited.get(limit) ?? 0) + 1);
   }
 
-  function* all(): Generator<readonly [labels: { protocol: string; operation: string }, series: Series]> {
+  function* allSeries(): Generator<
+    readonly [labels: { protocol: string; operation: string }, series: Series]
+  > {
     for (const [protocol, { series }] of Object.entries(protocols)) {
       for (const [operation, each] of series) yield [{ protocol, operation }, each];
     }
   }
 
-  const byProtocol = (value: (protocol: ProtocolMetrics) => number): Sample[] =>
+  const byProtocol = (value: (protocol: ProtocolMetrics) => number): MetricSample[] =>
     Object.entries(protocols).map(([protocol, metrics]) => ({ labels: { protocol }, value: value(metrics) }));
 
-  function families(): Family[] {
-    const series = [...all()];
+  function families(): MetricFamily[] {
+    const series = [...allSeries()];
     return [
       counter(
         `${prefix}requests_total`,
-        'Requests that were answered, WebSocket calls among them. Operation: the procedure, batch for several, none where none was reached.',
+        'Number of completed requests, including calls over WebSockets. The label operation is the procedure, batch for several calls, or none if no procedure was reached.',
         series.flatMap(([labels, { requests }]) =>
           requests.flatMap((value, digit) =>
-            value > 0 || shownAtZero.has(digit)
+            value > 0 || statusClassesAtZero.has(digit)
               ? [{ labels: { ...labels, status: `${digit}xx` }, value }]
               : [],
           ),
@@ -84,28 +87,28 @@ export function createRequestMetrics(prefix: string) {
       ),
       counter(
         `${prefix}calls_total`,
-        'Procedures that were called: each call of a batch counts.',
+        'Number of procedure calls. Each call of a batch counts.',
         series.flatMap(([labels, { calls }]) => (calls > 0 ? [{ labels, value: calls }] : [])),
       ),
       latencyFamily(
         `${prefix}request_duration_seconds`,
-        'From a request to its answer, without streams and subscriptions.',
+        'Duration from request to response in seconds, without streams and subscriptions.',
         series.map(([labels, { latency }]) => [labels, latency]),
       ),
       counter(
         `${prefix}request_body_bytes_total`,
-        'Bytes of request bodies that had come by their answers: not of WebSockets.',
+        'Bytes of request bodies received before the response, without WebSockets.',
         byProtocol(({ bytesIn }) => bytesIn),
       ),
       counter(
         `${prefix}response_body_bytes_total`,
-        'Bytes of response bodies: not of streams and WebSockets.',
+        'Bytes of response bodies, without streams and WebSockets.',
         byProtocol(({ bytesOut }) => bytesOut),
       ),
       counter(
         `${prefix}limited_requests_total`,
-        'Requests that met a limit, by its name.',
-        [...refusals].map(([limit, value]) => ({ labels: { limit }, value })),
+        'Number of requests rejected by a limit, by name of the limit.',
+        [...limited].map(([limit, value]) => ({ labels: { limit }, value })),
       ),
     ];
   }

@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { ObservedRequest } from '@petstore/gateway';
 
-/** Other methods are `_OTHER`: clients choose them, and they are labels of metrics. */
+/** Methods with their own label. Clients can send any method, so all others are reported as `_OTHER`. */
 const knownMethods: ReadonlySet<string> = new Set(
   'CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT QUERY TRACE'.split(' '),
 );
@@ -10,7 +10,7 @@ export const methodOf = (method: string): string => (knownMethods.has(method) ? 
 
 const defaultPorts = { http: 80, https: 443 };
 
-/** What a request and its calls have in common, from its `Host` (RFC 9110 §7.2) and its connection. */
+/** Returns the attributes shared by a request and its calls, from the `Host` header (RFC 9110 §7.2) and the connection. */
 export function connectionAttributes({ clientAddress, request, scheme }: ObservedRequest): Attributes {
   const host = request.header('host') ?? '';
   const [, name = '', port] = /^(.*?)(?::(\d*))?$/.exec(host) ?? [];
@@ -23,7 +23,7 @@ export function connectionAttributes({ clientAddress, request, scheme }: Observe
   };
 }
 
-/** The attributes of a request's span that are known when it begins. */
+/** Returns the attributes of a request's span that are known when the request starts. */
 export function requestAttributes({ request, route, scheme }: ObservedRequest): Attributes {
   const { method, path, query } = request;
   const userAgent = request.header('user-agent');
@@ -32,11 +32,11 @@ export function requestAttributes({ request, route, scheme }: ObservedRequest): 
     ...(!knownMethods.has(method) && { 'http.request.method_original': method }),
     'url.scheme': scheme,
     'url.path': path,
-    ...(query !== '' && { 'url.query': redacted(query) }),
+    ...(query !== '' && { 'url.query': redactQuery(query) }),
     ...(route !== undefined && { 'http.route': route }),
     ...(userAgent !== undefined && { 'user_agent.original': userAgent }),
   };
 }
 
-/** A query without its values: inputs, and credentials of WebSockets, are for no backend of traces. */
-const redacted = (query: string): string => query.replace(/=[^&]*/g, '=REDACTED');
+/** Replaces the values of a query: inputs and WebSocket credentials must not reach a tracing backend. */
+const redactQuery = (query: string): string => query.replace(/=[^&]*/g, '=REDACTED');

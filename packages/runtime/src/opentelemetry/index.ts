@@ -1,2 +1,2 @@
-// Loads @opentelemetry/api, where an SDK is registered.
+// Loads @opentelemetry/api only if an SDK is registered.
 export { type OpenTelemetry, openTelemetry } from './openTelemetry.ts';

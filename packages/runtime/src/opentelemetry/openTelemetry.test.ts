@@ -54,7 +54,7 @@ const router = t.router({
     .input(z.object({ id: z.int(), token: z.string().optional() }))
     .output(z.int())
     .query(({ input }) => input.id),
-  /** Waits, and does something that is instrumented. */
+  /** Waits, and starts a span of its own. */
   slow: t.procedure
     .meta({ openapi: { method: 'GET', path: '/slow' } })
     .output(z.string())
@@ -86,7 +86,7 @@ interface Instrument {
   readonly values: { readonly value: number; readonly attributes: Attributes }[];
 }
 
-/** A meter provider that keeps what is recorded: the SDK of metrics is no dependency. */
+/** Creates a meter provider that keeps recorded values. The metrics SDK is not a dependency. */
 function recordingMeters() {
   const instruments: Instrument[] = [];
   const create = (name: string, options?: MetricOptions) => {
@@ -101,7 +101,7 @@ function recordingMeters() {
   return { provider, named };
 }
 
-/** Registers an SDK, as a process does before it creates its gateway, and serves the router. */
+/** Registers an SDK, creates a gateway and serves the router. */
 async function start(options: Partial<GatewayOptions<typeof router, never>> = {}, { hasTraces = true } = {}) {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
@@ -146,9 +146,9 @@ const spanNamed = ({ spans }: Started, name: string) => {
 
 // The requirement levels of the semantic conventions 1.45: HTTP spans and metrics, RPC spans and metrics. A condition that
 // holds makes an attribute required.
-const httpRequired = [ATTR_HTTP_REQUEST_METHOD, ATTR_URL_PATH, ATTR_URL_SCHEME];
-const httpAnswered = [ATTR_HTTP_RESPONSE_STATUS_CODE, ATTR_HTTP_ROUTE, ATTR_SERVER_PORT];
-const rpcRequired = [
+const httpRequestAttributes = [ATTR_HTTP_REQUEST_METHOD, ATTR_URL_PATH, ATTR_URL_SCHEME];
+const httpResponseAttributes = [ATTR_HTTP_RESPONSE_STATUS_CODE, ATTR_HTTP_ROUTE, ATTR_SERVER_PORT];
+const rpcAttributes = [
   ATTR_RPC_SYSTEM_NAME,
   ATTR_RPC_METHOD,
   ATTR_RPC_RESPONSE_STATUS_CODE,
@@ -156,34 +156,47 @@ const rpcRequired = [
   ATTR_SERVER_PORT,
 ];
 
-describe('no attribute that the conventions require is missing', () => {
+describe('required attributes of the semantic conventions', () => {
   it.each<[what: string, path: string, span: string, attributes: readonly string[]]>([
     [
-      'of a request',
+      'request',
       '/v1/pets/7?token=a',
       'GET /v1/pets/{id}',
-      [...httpRequired, ...httpAnswered, ATTR_URL_QUERY],
+      [...httpRequestAttributes, ...httpResponseAttributes, ATTR_URL_QUERY],
     ],
     [
-      'of a request that fails',
+      'failing request',
       '/v1/broken',
       'GET /v1/broken',
-      [...httpRequired, ...httpAnswered, ATTR_ERROR_TYPE],
+      [...httpRequestAttributes, ...httpResponseAttributes, ATTR_ERROR_TYPE],
     ],
-    ['of a request of an unknown path', '/nowhere', 'GET', [...httpRequired, ATTR_HTTP_RESPONSE_STATUS_CODE]],
-    ['of a route', '/openapi.json', 'GET /openapi.json', [...httpRequired, ...httpAnswered]],
-    ['of a batch', '/trpc/slow,slow?batch=1', 'GET /trpc/{path}', [...httpRequired, ...httpAnswered]],
-    ['of a call', '/trpc/slow,slow?batch=1', 'slow', rpcRequired],
-    ['of a call that fails', '/trpc/full', 'full', [...rpcRequired, ATTR_ERROR_TYPE]],
-  ])('%s', async (_what, path, name, attributes) => {
-    const started = await start();
-    await started.get(path);
-    const span = spanNamed(started, name);
-    expect(span.kind).toBe(SpanKind.SERVER);
-    expect(Object.keys(span.attributes)).toEqual(expect.arrayContaining([...attributes]));
-  });
+    [
+      'request of an unknown path',
+      '/nowhere',
+      'GET',
+      [...httpRequestAttributes, ATTR_HTTP_RESPONSE_STATUS_CODE],
+    ],
+    ['page', '/openapi.json', 'GET /openapi.json', [...httpRequestAttributes, ...httpResponseAttributes]],
+    [
+      'batch',
+      '/trpc/slow,slow?batch=1',
+      'GET /trpc/{path}',
+      [...httpRequestAttributes, ...httpResponseAttributes],
+    ],
+    ['call', '/trpc/slow,slow?batch=1', 'slow', rpcAttributes],
+    ['failing call', '/trpc/full', 'full', [...rpcAttributes, ATTR_ERROR_TYPE]],
+  ])(
+    'the span of a %s has every attribute that the conventions require',
+    async (_what, path, name, attributes) => {
+      const started = await start();
+      await started.get(path);
+      const span = spanNamed(started, name);
+      expect(span.kind).toBe(SpanKind.SERVER);
+      expect(Object.keys(span.attributes)).toEqual(expect.arrayContaining([...attributes]));
+    },
+  );
 
-  it('of a method that is not known', async () => {
+  it('a request with an unknown method has http.request.method _OTHER and the original method', async () => {
     const started = await start();
     await fetch(`http://127.0.0.1:${started.port}/v1/pets/7`, { method: 'PURGE' });
     expect(spanNamed(started, 'HTTP /v1/pets/{id}').attributes).toMatchObject({
@@ -220,7 +233,7 @@ describe('no attribute that the conventions require is missing', () => {
 });
 
 describe('a request', () => {
-  it('is a server span within the trace of its traceparent, without values of its query', async () => {
+  it('a request creates a server span in the trace of its traceparent, with redacted query values', async () => {
     const started = await start();
     await started.get('/v1/pets/7?token=secret&a=b', { traceparent, 'user-agent': 'curl/8' });
     const span = spanNamed(started, 'GET /v1/pets/{id}');
@@ -241,14 +254,14 @@ describe('a request', () => {
     });
   });
 
-  it('begins a trace of its own where it has no traceparent, or a malformed one', async () => {
+  it('a request starts a new trace if traceparent is missing or malformed', async () => {
     const started = await start();
     for (const headers of [{}, { traceparent: '00-zz' }]) await started.get('/v1/pets/7', headers);
     const spans = started.spans();
     expect(spans.map(({ parentSpanContext }) => parentSpanContext)).toEqual([undefined, undefined]);
   });
 
-  it('is the context of what its procedure does, over REST and tRPC', async () => {
+  it('the span of a request is the parent of spans in its procedure, over REST and tRPC', async () => {
     const started = await start();
     const ids = ['11', '22'].map((end) => traceId.slice(0, -2) + end);
     const [rest, rpc] = ids.map((id) => ({ traceparent: `00-${id}-${parentId}-01` }));
@@ -262,7 +275,7 @@ describe('a request', () => {
     expect(ids.map(parentOf)).toEqual(['GET /v1/slow', 'slow']);
   });
 
-  it('is an error where the server is to blame, and only there', async () => {
+  it('a request span has the status ERROR for server errors only', async () => {
     const started = await start();
     for (const path of ['/v1/broken', '/v1/pets/x', '/v1/ticks']) await started.get(path);
     await vi.waitFor(() => expect(started.spans()).toHaveLength(3));
@@ -276,7 +289,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('counts as active until its response is complete, and its duration is in the buckets that are advised', async () => {
+  it('a request is active until its response is complete, and its duration is recorded with the recommended buckets', async () => {
     const started = await start();
     await started.get('/v1/slow');
     const active = started.named('http.server.active_requests')?.values;
@@ -292,20 +305,20 @@ describe('a request', () => {
     ]);
   });
 
-  it('has the scheme of publicUrl', async () => {
+  it('a request span has the scheme of publicUrl', async () => {
     const started = await start({ publicUrl: 'https://pets.example' });
     await started.get('/v1/pets/7');
     expect(spanNamed(started, 'GET /v1/pets/{id}').attributes['url.scheme']).toBe('https');
   });
 
-  it('has no ids where the SDK has metrics alone', async () => {
+  it('a request record has no trace ids if the SDK has metrics only', async () => {
     const started = await start({}, { hasTraces: false });
     await started.get('/v1/pets/7', {});
     const [record] = started.requestRecords;
     expect([record?.status, record?.trace]).toEqual([200, undefined]);
   });
 
-  it('has the ids of its span in its exchange', async () => {
+  it('a request record has the ids of its span', async () => {
     const started = await start();
     await started.get('/v1/pets/7');
     const { spanId } = spanNamed(started, 'GET /v1/pets/{id}').spanContext();
@@ -314,7 +327,7 @@ describe('a request', () => {
 });
 
 describe('a call over tRPC', () => {
-  it('of a batch is a span in that of its request', async () => {
+  it('each tRPC call of a batch is a child span of its request', async () => {
     const started = await start();
     await started.get('/trpc/slow,full?batch=1');
     const { spanId } = spanNamed(started, 'GET /trpc/{path}').spanContext();
@@ -328,7 +341,7 @@ describe('a call over tRPC', () => {
     ]);
   });
 
-  it('has its trace in what is logged meanwhile, and outside of a request nothing has', async () => {
+  it('logFields has the trace of the current tRPC call, and is empty outside a request', async () => {
     const started = await start({ onCall: (_call, next) => (fields.push(telemetry?.logFields()), next()) });
     const telemetry = await openTelemetry();
     const fields: unknown[] = [];
@@ -338,7 +351,7 @@ describe('a call over tRPC', () => {
     expect(telemetry?.logFields()).toEqual({});
   });
 
-  it('on a WebSocket is a span in the trace of the request that opened it', async () => {
+  it('a tRPC call on a WebSocket is a span in the trace of the upgrade request', async () => {
     const started = await start();
     const socket = new WebSocket(`ws://127.0.0.1:${started.port}/trpc`, {
       headers: { traceparent },
@@ -355,7 +368,7 @@ describe('a call over tRPC', () => {
   });
 });
 
-it('run passes it to the gateway and to the log of a service', async () => {
+it('startService passes telemetry to the gateway and to the log', async () => {
   const { spans } = await start();
   const logged: unknown[] = [];
   let logFields: (() => object) | undefined;
@@ -385,7 +398,7 @@ it('run passes it to the gateway and to the log of a service', async () => {
   expect(logged).toEqual([{ trace_id: expect.any(String), span_id: expect.any(String) }]);
 });
 
-it('openTelemetry loads nothing and gives undefined where no SDK is registered', async () => {
+it('openTelemetry returns undefined and loads nothing if no SDK is registered', async () => {
   const script = `
     import { registerHooks } from 'node:module';
     const loaded = [];

@@ -10,27 +10,28 @@ import type {
 } from '@petstore/gateway';
 import { connectionAttributes, methodOf, requestAttributes } from './attributes.ts';
 
-/** Where an OpenTelemetry SDK registers itself (@opentelemetry/api 1.x). */
+/** The global symbol under which an OpenTelemetry SDK registers itself (@opentelemetry/api 1.x). */
 const registry = Symbol.for('opentelemetry.js.api.1');
 
 export interface OpenTelemetry extends Telemetry {
-  /** The ids of the span that is active now, as fields of log lines: `openLog({ fields: telemetry?.logFields, … })`. */
+  /** Returns the ids of the active span as log fields: `openLog({ fields: telemetry?.logFields, … })`. */
   readonly logFields: () => TraceFields | Readonly<Record<string, never>>;
 }
 
-/** As OpenTelemetry names them in logs that are not OTLP ("Trace Context in non-OTLP Log Formats"). */
+/** The field names of OpenTelemetry for logs that are not OTLP ("Trace Context in non-OTLP Log Formats"). */
 interface TraceFields {
   readonly trace_id: string;
   readonly span_id: string;
 }
 
-/** Of durations in seconds, as the conventions advise (HTTP metrics, `http.server.request.duration`). */
+/** Bucket boundaries in seconds, as the conventions recommend (HTTP metrics, `http.server.request.duration`). */
 const explicitBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 
 /**
- * Traces and metrics of a gateway by the semantic conventions of OpenTelemetry for HTTP and RPC, for the SDK that is
- * registered now: `createGateway({ telemetry: await openTelemetry(), … })`. `undefined`, and nothing is loaded, where none
- * is.
+ * Creates traces and metrics of a gateway, following the semantic conventions of OpenTelemetry for HTTP and RPC:
+ * `createGateway({ telemetry: await openTelemetry(), … })`. It uses the SDK that is registered at the time of the call. If
+ * there is none, it returns `undefined` and loads nothing.
+ * @throws {Error} if an SDK is registered but @opentelemetry/api is not installed
  */
 export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   const registered = (globalThis as { [registry]?: { trace?: unknown; metrics?: unknown } })[registry];
@@ -63,10 +64,10 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
     return ids && isSpanContextValid(ids) ? { traceId: ids.traceId, spanId: ids.spanId } : undefined;
   }
 
-  /** A span of the server, and what runs within it. */
+  /** A span of kind SERVER and its context. */
   class ServerSpan {
     readonly context: Context;
-    /** `undefined` where only metrics are registered. */
+    /** `undefined` if only metrics are registered. */
     readonly trace: TraceIds | undefined;
     readonly #span: Span;
     readonly #startedAt = performance.now();
@@ -77,17 +78,17 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
       this.trace = idsOf(this.#span);
     }
 
-    /** @returns its duration in seconds */
+    /** @returns the span's duration in seconds */
     end(attributes: Attributes, isError: boolean): number {
       this.#span.setAttributes(attributes);
-      // What a client did wrong is no error of the server's (HTTP spans, "Status").
+      // Client errors leave the status of a server span unset (HTTP spans, "Status").
       if (isError) this.#span.setStatus({ code: SpanStatusCode.ERROR });
       this.#span.end();
       return (performance.now() - this.#startedAt) / 1000;
     }
   }
 
-  class ObservedCall implements CallTelemetry {
+  class CallSpan implements CallTelemetry {
     readonly #span: ServerSpan;
     readonly #path: string;
 
@@ -112,11 +113,11 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
     }
   }
 
-  class Observed implements RequestTelemetry {
+  class RequestSpan implements RequestTelemetry {
     readonly #span: ServerSpan;
     readonly #parent: Context;
     readonly #connection: Attributes;
-    /** The labels of metrics that are known when it begins. */
+    /** The metric labels that are known when the request starts. */
     readonly #labels: Attributes;
     readonly #observed: ObservedRequest;
     #hasEnded = false;
@@ -124,7 +125,7 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
     constructor(observed: ObservedRequest) {
       const { request, route, scheme } = observed;
       this.#observed = observed;
-      this.#parent = propagation.extract(ROOT_CONTEXT, request, headers);
+      this.#parent = propagation.extract(ROOT_CONTEXT, request, headerGetter);
       this.#connection = connectionAttributes(observed);
       this.#labels = { 'http.request.method': methodOf(request.method), 'url.scheme': scheme };
       const method = methodOf(request.method).replace('_OTHER', 'HTTP');
@@ -144,16 +145,16 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
     }
 
     call(path: string): CallTelemetry | undefined {
-      // Over REST the request is the call.
+      // A REST request is one call and needs no second span.
       if (this.#observed.protocol !== 'rpc') return undefined;
-      // Calls on a WebSocket come after the response that opened it, and belong to what its client was doing.
-      return new ObservedCall(path, this.#hasEnded ? this.#parent : this.#span.context, this.#connection);
+      // Calls on a WebSocket follow the response that opened it. Their parent is the client's span.
+      return new CallSpan(path, this.#hasEnded ? this.#parent : this.#span.context, this.#connection);
     }
 
     end({ error, isStream, status }: RequestRecord): void {
       this.#hasEnded = true;
       const { protocol, request, route } = this.#observed;
-      // A stream may fail after its status was sent. Of tRPC that is the error of a call.
+      // A stream may fail after its status was sent. For tRPC the call reports that error.
       const isError = status >= 500 || (isStream && error !== undefined && protocol !== 'rpc');
       const outcome: Attributes = {
         'http.response.status_code': status,
@@ -170,7 +171,7 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   }
 
   return {
-    begin: (observed) => new Observed(observed),
+    begin: (observed) => new RequestSpan(observed),
     logFields() {
       const active = idsOf(trace.getActiveSpan());
       return active ? { trace_id: active.traceId, span_id: active.spanId } : {};
@@ -178,10 +179,10 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   };
 }
 
-/** `trpc` is a name of our own: the conventions have names for gRPC, Connect, Dubbo and JSON-RPC alone. */
+/** The conventions define names for gRPC, Connect, Dubbo and JSON-RPC only, so `trpc` is a custom value. */
 const rpcAttributes = (path: string): Attributes => ({ 'rpc.system.name': 'trpc', 'rpc.method': path });
 
-/** The codes of tRPC that are statuses from 500 on. */
+/** tRPC error codes that map to HTTP statuses of 500 or more. */
 const serverErrors: ReadonlySet<string> = new Set([
   'INTERNAL_SERVER_ERROR',
   'NOT_IMPLEMENTED',
@@ -192,7 +193,7 @@ const serverErrors: ReadonlySet<string> = new Set([
 
 const errorName = (error: unknown): string => (error instanceof Error ? error.name : '_OTHER');
 
-const headers: TextMapGetter<HttpRequest> = {
+const headerGetter: TextMapGetter<HttpRequest> = {
   get: (request, name) => request.header(name.toLowerCase()),
   keys: (request) => Array.from(request.headers(), ([name]) => name),
 };

@@ -1,24 +1,24 @@
 import { errorText } from './errorText.ts';
 
-/** The store did not close. The message is a sentence for operators. */
+/** Thrown if the store did not close in time. Its message is written for operators. */
 export class UnclosedStoreError extends Error {
   override readonly name = 'UnclosedStoreError';
 }
 
 /**
- * Writes what failed to stderr and ends the process with code 1, or by SIGKILL where the store did not close.
- * @param expectedErrors the names of errors of which the message is written, and not the stack
+ * Prints an error to stderr and ends the process with exit code 1, or by SIGKILL for an `UnclosedStoreError`.
+ * @param expectedErrors names of errors that are printed as their message only, without the stack
  */
-export function endWithFault(error: unknown, expectedErrors?: readonly string[]): void {
+export function endWithError(error: unknown, expectedErrors?: readonly string[]): void {
   process.stderr.write(`${errorText(error, expectedErrors)}\n`);
-  endFor(error);
+  endProcess(error);
 }
 
-/** The same, where the error has been reported. */
-export function endFor(error: unknown): void {
-  // A thread of LMDB that waits for the disk, or for a lock, ends for no one: `process.exit` would wait for it for ever
-  // (Node joins the threads of libuv's pool), and no JavaScript runs any more that could then do something about it.
+/** Ends the process like `endWithError`, without printing the error. */
+export function endProcess(error: unknown): void {
+  // An LMDB thread that waits for the disk or for a lock cannot be interrupted. `process.exit` joins the threads of libuv's
+  // pool and would wait for it forever, at a point where JavaScript no longer runs.
   if (error instanceof UnclosedStoreError) process.kill(process.pid, 'SIGKILL');
-  // Not `exitCode`: what was opened before the fault would keep the process.
+  // Not `exitCode`: resources that are still open would keep the process alive.
   else process.exit(1);
 }

@@ -1,4 +1,4 @@
-/** Errors whose message is for operators. By name: their classes load with what throws them. */
+/** Errors with a message for operators. Identified by name, because importing the classes would load their modules. */
 const ownErrors: ReadonlySet<string> = new Set([
   'CertificateError',
   'GatewayError',
@@ -9,8 +9,8 @@ const ownErrors: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What an operator reads of an error: its message, or of an unexpected error its stack.
- * @param expectedErrors the names of further errors whose message is for operators
+ * Formats an error for operators: the message of an expected error, the stack of any other.
+ * @param expectedErrors names of additional expected errors
  */
 export function errorText(error: unknown, expectedErrors: readonly string[] = []): string {
   if (!(error instanceof Error)) return String(error);

@@ -1,4 +1,4 @@
-export { endWithFault, UnclosedStoreError } from './endProcess.ts';
+export { endWithError, UnclosedStoreError } from './endProcess.ts';
 export { errorText } from './errorText.ts';
 export { StartError } from './startError.ts';
 export {

@@ -1,4 +1,4 @@
-/** The process cannot do what it was started for. The message is a sentence for operators, printed without a stack. */
+/** Thrown if the process cannot start. Its message is written for operators and printed without a stack. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

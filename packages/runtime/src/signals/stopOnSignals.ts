@@ -1,92 +1,92 @@
-import { endWithFault, UnclosedStoreError } from './endProcess.ts';
+import { endWithError, UnclosedStoreError } from './endProcess.ts';
 import { errorText } from './errorText.ts';
 
 /**
- * npm hands on the signals that it gets, and a Ctrl-C or a service manager reaches npm and this process alike: what
- * follows the first signal within this many milliseconds is the same one again.
+ * A second signal within this time is a duplicate of the first. Ctrl-C and service managers signal npm and this process, and
+ * npm forwards the signal again.
  */
-const sameSignalMs = 500;
+const duplicateSignalMs = 500;
 
-/** How long a stop may take, from the signal to the end of the process, in milliseconds. */
+/** How long a shutdown may take, from the signal to the end of the process, in milliseconds. */
 export const stopDeadlineMs = 10_000;
 
-/** How much of that calls in flight may take; the rest is for closing the store. */
+/** How long calls in flight may take during a shutdown, in milliseconds. The rest is for closing the store. */
 export const drainDeadlineMs = 9_000;
 
-/** The same where the store has failed: every call that needs it fails at once. */
+/** Shorter drain after a fatal error, when every call that needs the store fails immediately. */
 const failedDrainMs = 1_000;
 
-/** How much later than its deadline a stop is taken to hang, in milliseconds. */
-const graceMs = 1_000;
+/** How long after its deadline a shutdown counts as hanging. */
+const hangGraceMs = 1_000;
 
 export interface StopOptions {
   /** How long calls in flight may take, in milliseconds. */
   readonly drainMs: number;
 }
 
-/** What a stop ends. */
+/** A running service that can be stopped. */
 export interface Stoppable {
-  /** Stops in order. */
+  /** Stops gracefully. */
   close(options: StopOptions): Promise<void>;
-  /** Ends at once what would live on without this process. */
+  /** Immediately ends child processes that would outlive this process. */
   readonly kill?: () => void;
-  /** Resolves with the reason when this process cannot serve any more, and should end. */
-  readonly failed?: Promise<Error>;
+  /** Resolves with the error after which this process can no longer serve and should end. */
+  readonly fatalError?: Promise<Error>;
 }
 
 export interface StopOnSignalsOptions {
-  /** Called when a stop begins. */
+  /** Called when a shutdown starts. */
   readonly onStop?: () => void;
-  /** The names of errors of which the message is written to stderr, and not the stack. */
+  /** Names of errors that are printed to stderr as their message only, without the stack. */
   readonly expectedErrors?: readonly string[] | undefined;
 }
 
 /**
- * SIGTERM and SIGINT stop what runs in order, once it has started, and end the process with 0; a second one ends it at
- * once. What fails while it runs stops as well, and the process ends with 1. A stop ends within `stopDeadlineMs`, also
- * where the disk hangs.
- * @returns stops it as the first signal does
+ * Stops a service gracefully on SIGTERM or SIGINT and ends the process with exit code 0. If the service is still starting, it
+ * is stopped once it has started. A second signal ends the process immediately. A fatal error also stops the service, with
+ * exit code 1. A shutdown ends within `stopDeadlineMs`, even if the disk hangs.
+ * @returns a function that stops the service like the first signal
  */
 export function stopOnSignals(
   starting: Promise<Stoppable>,
   { onStop, expectedErrors }: StopOnSignalsOptions = {},
 ): () => void {
-  let since: number | undefined;
+  let stopStartedAt: number | undefined;
   let running: Stoppable | undefined;
   void starting.then(
     (started) => {
       running = started;
-      void started.failed?.then(stop);
+      void started.fatalError?.then(stop);
     },
     // The caller that waits for the start reports it.
     () => {},
   );
-  // From then on a signal does what the system has it do, also while an exit waits for whoever reads the log.
-  const letGo = () => process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
-  function stop(failure?: Error): void {
-    if (since !== undefined) return;
-    since = performance.now();
+  // Afterwards signals have their default effect, even while the exit waits for the reader of the log.
+  const removeListeners = () => process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
+  function stop(fatalError?: Error): void {
+    if (stopStartedAt !== undefined) return;
+    stopStartedAt = performance.now();
     onStop?.();
     setTimeout(() => {
       running?.kill?.();
-      endWithFault(new UnclosedStoreError(`The stop did not end within ${stopDeadlineMs / 1000} s.`));
-    }, stopDeadlineMs + graceMs).unref();
-    const drainMs = failure === undefined ? drainDeadlineMs : failedDrainMs;
+      endWithError(new UnclosedStoreError(`The stop did not end within ${stopDeadlineMs / 1000} s.`));
+    }, stopDeadlineMs + hangGraceMs).unref();
+    const drainMs = fatalError === undefined ? drainDeadlineMs : failedDrainMs;
     void starting
       .then((started) => started.close({ drainMs }))
-      .finally(letGo)
+      .finally(removeListeners)
       .then(
-        () => (failure === undefined ? process.exit(0) : endWithFault(failure, expectedErrors)),
+        () => (fatalError === undefined ? process.exit(0) : endWithError(fatalError, expectedErrors)),
         (error: unknown) => {
-          if (failure !== undefined) process.stderr.write(`${errorText(failure, expectedErrors)}\n`);
-          endWithFault(error, expectedErrors);
+          if (fatalError !== undefined) process.stderr.write(`${errorText(fatalError, expectedErrors)}\n`);
+          endWithError(error, expectedErrors);
         },
       );
   }
   function onSignal(signal: NodeJS.Signals): void {
-    if (since === undefined) stop();
-    else if (performance.now() - since > sameSignalMs) {
-      letGo();
+    if (stopStartedAt === undefined) stop();
+    else if (performance.now() - stopStartedAt > duplicateSignalMs) {
+      removeListeners();
       running?.kill?.();
       process.kill(process.pid, signal);
     }

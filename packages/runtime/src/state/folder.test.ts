@@ -20,15 +20,15 @@ function openFolder(path: string) {
 
 describeState('in memory', async () => {
   const state = memoryState();
-  return { state, again: async () => state };
+  return { state, reopen: async () => state };
 });
 
 describeState('in a folder', async () => {
   const path = await newPath();
-  return { state: openFolder(path), again: async () => openFolder(path) };
+  return { state: openFolder(path), reopen: async () => openFolder(path) };
 });
 
-it('a folder is readable by its user alone, and keeps values and buckets after close', async () => {
+it('a state folder is readable by its owner only, and keeps values and buckets after close', async () => {
   const path = await newPath();
   const bucket = { size: 10, windowMs: 3_600_000 };
   const first = folderState({ path });
@@ -42,7 +42,7 @@ it('a folder is readable by its user alone, and keeps values and buckets after c
   expect(await second.take('a', 1, bucket)).toMatchObject({ isTaken: false });
 });
 
-it('buckets that are full again are cleared away as others are used', async () => {
+it('full buckets are removed as other buckets are used', async () => {
   const path = await newPath();
   const state = openFolder(path);
   for (let at = 0; at < 500; at += 1) await state.take(`short ${at}`, 1, { size: 1, windowMs: 1 });
@@ -51,7 +51,7 @@ it('buckets that are full again are cleared away as others are used', async () =
   expect((await stat(join(path, 'buckets.mdb'))).size).toBeLessThan(before * 3);
 });
 
-it('a folder that cannot be opened is named with its whole path, and the reason', async () => {
+it('folderState rejects a path that cannot be opened, with the absolute path and the reason', async () => {
   const path = await newPath();
   await writeFile(path, '');
   expect(() => folderState({ path: relative('.', path) })).toThrow(
@@ -62,7 +62,7 @@ it('a folder that cannot be opened is named with its whole path, and the reason'
   );
 });
 
-it('a folder that was removed rejects keys: a process that makes it again would run them twice', async () => {
+it('add rejects after the folder was removed, because a process that recreates it would run calls twice', async () => {
   const path = await newPath();
   const state = openFolder(path);
   await state.add('a', 'value', 60_000);

@@ -4,39 +4,37 @@ import { join, resolve } from 'node:path';
 import { type State, takeTokens } from '@petstore/gateway';
 import { type Database, open, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
 import { StartError } from '../signals/startError.ts';
+import { bucketEpoch } from './bucketEpoch.ts';
 
 export interface FolderStateOptions {
-  /** A folder of its own, on a local disk. It is created with mode 0700 where there is none. */
+  /** A dedicated folder on a local disk. It is created with mode 0700 if it does not exist. */
   readonly path: string;
 }
 
-/** State that the processes of one machine share. */
+/** State shared by the processes of one machine. */
 export interface FolderState extends State {
-  /** Waits for what is being stored, and closes the files. */
+  /** Waits for pending writes and closes the files. */
   close(): Promise<void>;
 }
 
-interface Row {
+interface ValueRow {
   readonly value: string;
   readonly expiresAt: number;
 }
 
-/** How many expired values one new one clears away: more than one, so that none are left in the end. */
-const swept = 4;
+/** How many expired entries each insert removes: more than one, so that expired entries cannot accumulate. */
+const sweepLimit = 4;
 
-/** Times in buckets count from here (2026-01-01, UTC): a double has more decimals for a smaller number. */
-const epoch = 1_767_225_600_000;
-
-/** What lmdb 3.5.6 takes, where its declarations lack it. */
-type Options = RootDatabaseOptions & { path: string; permissionsMode: number };
+/** Options of lmdb 3.5.6, including `permissionsMode`, which its declarations lack. */
+type LmdbOptions = RootDatabaseOptions & { path: string; permissionsMode: number };
 
 /**
- * State in a folder (LMDB), which the processes of one machine share. A value is on disk when `add` and `set` resolve.
- * Buckets are not: they survive their processes, and a power cut empties none for longer than its window.
+ * Opens state in a folder (LMDB) that is shared by the processes of one machine. Values are on disk when `add` and `set`
+ * resolve. Buckets survive the exit of their processes but not a power failure, which affects a limit for at most one window.
  *
- * `take` is one transaction, at once: 9 µs on a busy machine (LMDB 3.5.6). A process that is stopped (SIGSTOP) in the middle of
- * one stops the others too.
- * @throws {StartError} where the folder cannot be opened
+ * `take` is one synchronous transaction: 9 µs on a busy machine (LMDB 3.5.6). A process that is suspended (SIGSTOP) during a
+ * transaction blocks the others too.
+ * @throws {StartError} if the folder cannot be opened
  */
 export function folderState({ path }: FolderStateOptions): FolderState {
   const { values, buckets } = openFolder(resolve(path));
@@ -49,7 +47,7 @@ export function folderState({ path }: FolderStateOptions): FolderState {
   };
 }
 
-/** @throws {StartError} where it cannot be opened */
+/** @throws {StartError} if the folder cannot be opened */
 function openFolder(path: string) {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -63,14 +61,14 @@ function openFolder(path: string) {
   }
 }
 
-function openFile(path: string, options: Partial<Options>): RootDatabase<Buffer, Uint8Array> {
-  const file: Options = {
+function openLmdbFile(path: string, options: Partial<LmdbOptions>): RootDatabase<Buffer, Uint8Array> {
+  const file: LmdbOptions = {
     path,
     noSubdir: true,
     permissionsMode: 0o600,
     encoding: 'binary',
     keyEncoding: 'binary',
-    // In lmdb 3.5.6 a commit that fails would reject a promise that nobody holds.
+    // With batching, a failed commit in lmdb 3.5.6 causes an unhandled rejection.
     eventTurnBatching: false,
     ...options,
   };
@@ -78,38 +76,41 @@ function openFile(path: string, options: Partial<Options>): RootDatabase<Buffer,
 }
 
 function openValues(path: string) {
-  // Without it a promise resolves when the commit is on disk.
-  const root = openFile(path, { overlappingSync: false, maxDbs: 2 });
+  // Without `overlappingSync`, promises resolve when the commit is on disk.
+  const root = openLmdbFile(path, { overlappingSync: false, maxDbs: 2 });
   const { ino } = statSync(path);
-  const rows: Database<Row, Uint8Array> = root.openDB('values', { encoding: 'json', keyEncoding: 'binary' });
-  // By when they expire: what is to be cleared away stands first.
+  const rows: Database<ValueRow, Uint8Array> = root.openDB('values', {
+    encoding: 'json',
+    keyEncoding: 'binary',
+  });
+  // Ordered by expiry: the entries to remove are first.
   const expiries: Database<Buffer, Uint8Array> = root.openDB('expiries', {
     encoding: 'binary',
     keyEncoding: 'binary',
   });
 
-  /** Inside a write transaction. */
+  /** Stores a value and removes expired ones. Must run inside a write transaction. */
   function put(digest: Uint8Array, value: string, ttlMs: number): void {
     const now = Date.now();
-    // Copied: what lmdb hands out lives until its next read.
-    for (const key of Array.from(expiries.getKeys({ end: numberBytes(now), limit: swept }), copied)) {
+    // Copied: buffers from lmdb are valid until its next read only.
+    for (const key of Array.from(expiries.getKeys({ end: numberBytes(now), limit: sweepLimit }), copyBytes)) {
       expiries.removeSync(key);
       const expired = key.subarray(8);
-      // Not one that was stored again.
+      // Keeps a value that was stored again with a later expiry.
       if ((rows.get(expired)?.expiresAt ?? 0) <= now) rows.removeSync(expired);
     }
     const expiresAt = now + ttlMs;
     rows.putSync(digest, { value, expiresAt });
-    expiries.putSync(Buffer.concat([numberBytes(expiresAt), digest]), nothing);
+    expiries.putSync(Buffer.concat([numberBytes(expiresAt), digest]), emptyBuffer);
   }
 
   const state: Omit<State, 'take'> = {
     async add(key, value, ttlMs) {
-      // A process that starts later does not see this file's keys: it would run them again.
+      // Processes that start later would not see the keys of this file, and would run their calls again.
       if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) {
         throw new Error(`The file ${path} was removed or replaced. Restart all processes of the service.`);
       }
-      const digest = digestOf(key);
+      const digest = hashKey(key);
       return root.transaction(() => {
         const row = rows.get(digest);
         if (row && row.expiresAt > Date.now()) return row.value;
@@ -118,31 +119,31 @@ function openValues(path: string) {
       });
     },
     set(key, value, ttlMs) {
-      return root.transaction(() => put(digestOf(key), value, ttlMs));
+      return root.transaction(() => put(hashKey(key), value, ttlMs));
     },
     async delete(key) {
-      await root.transaction(() => rows.removeSync(digestOf(key)));
+      await root.transaction(() => rows.removeSync(hashKey(key)));
     },
   };
   return { root, state };
 }
 
 function openBuckets(path: string) {
-  // Nothing waits for the disk: the page cache outlives the process.
-  const root = openFile(path, { noSync: true });
-  /** Where the search for full buckets goes on, which are as good as none. */
-  let sweepsFrom: Uint8Array = nothing;
+  // No sync: the page cache outlives the process.
+  const root = openLmdbFile(path, { noSync: true });
+  /** Where the next sweep continues. A sweep removes full buckets, which are equivalent to missing ones. */
+  let sweepsFrom: Uint8Array = emptyBuffer;
 
   function sweep(now: number): void {
-    const keys = Array.from(root.getKeys({ start: sweepsFrom, limit: swept }), copied);
-    sweepsFrom = keys.length < swept ? nothing : (keys.at(-1) ?? nothing);
+    const keys = Array.from(root.getKeys({ start: sweepsFrom, limit: sweepLimit }), copyBytes);
+    sweepsFrom = keys.length < sweepLimit ? emptyBuffer : (keys.at(-1) ?? emptyBuffer);
     for (const key of keys) if ((root.get(key)?.readDoubleBE(0) ?? 0) <= now) root.removeSync(key);
   }
 
   const take: State['take'] = (key, count, bucket) => {
-    const digest = digestOf(key);
+    const digest = hashKey(key);
     return root.transactionSync(() => {
-      const now = Date.now() - epoch;
+      const now = Date.now() - bucketEpoch;
       const row = root.get(digest);
       const { fullAt, taken } = takeTokens(row?.readDoubleBE(0), count, bucket, now);
       if (!taken.isTaken || count === 0) return taken;
@@ -154,12 +155,12 @@ function openBuckets(path: string) {
   return { root, take };
 }
 
-const nothing = Buffer.alloc(0);
+const emptyBuffer = Buffer.alloc(0);
 
-const copied = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
+const copyBytes = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
 
-/** LMDB takes no long keys, and a key may hold a credential. */
-const digestOf = (key: string): Buffer => createHash('sha256').update(key).digest();
+/** Hashes a key: LMDB limits the length of keys, and a key may contain a credential. */
+const hashKey = (key: string): Buffer => createHash('sha256').update(key).digest();
 
 function numberBytes(value: number): Buffer {
   const bytes = Buffer.alloc(8);

@@ -29,12 +29,12 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
         onTestFinished(() => state.close());
         return state;
       };
-      return { state: await open(), again: open };
+      return { state: await open(), reopen: open };
     },
     { tolerance: 0.05 },
   );
 
-  it('stores neither keys nor what is in them, and removes what has expired', async () => {
+  it('mongodbState stores hashes of keys only, and has a TTL index on expiresAt', async () => {
     const { db } = await newDatabase();
     const state = await mongodbState({ db });
     onTestFinished(() => state.close());
@@ -48,18 +48,18 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     );
   });
 
-  it('tokens of a lease that are not used go back to the bucket', async () => {
+  it('unused tokens of a lease return to the bucket', async () => {
     const { db } = await newDatabase();
     const [one, other] = [await mongodbState({ db }), await mongodbState({ db })];
     onTestFinished(async () => void (await Promise.all([one.close(), other.close()])));
     const bucket = { size: 1000, windowMs: 3_600_000 };
     await one.take('a', 1, bucket);
-    // A 64th is the first's.
+    // The first process has leased a 64th.
     expect(await other.take('a', 0, bucket)).toMatchObject({ left: 985 });
     await expect.poll(async () => (await other.take('a', 0, bucket)).left, { timeout: 5000 }).toBe(999);
   });
 
-  it('a process leases no tokens that are too few for what it was asked for, and none to read a bucket', async () => {
+  it('a process leases no tokens if they would not suffice, and none to read a bucket', async () => {
     const { db } = await newDatabase();
     const [one, other] = [await mongodbState({ db }), await mongodbState({ db })];
     onTestFinished(async () => void (await Promise.all([one.close(), other.close()])));
@@ -72,7 +72,7 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     expect(await other.take('b', 1000, large)).toMatchObject({ isTaken: true, left: 0 });
   });
 
-  // What four states in one process do is above: four processes take seconds to start.
+  // The contract above tests four states in one process. Four processes take seconds to start.
   it.skipIf(process.env['PETSTORE_TESTS'] === undefined)(
     'four processes accept 1,000 calls of a limit of 1,000, within 5%',
     async () => {
@@ -84,14 +84,14 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     },
   );
 
-  it('while the database is away each process counts for itself, and says so once', async () => {
+  it('rateLimit counts per process while the database is unavailable, and logs one error', async () => {
     const proxy = await startFaultProxy(mongodbUri ?? '');
     onTestFinished(() => proxy.close());
     const { db } = await newDatabase(proxy.uri);
     const state = await mongodbState({ db });
     onTestFinished(() => state.close());
     const printed: string[] = [];
-    // oxlint-disable-next-line no-console -- where the gateway says that a state is away
+    // oxlint-disable-next-line no-console -- the gateway reports an unavailable state here
     vi.mocked(console.error).mockImplementation((line) => void printed.push(String(line)));
     const t = initTRPC.create({ isDev: false });
     const { fetch } = await createGateway({

@@ -1,47 +1,45 @@
 import { createHash } from 'node:crypto';
 import { type Bucket, type State, type Taken, takeTokens } from '@petstore/gateway';
 import type { Collection, Db } from 'mongodb';
+import { bucketEpoch } from './bucketEpoch.ts';
 
 export interface MongodbStateOptions {
-  /** The database, of a client that is the caller's to close. */
+  /** The database. The caller owns its client and closes it. */
   readonly db: Db;
-  /** The collection, which nothing else uses. Default: `gatewayState`. */
+  /** The name of a dedicated collection. Default: `gatewayState`. */
   readonly collection?: string;
 }
 
-/** State that processes of several machines share. */
+/** State shared by processes on several machines. */
 export interface MongodbState extends State {
-  /** Returns tokens that are not used. Call it before the client is closed. */
+  /** Returns unused tokens to their buckets. Call it before you close the client. */
   close(): Promise<void>;
 }
 
-interface Row {
+interface StateRow {
   readonly _id: string;
   readonly value?: string;
-  /** When a bucket is full again, in milliseconds since `epoch`. */
+  /** When a bucket is full again, in milliseconds since `bucketEpoch`. */
   readonly fullAt?: number;
-  /** After this the row is as good as none, and MongoDB removes it. */
+  /** When the document expires. Afterwards it is ignored, and MongoDB removes it. */
   readonly expiresAt: Date;
 }
 
-type Rows = Collection<Row>;
-
-/** Times in buckets count from here (2026-01-01, UTC): a double has more decimals for a smaller number. */
-const epoch = 1_767_225_600_000;
+type StateCollection = Collection<StateRow>;
 
 /**
- * State in a collection of MongoDB. A value is on a majority of the servers when `add` and `set` resolve.
+ * Opens state in a MongoDB collection. Values are on a majority of the servers when `add` and `set` resolve.
  *
- * `take` leases tokens in blocks: a 64th of what is left, at least what is asked for. Tokens that a process has not used for
- * half a second go back, so a limit accepts at most what it says, and where callers change processes up to 5% less. The
- * clocks of the machines should differ by less than 1% of a window.
- * @throws what the driver throws while the database cannot be reached
+ * `take` leases tokens in blocks of a 64th of the tokens left, but at least the requested number. Tokens that a process has
+ * not used for half a second return to the bucket. A limit is therefore never exceeded, and up to 5% lower if clients switch
+ * between processes. The clocks of the machines should differ by less than 1% of a window.
+ * @throws the driver's errors while the database is unavailable
  */
 export async function mongodbState({
   db,
   collection = 'gatewayState',
 }: MongodbStateOptions): Promise<MongodbState> {
-  const rows = db.collection<Row>(collection, {
+  const rows = db.collection<StateRow>(collection, {
     readPreference: 'primary',
     readConcern: 'majority',
     writeConcern: { w: 'majority' },
@@ -49,14 +47,14 @@ export async function mongodbState({
   await rows.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   const leases = new Leases(rows);
   return {
-    ...values(rows),
-    take: (key, count, bucket) => leases.take(`b:${digestOf(key)}`, count, bucket),
+    ...valueMethods(rows),
+    take: (key, count, bucket) => leases.take(`b:${hashKeyToBase64url(key)}`, count, bucket),
     close: () => leases.close(),
   };
 }
 
-function values(rows: Rows): Omit<State, 'take'> {
-  const idOf = (key: string) => `v:${digestOf(key)}`;
+function valueMethods(rows: StateCollection): Omit<State, 'take'> {
+  const idOf = (key: string) => `v:${hashKeyToBase64url(key)}`;
   return {
     async add(key, value, ttlMs) {
       const _id = idOf(key);
@@ -81,26 +79,27 @@ function values(rows: Rows): Omit<State, 'take'> {
   };
 }
 
-/** How long tokens are kept that are not used, and what is known of a bucket, in milliseconds. */
-const keptMs = 500;
+/** How long a process keeps unused tokens and the last known state of a bucket. */
+const leaseIdleMs = 500;
 
-/** The part of a bucket that one lease takes. */
-const part = 64;
+/** A lease takes one part in so many of the tokens left. */
+const leaseDivisor = 64;
 
-/** How often a lease is tried that others take at the same time. */
-const attempts = 100;
+/** How often a lease is retried after concurrent updates of its bucket. */
+const maxLeaseAttempts = 100;
 
-/** Tokens of a bucket that are this process's. */
+/** Tokens of a bucket that this process has leased. */
 class Lease {
   readonly id: string;
   readonly bucket: Bucket;
   tokens = 0;
-  /** When the bucket is full again, as it was last read or written; the tokens of this lease count as used. */
+  /** When the bucket is full again, as last read or written. The tokens of this lease count as used. */
   fullAt: number | undefined = undefined;
-  /** When that was, and when a token was last used. */
+  /** When `fullAt` was last read or written. */
   knownAt = -Infinity;
+  /** When a token was last used. */
   usedAt = Date.now();
-  /** What each of the calls needs that wait. */
+  /** The number of tokens that each waiting call needs. */
   readonly waiting: number[] = [];
   pending: Promise<void> | undefined = undefined;
 
@@ -109,12 +108,15 @@ class Lease {
     this.bucket = bucket;
   }
 
-  /** The tokens that are here, as time until the bucket is full. */
-  get ms(): number {
+  /** How long the bucket needs to refill the tokens of this lease. */
+  get refillMs(): number {
     return (this.tokens * this.bucket.windowMs) / this.bucket.size;
   }
 
-  /** Takes tokens that are here; the answer of the bucket where it has too few; `undefined` where it must be asked. */
+  /**
+   * Takes tokens of this lease. If it has too few, returns the known state of the bucket, or `undefined` if the database must
+   * be queried.
+   */
   take(count: number): Taken | undefined {
     const now = Date.now();
     if (count > 0 && count <= this.tokens) {
@@ -122,24 +124,24 @@ class Lease {
       this.usedAt = now;
       return this.#asOf(0, now);
     }
-    if (now - this.knownAt > keptMs) return undefined;
+    if (now - this.knownAt > leaseIdleMs) return undefined;
     const taken = this.#asOf(count, now);
     return count === 0 || !taken.isTaken ? taken : undefined;
   }
 
-  /** What the bucket would answer, as far as it is known, if the tokens of this lease were in it. */
+  /** Returns the bucket's last known result, as if the tokens of this lease were still in the bucket. */
   #asOf(count: number, now: number): Taken {
-    const fullAt = this.fullAt === undefined ? undefined : this.fullAt - this.ms;
-    return takeTokens(fullAt, count, this.bucket, now - epoch).taken;
+    const fullAt = this.fullAt === undefined ? undefined : this.fullAt - this.refillMs;
+    return takeTokens(fullAt, count, this.bucket, now - bucketEpoch).taken;
   }
 }
 
 class Leases {
-  readonly #rows: Rows;
+  readonly #rows: StateCollection;
   readonly #leases = new Map<string, Lease>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(rows: Rows) {
+  constructor(rows: StateCollection) {
     this.#rows = rows;
   }
 
@@ -148,9 +150,9 @@ class Leases {
     if (lease === undefined) {
       lease = new Lease(id, bucket);
       this.#leases.set(id, lease);
-      this.#timer ??= setInterval(() => void this.#returnUnused(), keptMs).unref();
+      this.#timer ??= setInterval(() => void this.#returnUnused(), leaseIdleMs).unref();
     }
-    // Calls that wait come first.
+    // Waiting calls come first.
     return (lease.pending === undefined ? lease.take(count) : undefined) ?? this.#lease(lease, count);
   }
 
@@ -177,19 +179,19 @@ class Leases {
     }
   }
 
-  /** Takes what the waiting calls need, or a part of the bucket, or what is left. */
+  /** Leases the tokens that the waiting calls need or a 64th of the bucket, whichever is more, but not more than are left. */
   async #extend(lease: Lease): Promise<void> {
     const { bucket, id: _id } = lease;
     const rows = this.#rows;
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
-      // What was read a moment ago may still be so: the update fails where it is not.
-      const isKnown = attempt === 0 && lease.fullAt !== undefined && Date.now() - lease.knownAt < keptMs;
+    for (let attempt = 0; attempt < maxLeaseAttempts; attempt += 1) {
+      // Uses a recent value without reading it again: the update fails if it has changed.
+      const isKnown = attempt === 0 && lease.fullAt !== undefined && Date.now() - lease.knownAt < leaseIdleMs;
       const before = isKnown ? lease.fullAt : (await rows.findOne({ _id }))?.fullAt;
-      const now = Date.now() - epoch;
+      const now = Date.now() - bucketEpoch;
       const { left } = takeTokens(before, 0, bucket, now).taken;
       const block = blockOf(lease, left);
       const { fullAt } = takeTokens(before, block, bucket, now);
-      const row = { fullAt, expiresAt: new Date(epoch + fullAt) };
+      const row = { fullAt, expiresAt: new Date(bucketEpoch + fullAt) };
       if (block > 0) {
         const isStored =
           before === undefined
@@ -203,11 +205,11 @@ class Leases {
       if (block > 0) lease.usedAt = lease.knownAt;
       return;
     }
-    throw new Error(`The bucket was changed by others ${attempts} times in a row.`);
+    throw new Error(`The bucket was changed by others ${maxLeaseAttempts} times in a row.`);
   }
 
   async #returnUnused(): Promise<void> {
-    const before = Date.now() - keptMs;
+    const before = Date.now() - leaseIdleMs;
     const idle = [...this.#leases.values()].filter(({ pending, usedAt }) => !pending && usedAt <= before);
     for (const { id } of idle) this.#leases.delete(id);
     if (this.#leases.size === 0) {
@@ -218,34 +220,34 @@ class Leases {
   }
 
   async #return(lease: Lease): Promise<void> {
-    const { id: _id, ms } = lease;
+    const { id: _id, refillMs } = lease;
     lease.tokens = 0;
-    if (ms === 0) return;
+    if (refillMs === 0) return;
     try {
-      await this.#rows.updateOne({ _id }, { $inc: { fullAt: -ms } });
+      await this.#rows.updateOne({ _id }, { $inc: { fullAt: -refillMs } });
     } catch {
-      // They come back by themselves while the window passes.
+      // The bucket refills anyway as the window passes.
     }
   }
 }
 
-/** How many tokens to lease: none where that would be too few for every call that waits. */
+/** Returns how many tokens to lease: 0 if they would not suffice for any waiting call. */
 function blockOf({ tokens, waiting }: Lease, left: number): number {
   const needed = waiting.reduce((sum, count) => sum + count, 0) - tokens;
   if (needed <= 0 || Math.min(...waiting) > tokens + left) return 0;
-  return Math.min(left, Math.max(needed, Math.floor(left / part)));
+  return Math.min(left, Math.max(needed, Math.floor(left / leaseDivisor)));
 }
 
-async function isInserted(rows: Rows, row: Row): Promise<boolean> {
+async function isInserted(rows: StateCollection, row: StateRow): Promise<boolean> {
   try {
     await rows.insertOne(row);
     return true;
   } catch (error) {
-    // A duplicate key.
+    // Duplicate key error.
     if ((error as { readonly code?: unknown }).code === 11_000) return false;
     throw error;
   }
 }
 
-/** A key may hold a credential. */
-const digestOf = (key: string): string => createHash('sha256').update(key).digest('base64url');
+/** Hashes a key, because it may contain a credential. */
+const hashKeyToBase64url = (key: string): string => createHash('sha256').update(key).digest('base64url');

@@ -6,10 +6,10 @@ import { acceptedTogether } from './testing/acceptedTogether.ts';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-it('four processes that share a folder accept 1,000 calls of a limit of 1,000, within 1%', async () => {
+it('four processes that share a folder accept 1,000 calls with a limit of 1,000, within 1%', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'limit-'));
   onTestFinished(() => rm(folder, { recursive: true }));
-  // An hour, in which one call more is there after 3.6 s: however slow the machine is, that is not 1%.
+  // One hour: a token is refilled every 3.6 s, so even a slow machine gains less than 1%.
   const limit = { requests: 1000, windowSeconds: 3600 };
   const accepted = await acceptedTogether(4, { state: { folder }, ...limit, calls: 600 });
   expect(accepted).toHaveLength(4);

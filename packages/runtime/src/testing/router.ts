@@ -8,7 +8,7 @@ const t = initTRPC.context<{ readonly notes: string }>().meta<GatewayMeta>().cre
 const Note = z.object({ name: z.string() });
 const Tick = z.object({ n: z.int(), padding: z.string() });
 
-/** A router without pets: notes in a file, streams of events, and calls that take a while. */
+/** A router with notes in a file, event streams and slow calls. */
 export const router = t.router({
   createNote: t.procedure
     .meta({ openapi: { method: 'POST', path: '/notes', successStatus: 201 } })

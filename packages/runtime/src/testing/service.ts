@@ -5,7 +5,7 @@ import { log } from '@petstore/runtime/log';
 import { gauge, metrics } from '@petstore/runtime/metrics';
 import { router } from './router.ts';
 
-// The program of the readme, with a router of its own. OPTIONS has further options of `run`, as JSON.
+// The program of the README with the test router. OPTIONS has additional options of `run` as JSON.
 const { NOTES: notes = '', OPTIONS = '{}' } = process.env;
 
 await run({
@@ -19,10 +19,13 @@ await run({
       router,
       document: { title: 'Notes', version: '1.0.0' },
       createContext: () => ({ notes }),
-      // The machine is busy with other tests.
+      // Other tests may keep the machine busy.
       maxQueueMs: 60_000,
     });
-    return { gateway, metrics: () => [gauge('notes_open', 'Whether the notes are open.', 1, 'min')] };
+    return {
+      gateway,
+      metrics: () => [gauge('notes_open', '1 if the notes are open, 0 otherwise.', 1, 'min')],
+    };
   },
   ...(JSON.parse(OPTIONS) as Partial<RunOptions>),
 });

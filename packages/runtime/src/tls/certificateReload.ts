@@ -2,37 +2,39 @@ import { unwatchFile, watchFile } from 'node:fs';
 import type { Listening, TlsFiles } from '@petstore/gateway/listen';
 import type { ServiceLog } from '../parts.ts';
 
-/** How often the files are looked at, in milliseconds: certificates are renewed days before they expire. */
+/** Polling interval. A minute is enough, because certificates are renewed days before they expire. */
 const pollMs = 60_000;
 
 export interface CertificateReloadOptions {
+  /** The certificate and key files to watch. */
   readonly files: TlsFiles;
   readonly reload: Listening['reloadCertificate'];
   readonly log: Pick<ServiceLog, 'info' | 'error'>;
+  /** Polling interval in milliseconds. Default: 60,000. */
   readonly everyMs?: number;
 }
 
 /**
- * Reads a certificate again when its file or its key's changes, and on SIGHUP. One that cannot be served is logged, and
- * the one that is served stays: between the writes of the two files that is so for a moment.
- * @returns ends it
+ * Reloads a certificate when its file or its key file changes, and on SIGHUP. If the new files are invalid, which they are
+ * between the writes of the two, it logs an error and keeps the current certificate.
+ * @returns a function that stops reloading
  */
 export function reloadCertificates({ files, reload, log, everyMs = pollMs }: CertificateReloadOptions) {
   const { certFile, keyFile } = files;
-  let hasEnded = false;
+  let isStopped = false;
   const onChange = () => {
-    if (hasEnded) return;
+    if (isStopped) return;
     reload().then(
       () => log.info({ certFile }, 'certificate reloaded'),
       (error: unknown) => log.error(error, 'the certificate could not be reloaded; the one before stays'),
     );
   };
-  // By stat, which follows links: what renews certificates swaps links, or mounts, that no file event tells of.
+  // Polls by stat, which follows links: renewal tools swap symbolic links or mounts, and these emit no file events.
   for (const file of [certFile, keyFile]) watchFile(file, { interval: everyMs, persistent: false }, onChange);
   process.on('SIGHUP', onChange);
   return () => {
-    // The signal stays heeded: it would end a process that drains.
-    hasEnded = true;
+    // The listener of SIGHUP stays: without one, the signal would end a process that drains.
+    isStopped = true;
     for (const file of [certFile, keyFile]) unwatchFile(file, onChange);
   };
 }

@@ -10,45 +10,46 @@ import { warnIfRoot } from '../warnIfRoot.ts';
 import { createWorkers } from './workers.ts';
 
 /**
- * How much longer than a stop the workers may take to end, in milliseconds: then they are killed. One whose store does not
- * close ends itself at its deadline, and logs why. The rest of this process's own stop must fit into the second after it.
+ * How long after the shutdown deadline workers are killed. A worker that cannot close its store ends itself at the deadline
+ * and logs the reason. The supervisor must complete its own shutdown within one second after the deadline.
  */
-const graceMs = 200;
+const killDelayMs = 200;
 
 /**
- * Serves by several processes on one port. This one serves nothing itself: it picks the port, starts the workers, and
- * replaces those that end.
- * @throws {StartError} where the workers cannot start
+ * Starts a supervisor and workers that share one port. The supervisor serves no requests: it reserves the port, starts the
+ * workers and replaces those that exit.
+ * @throws {StartError} if the workers cannot start
  */
 export async function startWorkers(options: RunOptions, count: number): Promise<Stoppable> {
   checkRunOptions(options);
-  const { admin, explain = (error) => error, missing = () => undefined } = options;
+  const { admin, explain = (error) => error, preventRestart = () => undefined } = options;
   const { host = '127.0.0.1', port = 0, tls } = options.listen ?? {};
   const reserved = await reservePort(host, port).catch((error: unknown) => {
     throw explain(error, { listener: 'service', host, port });
   });
-  const opened = (options.log ?? consoleLog).open({ isShared: true });
-  const { log } = opened;
-  const gathered = admin?.metrics?.gather();
+  const openedLog = (options.log ?? consoleLog).open({ isShared: true });
+  const { log } = openedLog;
+  const aggregated = admin?.metrics?.aggregate();
   const workers = createWorkers({
     count,
     port: reserved.port,
     log,
-    ...(gathered && { onEnded: gathered.gone }),
-    missing,
+    ...(aggregated && { onEnded: aggregated.remove }),
+    preventRestart,
   });
   let isDraining = false;
   const health = healthRoutes({ checks: { workers: () => workers.ready() }, isDraining: () => isDraining });
-  // Before a worker starts the service: a start that fails must not have used up what happens once.
+  // Before the first worker: if the admin port is taken, the start must fail before it has one-time effects, such as the first
+  // key.
   const adminListener =
     admin &&
     (await openAdmin(
       admin,
       health,
-      gathered?.page(() => workers.metrics()),
+      aggregated?.page(() => workers.metrics()),
       options.explain,
     ));
-  // Without TLS a SIGHUP does here what it does to any process, as it does without workers.
+  // Without TLS, SIGHUP keeps its default effect, as in a service without workers.
   if (tls) process.on('SIGHUP', () => workers.reload());
   const { origin, server } = await workers
     .start(reserved.release)
@@ -65,13 +66,13 @@ export async function startWorkers(options: RunOptions, count: number): Promise<
     async close() {
       isDraining = true;
       log.info('stopping');
-      const failed = await workers.stop(stopDeadlineMs + graceMs);
+      const failedCount = await workers.stop(stopDeadlineMs + killDelayMs);
       await adminListener?.close();
       log.info('stopped');
-      await opened.end();
-      if (failed > 0) throw new StartError(`${failed} of ${count} workers did not end in order.`);
+      await openedLog.end();
+      if (failedCount > 0) throw new StartError(`${failedCount} of ${count} workers did not end in order.`);
     },
     kill: () => workers.kill(),
-    failed: workers.failed,
+    fatalError: workers.fatalError,
   };
 }

@@ -1,24 +1,24 @@
 import type { MetricsSnapshot } from '../metrics/family.ts';
 
-/** What a worker tells the process that started it. */
-export type FromWorker =
-  /** It serves. */
+/** A message from a worker to the supervisor. */
+export type WorkerMessage =
+  /** The worker serves. */
   | { readonly type: 'listening'; readonly origin: string; readonly server: string }
-  /** It could not start, and why: one sentence. It ends now. */
+  /** The worker could not start and exits now. The message is the reason, one sentence. */
   | { readonly type: 'failed'; readonly message: string }
-  /** It was told to stop, and takes no new connection any more. */
+  /** The worker is stopping and accepts no new connections. */
   | { readonly type: 'stopping' }
-  | ReceivedResponse;
+  | WorkerResponse;
 
-/** What it answers to the `ToWorker` of the same type and id. */
-export type ReceivedResponse =
-  /** What it has counted; `null` where it counts nothing. */
+/** The response to the `WorkerRequest` with the same type and id. */
+export type WorkerResponse =
+  /** The worker's metrics; `null` if metrics are off. */
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: MetricsSnapshot | null }
-  /** The reason why it is not ready; `null` where it is. */
-  | { readonly type: 'ready'; readonly id: number; readonly fault: string | null };
+  /** The reason why the worker is not ready; `null` if it is ready. */
+  | { readonly type: 'ready'; readonly id: number; readonly reason: string | null };
 
-/** What a worker is asked. */
-export interface ToWorker {
-  readonly type: ReceivedResponse['type'];
+/** A request from the supervisor to a worker. */
+export interface WorkerRequest {
+  readonly type: WorkerResponse['type'];
   readonly id: number;
 }

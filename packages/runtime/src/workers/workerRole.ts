@@ -2,16 +2,16 @@ import type { WorkerRole } from '../service.ts';
 
 const variable = 'PETSTORE_RUNTIME_WORKER';
 
-/** The environment of a worker: that of this process, and what makes it a worker. */
+/** Returns the environment for a worker: the environment of this process and the worker's role. */
 export const workerEnvironment = (role: WorkerRole): NodeJS.ProcessEnv => ({
   ...process.env,
   [variable]: JSON.stringify(role),
 });
 
-/** @returns what makes this process a worker; `undefined` where no parent started it as one */
+/** Returns the role of this process and removes it from the environment; `undefined` if the process is not a worker. */
 export function takeWorkerRole(): WorkerRole | undefined {
   const role = process.env[variable];
-  // What this process starts is no worker of the service.
+  // Child processes of this worker must not inherit the role.
   delete process.env[variable];
   return role === undefined || process.send === undefined ? undefined : (JSON.parse(role) as WorkerRole);
 }

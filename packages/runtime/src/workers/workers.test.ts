@@ -7,18 +7,18 @@ import { lives } from '@petstore/testing/lives';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createWorkers } from './workers.ts';
 
-/** Waits for what a test means, however long a busy machine takes: the time of the test alone bounds it. */
+/** Waits until a check passes. The timeout allows for a busy machine. */
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000, interval: 5 });
 
-/** Workers whose program is a script of the test, in place of the service. */
+/** Creates workers that run a script of the test instead of the service. */
 async function scriptedWorkers(script: string, count = 1) {
   const folder = await mkdtemp(join(tmpdir(), 'workers-'));
   const file = join(folder, 'worker.mjs');
-  // A listener of messages keeps it running for as long as it has a parent.
+  // A message listener keeps the process running while its parent is connected.
   await writeFile(file, `process.on('message', () => {});\n${script}`);
   const log = { info: vi.fn(), error: vi.fn(), fatal: vi.fn() };
   const onEnded = vi.fn();
-  const workers = createWorkers({ count, port: 1, log, onEnded, missing: () => undefined });
+  const workers = createWorkers({ count, port: 1, log, onEnded, preventRestart: () => undefined });
   const [, main = ''] = process.argv;
   process.argv[1] = file;
   onTestFinished(async () => {
@@ -31,12 +31,12 @@ async function scriptedWorkers(script: string, count = 1) {
 
 const listens = `process.send({ type: 'listening', origin: String(process.pid) });`;
 
-test('a worker that is replaced again and again waits twice as long each time, up to 10 s, until one lives for 10 s', async () => {
+test('the delay before a replacement doubles up to 10 s, and is reset by a worker that lives for 10 s', async () => {
   const { workers, onEnded } = await scriptedWorkers(listens);
   await workers.start(() => {});
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
-  /** Ends the worker, once it has lived for so long. @returns how long its replacement waits */
+  /** Kills the worker after `lifeMs`. @returns the delay of its replacement */
   const delayAfter = async (lifeMs: number) => {
     vi.advanceTimersByTime(lifeMs);
     const ended = new Promise((resolve) => onEnded.mockImplementationOnce(resolve));
@@ -52,7 +52,7 @@ test('a worker that is replaced again and again waits twice as long each time, u
   expect([await delayAfter(10_000), await delayAfter(0)]).toEqual([0, 0]);
 });
 
-test('a worker that was starting when the certificate was reloaded is told to reload once it listens', async () => {
+test('a worker that was starting during a reload of the certificate gets SIGHUP once it listens', async () => {
   const { workers, log } = await scriptedWorkers(`process.on('SIGHUP', () => process.exit(7));\n${listens}`);
   const starting = workers.start(() => {});
   workers.reload();
@@ -65,7 +65,7 @@ test('a worker that was starting when the certificate was reloaded is told to re
   );
 });
 
-test('a start resolves within 10 s of the first worker although another worker neither listens nor ends', async () => {
+test('start resolves within 10 s of the first worker although another worker neither listens nor exits', async () => {
   const { workers } = await scriptedWorkers(
     `if (JSON.parse(process.env.PETSTORE_RUNTIME_WORKER).isFirst) ${listens}`,
     2,
@@ -76,9 +76,9 @@ test('a start resolves within 10 s of the first worker although another worker n
   expect(performance.now() - listenedAt).toBeLessThan(15_000);
 }, 60_000);
 
-test('workers are not ready while the only one that listens is stopping, and its replacement is starting', async () => {
+test('workers are not ready while the only listening worker is stopping and its replacement is starting', async () => {
   const { workers } = await scriptedWorkers(`
-    process.on('message', ({ type, id }) => process.send({ type, id, fault: null }));
+    process.on('message', ({ type, id }) => process.send({ type, id, reason: null }));
     process.on('SIGTERM', () => process.send({ type: 'stopping' }));
     if (JSON.parse(process.env.PETSTORE_RUNTIME_WORKER).isFirst) ${listens}
   `);
@@ -89,7 +89,7 @@ test('workers are not ready while the only one that listens is stopping, and its
   expect(lives(pid)).toBe(true);
 });
 
-test('what workers have answered is not kept for as long as they live', async () => {
+test('responses of workers are not retained while the workers live', async () => {
   const { workers } = await scriptedWorkers(`
     process.on('message', ({ type, id }) => process.send({ type, id, metrics: [] }));
     ${listens}
@@ -97,8 +97,8 @@ test('what workers have answered is not kept for as long as they live', async ()
   await workers.start(() => {});
   const responses = await Promise.all(
     Array.from({ length: 5 }, async () => {
-      const [told] = await workers.metrics();
-      return told && new WeakRef(told.metrics);
+      const [report] = await workers.metrics();
+      return report && new WeakRef(report.metrics);
     }),
   );
   setFlagsFromString('--expose-gc');

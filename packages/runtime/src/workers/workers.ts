@@ -2,90 +2,94 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NotReadyError } from '../health/healthRoutes.ts';
-import type { ServiceLog, GatheredMetrics } from '../parts.ts';
+import type { ServiceLog, ProcessMetrics } from '../parts.ts';
 import { StartError } from '../signals/startError.ts';
-import type { ReceivedResponse, FromWorker, ToWorker } from './workerMessages.ts';
+import type { WorkerResponse, WorkerMessage, WorkerRequest } from './workerMessages.ts';
 import { workerEnvironment } from './workerRole.ts';
 
-/** A worker that lived for less was not well: its replacement may wait. In milliseconds. */
+/** A worker that exits sooner counts as unhealthy, and its replacement may be delayed. */
 const shortLifeMs = 10_000;
 
-/** How long a worker may take to answer its parent, in milliseconds. */
-const responseMs = 1_000;
+/** How long the supervisor waits for a worker's response. */
+const responseTimeoutMs = 1_000;
 
-/** For how long a start waits for the workers after the first, in milliseconds. */
+/** How long a start waits for the workers after the first one. */
 const laterStartMs = 10_000;
 
 export interface WorkersOptions {
   readonly count: number;
-  /** The port that they share. */
+  /** The port that the workers share. */
   readonly port: number;
   readonly log: Pick<ServiceLog, 'info' | 'error' | 'fatal'>;
-  /** Told the number of each that has ended. */
+  /** Called with the number of each worker that has ended. */
   readonly onEnded?: (process: number) => void;
-  /** What a worker would need that is not there: a sentence; `undefined` where one can be started. */
-  readonly missing: () => string | undefined;
+  /** Returns the reason why a worker cannot be started again; `undefined` if it can. */
+  readonly preventRestart: () => string | undefined;
 }
 
-/** Where workers are reached, and what serves there. */
-type Reached = Omit<Extract<FromWorker, { type: 'listening' }>, 'type'>;
+/** The origin of the workers and the name of their adapter. */
+type WorkerEndpoint = Omit<Extract<WorkerMessage, { type: 'listening' }>, 'type'>;
 
 interface Worker {
-  /** From 1, in the order in which they were started. */
+  /** Counts from 1 in the order of starts. */
   readonly number: number;
   readonly child: ChildProcess;
-  /** How many workers before it, one replacing the other, did not live long. */
+  /** How many predecessors in a row exited within `shortLifeMs`. */
   readonly shortLives: number;
   readonly startedAt: number;
   readonly ended: Promise<void>;
-  /** What waits for an answer of it, by id. */
-  readonly asked: Map<number, (response?: ReceivedResponse) => void>;
+  /** Resolvers of pending requests to the worker, by id. */
+  readonly pending: Map<number, (response?: WorkerResponse) => void>;
   isListening: boolean;
   isReplaced: boolean;
 }
 
 export interface Workers {
   /**
-   * Starts them: the first alone, since what one cannot do none can. Each of the others listens then, has ended and is
-   * being replaced, or is still starting after 10 s.
-   * @param onFirst called when the first one listens
-   * @returns where they are reached, and what serves there
-   * @throws {Error} with a sentence for people, where the first one cannot start
+   * Starts the workers. The first one starts alone: if it cannot start, none can. When the promise resolves, each of the
+   * others listens, has ended and is being replaced, or is still starting after 10 s.
+   * @param onFirst called when the first worker listens
+   * @returns the origin of the workers and the name of their adapter
+   * @throws {Error} with a message for operators if the first worker cannot start
    */
-  start(onFirst: () => void): Promise<Reached>;
-  /** Has each read its certificate anew. */
+  start(onFirst: () => void): Promise<WorkerEndpoint>;
+  /** Makes each worker reload its certificate. */
   reload(): void;
-  /** Ends all of them at once. */
+  /** Kills all workers. */
   kill(): void;
   /**
-   * Stops all of them in order; none is replaced from then on.
-   * @returns how many did not end in order: cut off at the deadline, or with a fault
+   * Stops all workers gracefully and replaces none.
+   * @returns how many workers were killed at the deadline or exited with an error
    */
   stop(deadlineMs: number): Promise<number>;
-  /** What each worker that listens has counted. */
-  metrics(): Promise<GatheredMetrics[]>;
-  /** Resolves where one of them is ready. @throws {NotReadyError} with the reason of the first that is not */
+  /** Reads the metrics of each worker that listens. */
+  metrics(): Promise<ProcessMetrics[]>;
+  /**
+   * Resolves if at least one worker is ready.
+   * @throws {NotReadyError} with the reason of the first worker that is not ready
+   */
   ready(): Promise<void>;
-  /** Resolves with the reason when a worker that has ended cannot be replaced. */
-  readonly failed: Promise<Error>;
+  /** Resolves with the reason if a worker that has ended cannot be replaced. */
+  readonly fatalError: Promise<Error>;
 }
 
 /**
- * Worker processes, each the program of this process with its arguments, that are replaced when they end. `node:child_process`, not `node:cluster`: uWebSockets.js listens by
- * itself, and the kernel deals the connections out.
+ * Manages worker processes that run the same program with the same arguments, and replaces those that exit. Based on
+ * `node:child_process` instead of `node:cluster`: uWebSockets.js opens its own socket, and the kernel distributes the
+ * connections.
  */
-export function createWorkers({ count, port, log, onEnded, missing }: WorkersOptions): Workers {
+export function createWorkers({ count, port, log, onEnded, preventRestart }: WorkersOptions): Workers {
   const workers = new Set<Worker>();
   let requestCount = 0;
   let startedCount = 0;
   let reloadedAt = -Infinity;
-  /** The first one has listened. */
+  /** True once the first worker listens. */
   let hasStarted = false;
   let isStopping = false;
-  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
+  const { promise: fatalError, resolve: reportFatalError } = Promise.withResolvers<Error>();
 
-  /** Resolves when it listens. */
-  function launch(shortLives: number): Promise<Reached> {
+  /** Starts a worker and resolves when it listens. */
+  function launch(shortLives: number): Promise<WorkerEndpoint> {
     const [, program = '', ...args] = process.argv;
     const child = fork(program, args, { env: workerEnvironment({ port, isFirst: !hasStarted }) });
     const worker: Worker = {
@@ -93,20 +97,20 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
       child,
       shortLives,
       startedAt: performance.now(),
-      ended: ending(child),
-      asked: new Map(),
+      ended: childEnd(child),
+      pending: new Map(),
       isListening: false,
       isReplaced: false,
     };
     workers.add(worker);
-    const listening = new Promise<Reached>((resolve, reject) => {
+    const listening = new Promise<WorkerEndpoint>((resolve, reject) => {
       let reason: string | undefined;
-      // Node types no messages; these come from our own file, of the same version.
-      child.on('message', (message: FromWorker) => {
+      // Node does not type messages. The sender is a worker of the same version.
+      child.on('message', (message: WorkerMessage) => {
         switch (message.type) {
           case 'listening':
             worker.isListening = true;
-            // It may have read the certificate before.
+            // It may have loaded the certificate before the reload.
             if (reloadedAt > worker.startedAt) child.kill('SIGHUP');
             return resolve({ origin: message.origin, server: message.server });
           case 'failed':
@@ -116,25 +120,25 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
             return replace(worker);
           case 'metrics':
           case 'ready':
-            return worker.asked.get(message.id)?.(message);
+            return worker.pending.get(message.id)?.(message);
         }
       });
       void worker.ended.then(() => {
         workers.delete(worker);
-        for (const settle of worker.asked.values()) settle();
+        for (const settle of worker.pending.values()) settle();
         onEnded?.(worker.number);
         const { exitCode: code, signalCode: signal } = child;
-        // At a stop what ends in order says so itself, and where the first one cannot start, the start does.
+        // A worker that stops gracefully logs that itself, and the start reports a first worker that cannot start.
         if (hasStarted && (!isStopping || code !== 0)) {
           const level = code === 0 ? 'info' : 'error';
           log[level]({ worker: child.pid, code, signal, reason }, 'worker ended');
         }
         replace(worker);
-        const how = signal === null ? `code ${code}` : `signal ${signal}`;
-        reject(new Error(reason ?? `A worker ended before it served, with ${how}.`));
+        const exitStatus = signal === null ? `code ${code}` : `signal ${signal}`;
+        reject(new Error(reason ?? `A worker ended before it served, with ${exitStatus}.`));
       });
     });
-    // Of those that are started later the log tells.
+    // Workers that are started later report errors to the log only.
     listening.catch(() => {});
     return listening;
   }
@@ -142,10 +146,10 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
   function replace(worker: Worker): void {
     if (isStopping || !hasStarted || worker.isReplaced) return;
     worker.isReplaced = true;
-    const reason = missing();
+    const reason = preventRestart();
     if (reason !== undefined) {
       log.fatal(reason);
-      return fail(new StartError(reason));
+      return reportFatalError(new StartError(reason));
     }
     const isShort = performance.now() - worker.startedAt < shortLifeMs;
     const shortLives = isShort ? worker.shortLives + 1 : 0;
@@ -154,8 +158,8 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
     }, replacementDelayMs(shortLives));
   }
 
-  async function start(onFirst: () => void): Promise<Reached> {
-    let first: Reached;
+  async function start(onFirst: () => void): Promise<WorkerEndpoint> {
+    let first: WorkerEndpoint;
     try {
       first = await launch(0);
     } catch (error) {
@@ -166,7 +170,7 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
     hasStarted = true;
     onFirst();
     const later = Promise.allSettled(Array.from({ length: count - 1 }, () => launch(0)));
-    // One that hangs must not keep the start of those that serve from being reported.
+    // A worker that hangs must not delay the report that the others serve.
     await Promise.race([later, sleep(laterStartMs, undefined, { ref: false })]);
     return first;
   }
@@ -177,7 +181,7 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
 
   function reload(): void {
     reloadedAt = performance.now();
-    // One that starts does not know the signal yet, which would end it.
+    // A worker that is starting has no listener yet, and the signal would end it.
     signal(
       [...workers].filter(({ isListening }) => isListening),
       'SIGHUP',
@@ -195,35 +199,39 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
     isStopping = true;
     const stopped = [...workers];
     signal(workers, 'SIGTERM');
-    const isOver = await Promise.race([
+    const haveAllEnded = await Promise.race([
       Promise.all(stopped.map(({ ended }) => ended)).then(() => true),
       sleep(deadlineMs, false, { ref: false }),
     ]);
-    if (!isOver) await killAll();
-    // One that was still starting knew no signal yet.
+    if (!haveAllEnded) await killAll();
+    // A worker that was still starting had no signal listener: its exit status does not count.
     return stopped.filter(({ child, isListening }) => isListening && child.exitCode !== 0).length;
   }
 
   /**
-   * No `Promise.race` with `ended`: that would keep every answer for as long as the worker lives (V8).
-   * @returns `undefined` where it does not answer in time, or has ended
+   * Sends a request to a worker. Without a `Promise.race` with `ended`, which would retain every response for the life of the
+   * worker (V8).
+   * @returns `undefined` if the worker does not respond in time or has ended
    */
-  function request({ asked, child }: Worker, type: ToWorker['type']): Promise<ReceivedResponse | undefined> {
+  function request(
+    { pending, child }: Worker,
+    type: WorkerRequest['type'],
+  ): Promise<WorkerResponse | undefined> {
     const id = ++requestCount;
     return new Promise((resolve) => {
-      const settle = (received?: ReceivedResponse) => {
+      const settle = (received?: WorkerResponse) => {
         clearTimeout(timer);
-        asked.delete(id);
+        pending.delete(id);
         resolve(received);
       };
-      const timer = setTimeout(settle, responseMs).unref();
-      asked.set(id, settle);
-      child.send({ type, id } satisfies ToWorker, () => {});
+      const timer = setTimeout(settle, responseTimeoutMs).unref();
+      pending.set(id, settle);
+      child.send({ type, id } satisfies WorkerRequest, () => {});
     });
   }
 
-  async function metrics(): Promise<GatheredMetrics[]> {
-    const told = [...workers]
+  async function metrics(): Promise<ProcessMetrics[]> {
+    const reports = [...workers]
       .filter(({ isListening }) => isListening)
       .map(async (worker) => {
         const response = await request(worker, 'metrics');
@@ -231,28 +239,28 @@ export function createWorkers({ count, port, log, onEnded, missing }: WorkersOpt
           ? [{ process: worker.number, metrics: response.metrics }]
           : [];
       });
-    return (await Promise.all(told)).flat();
+    return (await Promise.all(reports)).flat();
   }
 
   async function ready(): Promise<void> {
-    // One that is replaced is told to stop: it takes no connection any more.
+    // A worker that is being replaced is stopping and accepts no connections.
     const serving = [...workers].filter(({ isListening, isReplaced }) => isListening && !isReplaced);
     const responses = await Promise.all(serving.map((worker) => request(worker, 'ready')));
-    const faults = responses.flatMap((response) => (response?.type === 'ready' ? [response.fault] : []));
-    if (!faults.includes(null)) throw new NotReadyError(faults[0] ?? 'unavailable');
+    const reasons = responses.flatMap((response) => (response?.type === 'ready' ? [response.reason] : []));
+    if (!reasons.includes(null)) throw new NotReadyError(reasons[0] ?? 'unavailable');
   }
 
-  return { start, reload, kill, stop, metrics, ready, failed };
+  return { start, reload, kill, stop, metrics, ready, fatalError };
 }
 
 /**
- * How long the next worker waits, in milliseconds: not at all after one that lived long, nor after the first that did
- * not. Then twice as long each time, up to 10 s.
+ * Returns the delay before a worker is replaced, in milliseconds. It is 0 after a worker that lived long and after the first
+ * short life. Then it starts at 100 ms and doubles up to 10 s.
  */
 const replacementDelayMs = (shortLives: number): number =>
   shortLives < 2 ? 0 : Math.min(100 * 2 ** (shortLives - 2), 10_000);
 
-/** Resolves when a child has ended, or could not be started. */
-async function ending(child: ChildProcess): Promise<void> {
+/** Resolves when a child process has exited or could not be started. */
+async function childEnd(child: ChildProcess): Promise<void> {
   await Promise.race([once(child, 'exit'), new Promise((resolve) => child.once('error', resolve))]);
 }

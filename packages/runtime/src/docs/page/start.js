@@ -1,7 +1,7 @@
 /* global Scalar -- the page loads it before this file */
 
-// Relative, like every address of the page: a proxy may serve it below a path.
-/** Whether a bearer token is the only credential of the document. */
+// All URLs are relative: a proxy may serve the page below a path.
+/** True if bearer tokens are the only security scheme of the document. */
 let takesBearerAlone = false;
 
 Scalar.createApiReference('#reference', {
@@ -9,10 +9,10 @@ Scalar.createApiReference('#reference', {
   customFetch,
   authentication: { preferredSecurityScheme: 'bearer' },
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-  // The file as it is served: the page's own copy is changed below.
+  // Downloads the document as served: the page's copy is changed below.
   documentDownloadType: 'direct',
   showOperationId: true,
-  // All that would send something to another host.
+  // Everything that would send a request to another host is off.
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },
@@ -21,7 +21,7 @@ Scalar.createApiReference('#reference', {
   showDeveloperTools: 'never',
 });
 
-/** Scalar 1.72 loads the document by this function, and sends the requests that a visitor tries out. */
+/** Scalar 1.72 calls it to load the document and to send the requests that a user tries out. */
 async function customFetch(input, init) {
   const request = new Request(input, init);
   const { url, headers } = request;
@@ -33,13 +33,13 @@ async function customFetch(input, init) {
     takesBearerAlone = schemes.length > 0 && schemes.every(({ scheme }) => scheme === 'bearer');
     return new Response(JSON.stringify(withoutFilters(loaded)), response);
   }
-  // Scalar sends an empty token as `Bearer ` or with a placeholder of its own: the service would answer 401.
+  // For an empty token Scalar sends `Bearer ` or a placeholder, and the service would answer 401.
   if (takesBearerAlone && !/^Bearer (?!YOUR_SECRET_TOKEN$)\S/.test(headers.get('authorization') ?? ''))
     throw new Error('Enter an API key as the token first.');
   return fetch(request);
 }
 
-/** Scalar fills an optional parameter with the first value of its enum, and sends it. An empty example is not sent. */
+/** Scalar sends the first enum value of an optional query parameter by default. An empty example prevents that. */
 function withoutFilters(loaded) {
   for (const operations of Object.values(loaded.paths)) {
     for (const { parameters = [] } of Object.values(operations)) {

@@ -5,7 +5,7 @@ import type { LimitedOptions } from './limitedProcess.ts';
 
 const file = fileURLToPath(new URL('limitedProcess.ts', import.meta.url));
 
-/** How many calls each of some processes could make that share a limit and call at the same time. */
+/** Starts processes that share a limit and call concurrently. Returns how many calls of each were accepted. */
 export async function acceptedTogether(
   processes: number,
   options: LimitedOptions,

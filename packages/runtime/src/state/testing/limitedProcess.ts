@@ -1,6 +1,6 @@
 /*
- * A process of a service whose limit others share: `node limitedProcess.ts OPTIONS`, where OPTIONS are JSON. It calls the
- * service until so many calls were rejected in a row, and prints how many were accepted.
+ * A process of a service with a shared limit: `node limitedProcess.ts OPTIONS`, where OPTIONS is JSON. It makes a number of
+ * calls and sends its parent how many were accepted.
  */
 import { createGateway } from '@petstore/gateway';
 import { initTRPC } from '@trpc/server';
@@ -10,12 +10,17 @@ export interface LimitedOptions {
   readonly state: TestState;
   readonly requests: number;
   readonly windowSeconds: number;
-  /** How many calls it makes. */
+  /** Number of calls that the process makes. */
   readonly calls: number;
 }
 
-const { calls, requests, state: where, windowSeconds }: LimitedOptions = JSON.parse(process.argv[2] ?? '');
-const { state, close } = await openTestState(where);
+const {
+  calls,
+  requests,
+  state: stateOptions,
+  windowSeconds,
+}: LimitedOptions = JSON.parse(process.argv[2] ?? '');
+const { state, close } = await openTestState(stateOptions);
 const t = initTRPC.create({ isDev: false });
 const { fetch } = await createGateway({
   router: t.router({ ping: t.procedure.query(() => 'pong') }),
@@ -23,14 +28,14 @@ const { fetch } = await createGateway({
   document: { title: 'Limited', version: '0.0.0' },
   rateLimit: { requests, windowSeconds, state },
 });
-// Together with the others.
+// Starts at the same time as the other processes.
 process.send?.('ready');
 await new Promise((resolve) => process.once('message', resolve));
 let accepted = 0;
-const lanes = 8;
+const concurrency = 8;
 await Promise.all(
-  Array.from({ length: lanes }, async () => {
-    for (let call = 0; call < calls / lanes; call += 1) {
+  Array.from({ length: concurrency }, async () => {
+    for (let call = 0; call < calls / concurrency; call += 1) {
       const { status } = await fetch('http://localhost/trpc/ping');
       if (status === 200) accepted += 1;
       else if (status !== 429) throw new Error(`The status is ${status}.`);

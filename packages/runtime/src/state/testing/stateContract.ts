@@ -2,37 +2,37 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { State } from '@petstore/gateway';
 import { describe, expect, it } from 'vitest';
 
-/** Opens a state that was never used; `again` opens the same as another process would. */
-export type OpenState = () => Promise<{ readonly state: State; readonly again: () => Promise<State> }>;
+/** Opens a new state; `reopen` opens the same state as another process would. */
+export type OpenState = () => Promise<{ readonly state: State; readonly reopen: () => Promise<State> }>;
 
 /**
- * What idempotency keys and limits need of every state.
- * @param tolerance how much less than the limit several processes may take, as a part of it
+ * The contract suite of a `State`, which idempotency keys and limits rely on.
+ * @param tolerance by which fraction several processes may stay below the limit
  */
 export function describeState(name: string, openState: OpenState, { tolerance = 0 } = {}): void {
   describe(`the state ${name}`, () => {
-    it('add stores a value under a new key alone, and returns the one that is there', async () => {
-      const { state, again } = await openState();
-      const other = await again();
+    it('add stores a value under a new key only, and otherwise returns the existing value', async () => {
+      const { state, reopen } = await openState();
+      const other = await reopen();
       expect(await state.add('key', 'first', 60_000)).toBeUndefined();
       expect(await other.add('key', 'second', 60_000)).toBe('first');
       expect(await other.add('other', 'second', 60_000)).toBeUndefined();
     });
 
-    it('of many that add the same key at once exactly one stores its value', async () => {
-      const { state, again } = await openState();
-      const states = [state, await again()];
-      const found = await Promise.all(
+    it('exactly one of many concurrent adds of a key stores its value', async () => {
+      const { state, reopen } = await openState();
+      const states = [state, await reopen()];
+      const existing = await Promise.all(
         Array.from({ length: 40 }, async (_, at) => states[at % 2]?.add('key', String(at), 60_000)),
       );
-      const stored = found.flatMap((value, at) => (value === undefined ? [String(at)] : []));
+      const stored = existing.flatMap((value, at) => (value === undefined ? [String(at)] : []));
       expect(stored).toHaveLength(1);
-      expect(new Set(found.filter((value) => value !== undefined))).toEqual(new Set(stored));
+      expect(new Set(existing.filter((value) => value !== undefined))).toEqual(new Set(stored));
     });
 
     it('set replaces a value, and delete removes it', async () => {
-      const { state, again } = await openState();
-      const other = await again();
+      const { state, reopen } = await openState();
+      const other = await reopen();
       await state.add('key', 'first', 60_000);
       await state.set('key', 'second', 60_000);
       expect(await other.add('key', 'third', 60_000)).toBe('second');
@@ -41,7 +41,7 @@ export function describeState(name: string, openState: OpenState, { tolerance = 
       await state.delete('never-there');
     });
 
-    it('a value expires, and the time of a replaced one counts no longer', async () => {
+    it('a value expires after its TTL, and set replaces the TTL', async () => {
       const { state } = await openState();
       await state.add('short', 'first', 20);
       await state.add('kept', 'first', 20);
@@ -52,7 +52,7 @@ export function describeState(name: string, openState: OpenState, { tolerance = 
       expect(await state.add('kept', 'third', 60_000)).toBe('second');
     });
 
-    it('keys and values are any texts, also long ones', async () => {
+    it('keys and values may be any strings, also long ones', async () => {
       const { state } = await openState();
       const long = 'ä'.repeat(20_000);
       for (const key of ['', '\u0000', long, `${long}2`, '$a.b']) {
@@ -62,7 +62,7 @@ export function describeState(name: string, openState: OpenState, { tolerance = 
       }
     });
 
-    it('take gives all that is asked for or nothing, and says how long to wait', async () => {
+    it('take takes all requested tokens or none, and returns how long to wait', async () => {
       const { state } = await openState();
       const bucket = { size: 10, windowMs: 10_000_000 };
       expect(await state.take('a', 7, bucket)).toMatchObject({ isTaken: true, left: 3, waitMs: 0 });
@@ -74,16 +74,16 @@ export function describeState(name: string, openState: OpenState, { tolerance = 
       expect(await state.take('c', 11, bucket)).toMatchObject({ isTaken: false, left: 10 });
     });
 
-    it('a bucket fills again', async () => {
+    it('a bucket refills over its window', async () => {
       const { state } = await openState();
       const bucket = { size: 10, windowMs: 50 };
       expect(await state.take('a', 10, bucket)).toMatchObject({ isTaken: true });
       await expect.poll(async () => (await state.take('a', 10, bucket)).isTaken).toBe(true);
     });
 
-    it('processes take from one bucket', async () => {
-      const { state, again } = await openState();
-      const states = [state, await again(), await again(), await again()];
+    it('several processes take tokens from the same bucket', async () => {
+      const { state, reopen } = await openState();
+      const states = [state, await reopen(), await reopen(), await reopen()];
       const bucket = { size: 200, windowMs: 3_600_000 };
       const taken = await Promise.all(
         Array.from({ length: 400 }, async (_, at) => states[at % 4]?.take('a', 1, bucket)),

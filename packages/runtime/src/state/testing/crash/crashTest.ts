@@ -1,11 +1,11 @@
 /*
- * Kills a service with SIGKILL under load, again and again, and checks that no order with an idempotency key was run twice
- * and that none that was acknowledged is lost. As a command, `npm run crash:idempotency`, it runs 1,000 rounds, or
- * `ROUNDS`. Of each order one of these must hold:
+ * Repeatedly kills a service with SIGKILL under load. Checks that no order with an idempotency key runs twice and that no
+ * acknowledged order is lost. As a command, `npm run crash:idempotency`, it runs 1,000 rounds, or `ROUNDS`. One of these must
+ * hold for each order:
  *
- * - transactional form: it was acknowledged in the end, and is stored once, as it was acknowledged
- * - policy form, acknowledged: it ran once, and each repeat gets the same response
- * - policy form, interrupted: it ran once or never, and each repeat is 409, without `Retry-After` once the lease has ended
+ * - transactional form: the order was eventually acknowledged, and is stored once, as acknowledged
+ * - policy form, acknowledged: the order ran once, and each repeat gets the same response
+ * - policy form, interrupted: the order ran at most once, and each repeat gets 409, without `Retry-After` after the lease
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,43 +18,44 @@ import type { Order } from './keyedService.ts';
 
 type Form = 'policy' | 'transactional';
 
-/** An order that a client sent until it knew what became of it. */
-interface Sent {
+/** An order that a client sent until it knew the outcome. */
+interface SentOrder {
   readonly form: Form;
   readonly text: string;
-  /** The run that was acknowledged; `undefined` where the first request was interrupted. */
+  /** The acknowledged run; `undefined` if the first request was interrupted. */
   readonly run: string | undefined;
 }
 
 export interface CrashReport {
   readonly rounds: number;
   readonly acknowledged: Readonly<Record<Form, number>>;
-  /** How many responses were replayed. */
+  /** Number of replayed responses. */
   readonly replayed: number;
-  /** How many orders of the policy form were interrupted, and how many of those had run. */
+  /** Number of interrupted orders of the policy form. */
   readonly interrupted: number;
+  /** Number of interrupted orders that had run. */
   readonly interruptedThatRan: number;
-  /** What must not be, each in a sentence. */
-  readonly faults: readonly string[];
+  /** Violations of the rules, one sentence each. */
+  readonly violations: readonly string[];
 }
 
 export interface CrashOptions {
   readonly rounds: number;
-  /** Whether to wait for the leases of interrupted orders to end: 15 s. */
+  /** Whether to wait 15 s for the leases of interrupted orders to end. */
   readonly awaitsLeases: boolean;
   /** Called after each round. */
   readonly onRound?: (round: number) => void;
 }
 
 const service = fileURLToPath(new URL('keyedService.ts', import.meta.url));
-const lanes = 16;
-/** `callTimeoutMs` of the service, and what a lease has beyond it. */
+const clientCount = 16;
+/** `callTimeoutMs` of the service, plus the margin of a lease. */
 const leaseMs = 5000 + 10_000;
 
 export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions): Promise<CrashReport> {
   const folder = await mkdtemp(join(tmpdir(), 'keyed-crash-'));
   const started = new Set<ChildProcess>();
-  /** A process that has loaded its code, and waits. */
+  /** Starts a process that loads its code and waits. */
   const prepare = async () => {
     const child = fork(service, [folder], { execArgv: ['--conditions=@petstore/source'] });
     started.add(child);
@@ -62,8 +63,8 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
     await once(child, 'message');
     return child;
   };
-  const faults: string[] = [];
-  const sent: Sent[] = [];
+  const violations: string[] = [];
+  const sent: SentOrder[] = [];
   let replayed = 0;
   let spare = prepare();
   let origin = Promise.withResolvers<string>();
@@ -79,7 +80,7 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
     return child;
   }
 
-  /** Sends an order until something answers. */
+  /** Sends an order until a response arrives. */
   async function send(form: Form, text: string) {
     for (;;) {
       const at = await origin.promise;
@@ -93,7 +94,7 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
         onResponse();
         return { status: response.status, headers: response.headers, body };
       } catch {
-        // It was killed. Where the next one does not serve yet, this waits for it.
+        // The service was killed. `origin` resolves when the next process serves.
         await sleep(1);
       }
     }
@@ -107,31 +108,33 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
         sent.push({ form, text, run: body.run });
         return;
       }
-      // The time has passed; it may still run.
+      // The call timed out and may still run.
       if (status === 504) continue;
       if (form === 'policy' && status === 409) sent.push({ form, text, run: undefined });
-      else faults.push(`${text} was answered with ${status}: ${JSON.stringify(body)}`);
+      else violations.push(`${text} was answered with ${status}: ${JSON.stringify(body)}`);
       return;
     }
   }
 
-  /** Repeats an order whose outcome is known. */
-  async function repeat({ form, text, run }: Sent, hasRetryAfter?: boolean): Promise<void> {
+  /** Repeats an order with a known outcome. */
+  async function repeat({ form, text, run }: SentOrder, hasRetryAfter?: boolean): Promise<void> {
     const { status, headers, body } = await send(form, text);
     if (run === undefined) {
-      if (status !== 409) faults.push(`${text} was interrupted, and its repeat was ${status}`);
+      if (status !== 409) violations.push(`${text} was interrupted, and its repeat was ${status}`);
       else if (hasRetryAfter !== undefined && headers.has('retry-after') !== hasRetryAfter) {
-        faults.push(`${text} was interrupted, and its repeat had Retry-After: ${headers.get('retry-after')}`);
+        violations.push(
+          `${text} was interrupted, and its repeat had Retry-After: ${headers.get('retry-after')}`,
+        );
       }
       return;
     }
     const isReplayed = headers.get('idempotent-replayed') === 'true';
     if (status !== 201 || body.run !== run || !isReplayed) {
-      faults.push(`${text} was run ${run}, and its repeat was ${status}: ${JSON.stringify(body)}`);
+      violations.push(`${text} was run ${run}, and its repeat was ${status}: ${JSON.stringify(body)}`);
     }
   }
 
-  async function lane(index: number): Promise<void> {
+  async function runClient(index: number): Promise<void> {
     const form: Form = index % 2 === 0 ? 'policy' : 'transactional';
     for (let count = 0; !ending.signal.aborted; count += 1) {
       await order(form, `${form}-${index}-${count}`);
@@ -157,7 +160,7 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
   }
 
   try {
-    const load = Promise.all(Array.from({ length: lanes }, (_, index) => lane(index)));
+    const load = Promise.all(Array.from({ length: clientCount }, (_, index) => runClient(index)));
     for (let round = 1; round <= rounds; round += 1) {
       await killInTheMiddle();
       onRound?.(round);
@@ -186,11 +189,11 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
       ],
       ({ text }) => text,
     );
-    for (const [text, { length }] of runs) if (length > 1) faults.push(`${text} ran ${length} times`);
+    for (const [text, { length }] of runs) if (length > 1) violations.push(`${text} ran ${length} times`);
     for (const { text, run } of sent) {
       const ran = runs.get(text)?.[0]?.run;
       if (run !== undefined && ran !== run)
-        faults.push(`${text} was acknowledged as ${run}, and ran as ${ran}`);
+        violations.push(`${text} was acknowledged as ${run}, and ran as ${ran}`);
     }
     const acknowledged = sent.filter(({ run }) => run !== undefined);
     return {
@@ -202,7 +205,7 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
       replayed,
       interrupted: interrupted.length,
       interruptedThatRan: interrupted.filter(({ text }) => runs.has(text)).length,
-      faults,
+      violations,
     };
   } finally {
     ending.abort();
@@ -220,5 +223,5 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     onRound: (round) => round % 50 === 0 && process.stderr.write(`${round} of ${rounds} rounds\n`),
   });
   process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-  process.exitCode = report.faults.length === 0 ? 0 : 1;
+  process.exitCode = report.violations.length === 0 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /*
- * The service of the crash test: `node keyedService.ts FOLDER`. It opens its files and listens at the first message, so
- * that a process can wait until another is killed.
+ * The service of the crash test: `node keyedService.ts FOLDER`. It opens its files and listens on the first message, so that
+ * it can wait until its predecessor is killed.
  */
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
@@ -16,10 +16,10 @@ import { folderState } from '../../folder.ts';
 
 const folder = process.argv[2] ?? '';
 
-/** Something that a client orders, once. */
+/** An order of a client. It must run once. */
 export interface Order {
   readonly text: string;
-  /** Another one in each run. */
+  /** A unique id of the run. */
   readonly run: string;
 }
 
@@ -28,7 +28,7 @@ interface Context {
   readonly response: ResponseControls;
 }
 
-// With the test.
+// Exits with the test.
 process.once('disconnect', () => process.exit());
 process.send?.('ready');
 await new Promise((resolve) => process.once('message', resolve));
@@ -39,7 +39,7 @@ const t = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false 
 const Text = z.object({ text: z.string() });
 const Ran = z.object({ text: z.string(), run: z.string() });
 const router = t.router({
-  /** Has an effect elsewhere: the gateway stores the response. */
+  /** Has an external effect, and the gateway stores the response. */
   policy: t.procedure
     .meta({ idempotencyKey: 'required', openapi: { method: 'POST', path: '/policy', successStatus: 201 } })
     .input(Text)
@@ -51,7 +51,7 @@ const router = t.router({
       await sleep(1);
       return { text, run };
     }),
-  /** Stores the key with what it writes, in one transaction. */
+  /** Stores the key and the order in one transaction. */
   transactional: t.procedure
     .meta({
       openapi: { method: 'POST', path: '/transactional', successStatus: 201, idempotencyKey: true },
@@ -69,7 +69,7 @@ const router = t.router({
       if (stored) response.replayed();
       return stored ?? order;
     }),
-  /** Every order that is stored. */
+  /** Returns every stored order. */
   orders: t.procedure.query(() => Array.from(orders.getRange(), ({ value }) => value)),
 });
 

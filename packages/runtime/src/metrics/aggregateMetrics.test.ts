@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest';
+import type { RequestRecord } from '@petstore/gateway';
+import { gauge, type MetricsSnapshot } from './family.ts';
+import { aggregateMetrics } from './aggregateMetrics.ts';
+import { type MetricsSources, openMetrics } from './openMetrics.ts';
+
+const sources: MetricsSources = {
+  server: 'node',
+  procedures: { compiled: 3, trpc: 0 },
+  callsInFlight: () => 2,
+  connections: () => ({ http: 3, webSockets: 1 }),
+  rejectedTokens: () => 0,
+};
+
+const record: RequestRecord = {
+  requestId: '',
+  method: 'GET',
+  path: '/v1/pets',
+  protocol: 'rest',
+  operation: 'listPets',
+  procedures: ['listPets'],
+  calls: 1,
+  status: 200,
+  isStream: false,
+  durationMs: 1.5,
+  bytesIn: 0,
+  bytesOut: 10,
+  limit: undefined,
+  error: undefined,
+};
+
+/** A process that serves requests and reports its metrics as JSON, like a message between processes. */
+function worker() {
+  const { onResponse, snapshot } = openMetrics();
+  return {
+    serve(requests: number) {
+      for (let each = 0; each < requests; each += 1) onResponse(record);
+    },
+    report: async (more: Partial<MetricsSources> = {}): Promise<MetricsSnapshot> =>
+      JSON.parse(JSON.stringify(await snapshot({ ...sources, ...more }))),
+  };
+}
+
+const requests = 'gateway_requests_total{protocol="rest",operation="listPets",status="2xx"}';
+const count = 'gateway_request_duration_seconds_count{protocol="rest",operation="listPets"}';
+const bucket = (le: string) =>
+  `gateway_request_duration_seconds_bucket{le="${le}",protocol="rest",operation="listPets"}`;
+
+async function read(text: Promise<string>) {
+  const lines = (await text).split('\n');
+  return (series: string) => {
+    const line = lines.find((each) => each.startsWith(`${series} `));
+    return line === undefined ? undefined : Number(line.slice(series.length));
+  };
+}
+
+test('counters, calls in flight and connections of processes are summed', async () => {
+  const aggregated = aggregateMetrics();
+  const [one, other] = [worker(), worker()];
+  one.serve(3);
+  other.serve(4);
+  aggregated.update(1, await one.report());
+  aggregated.update(2, await other.report());
+  const value = await read(aggregated.text());
+  expect([requests, count, bucket('0.001'), bucket('0.0025'), bucket('+Inf')].map(value)).toEqual([
+    7, 7, 0, 7, 7,
+  ]);
+  expect(value('gateway_calls_in_flight')).toBe(4);
+  expect(value('gateway_connections{protocol="http"}')).toBe(6);
+});
+
+test('the number of procedures is not summed, because every process serves the same', async () => {
+  const aggregated = aggregateMetrics();
+  aggregated.update(1, await worker().report());
+  aggregated.update(2, await worker().report());
+  expect((await read(aggregated.text()))('gateway_procedures{execution="compiled"}')).toBe(3);
+});
+
+test('metrics of the service are combined by their own aggregator', async () => {
+  const aggregated = aggregateMetrics();
+  for (const [process, ready] of [
+    [1, 1],
+    [2, 0],
+  ] as const) {
+    aggregated.update(
+      process,
+      await worker().report({
+        families: () => [gauge('store_ready', '1 if the store can serve, 0 otherwise.', ready, 'min')],
+      }),
+    );
+  }
+  expect((await read(aggregated.text()))('store_ready')).toBe(0);
+});
+
+test('the event loop lag is the maximum over all processes', async () => {
+  const aggregated = aggregateMetrics();
+  const lag = 'nodejs_eventloop_lag_p99_seconds';
+  for (const [process, seconds] of [
+    [1, 0.01],
+    [2, 2],
+  ] as const) {
+    const snapshot = await worker().report();
+    const measured = snapshot.find(({ name }) => name === lag);
+    if (measured === undefined) throw new Error('prom-client no longer has a metric of this name.');
+    const others = snapshot.filter((family) => family !== measured);
+    aggregated.update(process, [...others, { ...measured, values: [{ labels: {}, value: seconds }] }]);
+  }
+  expect((await read(aggregated.text()))(lag)).toBe(2);
+});
+
+test('when a process ends its counters stay in the totals, and its calls in flight and connections are dropped', async () => {
+  const aggregated = aggregateMetrics();
+  const running = worker();
+  running.serve(1);
+  aggregated.update(1, await running.report());
+  for (let process = 2; process <= 4; process += 1) {
+    const ending = worker();
+    ending.serve(10);
+    aggregated.update(process, await ending.report());
+    aggregated.remove(process);
+  }
+  const value = await read(aggregated.text());
+  expect([requests, count, bucket('+Inf')].map(value)).toEqual([31, 31, 31]);
+  expect(value('gateway_calls_in_flight')).toBe(2);
+});
+
+test('a process that does not respond is counted with its last snapshot', async () => {
+  const aggregated = aggregateMetrics();
+  const silent = worker();
+  silent.serve(5);
+  aggregated.update(1, await silent.report());
+  silent.serve(5);
+  expect((await read(aggregated.text()))(requests)).toBe(5);
+  aggregated.update(1, await silent.report());
+  expect((await read(aggregated.text()))(requests)).toBe(10);
+});
+
+test('a process that ends before its first snapshot adds nothing', async () => {
+  const aggregated = aggregateMetrics();
+  aggregated.remove(1);
+  expect(await aggregated.text()).toBe('\n');
+});
+
+test('a snapshot that arrives after its process has ended is ignored', async () => {
+  const aggregated = aggregateMetrics();
+  const ending = worker();
+  ending.serve(5);
+  const snapshot = await ending.report();
+  aggregated.update(1, snapshot);
+  aggregated.remove(1);
+  aggregated.update(1, snapshot);
+  const value = await read(aggregated.text());
+  expect(value(requests)).toBe(5);
+  expect(value('gateway_calls_in_flight')).toBeUndefined();
+});
