@@ -9,8 +9,8 @@ interface JsonSchema {
 const types = ['array', 'boolean', 'null', 'number', 'object', 'string'];
 
 /**
- * Writes each schema that is any JSON value, as `z.json()` is, without its types: a union of all of them that refers to
- * itself. openapi-typescript 7.13 makes a type of it that does not compile (TS2502).
+ * Removes the recursive `anyOf` from schemas that accept any JSON value, such as `z.json()`. openapi-typescript 7.13
+ * would generate a type for it that does not compile (TS2502).
  */
 export function simplifyAnyJson<Schema extends object>(
   schemas: Readonly<Record<string, Schema>>,

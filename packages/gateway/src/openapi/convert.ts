@@ -4,38 +4,44 @@ import { isExact } from '../http/exactNumber.ts';
 import { reject } from './unservable.ts';
 import { innermost, maxDepth } from './zodSchema.ts';
 
-/** The result of a converter for a text that its schema's type cannot be written as: no text is converted to it. */
+/** The result of a converter for an invalid string. No valid string is converted to `undefined`. */
 export const notConvertible = undefined;
 
-/** Turns the text of a path segment, a query parameter or a form field into the value that a schema takes. */
+/** Converts the string of a path segment, a query parameter or a form field to the type that a schema accepts. */
 export interface Converter {
-  /** What the text must be, in words that follow "must be". */
+  /** The expected format, as the end of a message "must be …". */
   readonly expects: string;
-  /** The same as one of several: without an example. */
+  /** A short form of `expects`, without an example, for lists of alternatives. */
   readonly expectsBriefly?: string;
   readonly convert: (text: string) => unknown;
-  /** zod's issue with a value of another type, without its path and message. */
+  /** The issue that zod reports for a value of another type, without path and message. */
   readonly issue: { readonly code: string; readonly [detail: string]: unknown };
-  /** Whether the values are whole numbers. */
+  /** Whether all values are integers. */
   readonly integer: boolean;
-  /** Samples of every kind of text that it converts: where two converters differ on one, a union would guess. */
+  /**
+   * Samples of every kind of string that it converts. If two converters of a union differ on one, the union is
+   * ambiguous.
+   */
   readonly samples: readonly string[];
 }
 
 export interface ParameterConverter extends Converter {
   /** Whether the parameter may be repeated (an array). */
   readonly repeated: boolean;
-  /** Whether it is a file, which is taken as it is. */
+  /** Whether it is a file, which is not converted. */
   readonly isFile: boolean;
 }
 
-/** As the schemas of integers take it: nothing is trimmed or rounded. */
+/** An integer. Nothing is trimmed or rounded. */
 export const integerText = /^-?\d+$/;
 const numberText = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
-/** As `z.iso.datetime({ offset: true })`, which builds an error for each text that does not match. */
+/**
+ * The pattern of `z.iso.datetime({ offset: true })`. The schema itself is slower, because it creates an error for each
+ * mismatch.
+ */
 const dateText = regexes.datetime({ offset: true });
 
-/** The date of a date-time in the form of RFC 3339; `undefined` for any other text. */
+/** Parses a date-time (RFC 3339); `undefined` for any other string. */
 export const dateOf = (value: string): Date | undefined =>
   dateText.test(value) ? new Date(value) : undefined;
 
@@ -66,7 +72,7 @@ const integer: Converter = {
 const number = converter('number', 'a number', ['5', '-5', '5.5', '1e3'], exactNumber(numberText));
 const nothing = converter('undefined', 'absent', [], () => notConvertible);
 
-/** The converters of types that have one, whatever their checks. */
+/** The converters by schema type. The checks of a schema do not matter. */
 const converters: Readonly<Record<string, Converter | undefined>> = {
   string: text,
   template_literal: text,
@@ -89,7 +95,7 @@ const converters: Readonly<Record<string, Converter | undefined>> = {
 const isObject = 'is an object, which a URL cannot carry; name each of its fields as a parameter';
 const isNestedArray = 'is an array within an array, which a URL cannot carry';
 
-/** Why other types have none. */
+/** The reasons why other types cannot be converted. */
 const reasons: Readonly<Record<string, string | undefined>> = {
   object: isObject,
   record: isObject,
@@ -134,7 +140,7 @@ function union(options: readonly Converter[]): Converter {
       );
     }
   }
-  // Not `null` and `undefined`, which have no text.
+  // `null` and `undefined` cannot be written as a string.
   const convertible = options.filter((option) => option.samples.length > 0);
   const expected = [...new Set((convertible.length > 0 ? convertible : options).map(brief))];
   const expectsBriefly = expected.join(' or ');
@@ -149,16 +155,16 @@ function union(options: readonly Converter[]): Converter {
   };
 }
 
-/** Whether two values of one text are the same: two dates are. */
+/** Whether two values that were converted from one string are equal; works for dates too. */
 const isSame = (one: unknown, other: unknown) => typeof one === typeof other && String(one) === String(other);
 
 const file = converter('file', 'a file', [], (value) => value);
 
 /**
- * The converter of a schema's own type, strict: nothing is trimmed, rounded or guessed. The schema itself is not
- * changed; it checks the value afterwards.
+ * Returns the converter of a schema. Conversion is strict: nothing is trimmed, rounded or guessed. The schema validates
+ * the value afterwards.
  * @param isMultipart whether files can be sent
- * @throws {Unservable} where a text cannot be converted without guessing
+ * @throws {Unservable} if a string cannot be converted unambiguously
  */
 export function parameterConverter(schema: z.core.$ZodType, isMultipart = false): ParameterConverter {
   const def = innermost(schema)?._zod.def;
@@ -169,7 +175,7 @@ export function parameterConverter(schema: z.core.$ZodType, isMultipart = false)
   return { ...(isFile ? file : scalarConverter(item)), repeated, isFile };
 }
 
-/** @throws {Unservable} where a text cannot be converted without guessing */
+/** @throws {Unservable} if a string cannot be converted unambiguously */
 export function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
   const inner = innermost(schema);
   if (inner === undefined || depth > maxDepth) {
@@ -192,7 +198,7 @@ export function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
   }
 }
 
-/** Whether all numbers that a schema takes are integers: of `z.int()`, and of multiples of an integer. */
+/** Whether a schema accepts only integers: `z.int()`, or multiples of an integer. */
 function isInteger(schema: z.core.$ZodType): boolean {
   const json = z.toJSONSchema(schema, { metadata: z.registry() });
   return (

@@ -1,15 +1,15 @@
 import type { Header } from '../http/response.ts';
 import type { Deprecation, RestMeta } from '../procedures/meta.ts';
 
-/** The prefixes of links in responses. */
+/** The prefixes of URLs in `Link` headers. */
 export interface LinkBase {
-  /** The public origin, with the path of a proxy if any; `''` for links that are paths of this server. */
+  /** The public origin, including the path of a proxy if any; `''` for links that are only paths. */
   readonly origin: string;
   /** The origin and the REST base path. */
   readonly rest: string;
 }
 
-/** The headers of a deprecated operation: RFC 9745, RFC 8594, RFC 5829. */
+/** Returns the headers of a deprecated operation (RFC 9745, RFC 8594, RFC 5829). */
 export function deprecationHeaders(deprecation: Deprecation | undefined, base: LinkBase): readonly Header[] {
   if (deprecation === undefined) return [];
   const { since, sunset, successor, documentation } = deprecation;
@@ -23,7 +23,7 @@ export function deprecationHeaders(deprecation: Deprecation | undefined, base: L
   return headers;
 }
 
-/** The description of an operation; of a deprecated one with the dates of its headers at the end. */
+/** Returns the description of an operation. The dates of a deprecation are added at its end. */
 export function operationDescription({ description, deprecation }: RestMeta): string | undefined {
   if (deprecation === undefined) return description;
   const { since, sunset } = deprecation;
@@ -31,5 +31,5 @@ export function operationDescription({ description, deprecation }: RestMeta): st
   return description === undefined ? notice : `${description} ${notice}`;
 }
 
-/** 5 December 2030 */
+/** Formats a date: 5 December 2030. */
 const longDate = (date: Date) => date.toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' });

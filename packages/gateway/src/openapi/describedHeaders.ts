@@ -4,7 +4,7 @@ import type { Scheme } from '../policies/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { Operation } from './operation.ts';
 
-/** The headers that metadata and schemes describe, of requests and of responses, and all methods: what CORS allows by itself. */
+/** Returns the request headers, response headers and methods of all operations, which CORS allows automatically. */
 export function describedHeaders(
   operations: readonly Operation[],
   schemes: readonly Scheme[],
@@ -16,7 +16,7 @@ export function describedHeaders(
         ...namesOf(rest.requestHeaders),
         ...input.headers.flatMap(({ place }) => (place.in === 'header' ? [place.name] : [])),
       ]),
-      // A page must be allowed to send an API key's header.
+      // Pages must be allowed to send the header of an API key.
       ...schemes.flatMap(({ document }) => (document['in'] === 'header' ? [String(document['name'])] : [])),
     ],
     response: operations

@@ -9,12 +9,12 @@ import type { Operation } from './operation.ts';
 import { errorsDescription, errorsSchema } from './operationErrors.ts';
 import type { OperationOutput } from './operationOutput.ts';
 
-/** What all operations of a service have in common. */
+/** The settings that all operations of a service share. */
 export interface DocumentedService {
-  /** One of these is required by each operation that is not public. */
+  /** The authentication schemes. Every operation that is not public requires one of them. */
   readonly schemes: readonly Scheme[];
   readonly isRateLimited: boolean;
-  /** Whether the number of bad credentials of one client address is limited. */
+  /** Whether `failedAttempts` limits invalid credentials. */
   readonly limitsAttempts: boolean;
   readonly limits: Limits;
   readonly errorFormat: ErrorFormat;
@@ -22,6 +22,7 @@ export interface DocumentedService {
 
 type Headers = Record<string, oas31.HeaderObject>;
 
+/** Returns the responses of an operation, by status. */
 export function documentedResponses(
   operation: Operation,
   service: DocumentedService,
@@ -87,9 +88,9 @@ function documentedHeaders(
 }
 
 function content(output: OperationOutput, status: number): ZodOpenApiContentObject {
-  // Bytes that are not encoded have no schema (OpenAPI 3.1 §4.8.14.3).
+  // OpenAPI 3.1 §4.8.14.3: binary content has no schema.
   if (output.kind === 'bytes') return { [output.contentType]: {} };
-  // OpenAPI 3.1 cannot describe the items of a stream: by custom the schema is that of an event's data.
+  // OpenAPI 3.1 cannot describe the items of a stream. By convention, the schema describes the data of one event.
   if (output.kind === 'events') return { 'text/event-stream': { schema: output.schema } };
   const schema = output.responses?.get(status)?.schema ?? output.schema;
   const json = schema ? { schema } : {};
@@ -111,7 +112,7 @@ const eventsDescription =
   'Server-sent events (WHATWG HTML §9.2): `data` is JSON of this schema, `id` is there where an event has one. At the ' +
   'end comes `event: end`; where it fails, in its place, `event: error` with the body of the error.';
 
-/** The statuses of errors, each with what it means. */
+/** Returns the error statuses of an operation, with descriptions. */
 function errorDescriptions(
   {
     input,
@@ -172,7 +173,7 @@ const required = (description: string) => ({ ...header(description), required: t
 
 const requestId: Headers = { 'X-Request-Id': required('Names this request in the logs.') };
 
-/** IETF draft-ietf-httpapi-ratelimit-headers-10. Not in a 429 for bad credentials, which belong to no caller. */
+/** IETF draft-ietf-httpapi-ratelimit-headers-10. A 429 for invalid credentials does not have them. */
 const rateLimit: Headers = {
   RateLimit: header('How many calls are left (`r`), and in how many seconds all are again (`t`).'),
   'RateLimit-Policy': header('How many calls may be made (`q`) in how many seconds (`w`).'),
@@ -186,15 +187,15 @@ const retryAfter: Headers = {
   },
 };
 
-/** The schemes by which a procedure can be called: those that know scopes, where it requires some. */
+/** Returns the schemes that can call a procedure: if it requires scopes, only those with `scopes`. */
 export const schemesFor = ({ scopes }: Operation['procedure'], schemes: readonly Scheme[]) =>
   schemes.filter((scheme) => scopes === undefined || scheme.scopes);
 
-/** Whether an operation rejects what pages of other sites send with the credential of their visitor. */
+/** Whether an operation has CSRF protection: it rejects requests from pages of other sites. */
 const isGuarded = (isPublic: boolean, { method }: Operation['rest'], schemes: readonly Scheme[]) =>
   !isPublic && !safeMethods.has(method) && schemes.some(({ isAmbient }) => isAmbient);
 
-/** The challenges of a 401 or 403. An error that the procedure declares with this status has none. */
+/** Returns the challenge header of a 401 or 403. It is optional if the procedure declares an error with this status. */
 function challengesOf(status: string, operation: Operation, schemes: readonly Scheme[]): Headers {
   const headers =
     status === '401' ? challenges(schemes) : status === '403' ? scopeChallenge(operation, schemes) : {};
@@ -204,7 +205,7 @@ function challengesOf(status: string, operation: Operation, schemes: readonly Sc
   );
 }
 
-/** The challenges of a 401. */
+/** Returns the challenge header of a 401. */
 const challenges = (schemes: readonly Scheme[]): Headers => ({
   'WWW-Authenticate': required(
     schemes.every(({ document }) => document['scheme'] === 'bearer')
@@ -213,7 +214,7 @@ const challenges = (schemes: readonly Scheme[]): Headers => ({
   ),
 });
 
-/** The challenge of a 403, where a scope is missing. */
+/** Returns the challenge header of a 403 for a missing scope. */
 function scopeChallenge({ isPublic, procedure, rest }: Operation, schemes: readonly Scheme[]): Headers {
   if (procedure.scopes === undefined) return {};
   const able = schemes.filter((scheme) => scheme.challenge({ error: 'insufficient_scope', scope: 'a' }));
@@ -228,7 +229,7 @@ const errorHeaders: Readonly<Record<string, Headers>> = {
   503: retryAfter,
 };
 
-/** Headers of 2xx and 404 about the future of the operation, and about the next page of a list. */
+/** Returns the headers of 2xx and 404 for deprecation, and for the next page of a list. */
 function deprecationHeaders({ rest: { deprecation } }: Pick<Operation, 'rest'>, isList: boolean): Headers {
   const links = [
     isList && '`rel="next"` where a further page exists (RFC 8288).',

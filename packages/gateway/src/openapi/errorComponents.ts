@@ -4,7 +4,7 @@ import { errorKey } from './operationErrors.ts';
 type Document = Pick<oas31.OpenAPIObject, 'components' | 'paths'>;
 type Schema = oas31.SchemaObject | oas31.ReferenceObject;
 
-/** The schema of one declared error in one response, and what replaces it there. */
+/** The schema of a declared error in a response, and a function that replaces it with a reference. */
 interface Use {
   readonly name: string;
   readonly schema: Schema;
@@ -12,9 +12,9 @@ interface Use {
 }
 
 /**
- * Moves the schemas of declared errors from responses to `components/schemas`, by names that follow from their codes:
- * `OUT_OF_STOCK` is `OutOfStockError`. Generated clients then have one type for each. A code that has several schemas in
- * the router stays where it is, as does one whose name another schema has: no name depends on the order of procedures.
+ * Moves the schemas of declared errors from responses to `components/schemas`, so that generated clients have one type
+ * for each. The names follow from the codes: `OUT_OF_STOCK` is `OutOfStockError`. A schema stays in its
+ * responses if its code has several schemas or its name is taken, so that no name depends on the order of procedures.
  */
 export function moveErrors(
   document: Document,
@@ -60,7 +60,7 @@ function useOf(schema: Schema, replace: Use['replace']): Use | undefined {
   return { name: componentName(code), schema, replace };
 }
 
-/** `OUT_OF_STOCK`: `OutOfStockError`; `PAYMENT_ERROR`: `PaymentError`. */
+/** Converts a code to a name: `OUT_OF_STOCK` is `OutOfStockError`, `PAYMENT_ERROR` is `PaymentError`. */
 const componentName = (code: string): string =>
   `${code
     .replace(/_ERROR$/, '')

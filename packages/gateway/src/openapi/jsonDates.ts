@@ -5,12 +5,12 @@ import { dateOf } from './convert.ts';
 import { inspectJson } from './jsonable.ts';
 import { unwrap } from './zodSchema.ts';
 
-/** Results by schema and value: a recursive schema may reach a value by many paths. */
+/** Results by schema and value, because a recursive schema may reach a value on many paths. */
 type Memo = Map<z.core.$ZodType, Map<unknown, unknown>>;
 
 /**
- * Replaces date-times (RFC 3339) in a JSON value by dates, wherever the schema takes a date. Any other value is left as it
- * is, for the schema to reject. Values that change are copied.
+ * Converts date-times (RFC 3339) in a JSON value to dates, wherever the schema accepts a date. Other values are kept,
+ * so that the schema rejects them. Objects and arrays that change are copied.
  */
 export function readDates(schema: z.core.$ZodType, value: unknown, memo: Memo = new Map()): unknown {
   // A number, `true` or `null` holds no date, whatever the schema.
@@ -52,7 +52,7 @@ function readMembers(def: Container, value: object, memo: Memo): unknown {
     const schema = memberSchema(def, name);
     const member = schema ? readDates(schema, members[name], memo) : members[name];
     if (member === members[name]) continue;
-    // `__proto__` is a member of the copy too, as JSON.parse makes it: it is set like any other.
+    // Spread copies `__proto__` as an own property, as JSON.parse creates it, so assigning it is safe.
     copy ??= (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Record<string, unknown>;
     copy[name] = member;
   }
@@ -74,7 +74,9 @@ function memberSchema(def: Container, name: string): z.core.$ZodType | null | un
   }
 }
 
-/** As zod's union: the first option that accepts the value, which a discriminator names without trying them. */
+/**
+ * Reads a union as zod does: with a discriminator by its option, otherwise by the first option that accepts the value.
+ */
 function readUnion({ options, ...def }: z.core.$ZodUnionDef, value: unknown, memo: Memo): unknown {
   const discriminator = 'discriminator' in def ? (def.discriminator as string) : undefined;
   if (discriminator !== undefined && isObject(value)) {
@@ -83,19 +85,21 @@ function readUnion({ options, ...def }: z.core.$ZodUnionDef, value: unknown, mem
     return named ? readDates(named, value, memo) : value;
   }
   const reads = options.map((option) => readDates(option, value, memo));
-  // Checking costs as much as all that the value holds, and each union around this one checks it again.
+  // Avoid checks: each one costs as much as the size of the value, and every enclosing union repeats it.
   if (reads.every((read) => read === value)) return value;
-  // The last option is not checked: a value that it does not accept is rejected when the schema parses it.
+  // The last option needs no check: if it does not accept the value, the schema rejects it later.
   const last = options.length - 1;
   return reads.find((read, index) => index === last || accepts(options[index] as z.core.$ZodType, read));
 }
 
-/** Whether a schema accepts a value. Not by `safeParse`, which builds an error for each value that it rejects. */
+/**
+ * Whether a schema accepts a value. `safeParse` would be slower, because it creates an error for each rejected value.
+ */
 function accepts(schema: z.core.$ZodType, value: unknown): boolean {
   try {
     const payload = schema._zod.run({ value, issues: [] }, { async: false });
     if (!(payload instanceof Promise)) return payload.issues.length === 0;
-    // An asynchronous check cannot be waited for here: the first option whose types fit is taken.
+    // This function is synchronous and cannot await an asynchronous check: accept the first option with matching types.
     payload.catch(() => undefined);
     return true;
   } catch (cause) {
@@ -105,7 +109,7 @@ function accepts(schema: z.core.$ZodType, value: unknown): boolean {
 
 const known = new WeakMap<z.core.$ZodType, boolean>();
 
-/** Whether an input schema takes a date, itself or somewhere within. */
+/** Whether an input schema accepts a date, itself or in a nested schema. */
 function hasDate(schema: z.core.$ZodType): boolean {
   let found = known.get(schema);
   if (found === undefined) {

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** What a conversion of a schema to JSON Schema shows. */
+/** The result of inspecting a schema for JSON. */
 interface JsonInspection {
-  /** Why JSON cannot carry the schema, in words that follow the procedure's name. */
+  /** The reason why JSON cannot represent the schema, as the end of an error message; `undefined` if it can. */
   readonly problem: string | undefined;
   /** Whether the schema is a `z.date()`, or contains one. */
   readonly hasDate: boolean;
 }
 
 /**
- * Finds what JSON cannot carry, or the document cannot describe. An input that no JSON text can satisfy, or an output that
- * `JSON.stringify` throws on, would otherwise fail when it is called.
+ * Finds values in a schema that JSON cannot represent or the document cannot describe. Without this check, the
+ * procedure would fail when it is called: no JSON satisfies its input, or `JSON.stringify` throws for its output.
  */
 export function inspectJson(schema: z.core.$ZodType, side: 'input' | 'output'): JsonInspection {
   const problems: { readonly place: string; readonly type: string }[] = [];
@@ -25,7 +25,7 @@ export function inspectJson(schema: z.core.$ZodType, side: 'input' | 'output'): 
     override({ zodSchema, path }) {
       const { type } = zodSchema._zod.def;
       if (type === 'date') hasDate = true;
-      // A file has a JSON schema, that of a string, since OpenAPI describes the parts of a form so.
+      // zod describes a file as a string, as OpenAPI does for the parts of a form.
       if (type === 'file') problems.push({ place: fieldName(path), type });
       if (z.globalRegistry.get(zodSchema)?.['override'] !== undefined) described.add(fieldName(path));
     },
@@ -36,7 +36,7 @@ export function inspectJson(schema: z.core.$ZodType, side: 'input' | 'output'): 
 
 const undescribed = 'which does not say what it is in JSON; say it with .meta({ override: { type: … } })';
 
-/** What is wrong with a schema that JSON cannot carry, by its type. */
+/** The problems of schemas that JSON cannot represent, by type. */
 const reasons: Readonly<Record<string, string>> = {
   bigint: 'a bigint, which JSON has not; use z.int() or a string',
   custom: `a custom schema, ${undescribed}`,

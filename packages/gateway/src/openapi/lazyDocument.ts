@@ -2,10 +2,10 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { HttpResponse } from '../http/response.ts';
 import type { CreateDocumentOptions, OpenApiDocument } from './document.ts';
 
-/** The document of a router, which is made once, at its first use. */
+/** The OpenAPI document of a router. It is created once, on first use. */
 export interface LazyDocument {
   readonly value: () => Promise<OpenApiDocument>;
-  /** What is served at its path. */
+  /** Returns the response at the document's path. */
   readonly response: () => Promise<HttpResponse>;
 }
 
@@ -13,7 +13,7 @@ export function lazyDocument(router: AnyTRPCRouter, options: CreateDocumentOptio
   let made: Promise<OpenApiDocument> | undefined;
   let json: Promise<string> | undefined;
   const value = () =>
-    // Loaded at the first use: the generator takes about 20 MB and 200 ms (trpc-to-openapi 3.3.0).
+    // Imported on first use: the generator takes about 20 MB and 200 ms to load (trpc-to-openapi 3.3.0).
     (made ??= import('./document.ts').then(({ createDocument }) => createDocument(router, options)));
   return {
     value,

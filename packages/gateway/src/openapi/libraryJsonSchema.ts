@@ -4,26 +4,26 @@ import type {
   StandardSchema,
 } from '../procedures/standardSchema.ts';
 
-/** A JSON Schema (draft 2020-12) of a library, in which `typeKey` names what JSON has no type for. */
+/** A JSON Schema (draft 2020-12) from a library. `typeKey` marks types that JSON does not have. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The keyword of a type that JSON has not, and that the gateway treats as it treats zod's. */
+/** The keyword of a type that JSON does not have. The gateway handles these types like the ones of zod. */
 export const typeKey = 'x-gateway-type';
 export type NativeType = 'date' | 'bigint' | 'file' | 'undefined';
 
-/** What a library says of a schema. */
+/** The JSON Schema that a library created, with problems. */
 export interface LibraryJsonSchema {
-  /** `undefined` where it describes nothing of it. */
+  /** `undefined` if the library could not describe the schema at all. */
   readonly json: JsonSchema | undefined;
-  /** What it cannot describe. */
+  /** A sentence for each part that the library cannot describe. */
   readonly problems: readonly string[];
 }
 
 const native = (type: NativeType): JsonSchema => ({ [typeKey]: type });
 
 /**
- * The JSON Schema that a schema's own library makes of it; `undefined` where the library makes none.
- * @param converters for libraries whose schemas do not describe themselves
+ * Converts a schema to JSON Schema with its own library; `undefined` if the library cannot.
+ * @param converters for libraries with schemas that do not describe themselves
  */
 export function libraryJsonSchema(
   schema: StandardSchema,
@@ -51,8 +51,8 @@ const describes = (schema: StandardSchema): schema is StandardSchema & StandardJ
   'jsonSchema' in schema['~standard'];
 
 /**
- * Options by which a library names types that JSON has not, and goes on where it cannot describe something. They are
- * data: nothing of the library is imported.
+ * Options for the libraries, by vendor: they mark types that JSON does not have, and report parts that the library
+ * cannot describe instead of throwing. They are plain objects; the libraries are not imported.
  */
 const libraries: Readonly<
   Record<string, ((report: (problem: string) => void) => Record<string, unknown>) | undefined>
@@ -67,17 +67,17 @@ const libraries: Readonly<
       for (const error of errors) report(error);
       return undefined;
     },
-    // Checks that JSON Schema cannot say are left out, as those of zod are.
+    // Checks that JSON Schema cannot express are omitted, as with zod.
     overrideAction: ({ valibotAction: { kind, type }, errors = [] }: ValibotActionContext) => {
       if (errors.length === 0 || kind !== 'transformation' || valibotUnchanged.has(type)) return undefined;
       const known = valibotTypes[type];
       if (known) return known;
       for (const error of errors) report(error);
-      // The type before it is not that after it.
+      // The type before the transformation is not the type after it.
       return {};
     },
   }),
-  // 2.2
+  // arktype 2.2
   arktype: (report) => ({
     fallback: (context: ArkTypeContext) => {
       const { base, code, domain, proto } = context;

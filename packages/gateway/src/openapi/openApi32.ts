@@ -1,6 +1,6 @@
 type Document = Readonly<Record<string, unknown>>;
 
-/** What is read here of an operation; the rest is kept as it is. */
+/** The fields of an operation that are converted. Other fields are kept. */
 interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
 }
@@ -18,8 +18,8 @@ type PathItem = Readonly<Record<string, unknown>>;
 const eventStream = 'text/event-stream';
 
 /**
- * An OpenAPI 3.1 document as OpenAPI 3.2: events have an `itemSchema` (§4.14), and `x-query` is the method `query`. The
- * generator (zod-openapi 5.4) writes 3.1.
+ * Converts an OpenAPI 3.1 document to OpenAPI 3.2: events get an `itemSchema` (§4.14), and `x-query` becomes the method
+ * `query`. The generator (zod-openapi 5.4) writes only 3.1.
  */
 export function toOpenApi32(document: Document): Document {
   const paths = document['paths'] as Readonly<Record<string, PathItem>>;
@@ -53,7 +53,7 @@ function convertOperation(operation: Operation): Operation {
   return { ...operation, responses: Object.fromEntries(converted) };
 }
 
-/** An event of any kind: an item of the subscription, the one that ends it, or the one that says why it failed. */
+/** Creates the schema of an event: an item of the subscription, its `end`, or an `error`. */
 function eventSchema({ schema = {} }: MediaType, errors: readonly (readonly [string, MediaType])[]): object {
   const bodies = new Map(errors.map(([, media]) => [JSON.stringify(media.schema), media.schema ?? {}]));
   const error = bodies.size === 1 ? [...bodies.values()][0] : { anyOf: [...bodies.values()] };
@@ -71,7 +71,7 @@ function eventSchema({ schema = {} }: MediaType, errors: readonly (readonly [str
   };
 }
 
-/** A parser gives an event without a name the name `message` (WHATWG HTML §9.2.6). */
+/** Creates the schema of one kind of event. Events without a name are `message` events (WHATWG HTML §9.2.6). */
 const event = (name: string, required: readonly string[], fields: object) => ({
   type: 'object',
   required,

@@ -15,7 +15,7 @@ import { parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
 import { createReadSchema, type ReadSchema } from './readSchema.ts';
 import { reject, Unservable } from './unservable.ts';
 
-/** How a procedure is served over REST and documented: derived once from its metadata and schemas. */
+/** A REST operation: how a procedure is served and documented, derived once from its metadata and schemas. */
 export interface Operation {
   readonly procedure: Procedure;
   /** The schemas of its inputs, as `ReadSchema` returns them. */
@@ -25,39 +25,39 @@ export interface Operation {
   readonly input: OperationInput;
   readonly output: OperationOutput;
   readonly errors: OperationErrors;
-  /** The statuses of success; the first is the default. */
+  /** The success statuses; the first is the default. */
   readonly statuses: readonly number[];
   /** Whether it is served without a credential (`protect: false`). */
   readonly isPublic: boolean;
-  /** Headers of 2xx and 404. */
+  /** The deprecation headers of 2xx and 404. */
   readonly deprecation: readonly Header[];
-  /** Headers of 2xx with no body, or another than JSON. */
+  /** The headers of 2xx without a JSON body. */
   readonly successHeaders: readonly Header[];
-  /** Headers of 2xx with a JSON body: one array, which adapters may cache in encoded form. */
+  /** The headers of 2xx with a JSON body. It is always the same array, so that adapters can cache its encoded form. */
   readonly jsonHeaders: readonly Header[];
   /**
-   * Headers that are computed from an output. A zod object as `responseHeaders`, as in trpc-to-openapi, only describes
-   * headers: the procedure sets them.
+   * Headers that are computed from an output. If `responseHeaders` is a zod object, as in trpc-to-openapi, it only
+   * documents headers, and the procedure sets them.
    */
   readonly computedHeaders: readonly (readonly [name: string, header: ResponseHeader])[];
 }
 
 export interface OperationsOptions {
-  /** The path that all operations are below. */
+  /** The base path of all operations. */
   readonly basePath: string;
   readonly links: LinkBase;
-  /** Whether something else is served at a path. */
+  /** Whether a path is already used by the document, a route or tRPC. */
   readonly isTaken: (path: string) => boolean;
   readonly jsonSchema?: JsonSchemaConverters | undefined;
-  /** Whether files can be kept outside of memory. */
+  /** Whether the option `spool` is set, so that files can be stored outside of memory. */
   readonly canSpool: boolean;
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'];
 
 /**
- * Derives the operations of the procedures that carry REST metadata.
- * @throws {GatewayError} a line for each procedure that cannot be served: why, and the fix
+ * Creates the operations of all procedures with REST metadata.
+ * @throws {GatewayError} with a line for each procedure that cannot be served: the reason and the fix
  */
 export function createOperations(
   procedures: readonly Procedure[],
@@ -117,7 +117,7 @@ export function createOperations(
   return withAcceptQuery([...operations.values()]);
 }
 
-/** Adds `Accept-Query` (RFC 10008 §3) to the answers to GET where the same path takes QUERY. */
+/** Adds `Accept-Query` (RFC 10008 §3) to GET responses if the same path has a QUERY operation. */
 function withAcceptQuery(operations: readonly Operation[]): readonly Operation[] {
   const accepted = new Map(
     operations.flatMap(({ input: { body }, rest }) =>
@@ -135,10 +135,10 @@ const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHead
   jsonHeaders: [...headers, ['content-type', 'application/json']],
 });
 
-/** The path, whatever its parameters are called. */
+/** Returns the path without the names of its parameters, for comparison. */
 const pathAddress = ({ path }: RestMeta) => path.replaceAll(/\{.*?\}/g, '{}');
 
-/** @throws {Unservable} why the metadata or the schemas cannot be served, and the fix */
+/** @throws {Unservable} if the metadata or the schemas cannot be served; the message has the reason and the fix */
 function createOperation(
   procedure: Procedure,
   rest: RestMeta,
@@ -155,7 +155,7 @@ function createOperation(
   if (!methods.includes(rest.method)) {
     reject(`its method is ${rest.method}; it must be one of ${methods.join(', ')}`);
   }
-  // A cache, a crawler or a HEAD would write.
+  // Caches, crawlers and HEAD requests must not trigger a mutation.
   if (procedure.type === 'mutation' && (rest.method === 'GET' || rest.method === 'QUERY')) {
     reject(`it is a mutation, and ${rest.method} must change nothing; use POST, PUT, PATCH or DELETE`);
   }

@@ -8,10 +8,10 @@ import { isFileStream } from '../procedures/fileStream.ts';
 import { bytesKind, uploadLimits, type OperationUpload } from './uploadInput.ts';
 import { isOptional, type Shape } from './zodSchema.ts';
 
-/** What a body carries. */
+/** The request body of an operation. */
 export interface OperationBody {
   readonly contentTypes: readonly string[];
-  /** Whether a property is required. Where none is, the body may be left out. */
+  /** Whether the body is required: at least one of its properties is. */
   readonly required: boolean;
   /** Its properties. */
   readonly shape: Shape;
@@ -19,19 +19,19 @@ export interface OperationBody {
   readonly whole: z.core.$ZodType | undefined;
   /** Whether the body is the whole input. */
   readonly isWhole: boolean;
-  /** The bytes that the body is; `undefined` where it has properties. */
+  /** The upload, if the body is bytes or has streamed files; `undefined` if it is parsed into properties. */
   readonly upload: OperationUpload | undefined;
   /** Whether the properties are those of a union of objects. */
   readonly isUnion: boolean;
-  /** The properties of the input that travel elsewhere, and are ignored in a body. */
+  /** The properties of the input in other locations. They are ignored in the body. */
   readonly elsewhere: readonly string[];
-  /** The properties that hold dates, which JSON carries as text. */
+  /** The properties that contain dates, which JSON represents as strings. */
   readonly dates: readonly string[];
-  /** The fields of a form, which are texts and files; empty where the body is none. */
+  /** The fields of a form: strings and files. Empty if the body is not a form. */
   readonly fields: ReadonlyMap<string, TextParameter>;
-  /** Whether it is `multipart/form-data` alone, which carries files. */
+  /** Whether the only content type is `multipart/form-data`, which can have files. */
   readonly isMultipart: boolean;
-  /** Headers that list its media types, in answers to OPTIONS and in 415: `Accept-Query`, or `Accept-Patch` of a merge patch. */
+  /** Headers that list the media types, for OPTIONS and 415: `Accept-Query`, or `Accept-Patch` for a merge patch. */
   readonly accepts: readonly Header[];
 }
 
@@ -42,10 +42,10 @@ const form = 'application/x-www-form-urlencoded';
 const multipart = 'multipart/form-data';
 const supported = [json, form, multipart, mergePatch];
 
-/** A type and a subtype (RFC 9110 §8.3.1), as those of requests are compared: their case has no meaning. */
+/** A media type without parameters (RFC 9110 §8.3.1), in lower case, because media types are case-insensitive. */
 const mediaType = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
 
-/** Whether a body of a media type is JSON. */
+/** Whether a media type is JSON. */
 export const isJson = (type: string): boolean => type === json || type === mergePatch;
 
 interface BodyContext {
@@ -56,8 +56,8 @@ interface BodyContext {
 }
 
 /**
- * The body of an object's properties.
- * @returns `undefined` where there are none
+ * Creates a body with the properties of an object.
+ * @returns `undefined` if there are no properties
  * @throws {Unservable}
  */
 export function operationBody(
@@ -100,7 +100,7 @@ export function operationBody(
     reject(`"${file}" is a file beside the fileStream() "${files}"; use one of them`);
   }
   const isSpooled = rest.upload?.spool === true && isMultipart && file !== undefined;
-  // Problems with texts are named before those with files.
+  // Problems of string fields are reported before those of files.
   const ordered = [...fields.filter(({ converter }) => !converter.isFile), ...fields];
   return {
     contentTypes,
@@ -124,7 +124,7 @@ export function operationBody(
 }
 
 /**
- * The body that is the whole input: an array, a scalar, a record, or a union of those.
+ * Creates a body that is the whole input: an array, a scalar, a record, or a union of those.
  * @throws {Unservable}
  */
 export function wholeBody(
@@ -156,7 +156,7 @@ export function wholeBody(
   };
 }
 
-/** The property of a form that is the files which are streamed. */
+/** Returns the `fileStream()` property of a form. */
 function fileStreamOf(shape: Shape, { contentTypes = [multipart] }: RestMeta): string | undefined {
   const [files, other] = Object.keys(shape).filter((name) => isFileStream(shape[name]));
   if (files === undefined) return undefined;
@@ -169,7 +169,7 @@ function fileStreamOf(shape: Shape, { contentTypes = [multipart] }: RestMeta): s
   return files;
 }
 
-/** The body whose only property is its bytes. */
+/** Creates a body with a single binary property; `undefined` if there is no such property. */
 function uploadBody(
   shape: Shape,
   isInputOptional: boolean,
@@ -188,7 +188,7 @@ function uploadBody(
 }
 
 /**
- * The body that is bytes: the whole input, or a property of it.
+ * Creates a binary body, which is the whole input or one of its properties.
  * @throws {Unservable}
  */
 export function bytesBody(
@@ -228,7 +228,7 @@ export function bytesBody(
 
 function acceptHeaders(method: RestMeta['method'], contentTypes: readonly string[]): readonly Header[] {
   const types = contentTypes.join(', ');
-  // A list of tokens, as structured fields have it (RFC 10008 §3, RFC 9651 §3.3.4).
+  // A list of tokens in the syntax of structured fields (RFC 10008 §3, RFC 9651 §3.3.4).
   if (method === 'QUERY') return [['accept-query', types]];
   // RFC 5789 §3.1
   return contentTypes.includes(mergePatch) ? [['accept-patch', types]] : [];

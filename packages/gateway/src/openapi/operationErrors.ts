@@ -15,13 +15,13 @@ interface DeclaredResponse {
   readonly data: z.ZodType | undefined;
 }
 
-/** @throws {Unservable} for data that JSON cannot carry as it is */
+/** @throws {Unservable} for data that JSON cannot represent unchanged */
 export function operationErrors({ errors = {} }: Procedure): OperationErrors {
   for (const [code, { data }] of Object.entries(errors)) {
     if (data === undefined) continue;
     const { problem, hasDate } = inspectJson(data, 'output');
     if (problem !== undefined) reject(`in the data of its error ${code}, ${problem}`);
-    // tRPC's types of errors say what the server has, and a client without a transformer gets a text.
+    // tRPC types the data as a Date on the client, but without a transformer the client receives a string.
     if (hasDate) reject(`the data of its error ${code} has a date; use z.iso.datetime()`);
   }
   const all = Object.entries(errors).map(([code, { status, message, data }]) => ({
@@ -34,9 +34,9 @@ export function operationErrors({ errors = {} }: Procedure): OperationErrors {
 }
 
 /**
- * The schema of the errors of one status, of an operation that declares some: one of those that are declared, and, where
- * there are others too, of those with tRPC's codes. Each has its own `code`, so that a client that narrows on it knows the
- * data: one error whose code could be any text, at whatever status, would take that from it.
+ * Creates the schema of all errors with one status, for an operation that declares errors: one alternative per declared
+ * error, and one for tRPC's codes if other errors are possible. Each alternative has a literal `code`, so that clients
+ * can narrow on it; a single alternative with `code: string` would break narrowing.
  */
 export function errorsSchema(
   declared: readonly DeclaredResponse[],
@@ -55,16 +55,16 @@ export function errorsSchema(
   return schemas.length < 2 ? (schemas[0] ?? schema) : z.xor(schemas as [z.ZodType, ...z.ZodType[]]);
 }
 
-/** The keyword by which a schema names its declared error, until the document is complete. */
+/** The keyword that marks the schema of a declared error with its code. `moveErrors` removes it. */
 export const errorKey = 'x-gateway-error';
 
-/** A schema that names its error; one with a name of its own as it is. */
+/** Marks a schema with its error code. A schema with an `id` is returned unchanged. */
 function marked(schema: z.ZodType, code: string): z.ZodType {
   const meta = schema.meta();
   return meta?.id === undefined ? schema.meta({ ...meta, [errorKey]: code }) : schema;
 }
 
-/** What the document says of the errors of one status. */
+/** Returns the description of the errors with one status. */
 export const errorsDescription = (declared: readonly DeclaredResponse[], others?: string): string =>
   [
     ...declared.map(({ code, message }) =>

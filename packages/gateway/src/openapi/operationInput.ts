@@ -18,33 +18,36 @@ import { reject } from './unservable.ts';
 import { bytesKind } from './uploadInput.ts';
 import { innermost, inputProperties, isOptional, type Shape } from './zodSchema.ts';
 
-/** Where an operation finds its procedure's input in a request: derived once from the metadata and the schemas. */
+/** The locations of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
   /**
-   * Whether the input as a whole may be absent (`z.object(…).optional()`, `z.void()`): the procedure gets `undefined`
-   * from a request that sends none of it, as over tRPC.
+   * Whether the whole input may be absent (`z.object(…).optional()`, `z.void()`). If a request sends no part of it, the
+   * procedure receives `undefined`, as over tRPC.
    */
   readonly isOptional: boolean;
-  /** In the template's order. */
+  /** The path parameters, in the template's order. */
   readonly path: readonly TextParameter[];
   readonly query: ParameterMap;
-  /** Those in headers and cookies. */
+  /** The parameters in headers and cookies. */
   readonly headers: readonly TextParameter[];
   readonly body: OperationBody | undefined;
-  /** Every property of the input that a zod schema takes, wherever it travels; those of the path last. */
+  /** All properties that the zod schemas of the input accept, whatever their location; those of the path last. */
   readonly shape: Shape;
-  /** The schemas of other libraries. */
+  /** The input schemas of other libraries. */
   readonly others: readonly StandardSchema[];
-  /** Where the properties travel of which the metadata says so, for error messages. */
+  /** The locations that the metadata sets (`in`), except the body, by property; for error messages. */
   readonly places: ReadonlyMap<string, Place>;
-  /** The schemas that read the dates of an input whose properties do not say which they are (a union of objects). */
+  /**
+   * The schemas that convert dates if the input is a union of objects: a property may be a date in some members only.
+   */
   readonly dated: readonly z.core.$ZodType[];
 }
 
 /**
- * @param inputs as `ReadSchema` returns them
- * @param parsers the procedure's own
- * @throws {Unservable}
+ * Derives the locations of an input.
+ * @param inputs the schemas of the input, as `ReadSchema` returns them
+ * @param parsers the procedure's own parsers
+ * @throws {Unservable} if the input cannot be sent over REST
  */
 export function operationInput(
   inputs: readonly unknown[],
@@ -69,7 +72,7 @@ export function operationInput(
     const isRest = template.some((segment) => isRestNamed(segment, place.name));
     return pathParameter(field, schema, place, { isRest, isUnion: properties.isUnion });
   });
-  // A path parameter is a part of the input, and always sent.
+  // A path parameter is always sent, so the input is never absent.
   const optional = path.length === 0 && schemas.every((schema) => isOptional(schema, 'input'));
   const shapeOf = (list: typeof all): Shape =>
     Object.fromEntries(list.map(({ field, schema }) => [field, schema]));
@@ -103,7 +106,7 @@ export function operationInput(
 const isRestNamed = (segment: string | PathParameter, name: string): boolean =>
   typeof segment !== 'string' && segment.isRest === true && segment.parameter === name;
 
-/** An input without names, which the body is as a whole. */
+/** Derives the locations of an input without named properties: it is the whole body. */
 function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTemplate): OperationInput {
   const schema = inputs.find((input) => !isZod(input)) ?? inputs[0];
   const names = template.filter((segment) => typeof segment !== 'string');

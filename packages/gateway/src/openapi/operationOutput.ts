@@ -9,13 +9,13 @@ import type { ReadSchema } from './readSchema.ts';
 import { reject } from './unservable.ts';
 import { isOptional } from './zodSchema.ts';
 
-/** How an output becomes a body. */
+/** How the output of a procedure is sent as a body. */
 export type OperationOutput = JsonOutput | MediaOutput | BytesOutput | EventsOutput;
 
 interface Schemas {
-  /** `undefined` where the procedure has no output schema, or one of a library that the document cannot describe. */
+  /** `undefined` if the procedure has no output schema, or one that the document cannot describe. */
   readonly schema: z.core.$ZodType | undefined;
-  /** By status, where the metadata has `responses`. */
+  /** The schemas by status, if the metadata has `responses`. */
   readonly responses: StatusResponses | undefined;
 }
 
@@ -30,10 +30,10 @@ interface JsonOutput extends Schemas {
   readonly kind: 'json';
 }
 
-/** `Accept` chooses the media type. */
+/** An output with several media types; `Accept` chooses one. */
 interface MediaOutput extends Schemas {
   readonly kind: 'media';
-  /** The preferred type first. */
+  /** The media types; the first is preferred. */
   readonly types: MediaTypes;
 }
 
@@ -44,7 +44,7 @@ interface BytesOutput {
   readonly contentType: string;
 }
 
-/** A subscription, each of whose events is parsed. */
+/** A subscription, sent as server-sent events. Each event is parsed. */
 interface EventsOutput {
   readonly kind: 'events';
   readonly schema: z.ZodType;

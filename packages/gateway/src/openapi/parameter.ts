@@ -13,33 +13,35 @@ interface PlacedProperty {
   readonly schema: z.core.$ZodType;
 }
 
-/** A property of the input that is sent as text: in the path, the query, a header or a cookie, or as a form's field. */
+/** A property of the input that is sent as a string: in the path, the query, a header, a cookie, or a form field. */
 export interface TextParameter extends PlacedProperty {
   /**
-   * `single`: one text; `repeat`: the name, once for each item; `comma`: one text, with commas between the items; `rest`:
-   * the rest of the path, segment by segment.
+   * - `single`: one value
+   * - `repeat`: the parameter is repeated for each item
+   * - `comma`: one value with items separated by commas
+   * - `rest`: the rest of the path, one item per segment
    */
   readonly style: 'single' | 'repeat' | 'comma' | 'rest';
   readonly converter: ParameterConverter;
 }
 
-/** A property of the input that the query writes with brackets. */
+/** A property of the input that is sent in the query with brackets: `filter[min]=1`. */
 export interface TreeParameter extends PlacedProperty {
   readonly style: 'tree';
-  /** What the brackets may hold. */
+  /** The structure of the brackets. */
   readonly tree: QueryNode;
 }
 
 export type Parameter = TextParameter | TreeParameter;
 
-/** Parameters by the names that a request has for them. */
+/** Parameters by their names in a request. */
 export interface ParameterMap {
   readonly size: number;
   get(name: string): Parameter | undefined;
   values(): Iterable<Parameter>;
 }
 
-/** Parameters of which some have brackets: a name is looked up by what is in front of them. */
+/** Parameters, some with brackets. A name with brackets is looked up by the part before the first one. */
 class TreeParameters extends Map<string, Parameter> {
   override get(name: string): Parameter | undefined {
     const bracket = name.indexOf('[');
@@ -93,7 +95,7 @@ export function headerParameter(field: string, schema: z.core.$ZodType, place: P
 }
 
 /**
- * A field of a form.
+ * Creates the parameter of a form field.
  * @param isMultipart whether files can be sent
  * @throws {Unservable}
  */
@@ -157,7 +159,7 @@ function rejectNested(item: z.core.$ZodType, field: string): void {
   reject(`is ${what}, which needs queryStyle: { ${field}: "brackets" }`);
 }
 
-/** Names the property in what its schema is rejected with. */
+/** Adds the name of the property to the message of an `Unservable`. */
 function named<Result>(field: string, create: () => Result): Result {
   try {
     return create();

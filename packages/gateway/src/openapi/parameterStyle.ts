@@ -2,14 +2,16 @@ import type { oas31 } from 'zod-openapi';
 import type { Parameter } from './parameter.ts';
 import { isNested } from './queryTree.ts';
 
-/** The name and the place of a parameter in the document. A list with brackets has them in its name, as in a URL. */
+/** Returns the name and the location of a parameter in the document. The name of a list ends in `[]`, as in a URL. */
 export function parameterName(parameter: Parameter): Pick<oas31.ParameterObject, 'name' | 'in'> {
   const { in: where, name } = parameter.place;
   const isList = parameter.style === 'tree' && parameter.tree.kind === 'list' && !isNested(parameter.tree);
   return { name: isList ? `${name}[]` : name, in: where as oas31.ParameterLocation };
 }
 
-/** What the document says of a parameter beyond its schema, where it is not OpenAPI's default for its place. */
+/**
+ * Returns the style and the description of a parameter in the document, as far as they differ from OpenAPI's defaults.
+ */
 export function parameterStyle(
   parameter: Parameter,
   documented: oas31.ParameterObject,
@@ -31,15 +33,15 @@ export function parameterStyle(
   if (tree.kind === 'list' && !isNested(tree)) return { ...schema, style: 'form', explode: true };
   return {
     ...schema,
-    // OpenAPI 3.1 defines this style for the scalar properties of one object (§4.8.12.4), and none for a list of objects:
-    // the client that hey-api 0.99 generates does not compile with one that is deepObject.
+    // OpenAPI 3.1 defines deepObject for the scalar properties of one object (§4.8.12.4), and no style for a list of
+    // objects. With deepObject on a list, the client that hey-api 0.99 generates does not compile.
     ...(tree.kind === 'object' && { style: 'deepObject', explode: true }),
     ...(isNested(tree) &&
       described(`What is nested goes on in brackets: \`${example(place.name, tree)}=…\`.`)),
   };
 }
 
-/** A query cannot write an empty list or object: a required one has an item. */
+/** Requires one item in a required list or object, because a query cannot express an empty one. */
 function notEmpty(
   parameter: Parameter,
   { required, schema }: oas31.ParameterObject,
@@ -50,7 +52,7 @@ function notEmpty(
   return { schema: { ...least, ...schema } };
 }
 
-/** The name of a value that is nested: `filter[range][min]`. */
+/** Returns an example name of a nested value: `filter[range][min]`. */
 function example(name: string, node: Extract<Parameter, { style: 'tree' }>['tree'], depth = 0): string {
   if (node.kind === 'value' || depth > 3) return name;
   if (node.kind === 'list') return example(`${name}[0]`, node.item, depth + 1);

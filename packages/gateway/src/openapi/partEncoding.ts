@@ -4,11 +4,11 @@ type Schema = oas31.SchemaObject | oas31.ReferenceObject;
 type Schemas = Readonly<Record<string, Schema>>;
 
 /**
- * Adds the media types of the parts of a `multipart/form-data` body where they are not the default of OpenAPI 3.1
- * (§4.8.15.1: `text/plain` for a text, and `application/octet-stream` for a schema without a type): those of files, and of
- * texts whose schema names no type.
- * @param schemas the document's, which the body may refer to; that of a file loses its `contentEncoding`
- * @param files the property that is a `fileStream()`: it is not required, since a form without files has it too
+ * Adds `encoding` to a `multipart/form-data` body for parts that do not have OpenAPI's default media type (3.1
+ * §4.8.15.1: `text/plain` for a string, `application/octet-stream` for a schema without a type): for files, and for
+ * text fields without a type in their schema.
+ * @param schemas the schemas of the document, for references; the `contentEncoding` of files is removed from them
+ * @param files the `fileStream()` property: it becomes optional, because a form without files is valid
  */
 export function completeParts(media: oas31.MediaTypeObject, schemas: Schemas, files?: string): void {
   const schema = resolved(media.schema, schemas);
@@ -25,7 +25,7 @@ export function completeParts(media: oas31.MediaTypeObject, schemas: Schemas, fi
   if (encoding.size > 0) media.encoding = Object.fromEntries(encoding);
 }
 
-/** The properties of an object, or of the members of a union or an intersection. */
+/** Yields the properties of an object, or of the members of a union or an intersection. */
 function* propertiesOf(
   schema: Schema | undefined,
   schemas: Schemas,
@@ -35,12 +35,13 @@ function* propertiesOf(
   for (const member of [...allOf, ...anyOf, ...oneOf]) yield* propertiesOf(member, schemas);
 }
 
-/** The media type of a part; `undefined` for the default. */
+/** Returns the media type of a part; `undefined` for the default. */
 function partType(schema: Schema, schemas: Schemas): string | undefined {
   const part = resolved(schema, schemas);
   if (part.type === 'array') return part.items && partType(part.items, schemas);
   if (part.format !== 'binary') return part.type === undefined ? 'text/plain' : undefined;
-  // OpenAPI 3.1 §4.8.14.4: bytes as they are have none. The client that orval 8 generates sends those that have one as text.
+  // OpenAPI 3.1 §4.8.14.4: raw binary data has no contentEncoding. With one, the client that orval 8 generates sends
+  // text.
   delete part.contentEncoding;
   const types = [part, ...(part.anyOf ?? [])].flatMap((each) =>
     'contentMediaType' in each && each.contentMediaType !== undefined ? [each.contentMediaType] : [],

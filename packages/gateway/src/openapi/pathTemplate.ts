@@ -1,15 +1,15 @@
-/** A path template, segment by segment: `/pets/{petId}` is `['pets', { parameter: 'petId' }]`. */
+/** A parsed path template: `/pets/{petId}` is `['pets', { parameter: 'petId' }]`. */
 export type PathTemplate = readonly (string | PathParameter)[];
 
 export interface PathParameter {
   readonly parameter: string;
-  /** Whether it takes the rest of the path, slashes included: `{+path}`. It is the last segment. */
+  /** Whether the parameter matches the rest of the path, including slashes: `{+path}`. It is the last segment. */
   readonly isRest?: true;
 }
 
 /**
- * Splits a template such as `/pets/{petId}` or `/files/{+path}` (RFC 6570 §3.2.3); `undefined` for any other form, such
- * as `/pets/:petId`.
+ * Parses a template such as `/pets/{petId}` or `/files/{+path}` (RFC 6570 §3.2.3). Returns `undefined` for any other
+ * syntax, such as `/pets/:petId`.
  */
 export function parsePathTemplate(path: string): PathTemplate | undefined {
   if (!/^(?=\/)(\/([^/:{}][^/{}]*|\{[^+/{}][^/{}]*\}))*(\/\{\+[^+/{}][^/{}]*\})?$/.test(path))
@@ -23,5 +23,5 @@ export function parsePathTemplate(path: string): PathTemplate | undefined {
   });
 }
 
-/** The path as OpenAPI writes it, which has no operator for a rest: `/files/{path}`. */
+/** Converts a path to OpenAPI's syntax, which has no `+` operator: `/files/{path}`. */
 export const documentPath = (path: string): string => path.replace('/{+', '/{');

@@ -4,7 +4,7 @@ import type { PathTemplate } from './pathTemplate.ts';
 import { reject } from './unservable.ts';
 import type { Shape } from './zodSchema.ts';
 
-/** Where a property of an input travels, and its name there. */
+/** The location of an input property in a request, and its name there. */
 export interface Place {
   readonly in: InputPlace;
   readonly name: string;
@@ -14,8 +14,8 @@ const inputPlaces: ReadonlySet<InputPlace> = new Set(['path', 'query', 'header',
 const inQuery = new Set<RestMeta['method']>(['GET', 'DELETE']);
 
 /**
- * The place of each property of an input: what the metadata says, otherwise the path where it names the property, the
- * query of `GET` and `DELETE`, and the body. Those in the path come first, in the template's order.
+ * Determines the location of each input property: the metadata's `in`, otherwise the path if the template has its name,
+ * otherwise the query for `GET` and `DELETE`, or the body. Path parameters come first, in the template's order.
  * @throws {Unservable}
  */
 export function placesOf(shape: Shape, rest: RestMeta, template: PathTemplate): ReadonlyMap<string, Place> {
@@ -87,7 +87,7 @@ function chosenPlaces(shape: Shape, { in: all = {}, method }: RestMeta): Readonl
   return chosen;
 }
 
-/** Request headers that are not a procedure's to read as input, in lower case; with the reason. */
+/** Request headers that cannot be input, with the reason. Names are in lower case. */
 const reserved: readonly (readonly [reason: string, names: RegExp])[] = [
   // OpenAPI 3.1 §4.8.12.2.1 ignores parameters of these names too.
   [
@@ -117,7 +117,7 @@ function checkHeader(field: string, name: string): void {
   if (found) reject(`"${field}" is in the header ${name}, which ${found[0]}`);
 }
 
-/** Two properties at one place would have one text. */
+/** Rejects two properties with the same location and name. */
 function rejectTaken(places: ReadonlyMap<string, Place>, { requestHeaders }: RestMeta): void {
   const taken = new Map<string, string>();
   for (const [field, { in: where, name }] of places) {

@@ -4,8 +4,8 @@ import { innermost, isObjectSchema, propertiesOf, type Schema } from './zodSchem
 import type { z } from 'zod';
 
 /**
- * What the brackets of a query parameter may hold: `filter[range][min]=1`. A schema that contains itself is a node that
- * does.
+ * The structure of a query parameter with brackets: `filter[range][min]=1`. The node of a recursive schema contains
+ * itself.
  */
 export type QueryNode =
   | { readonly kind: 'value'; readonly converter: Converter }
@@ -13,13 +13,13 @@ export type QueryNode =
   | {
       readonly kind: 'object';
       readonly fields: ReadonlyMap<string, QueryNode>;
-      /** What members of other names are; `undefined` where they are ignored. */
+      /** The node of members with other names; `undefined` if they are ignored. */
       readonly others: QueryNode | undefined;
       /** Whether members of other names are rejected (`z.strictObject`). */
       readonly isStrict: boolean;
     };
 
-/** @throws {Unservable} for what brackets cannot say */
+/** @throws {Unservable} for a schema that brackets cannot express */
 export function queryTree(schema: z.core.$ZodType, known: Map<Schema, QueryNode> = new Map()): QueryNode {
   const inner = innermost(schema) ?? reject('contains itself, which a URL cannot carry');
   const found = known.get(inner);
@@ -27,7 +27,7 @@ export function queryTree(schema: z.core.$ZodType, known: Map<Schema, QueryNode>
   const { def } = inner._zod;
   if (def.type === 'array') {
     const node = { kind: 'list', item: undefined as unknown as QueryNode } satisfies QueryNode;
-    // Known before its items are, which may contain it.
+    // Register the node before its items, which may contain it.
     known.set(inner, node);
     node.item = queryTree(def.element, known);
     return node;
@@ -66,7 +66,7 @@ export function queryTree(schema: z.core.$ZodType, known: Map<Schema, QueryNode>
 
 const none: ReadonlyMap<string, QueryNode> = new Map();
 
-/** Whether a node has nodes below those that OpenAPI's `deepObject` defines: the scalar properties of one object. */
+/** Whether a node is nested deeper than OpenAPI's `deepObject` allows: an object with only scalar properties. */
 export const isNested = (node: QueryNode): boolean =>
   node.kind === 'object'
     ? [...node.fields.values(), ...(node.others ? [node.others] : [])].some(({ kind }) => kind !== 'value')

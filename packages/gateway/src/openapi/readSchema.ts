@@ -9,12 +9,13 @@ import { zodOfJsonSchema } from './zodOfJsonSchema.ts';
 import type { z } from 'zod';
 
 /**
- * The zod schema by which the gateway reads and documents a parser: zod's own, and of another Standard Schema library one
- * of its JSON Schema. A parser that cannot be described is returned as it is.
+ * Returns the zod schema with which the gateway converts and documents the values of a parser. A zod schema is returned
+ * unchanged. The JSON Schema of another Standard Schema library is converted to zod. Any other parser is returned
+ * unchanged.
  */
 export type ReadSchema = (parser: unknown, side: 'input' | 'output', what: string) => unknown;
 
-/** @param warn is given what a library cannot describe */
+/** @param warn receives a sentence for each part that a library cannot describe */
 export function createReadSchema(
   converters: JsonSchemaConverters,
   warn: (sentence: string) => void,
@@ -37,11 +38,11 @@ export function createReadSchema(
   };
 }
 
-/** Why a schema of another library cannot be read, and the remedy; in words that follow it. */
+/** Returns the end of an error message: why a schema of another library cannot be read, and the fix. */
 export const noJsonSchema = (vendor: string): string =>
   `which gives no JSON Schema; give createGateway a converter of that library, jsonSchema: { ${vendor}: … }`;
 
-/** A JSON Schema does not say whether the value as a whole may be absent. */
+/** Makes a schema optional if the parser accepts `undefined`: JSON Schema cannot express that for a whole value. */
 function withOptional(schema: z.ZodType, parser: StandardSchema, side: 'input' | 'output'): z.ZodType {
   if (schema.def.type === 'void' || schema.def.type === 'optional') return schema;
   let result: ReturnType<(typeof parser)['~standard']['validate']>;

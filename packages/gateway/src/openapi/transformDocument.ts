@@ -11,8 +11,8 @@ interface Transforms {
 }
 
 /**
- * Applies `document` of each operation's metadata, then `document.transform`.
- * @throws {GatewayError} where one of them returns nothing
+ * Applies the `document` function of each operation's metadata, then `document.transform`.
+ * @throws {GatewayError} if one of them returns `undefined`
  */
 export function transformed(document: Document, { operations, ...options }: Transforms): Document {
   const { transform } = options.document;

@@ -1,4 +1,7 @@
-/** Why a procedure cannot be served over REST, in words that follow its name or the name of a part. */
+/**
+ * A procedure that cannot be served over REST. The message is the end of a sentence about the procedure or a part of
+ * it.
+ */
 export class Unservable extends Error {}
 
 /** @throws {Unservable} */

@@ -6,14 +6,14 @@ import type { RestMeta } from '../procedures/meta.ts';
 import { reject } from './unservable.ts';
 import { innermost } from './zodSchema.ts';
 
-/** A body that is not read into fields, but passed on. */
+/** A body that the procedure receives as bytes or files instead of parsed fields. */
 export interface OperationUpload {
   /**
-   * What the procedure takes: a `ReadableStream`, a `Uint8Array`, a `Blob`, the files of a form while they arrive, or a form
-   * whose files are spooled.
+   * The type that the procedure accepts: a `ReadableStream`, a `Uint8Array`, a `Blob`, the files of a form while they
+   * arrive, or a form with spooled files.
    */
   readonly kind: UploadKind;
-  /** The property of the input; `undefined` where it is the whole input, or a form that is spooled. */
+  /** The property of the input; `undefined` if the upload is the whole input, or a form with spooled files. */
   readonly field: string | undefined;
   /** The largest body, in bytes; `undefined`: the gateway's `maxBodyBytes`. */
   readonly maxBytes: number | undefined;
@@ -24,16 +24,16 @@ export interface OperationUpload {
 type BytesKind = 'stream' | 'bytes' | 'blob';
 type UploadKind = BytesKind | 'files' | 'spool';
 
-/** Of a form, where the metadata names no limit. */
+/** The default limit of files in a form. */
 const defaultMaxFiles = 100;
 
-/** What a parser takes of the bytes of a body; `undefined` for one that takes something else, or anything. */
+/** Returns the binary type that a parser accepts; `undefined` for a parser that accepts something else, or anything. */
 export function bytesKind(parser: unknown): BytesKind | undefined {
   if (parser === octetInputParser) return 'stream';
   if (!isZod(parser) || isFileStream(parser)) return undefined;
   const def = innermost(parser)?._zod.def;
   if (def?.type !== 'custom') return undefined;
-  // `z.instanceof` says its class nowhere that `.meta()` keeps (zod 4.6): what it takes shows it.
+  // In zod 4.6, `.meta()` drops the class of `z.instanceof`, so try a sample of each class.
   const [other, stream, bytes, blob] = samples().map((sample) => takes(def, sample));
   if (other) return undefined;
   return stream ? 'stream' : bytes ? 'bytes' : blob ? 'blob' : undefined;
@@ -50,8 +50,8 @@ function takes({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
 }
 
 /**
- * The limits of uploads that the metadata names.
- * @throws {Unservable}
+ * Returns the upload limits of the metadata, with defaults.
+ * @throws {Unservable} for an invalid limit
  */
 export function uploadLimits({
   upload: { spool: _spool, ...limits } = {},

@@ -3,8 +3,9 @@ import { isObject } from '../http/isObject.ts';
 import { typeKey, type JsonSchema, type NativeType } from './libraryJsonSchema.ts';
 
 /**
- * A zod schema with the structure of a JSON Schema. It tells the gateway what texts become and where properties travel,
- * and the document says of it what the JSON Schema says. It validates nothing: the procedure's own schema does.
+ * Converts a JSON Schema to a zod schema with the same structure. The gateway uses it to convert parameters, to locate
+ * properties and to write the document, which contains the JSON Schema itself. It is not used for validation: the
+ * procedure's own schema validates.
  */
 export function zodOfJsonSchema(root: JsonSchema): z.ZodType {
   const { $defs = {}, definitions = {}, $schema: _dialect, ...rest } = root;
@@ -36,7 +37,7 @@ export function zodOfJsonSchema(root: JsonSchema): z.ZodType {
     }
     if (Array.isArray(allOf)) {
       const parts = [...(hasType(others) ? [structureOf(others)] : []), ...(allOf as unknown[]).map(toZod)];
-      // Several checks of one text or number have its one type.
+      // Several checks of one string or number all have the same type, so the first is enough.
       const scalar = parts.find(({ def }) => scalars.has(def.type));
       return scalar ?? parts.reduce((left, right) => z.intersection(left, right));
     }
@@ -46,7 +47,7 @@ export function zodOfJsonSchema(root: JsonSchema): z.ZodType {
     return typed(json);
   }
 
-  /** With its nulls as `.nullable()`. */
+  /** Creates a union; null members become `.nullable()`. */
   function unionOf(members: readonly unknown[]): z.ZodType {
     const others = members.filter((member) => !isObject(member) || !isNull(member));
     const [first, ...more] = others.map(toZod);
@@ -107,7 +108,10 @@ export function zodOfJsonSchema(root: JsonSchema): z.ZodType {
     return others === false ? object.strict() : object.catchall(toZod(others));
   }
 
-  /** Documents a schema as the JSON Schema has it: whole, or without its parts where those name others. */
+  /**
+   * Documents a schema with its JSON Schema. If that contains references, nested schemas are left to zod-openapi, which
+   * resolves them.
+   */
   function described(structure: z.ZodType, json: Readonly<Record<PropertyKey, unknown>>): z.ZodType {
     const isWhole = !hasReference(json);
     const { description, deprecated } = json;
@@ -131,7 +135,7 @@ export function zodOfJsonSchema(root: JsonSchema): z.ZodType {
   return whole;
 }
 
-/** The keywords whose values hold schemas. */
+/** The keywords with nested schemas. */
 const parts = [
   '$ref',
   'additionalProperties',
@@ -154,7 +158,7 @@ const natives: Readonly<Record<NativeType, () => z.ZodType>> = {
   undefined: () => z.void(),
 };
 
-/** What the document says of a type that JSON has not. */
+/** The JSON Schemas of types that JSON does not have, for the document. */
 const nativesInJson: Readonly<Record<NativeType, JsonSchema>> = {
   date: { type: 'string', format: 'date-time' },
   bigint: { type: 'integer', format: 'int64' },
@@ -173,7 +177,7 @@ const isObjectLike = (json: Readonly<Record<PropertyKey, unknown>>) =>
 
 const hasType = (json: Readonly<Record<PropertyKey, unknown>>) => 'type' in json || isObjectLike(json);
 
-/** An `anyOf` or `oneOf` of what it has besides an absent value. */
+/** Removes `undefined` from the members of an `anyOf` or `oneOf`. */
 function withoutUndefined(json: Readonly<Record<PropertyKey, unknown>>): JsonSchema {
   const { anyOf, oneOf, ...rest } = json;
   const members = ((anyOf ?? oneOf) as unknown[]).filter((member) => nativeType(member) !== 'undefined');
@@ -196,7 +200,7 @@ function hasReference(json: unknown): boolean {
   return typeof json['$ref'] === 'string' || Object.values(json).some(hasReference);
 }
 
-/** As the document has it. */
+/** Replaces native types (`typeKey`) by their JSON Schemas. */
 function inJson(json: unknown): unknown {
   if (Array.isArray(json)) return (json as unknown[]).map(inJson);
   if (!isObject(json)) return json;

@@ -17,20 +17,24 @@ import { safeMethods, type SameSite } from './sameSite.ts';
 import type { HeaderSource, Rejected, Scheme } from './scheme.ts';
 
 export interface AuthenticationOptions<Identity> {
-  /** In the order in which a request is searched for a credential. */
+  /** The schemes, in the order in which they are tried. */
   readonly schemes: readonly Scheme<Identity>[];
   readonly isSameSite: SameSite;
   readonly calls: Calls;
   readonly failedAttempts: FailedAttempts | undefined;
 }
 
-/** Why a credential is rejected, and the `WWW-Authenticate` headers of a 401. */
+/** The error for a missing or rejected credential, and the `WWW-Authenticate` headers of a 401. */
 interface AuthFailure {
   readonly error: TRPCError;
   readonly challenges?: readonly string[];
 }
 
-/** @throws {GatewayError} for what is not a scheme, for an empty list, for two that read the same, and for names that are invalid or not unique */
+/**
+ * Validates the option `authentication` and returns its schemes.
+ * @throws {GatewayError} for a value that is not a scheme, for an empty list, for two schemes that read the same
+ *   credential, and for invalid or duplicate names
+ */
 export function schemesOf<Identity>(
   authentication: Scheme<Identity> | readonly Scheme<Identity>[] | undefined,
 ): readonly Scheme<Identity>[] {
@@ -79,7 +83,7 @@ export function schemesOf<Identity>(
 const isScheme = (value: unknown) =>
   isObject(value) && typeof value['read'] === 'function' && typeof value['verify'] === 'function';
 
-/** The scheme whose credential decides on a request: the first in the list that is there, be it malformed. */
+/** Returns the scheme that decides on a request: the first one that finds a credential, valid or malformed. */
 export function schemeIn(
   schemes: readonly Scheme[],
   source: HeaderSource,
@@ -89,8 +93,9 @@ export function schemeIn(
 }
 
 /**
- * Checks the credential of a request, once: that of the first scheme in the list which has one. A look-up that waits
- * counts as a call, and has as much time. A public operation is served without a good credential, as anonymous.
+ * Creates the policy that verifies the credential of a request, using the first scheme that finds one. A pending
+ * verification counts as a call and has the same timeout. Without a valid credential, a public operation is served as
+ * anonymous.
  */
 export function authenticationPolicy<Identity>({
   schemes,
@@ -113,7 +118,7 @@ export function authenticationPolicy<Identity>({
   };
   const checks = schemes.map((scheme, index) => ({
     scheme,
-    // So that schemes do not share their verdicts.
+    // Schemes must not share remembered rejections.
     prefix: index === 0 ? '' : `${scheme.name}\0`,
     invalid: {
       error: new TRPCError({ code: 'UNAUTHORIZED', message: `The ${scheme.noun} is not valid.` }),
@@ -158,7 +163,7 @@ export function authenticationPolicy<Identity>({
     const { prefix, scheme } = check;
     const canChange = target.isSocket || !safeMethods.has(request.method);
     if (scheme.isAmbient && canChange && !passes(isSameSite, scope)) return reject(scope, target, foreign);
-    // A look-up that cannot be waited for does not begin.
+    // Do not start a verification that could not be awaited.
     const overload = calls.rejection(1);
     if (overload) return reject(scope, target, { error: overload });
     if (failedAttempts?.isKnown(prefix + credential)) {
@@ -169,7 +174,7 @@ export function authenticationPolicy<Identity>({
       if (!isThenable<Identity | Rejected>(found)) return decide(found);
       const lookedUpAt = performance.now();
       return new Promise((resolve) => {
-        // A scope of its own: the call has all of its time afterwards.
+        // A separate scope: the call has its full timeout afterwards.
         calls.wait(found, new CallScope(request), (outcome) => {
           resolve(
             outcome instanceof Failure
@@ -208,7 +213,10 @@ export function authenticationPolicy<Identity>({
   };
 }
 
-/** The challenges of all schemes (RFC 9110 §11.6.1), and that one's credential was not valid. */
+/**
+ * Returns the challenges of all schemes (RFC 9110 §11.6.1).
+ * @param invalid the scheme whose credential was invalid
+ */
 const challengesOf = (schemes: readonly Scheme[], invalid?: Scheme): readonly string[] =>
   schemes.flatMap(
     (scheme) => scheme.challenge(scheme === invalid ? { error: 'invalid_token' } : undefined) ?? [],

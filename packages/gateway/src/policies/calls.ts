@@ -9,18 +9,18 @@ import type { Limits } from './limits.ts';
 import type { RunCall } from './hooks.ts';
 import { unlessItThrows, type CallTelemetry } from './telemetry.ts';
 
-/** Takes the outcomes of calls, outputs or `Failure`s. It may be called while a call is being started. */
+/** Receives the outcomes of calls: outputs or `Failure`s. `settle` may run synchronously inside `start`. */
 export interface OutcomeReceiver {
   settle(index: number, outcome: unknown): void;
-  /** Takes the outcome of a call that ended after its deadline, but for a stream. */
+  /** Receives the outcome of a call that ended after its deadline. Streams are discarded instead. */
   settleLate?(index: number, outcome: unknown): void;
 }
 
-/** Runs the calls of all protocols, as many at once as may be, each until its deadline and within its span. */
+/** Runs the calls of all protocols. It limits how many run at once, and applies deadlines, `onCall` and telemetry. */
 export class Calls {
   readonly #maxInFlight: number;
   readonly #deadlines: Deadlines;
-  /** Runs a call where something is around it: `onCall`, a span, or both. */
+  /** Runs a call within `onCall`, its span, or both; `undefined` if there is neither. */
   readonly #around: RunCall | undefined;
 
   constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false, hooked?: RunCall) {
@@ -29,12 +29,12 @@ export class Calls {
     this.#around = isObserved ? observedCalls(hooked ?? execute) : hooked;
   }
 
-  /** The calls that wait for something. One that does not wait has ended before anything else can run. */
+  /** The number of pending calls. A call that completes synchronously is never counted. */
   get inFlight(): number {
     return this.#deadlines.size;
   }
 
-  /** Why so many more calls cannot start now. */
+  /** Returns an error if `count` more calls would exceed `maxInFlight`. */
   rejection(count: number): LimitError | undefined {
     if (this.#deadlines.size + count <= this.#maxInFlight) return undefined;
     return new LimitError('in-flight', {
@@ -45,8 +45,8 @@ export class Calls {
   }
 
   /**
-   * Starts a call. Its outcome goes to `receiver.settle(index, outcome)` exactly once, within this function where nothing
-   * waits. Too many calls in flight and a passed deadline are failures too. It never throws.
+   * Starts a call. It calls `receiver.settle(index, outcome)` exactly once, synchronously if the call completes
+   * synchronously. Too many calls in flight and a missed deadline are reported as a `Failure`. It never throws.
    */
   start(
     procedure: Procedure,
@@ -77,7 +77,9 @@ export class Calls {
     }
   }
 
-  /** Waits for what calls need first, such as a context, until the scope's deadline. Meanwhile it counts as a call. */
+  /**
+   * Waits for something that calls need, such as a context, until the scope's deadline. It counts as a call meanwhile.
+   */
   wait(promise: PromiseLike<unknown>, scope: CallScope, onOutcome: (outcome: unknown) => void): void {
     const pending = new PendingOutcome(scope, { settle: (_index, outcome) => onOutcome(outcome) }, 0);
     this.#deadlines.add(pending);
@@ -89,7 +91,7 @@ export class Calls {
 
   #settle(pending: PendingOutcome, outcome: unknown): void {
     if (this.#deadlines.delete(pending)) pending.receiver.settle(pending.index, outcome);
-    // A stream that comes after the deadline: nobody reads it.
+    // A stream that arrives after the deadline has no reader.
     else if (isBodyStream(outcome)) void discardStream(outcome);
     else pending.receiver.settleLate?.(pending.index, outcome);
   }
@@ -116,7 +118,7 @@ function ended(call: CallTelemetry, outcome: unknown): unknown {
   return outcome;
 }
 
-/** A call, or a context, that is waited for. */
+/** A pending call or context. */
 class PendingOutcome extends Waiting {
   readonly receiver: OutcomeReceiver;
   readonly index: number;

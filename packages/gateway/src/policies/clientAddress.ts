@@ -7,15 +7,16 @@ const { IPv4, IPv6 } = ipaddr;
 type Address = ReturnType<typeof ipaddr.process>;
 
 /**
- * Whose request it is, by network address: an IPv4 address, or the /64 network of an IPv6 address, since a single
- * customer has all of that. `''` where the client is gone. The answer is kept with the request: a WebSocket's is asked
- * for first while it is opened, and later the host does not know it any more.
+ * Returns the address by which a client is counted: an IPv4 address, or the /64 network of an IPv6 address, because one
+ * customer usually has a whole /64. `''` if the client has disconnected. The result is remembered per request, because
+ * the adapter does not know the address of a WebSocket after it was opened.
  */
 export type ClientAddress = (request: HttpRequest) => string;
 
 /**
- * @param trustProxy addresses and CIDR ranges of the proxies whose `X-Forwarded-For` counts
- * @throws {GatewayError} where one of them is neither
+ * Creates the function that finds a client's address.
+ * @param trustProxy addresses and CIDR ranges of the proxies whose `X-Forwarded-For` is trusted
+ * @throws {GatewayError} for an entry that is neither an address nor a range
  */
 export function createClientAddress(trustProxy: readonly string[]): ClientAddress {
   const trusted = trustProxy.map(parseRange);
@@ -27,7 +28,8 @@ export function createClientAddress(trustProxy: readonly string[]): ClientAddres
     let client = parseAddress(request.remoteAddress());
     if (client === undefined) return '';
     if (trusted.length > 0 && isTrusted(client)) {
-      // Each proxy appends whom it talked to: from the end back, all is true as long as proxies of ours have written it.
+      // Each proxy appends the address of its client. Read backwards: an entry is trustworthy if a trusted proxy wrote
+      // it.
       for (const hop of forwardedFor(request).toReversed()) {
         const address = parseAddress(hop);
         if (address === undefined) break;
@@ -47,7 +49,7 @@ export function createClientAddress(trustProxy: readonly string[]): ClientAddres
   };
 }
 
-/** The addresses of `X-Forwarded-For`. Some proxies append to the header that came, others add one of their own. */
+/** Returns the addresses of `X-Forwarded-For`. Some proxies extend the existing header, others add another one. */
 function forwardedFor(request: HttpRequest): string[] {
   const hops: string[] = [];
   for (const [name, value] of request.headers()) {
@@ -56,10 +58,10 @@ function forwardedFor(request: HttpRequest): string[] {
   return hops;
 }
 
-/** An address, also as some proxies write it: with a port. IPv4 within IPv6 is IPv4. */
+/** Parses an address, with or without a port, which some proxies add. IPv4-mapped IPv6 addresses become IPv4. */
 function parseAddress(text: string): Address | undefined {
   const bare = text.trim().replace(/^\[(.*)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2');
-  // Four parts: 10 is 0.0.0.10 to who takes fewer, and 0x7f is 0.0.0.127.
+  // Require four decimal parts: other parsers read 10 as 0.0.0.10, and 0x7f as 0.0.0.127.
   return IPv4.isValidFourPartDecimal(bare) || IPv6.isValid(bare) ? ipaddr.process(bare) : undefined;
 }
 
@@ -69,7 +71,7 @@ function parseRange(text: string): [Address, number] {
   if (IPv4.isValidCIDRFourPartDecimal(text)) return IPv4.parseCIDR(text);
   if (IPv6.isValidCIDR(text)) {
     const [range, bits] = IPv6.parseCIDR(text);
-    // IPv4 within IPv6 would match nothing: such clients are taken for the IPv4 that they are.
+    // An IPv4-mapped range would match nothing, because mapped addresses are converted to IPv4.
     if (!range.isIPv4MappedAddress()) return [range, bits];
   }
   throw new GatewayError(

@@ -4,13 +4,13 @@ import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import type { Policy } from './policy.ts';
 
 /**
- * Reads how long the client waits (`Grpc-Timeout`), which ends the calls of its request where it is sooner than their own
- * deadline. A malformed value is 400: the client relies on a deadline that would not hold.
+ * Reads the client's timeout from `Grpc-Timeout`. It shortens the deadline of the calls of the request. A malformed
+ * value is rejected with 400, because the client relies on its deadline.
  */
 export const clientTimeoutPolicy: Policy<unknown> = {
   admit(scope, { isSocket }) {
     const value = scope.request.header(timeoutHeader);
-    // The calls of a WebSocket have no headers, and that which opens it takes no time.
+    // Calls on a WebSocket have no headers, and opening the socket takes no time.
     if (value === undefined || isSocket) return undefined;
     const ms = parseTimeout(value);
     if (ms === undefined) {

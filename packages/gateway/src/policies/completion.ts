@@ -9,17 +9,17 @@ import type { Recorder } from './recorder.ts';
 import type { RequestScope } from './requestScope.ts';
 
 export interface CompletionOptions<Identity> {
-  /** In the order in which they complete a response. */
+  /** The policies, in the order in which they complete a response. */
   readonly policies: readonly Policy<Identity>[];
   readonly onSend: Hooks<never>['onSend'];
   readonly recorder: Recorder;
   readonly errorResponse: (error: TRPCError, scope: RequestScope<Identity>) => ResponseDraft;
 }
 
-/** What happens to every response: the policies complete it, `onSend` last, and it is reported. */
+/** Completes every response: it runs the policies, then `onSend`, and reports the request. */
 export interface Completion<Identity> {
   readonly complete: (scope: RequestScope<Identity>, response: HttpResponse) => HttpResponse;
-  /** The response to an error that is the gateway's own, or of a page: 500, completed. */
+  /** Returns a completed 500 for an error of the gateway itself or of a route. */
   readonly rescue: (scope: RequestScope<Identity>, cause: unknown) => HttpResponse;
 }
 

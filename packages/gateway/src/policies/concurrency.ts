@@ -1,7 +1,7 @@
 import type { Calls } from './calls.ts';
 import type { Policy } from './policy.ts';
 
-/** Rejects a request whose calls are more than may run (`maxInFlight`, 503), before they cost anything. */
+/** Creates the policy that rejects a request with 503 if its calls would exceed `maxInFlight`. */
 export const concurrencyPolicy = (calls: Calls): Policy<unknown> => ({
   admit: (_scope, target) => calls.rejection(target.callCount),
 });

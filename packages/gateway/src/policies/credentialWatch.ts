@@ -6,35 +6,38 @@ import { hasLostScopes } from './scopes.ts';
 /** A credential in use. */
 interface CredentialUse {
   readonly request: HttpRequest;
-  /** `undefined` where no credential was checked: then there is nothing to watch. */
+  /** `undefined` if no credential was verified; then it is not watched. */
   readonly scheme: Scheme | undefined;
   readonly credential: string | undefined;
-  /** What `verify` returned when it began. */
+  /** The identity that `verify` returned at the start. */
   readonly identity: unknown;
 }
 
 /**
- * Watches the credential of something that goes on: a WebSocket, a stream.
- * @returns ends the watch
+ * Watches the credential of a WebSocket or a stream, and calls `onRevoked` if it is revoked.
+ * @returns a function that ends the watch
  */
 export type CredentialWatch = (use: CredentialUse, onRevoked: () => void) => () => void;
 
-/** How often a credential that is in use is checked, in milliseconds: a revocation must be seen within 5 s. */
+/** The interval of checks of each credential, in milliseconds. A revocation must take effect within 5 s. */
 const everyMs = 1000;
 
-/** How long a check may take before it is made again, in milliseconds. */
+/** How long a check may take before it is started again, in milliseconds. */
 const patienceMs = 3000;
 
 interface Watched {
   readonly scheme: Scheme;
   readonly credential: string;
-  /** What uses the credential now, by what ends it. */
+  /** The current uses of the credential, by the function that ends each. */
   readonly uses: Map<() => void, CredentialUse>;
-  /** When the check that is under way began, by `performance.now()`. */
+  /** When the running check started (`performance.now()`). */
   checkedSince: number | undefined;
 }
 
-/** Checks the credentials in use about every second, each once, however many use it. Nothing runs while there are none. */
+/**
+ * Creates a watch that checks each credential in use about once a second, however many streams use it. No timer runs
+ * while no credential is in use.
+ */
 export function createCredentialWatch(): CredentialWatch {
   const all = new Map<string, Watched>();
   let timer: Timer | undefined;
@@ -42,7 +45,7 @@ export function createCredentialWatch(): CredentialWatch {
   async function check(watched: Watched): Promise<void> {
     const { request } = watched.uses.values().next().value ?? {};
     const begun = performance.now();
-    // A look-up that hangs is not waited for for ever: it may never come back.
+    // Do not wait forever for a verification that hangs.
     if (request === undefined || begun - (watched.checkedSince ?? -Infinity) < patienceMs) return;
     watched.checkedSince = begun;
     try {
@@ -52,7 +55,7 @@ export function createCredentialWatch(): CredentialWatch {
         if (!identity || hasLostScopes(scheme, use.identity, identity)) onRevoked();
       }
     } catch {
-      // While keys cannot be read nothing is known about this one: what it began goes on, and it is asked again.
+      // The key store is unavailable, so the credential may still be valid. Keep its streams, and check again.
     } finally {
       if (watched.checkedSince === begun) watched.checkedSince = undefined;
     }
@@ -64,7 +67,7 @@ export function createCredentialWatch(): CredentialWatch {
     const key = `${scheme.name} ${credential}`;
     const watched = all.get(key) ?? { scheme, credential, uses: new Map(), checkedSince: undefined };
     all.set(key, watched);
-    // A function of its own for each use: one may be handed in twice.
+    // A new function for each use: `onRevoked` may be passed twice.
     const end = () => onRevoked();
     watched.uses.set(end, use);
     timer ??= startTimer();

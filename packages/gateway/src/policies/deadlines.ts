@@ -3,10 +3,10 @@ import { performance } from '../http/performance.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { CallScope } from './callScope.ts';
 
-/** Something that waits, and gives up at the deadline of its scope. */
+/** Something pending, such as a call, that expires at the deadline of its scope. */
 export abstract class Waiting {
   readonly scope: CallScope;
-  /** Its neighbours in the list of all that wait; `undefined` while it does not wait. */
+  /** Its neighbours in the linked list of `Deadlines`; `undefined` while it is not in the list. */
   previous: Waiting | undefined = undefined;
   next: Waiting | undefined = undefined;
 
@@ -14,16 +14,18 @@ export abstract class Waiting {
     this.scope = scope;
   }
 
-  /** Called at the deadline, once; it is not waiting any more by then. */
+  /** Called once, at the deadline, after it was removed from the list. */
   abstract expire(error: LimitError): void;
 }
 
 /**
- * Ends what waits longer than `callTimeoutMs`, or than its scope says, by one timer: nearly every call ends long before its deadline.
+ * Expires pending calls after `callTimeoutMs`, or after the timeout of their scope. All calls share one timer, because
+ * nearly every call ends long before its deadline.
  *
- * What waits is a linked list. A `Set` made every call that waits live until a full collection, which doubled the time
- * of a query with an async resolver: V8 lets each table that a set outgrew point to the next one, so a dead table in the
- * old generation keeps all those after it, and what was in them (nepotism; `npm run bench`, case query).
+ * Pending calls form a linked list. With a `Set`, every pending call stayed in memory until a full garbage collection,
+ * which doubled the time of a query with an async resolver: when a set grows, V8 links the old table to the new one, so
+ * a dead table in the old generation keeps all later tables and their entries alive (nepotism; `npm run bench`, case
+ * query).
  */
 export class Deadlines {
   readonly #timeoutMs: number;
@@ -32,7 +34,7 @@ export class Deadlines {
   #last: Waiting | undefined = undefined;
   #size = 0;
   #timer: Timer | undefined;
-  /** When the timer fires, by `performance.now()`. */
+  /** When the timer fires (`performance.now()`). */
   #sweepsAt = Infinity;
 
   constructor(timeoutMs: number) {
@@ -43,7 +45,7 @@ export class Deadlines {
     return this.#size;
   }
 
-  /** Waits from now on. The scope has its deadline from the first on that waits in it. */
+  /** Adds a pending call. The first one in a scope sets the scope's deadline. */
   add(waiting: Waiting): void {
     waiting.scope.follow();
     const { scope } = waiting;
@@ -57,7 +59,7 @@ export class Deadlines {
     if (deadline < this.#sweepsAt) this.#sweepIn(deadline);
   }
 
-  /** @returns whether it still waited */
+  /** Removes a pending call. @returns whether it was still pending */
   delete(waiting: Waiting): boolean {
     const { previous, next } = waiting;
     if (previous === undefined && this.#first !== waiting) return false;
@@ -65,7 +67,7 @@ export class Deadlines {
     else this.#first = next;
     if (next) next.previous = previous;
     else this.#last = previous;
-    // A dead one in the old generation would keep its neighbours, and they theirs.
+    // A dead node in the old generation would keep its neighbours alive, and they theirs.
     waiting.previous = undefined;
     waiting.next = undefined;
     this.#size -= 1;
@@ -73,7 +75,7 @@ export class Deadlines {
   }
 
   #sweepIn(deadline: number): void {
-    // One that is for later, or that a listener of an abort has set meanwhile.
+    // Replaces a later timer, or one that an abort listener has set meanwhile.
     clearTimeout(this.#timer);
     this.#sweepsAt = deadline;
     const ms = Math.min(deadline - performance.now(), longestTimer);
@@ -83,7 +85,7 @@ export class Deadlines {
   #sweep(): void {
     this.#timer = undefined;
     this.#sweepsAt = Infinity;
-    // A timer may fire a little early.
+    // A timer may fire slightly early.
     const now = performance.now() + 1;
     let next = Infinity;
     const expired: Waiting[] = [];
@@ -93,7 +95,7 @@ export class Deadlines {
       else next = Math.min(next, deadline);
     }
     for (const waiting of expired) {
-      // Another's expiry may have ended it.
+      // The expiry of another call may have ended it.
       if (!this.delete(waiting)) continue;
       const { scope } = waiting;
       const error = timedOut(scope, this.#timeoutMs);
@@ -104,7 +106,7 @@ export class Deadlines {
   }
 }
 
-/** A longer timer would fire at once. */
+/** The longest delay of `setTimeout`, in milliseconds. A longer one would fire immediately. */
 const longestTimer = 2 ** 31 - 1;
 
 function timedOut({ clientTimeout, deadline, timeoutMs }: CallScope, defaultTimeoutMs: number): LimitError {

@@ -2,8 +2,8 @@ import type { RequestRecord } from './requestRecord.ts';
 import type { FailedCall } from './requestScope.ts';
 
 /**
- * Writes each unexpected error to stderr with the procedures that it ended: what a gateway without `onResponse` does, so
- * that no 500 goes unseen. An error of the request as a whole, as of `createContext`, is written once.
+ * Writes each unexpected error to stderr, with the procedures that it ended. It is used without `onResponse`, so that
+ * every 500 is logged somewhere. An error of the whole request, such as one of `createContext`, is written once.
  */
 export function logUnexpected(record: RequestRecord, failedCalls: readonly FailedCall[] = []): void {
   const calledOf = new Map<unknown, string[]>();
@@ -24,7 +24,9 @@ export function logUnexpected(record: RequestRecord, failedCalls: readonly Faile
   }
 }
 
-/** A client's text: a terminal that shows the log would obey control characters, and a target may be 16 KB long. */
+/**
+ * Makes text of a client safe to log: it replaces control characters, which terminals interpret, and limits the length.
+ */
 function oneLine(text: string): string {
   const printable = text.slice(0, mostCharacters).replaceAll(/[^\x20-\x7e]/g, '?');
   return text.length > mostCharacters ? `${printable}…` : printable;
@@ -32,12 +34,12 @@ function oneLine(text: string): string {
 
 const mostCharacters = 256;
 
-/** The stack of an error, and those of what caused it. */
+/** Returns the stack of an error, followed by those of its causes. */
 function withCauses(error: unknown, most = 5): string {
   if (!(error instanceof Error)) return String(error);
   const text = error.stack ?? String(error);
   const { cause } = error;
-  // tRPC gives the error that it makes of another the stack of that.
+  // tRPC copies the stack of an error to the TRPCError that wraps it.
   if (cause === undefined || (cause instanceof Error && cause.stack === text) || most === 0) return text;
   return `${text}\nCause: ${withCauses(cause, most - 1)}`;
 }

@@ -2,18 +2,18 @@ import { TRPCError } from '@trpc/server';
 import { someHeader, type HttpRequest } from '../http/request.ts';
 import type { IdempotencyKeyUse } from '../procedures/readIdempotencyKey.ts';
 
-// A structured-field string (RFC 8941 §3.3.3), as IETF httpapi-idempotency-key-header-07 has it, or the bare text that
-// most clients send. Visible ASCII: U+0021 to U+007E.
+// A structured-field string (RFC 8941 §3.3.3), as in IETF httpapi-idempotency-key-header-07, or the unquoted string
+// that most clients send. Visible ASCII: U+0021 to U+007E.
 const quoted = /^"((?:[!#-[\]-~]|\\["\\]){1,255})"$/;
 const bare = /^[!#-~][!-~]{0,254}$/;
 
-/** What the header may be, for the document: one RegExp that says the same in JSON Schema. */
+/** The valid values of the header, as a RegExp that is also a `pattern` of JSON Schema. */
 export const idempotencyKeyPattern = new RegExp(`${bare.source}|${quoted.source}`);
 
 /**
- * The `Idempotency-Key` of a request; `undefined` where it has none. Quoted and bare, a key is the same.
- * @throws {TRPCError} `BAD_REQUEST` for one that is not 1 to 255 visible ASCII characters, for several, and where the
- *   procedure requires one and there is none
+ * Reads the `Idempotency-Key` of a request; `undefined` without one. A key is the same with and without quotes.
+ * @throws {TRPCError} `BAD_REQUEST` if the key is not 1 to 255 visible ASCII characters, if there are several, or if
+ *   the procedure requires a key and there is none
  */
 export function idempotencyKey(request: HttpRequest, use?: IdempotencyKeyUse): string | undefined {
   if (!someHeader(request, isKey)) {
@@ -32,7 +32,7 @@ export function idempotencyKey(request: HttpRequest, use?: IdempotencyKeyUse): s
   });
 }
 
-/** Why a call without a key cannot be made. */
+/** Creates the error for a missing key. */
 export const keyRequired = () =>
   new TRPCError({
     code: 'BAD_REQUEST',

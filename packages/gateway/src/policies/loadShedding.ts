@@ -3,34 +3,35 @@ import { performance } from '../http/performance.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Policy } from './policy.ts';
 
-/** How often the queue is measured while requests come, in milliseconds. A message costs 1 µs. */
+/** The interval between two measurements while requests arrive, in milliseconds. A measurement costs 1 µs. */
 const everyMs = 10;
 
-/** How long what was measured holds where nothing comes to measure it anew, in milliseconds. */
+/** How long a measurement is valid, in milliseconds, if no request arrives to start the next one. */
 const holdsMs = 100;
 
 /**
- * How long a queue must have stood before anything is refused, in milliseconds: a pause is over by then, and most
- * bursts. A cold process that opens a hundred streams while others have the processor needs longer still.
+ * How long the queue must have been too long before requests are rejected, in milliseconds. Pauses and most bursts are
+ * shorter. A cold process that opens a hundred streams while other processes use the CPU needs even longer.
  */
 const standsMs = 500;
 
-/** What ports of Node have besides the web's. */
+/** The methods of a `MessagePort` in Node that the web standard does not have. */
 interface NodePort {
   readonly on?: (event: 'message', listener: () => void) => unknown;
   readonly unref?: () => void;
 }
 
 /**
- * Measures how long a socket that is ready waits until this thread reads it. A message of the thread to itself wakes the
- * event loop by a file descriptor, which the kernel queues behind the sockets that are ready by then. Its time until it
- * comes is theirs too, and what is read while it is under way was ready before it.
+ * Measures how long a ready socket waits until this thread reads it. The thread sends a message to itself. The message
+ * wakes the event loop through a file descriptor, which the kernel queues after the sockets that are already ready. So
+ * the message waits as long as they do, and every request that is read before the message arrives was ready before it.
  *
- * A turn of the event loop is no measure: libuv reads up to 48 times 1,024 sockets in one. With 4,000 connections and 20%
- * too much load turns took 1.9 s, in which no timer and no `setImmediate` ran, and no request waited for a tenth of that.
+ * The duration of an event-loop turn is no substitute: libuv reads up to 48 × 1,024 sockets in one turn. With 4,000
+ * connections and 20% overload, turns took 1.9 s without running any timer or `setImmediate`, but no request waited for
+ * a tenth of that.
  */
 class QueueProbe {
-  /** Since when the queue has been too long; it is not any more once it is half as long. */
+  /** Since when the queue has been too long. It is reset when the queue is half as long. */
   tooLongSince = Infinity;
   sentAt = 0;
   isUnderWay = false;
@@ -44,11 +45,11 @@ class QueueProbe {
     this.#port = port1;
     const { on, unref } = port2 as NodePort;
     const onMessage = () => this.#arrived();
-    // In Node `addEventListener` makes an event, whose class loads undici: 6 MB.
+    // In Node, `addEventListener` creates an event object, and that class loads undici (6 MB).
     if (on) on.call(port2, 'message', onMessage);
     else port2.addEventListener('message', onMessage);
     port2.start();
-    // It does not keep the process.
+    // Do not keep the process alive.
     unref?.call(port2);
   }
 
@@ -60,7 +61,7 @@ class QueueProbe {
     this.#port.postMessage(null);
   }
 
-  // It is not sent anew from here: it would arrive with this one, at once.
+  // Do not send the next message from here: it would arrive immediately.
   #arrived(): void {
     this.isUnderWay = false;
     this.#arrivedAt = performance.now();
@@ -71,17 +72,17 @@ class QueueProbe {
 }
 
 /**
- * Rejects requests that have waited longer than `maxQueueMs` to be read, once requests have done so for half a second: a
- * standing queue, and not one burst, which is served whole. It decides before anything else, since at 120% of a server's
- * capacity goodput stays at 90% only if a rejection costs less than a third of a response.
- * @param maxQueueMs finite
+ * Creates the policy that rejects requests that have waited longer than `maxQueueMs`, after requests have done so for
+ * half a second: it sheds a standing queue, not a single burst. It runs before all other policies, because at 120% of a
+ * server's capacity, goodput stays at 90% only if a rejection costs less than a third of a response.
+ * @param maxQueueMs a finite number
  */
 export function loadSheddingPolicy(maxQueueMs: number): Policy<unknown> {
   let queue: QueueProbe | undefined;
   return {
     arrive() {
       const now = performance.now();
-      // Made when an adapter asks first: in-process clients need none.
+      // Created lazily: in-process clients never call this.
       queue ??= new QueueProbe(maxQueueMs);
       if (!queue.isUnderWay) {
         if (now - queue.sentAt >= everyMs) queue.send(now);

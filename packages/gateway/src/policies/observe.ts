@@ -3,14 +3,14 @@ import type { RequestScope } from './requestScope.ts';
 import { unlessItThrows, type ObservedRequest, type Telemetry } from './telemetry.ts';
 
 interface ObserveOptions {
-  /** What a path matches, of the protocol that serves it. */
+  /** Returns the route that a path matches. */
   readonly routeOf: (protocol: ObservedRequest['protocol'], path: string) => string | undefined;
-  /** That of `publicUrl`, where it has one. */
+  /** The scheme of `publicUrl`, if it is set. */
   readonly publicScheme: ObservedRequest['scheme'] | undefined;
   readonly clientAddress: ClientAddress;
 }
 
-/** Begins to observe requests. */
+/** Creates the function that starts the telemetry of a request. */
 export const createObserve =
   (telemetry: Telemetry, { clientAddress, publicScheme, routeOf }: ObserveOptions) =>
   (scope: RequestScope): void => {

@@ -6,45 +6,48 @@ import type { LimitError } from '../procedures/limitError.ts';
 import type { RequestScope } from './requestScope.ts';
 import type { HeaderSource } from './scheme.ts';
 
-/** What a protocol reads of a request before any policy looks at it. */
+/** The properties of a request that its protocol reads for the policies. */
 export interface Target {
   /** The number of calls in the request, at least 1. */
   readonly callCount: number;
-  /** How many calls they count as for the rate limit. Default: `callCount`. */
+  /** The cost of the calls for the rate limit. Default: `callCount`. */
   readonly cost?: number;
   /** Whether all its procedures are served without a credential (`protect: false`). */
   readonly isPublic: boolean;
-  /** Where credentials are read, if not in the request's headers alone. */
+  /** Where credentials are read. Default: the request's headers. */
   readonly credentials?: HeaderSource | undefined;
-  /** Whether it opens a WebSocket, which may change something whatever the method is. */
+  /** Whether it opens a WebSocket, which can change state despite the method `GET`. */
   readonly isSocket?: boolean;
 }
 
-/** A rule for requests of every protocol. `gateway.ts` holds the one ordered list of them. */
+/** A policy applies to the requests of all protocols. `gateway.ts` has the ordered list of policies. */
 export interface Policy<Identity> {
-  /** Rejects a request before its body has come and before `admit`; only adapters with sockets ask. It never throws. */
+  /**
+   * Rejects a request as soon as it arrives: before its body is received and before `admit`. Only adapters with sockets
+   * call it. It never throws.
+   */
   readonly arrive?: (request: HttpRequest) => LimitError | undefined;
   /**
-   * Decides before anything else of a request is read: `undefined` admits it, an error is its response.
-   * It never throws and never rejects.
+   * Admits a request (`undefined`) or rejects it with an error, before its body is read. It never throws and never
+   * rejects.
    */
   readonly admit?: (scope: RequestScope<Identity>, target: Target) => MaybePromise<TRPCError | undefined>;
-  /** Completes a response, such as by headers. It never throws. */
+  /** Modifies a response, for example by adding headers. It never throws. */
   readonly complete?: (scope: RequestScope<Identity>, response: ResponseDraft) => void;
 }
 
-/** Why a request is rejected before its body has come; `OPTIONS` never is. */
+/** Runs `arrive` of all policies and returns the first error. `OPTIONS` is never rejected. */
 export function arrive<Identity>(
   policies: readonly Policy<Identity>[],
   request: HttpRequest,
 ): LimitError | undefined {
   let rejection: LimitError | undefined;
   for (const policy of policies) rejection ??= policy.arrive?.(request);
-  // A preflight costs what its rejection would, and a page whose preflight fails does not see why.
+  // Serving a preflight costs as much as rejecting it, and a page cannot see why its preflight failed.
   return request.method === 'OPTIONS' ? undefined : rejection;
 }
 
-/** Asks the policies in their order, up to the first that rejects the request. */
+/** Runs `admit` of the policies in order, until one rejects the request. */
 export function admit<Identity>(
   policies: readonly Policy<Identity>[],
   scope: RequestScope<Identity>,

@@ -47,7 +47,7 @@ export interface RateLimit<Identity> extends Policy<Identity> {
   count(scope: RequestScope<Identity>, cost: number, calls?: number): MaybePromise<TRPCError | undefined>;
 }
 
-/** @throws {GatewayError} with a line for each procedure whose cost is larger than the bucket */
+/** @throws {GatewayError} with a line for each procedure that costs more than the bucket holds */
 export function requireCosts(procedures: readonly Procedure[], requests: number): void {
   const problems = procedures
     .filter(({ rateLimitCost }) => rateLimitCost > requests)

@@ -1,19 +1,19 @@
 /**
- * A map of bounded size that forgets what was not asked for of late: two generations, of which the older is dropped once
- * the newer is half of the size. Unlike a least-recently-used list it costs nothing to keep in order, and a flood of new
- * keys costs no more than any other use.
+ * A bounded map that drops keys which were not used recently. It keeps two generations, and drops the older one when
+ * the newer one reaches half of the size. Unlike an LRU list it has no cost for keeping order, and a flood of new keys
+ * costs no more than any other use.
  */
 export class RecentMap<Value> {
   readonly #half: number;
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();
 
-  /** @param most how many keys are kept at most */
+  /** @param most the maximum number of keys */
   constructor(most: number) {
     this.#half = Math.ceil(most / 2);
   }
 
-  /** How many keys are kept. */
+  /** The current number of keys. */
   get size(): number {
     return this.#young.size + this.#old.size;
   }

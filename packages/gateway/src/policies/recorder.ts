@@ -9,17 +9,17 @@ import type { RequestRecord } from './requestRecord.ts';
 import type { ProtocolName, RequestScope } from './requestScope.ts';
 import { unlessItThrows } from './telemetry.ts';
 
-/** The options of a gateway that receive errors. */
+/** The options of a gateway that decide where records and errors are reported. */
 interface Listeners {
   readonly onResponse?: ((record: RequestRecord) => void) | undefined;
   readonly onError?: unknown;
   readonly rpc?: { readonly onError?: unknown } | undefined;
 }
 
-/** Reports requests when their responses are complete, to `onResponse` or, unexpected errors alone, to stderr. */
+/** Reports completed requests to `onResponse`. Without it, reports unexpected errors to stderr. */
 export class Recorder {
   readonly #listener: ((record: RequestRecord) => void) | undefined;
-  /** The protocols whose errors are written to stderr where there is no listener. */
+  /** The protocols that log unexpected errors to stderr if there is no listener. */
   readonly #logged: readonly ProtocolName[];
 
   constructor({ onResponse, onError, rpc }: Listeners) {
@@ -27,12 +27,14 @@ export class Recorder {
     this.#logged = onError ? [] : rpc?.onError ? ['rest', 'other'] : ['rest', 'rpc', 'other'];
   }
 
-  /** Whether every request is reported, and not only those that failed unexpectedly. */
+  /** Whether every request is reported, not only unexpected errors. */
   get isComplete(): boolean {
     return this.#listener !== undefined;
   }
 
-  /** Reports a response; of a stream, once it has ended. The stream that is to be sent is the one in the response. */
+  /**
+   * Reports a response; for a stream, when it has ended. It replaces `response.body` of a stream with an observed one.
+   */
   response(scope: RequestScope, response: ResponseDraft): void {
     const { body } = response;
     if (isBodyStream(body)) {
@@ -50,13 +52,13 @@ export class Recorder {
     this.#report(scope, undefined, false);
   }
 
-  /** Reports a record that is complete, such as of a call on a WebSocket. */
+  /** Reports a complete record, such as that of a call on a WebSocket. */
   emit(record: RequestRecord, failedCalls: RequestScope['failedCalls'] = []): void {
     try {
       if (this.#listener) this.#listener(record);
       else if (this.#logged.includes(record.protocol)) logUnexpected(record, failedCalls);
     } catch {
-      // The log itself has failed. The request is answered all the same.
+      // The log itself failed. The client still gets its response.
     }
   }
 
@@ -73,8 +75,8 @@ export class Recorder {
 }
 
 /**
- * The record of a request, for logs and metrics: plain data without a body.
- * @param response `undefined` where a WebSocket was opened: 101 (RFC 6455 §4.2.2)
+ * Creates the record of a request.
+ * @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2)
  */
 function recordOf(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): RequestRecord {
   const { operation, protocol, request } = scope;

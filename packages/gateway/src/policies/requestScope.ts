@@ -6,51 +6,53 @@ import { ResponseControls } from '../procedures/responseControls.ts';
 import { CallScope } from './callScope.ts';
 import type { Scheme } from './scheme.ts';
 
-/** What serves a request; `other` is the document and what `routes` serve. */
+/** The protocol of a request; `other` is the OpenAPI document and `routes`. */
 export type ProtocolName = 'rest' | 'rpc' | 'other';
 
-/** An unexpected error (5xx), and the procedure whose call it ended. */
+/** An unexpected error (5xx) and the procedure that it ended. */
 export interface FailedCall {
   readonly error: unknown;
-  /** `undefined` where the error does not belong to one call. */
+  /** The procedure's path; `undefined` if the error does not belong to one call. */
   readonly path: string | undefined;
 }
 
-/** One request on its way: what policies find out about it, what protocols need, and what its log record holds. */
+/**
+ * The state of one request: the findings of the policies, the data that protocols need, and the fields of its record.
+ */
 export class RequestScope<Identity = unknown> extends CallScope {
   readonly protocol: ProtocolName;
   /** The `X-Request-Id` of the response. */
   readonly requestId: string;
-  /** By `performance.now()`; 0 where no record is kept. */
+  /** The time of arrival (`performance.now()`); 0 if no record is kept. */
   readonly startedAt: number;
-  /** What the scheme's `verify` returned. */
+  /** The identity that the scheme's `verify` returned. */
   identity: Identity | undefined = undefined;
-  /** The credential; `undefined` where none was checked. It may be revoked while a stream goes on. */
+  /** The verified credential; `undefined` without one. It may be revoked while a stream is open. */
   credential: string | undefined = undefined;
   /** The scheme of the credential. */
   scheme: Scheme<Identity> | undefined = undefined;
-  /** The scopes of the procedures that the credential lacks one of. */
+  /** All scopes of the procedures that were rejected for a missing scope. */
   requiredScopes: ReadonlySet<string> | undefined = undefined;
-  /** Whether a public operation is served without a good credential. */
+  /** Whether the request is served without a valid credential, because the operation is public. */
   isAnonymous = false;
-  /** What `createContext` returned, over REST. */
+  /** The context that `createContext` returned (REST only). */
   context: unknown = undefined;
-  /** The input as the request has it, once the call has read it, over REST. */
+  /** The raw input, after the call has read it (REST only). */
   input: unknown = undefined;
   /** Headers that policies add to the response. */
   headers: Header[] | undefined = undefined;
 
-  /** The procedure that was called; of a batch, joined by commas. */
+  /** The called procedure; in a batch, paths joined by commas. */
   operation: string | undefined = undefined;
-  /** The existing procedures that were called, one per call, where that is not `operation` alone. */
+  /** The existing procedures that were called, one per call, if that is not `operation` alone. */
   procedures: readonly string[] | undefined = undefined;
   /** The number of calls in the request. */
   calls = 1;
   /** The last unexpected error (5xx). */
   error: unknown = undefined;
-  /** Every call that failed unexpectedly. */
+  /** All calls that failed unexpectedly. */
   failedCalls: readonly FailedCall[] = none;
-  /** The limit that rejected the request, or a call of it. */
+  /** The limit that rejected the request or one of its calls. */
   limit: Limit | undefined = undefined;
   #responseControls: ResponseControls | undefined = undefined;
 
@@ -61,7 +63,7 @@ export class RequestScope<Identity = unknown> extends CallScope {
     this.startedAt = startedAt;
   }
 
-  /** What the procedures of this request may set of its response. */
+  /** The response controls of the procedures of this request (`ctx.response`). */
   get responseControls(): ResponseControls {
     return (this.#responseControls ??= new ResponseControls());
   }

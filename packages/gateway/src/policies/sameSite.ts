@@ -3,16 +3,18 @@ import { originMatcher, type Origins } from './origins.ts';
 import { createSocketOrigins } from './socketOrigins.ts';
 
 /**
- * Whether a request comes from the server's own pages, from pages of `origins`, from its user (a link that is typed) or
- * from a program that is no browser. Asked of requests that can change something and whose credential a browser adds.
+ * Whether a request comes from the server's own pages, from pages of `origins`, from the user directly (a typed URL),
+ * or from a program that is not a browser. It is checked for requests that can change state with a credential that
+ * browsers send automatically.
  */
 export type SameSite = (request: HttpRequest) => boolean;
 
 /**
- * Decides by `Sec-Fetch-Site` (W3C Fetch Metadata), which pages cannot set; without it by `Origin`, and without both no
- * browser has sent the request. A sibling subdomain (`same-site`) is another site: it may be anybody's.
- * @param origins whose pages may use the credentials of their visitors here
- * @param publicOrigin the server's own origin behind a proxy, which may have written another `Host`
+ * Creates the check. It uses `Sec-Fetch-Site` (W3C Fetch Metadata), which pages cannot set, or `Origin` if that is
+ * missing. A request with neither was not sent by a browser. A sibling subdomain (`same-site`) counts as another site,
+ * because it may have another owner.
+ * @param origins the origins whose pages may use the credentials of their visitors here
+ * @param publicOrigin the server's own origin, for a proxy that changes `Host`
  */
 export function createSameSite(origins: Origins, publicOrigin: string | undefined): SameSite {
   const trusts = originMatcher(origins);
@@ -26,5 +28,5 @@ export function createSameSite(origins: Origins, publicOrigin: string | undefine
   };
 }
 
-/** Methods that change nothing (RFC 9110 §9.2.1, RFC 10008). `OPTIONS` is answered before any credential is read. */
+/** The safe methods (RFC 9110 §9.2.1, RFC 10008). `OPTIONS` is handled before any credential is read. */
 export const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);

@@ -8,7 +8,7 @@ import type { Policy } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
 import type { Scheme } from './scheme.ts';
 
-/** Why the caller may not call a procedure: its credential lacks a scope. It never throws. */
+/** Returns an error if the caller's credential lacks a scope of the procedure. It never throws. */
 export function scopeRejection(
   scope: RequestScope,
   { scopes }: Pick<Procedure, 'scopes'>,
@@ -30,7 +30,11 @@ export function scopeRejection(
   });
 }
 
-/** @throws {TypeError} for a text, such as the claim of a token as it is: `includes` would find parts of a scope in it */
+/**
+ * Returns the scopes of an identity.
+ * @throws {TypeError} if `scopes` returned no array, such as the string of a claim: `includes` would match parts of
+ *   scopes
+ */
 function grantedScopes<Identity>(
   scheme: Scheme<Identity> | undefined,
   identity: Identity,
@@ -42,7 +46,7 @@ function grantedScopes<Identity>(
   );
 }
 
-/** Adds the challenge to responses that are 403 for want of a scope (RFC 6750 §3.1), and to batches that have such calls. */
+/** Adds the challenge to a 403 for a missing scope (RFC 6750 §3.1), and to a batch with a call that lacks a scope. */
 export const scopesPolicy: Policy<unknown> = {
   complete({ requiredScopes, scheme }, { headers, status }) {
     if (requiredScopes === undefined || (status !== 403 && status !== 207)) return;
@@ -52,15 +56,15 @@ export const scopesPolicy: Policy<unknown> = {
   },
 };
 
-/** Whether an identity has lost a scope since a stream or a WebSocket began with its credential. */
+/** Whether an identity has lost a scope since its stream or WebSocket started. */
 export function hasLostScopes<Identity>(scheme: Scheme<Identity>, before: Identity, now: Identity): boolean {
   const granted = grantedScopes(scheme, now);
   return grantedScopes(scheme, before).some((each) => !granted.includes(each));
 }
 
 /**
- * Every scope that a procedure requires.
- * @throws {GatewayError} a line for each procedure whose scopes no credential can have
+ * Returns all scopes that any procedure requires, sorted.
+ * @throws {GatewayError} with a line for each procedure that requires scopes, if no scheme has scopes
  */
 export function allScopes(procedures: readonly Procedure[], schemes: readonly Scheme[]): readonly string[] {
   const scoped = procedures.filter(({ scopes }) => scopes !== undefined);

@@ -3,9 +3,9 @@ import type { Header } from '../http/response.ts';
 import type { Policy } from './policy.ts';
 
 /**
- * Adds the headers of OWASP's REST Security Cheat Sheet that concern JSON: `X-Content-Type-Options: nosniff`, and
- * `Cache-Control: no-store` where a credential had a part in the response. The others guard documents that a browser
- * shows. A router without `authentication` answers tRPC requests with the headers of tRPC's adapters alone.
+ * Creates the policy that adds the security headers of OWASP's REST Security Cheat Sheet that apply to JSON:
+ * `X-Content-Type-Options: nosniff`, and `Cache-Control: no-store` if a credential was used. The other headers protect
+ * documents that browsers display. Without `authentication`, tRPC responses have only the headers of tRPC's adapters.
  */
 export function securityHeadersPolicy(isProtected: boolean): Policy<unknown> {
   const withBoth = addedOnce(nosniff, noStore);
@@ -18,7 +18,7 @@ export function securityHeadersPolicy(isProtected: boolean): Policy<unknown> {
       const { headers } = response;
       for (let at = 0; at < headers.length; at += 1) {
         const [name] = headers[at] as Header;
-        // By length first: that decides for nearly all.
+        // Compare the length first: it differs for nearly all headers.
         if (name.length === 13 && name.toLowerCase() === noStore[0]) isStored = true;
         else if (name.length === 22 && name.toLowerCase() === nosniff[0]) isSniffed = true;
       }
@@ -32,7 +32,7 @@ export function securityHeadersPolicy(isProtected: boolean): Policy<unknown> {
 const nosniff: Header = ['x-content-type-options', 'nosniff'];
 const noStore: Header = ['cache-control', 'no-store'];
 
-/** Adds headers to shared ones that do not have them, once for all responses that share those. */
+/** Adds missing headers to a shared list of headers, and caches the extended list for all responses that share it. */
 function addedOnce(...added: readonly Header[]): (shared: readonly Header[]) => readonly Header[] {
   const extended = new WeakMap<readonly Header[], readonly Header[]>();
   return (shared) => {

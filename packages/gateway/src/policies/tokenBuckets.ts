@@ -4,19 +4,19 @@ import { RecentMap } from './recentMap.ts';
 import type { Bucket, State, Taken } from './state.ts';
 import { takeTokens } from './takeTokens.ts';
 
-/** Takes so many tokens of the bucket of this key: all of them or none. */
+/** Takes `count` tokens from the bucket of a key: all of them or none. */
 export type TokenBuckets = (key: string, count: number) => Taken;
 
-/** The same, of buckets that processes share. */
+/** Like `TokenBuckets`, with buckets that processes share. */
 export type SharedTokenBuckets = (key: string, count: number) => MaybePromise<Taken>;
 
 /**
- * How many buckets are kept. A key that is forgotten starts with a full bucket: a client that has more keys than this,
- * addresses that is, is not held by a limit of each.
+ * How many buckets are kept. A dropped key starts again with a full bucket, so a client with more keys (addresses) than
+ * this is not limited.
  */
 const mostBuckets = 50_000;
 
-/** A token bucket for each key, in the memory of this process. */
+/** Creates token buckets, one per key, in the memory of this process. */
 export function createTokenBuckets(size: number, windowMs: number): TokenBuckets {
   const buckets = new RecentMap<number>(mostBuckets);
   const bucket: Bucket = { size, windowMs };
@@ -27,13 +27,13 @@ export function createTokenBuckets(size: number, windowMs: number): TokenBuckets
   };
 }
 
-/** How long a state may take to answer, and how long none is asked that did not, in milliseconds. */
+/** The timeout of a state, and how long an unavailable state is not called, in milliseconds. */
 const awayMs = 1000;
 
 /**
- * A token bucket for each key, in a state. While that cannot be reached, each process counts for itself, and says so once
- * on stderr. It never throws and never rejects.
- * @param name of the option, and of its keys in the state
+ * Creates token buckets, one per key, in a shared state. While the state cannot be reached, each process counts
+ * separately and logs that once to stderr. The returned function never throws and never rejects.
+ * @param name the option that has the state, and the prefix of its keys
  */
 export function createSharedTokenBuckets(
   name: 'failedAttempts' | 'rateLimit',
@@ -66,7 +66,7 @@ export function createSharedTokenBuckets(
     if (isAway) {
       const now = performance.now();
       if (now < sendsAt) return takeOwn(key, count);
-      // One call asks again.
+      // One call tries the state again; until it succeeds, the others count in this process.
       sendsAt = now + awayMs;
     }
     try {
@@ -80,7 +80,7 @@ export function createSharedTokenBuckets(
   };
 }
 
-/** Rejects where a state does not answer in time. */
+/** Rejects if a state does not respond in time. */
 function soon(taken: PromiseLike<Taken>): Promise<Taken> {
   return new Promise((resolve, reject) => {
     const timer = unref(
