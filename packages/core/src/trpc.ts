@@ -2,11 +2,11 @@ import { clientMessage, type GatewayMeta, type ResponseControls } from '@petstor
 import { initTRPC } from '@trpc/server';
 import type { Store } from './store/store.ts';
 
-/** What the procedures need of their surroundings. */
+/** Context of all procedures. */
 export interface Context {
   readonly store: Store;
   readonly response: ResponseControls;
-  /** Whose call it is, by the hash of the API key; `undefined` where nobody asked for one. */
+  /** Hash of the caller's API key; `undefined` if the server runs without authentication. */
   readonly caller: string | undefined;
   readonly idempotencyKey: string | undefined;
 }
@@ -15,7 +15,7 @@ export const { router, procedure } = initTRPC
   .context<Context>()
   .meta<GatewayMeta>()
   .create({
-    // Without it an answer carries a stack wherever NODE_ENV is not `production` (@trpc/server 11.25).
+    // By default error responses contain the stack unless NODE_ENV is `production` (@trpc/server 11.25).
     isDev: false,
     errorFormatter: ({ shape, error }) => ({ ...shape, message: clientMessage(error) }),
   });

@@ -10,51 +10,52 @@ import {
 } from '../store/transfer.ts';
 import { createRecordChecksum } from './recordChecksum.ts';
 
-/** How many batches are on their way to the target while the next are read: more bring nothing on one machine. */
+/** Number of batches written concurrently while the next are read. More do not help on one machine. */
 const PUTS_AT_ONCE = 4;
 
-/** How many rows a batch has at most, and after how many bytes of them it ends: a name may have megabytes. */
+/** A batch ends at either limit. Bytes are limited because a name may have megabytes. */
 const BATCH_ROWS = 1_000;
 const BATCH_BYTES = 4_194_304;
 
 export interface CopyProgress {
   readonly phase: 'copying' | 'verifying';
-  /** The name of the collection. */
+  /** Name of the collection. */
   readonly collection: string;
-  /** Of `total` records. */
+  /** Records copied or verified so far. */
   readonly done: number;
+  /** Records of the collection. */
   readonly total: number;
 }
 
 export interface CopyOptions {
-  /** Called for every batch. */
+  /** Called after each batch. */
   readonly onProgress?: (progress: CopyProgress) => void;
 }
 
 export interface CopiedCollection {
   readonly name: string;
   readonly recordName: string;
-  /** How many records both stores have now. */
+  /** Number of records in each of the stores. */
   readonly records: number;
-  /** How many of them were not there before. */
+  /** Number of records that this call copied; the others existed before. */
   readonly put: number;
 }
 
 export interface CopyResult {
   readonly collections: readonly CopiedCollection[];
   readonly keys: number;
-  /** How many idempotency keys that are good the target has. */
+  /** Number of unexpired idempotency keys in the target. */
   readonly reservations: number;
-  /** SHA-256 of all records, hexadecimal: the same of both stores. */
+  /** SHA-256 of all records as hex, equal for both stores. */
   readonly checksum: string;
 }
 
 /**
- * Copies every collection, API keys, the counters of ids and idempotency keys, and reads the target again to see that it
- * has the records and API keys of the source. What is there already is compared and left as it is, so a copy that was
- * interrupted is done again with the same call. Nothing else may write to either store meanwhile.
- * @throws {StoreError} `conflict` where the target has what the source has not; `damaged` where what was read back is
- * not what was written, or the source changed meanwhile; what the stores throw
+ * Copies all collections, API keys, id counters and idempotency keys, then reads the target to verify its records and API
+ * keys. Existing data is compared and kept, so an interrupted copy is completed by calling it again. Nothing else may write
+ * to either store during a copy.
+ * @throws {StoreError} `conflict` if the target has data that the source does not have; `damaged` if the target differs
+ *   after the copy, or the source changed during it; any error of the stores
  */
 export async function copyStore(
   from: StoreTransfer,
@@ -62,7 +63,7 @@ export async function copyStore(
   { onProgress = () => {} }: CopyOptions = {},
 ): Promise<CopyResult> {
   const pairs = pairCollections(from, to);
-  // First what keeps a server that is started on half a copy from giving an id again, and from making a first key.
+  // Counters and keys first: a server that is started on an incomplete copy must not reuse an id or create a first key.
   for (const { source, target } of pairs) await target.raiseLastId(await source.lastId());
   const keys = await from.keys();
   await to.putKeys(keys);
@@ -91,7 +92,7 @@ interface Pair {
   readonly target: CollectionTransfer;
 }
 
-/** @throws {StoreError} `conflict` where the target has no place for a collection of the source */
+/** @throws {StoreError} `conflict` if the target lacks a collection of the source */
 const pairCollections = (from: StoreTransfer, to: StoreTransfer): Pair[] =>
   from.collections.map((source) => {
     const { name } = source.definition;
@@ -103,7 +104,7 @@ const pairCollections = (from: StoreTransfer, to: StoreTransfer): Pair[] =>
     );
   });
 
-/** Reads the target again. @throws {StoreError} `damaged` where it is not what the source is */
+/** Reads the target and compares it with the source. @throws {StoreError} `damaged` if they differ */
 async function verify(
   pairs: readonly Pair[],
   copied: readonly CopiedCollection[],
@@ -149,7 +150,7 @@ async function copyRecords(
     for (const record of page) {
       checksum.add(from.definition, record);
       count += 1;
-      // Awaited only where there is a page to read: this is done for every record.
+      // Awaits only to read a page: this line runs for every record.
       const existingRecord = existing.current() ?? (existing.ended() ? undefined : await existing.read());
       if (existingRecord === undefined || existingRecord.id > record.id) missing.push(record);
       else if (isDeepStrictEqual(existingRecord, record)) existing.next();
@@ -157,7 +158,7 @@ async function copyRecords(
     }
     if (missing.length > 0) {
       put += missing.length;
-      // One that fails stays, and is thrown below.
+      // A rejected promise stays in the set, and its error is thrown below.
       const putting = to.put(missing).then(() => void puts.delete(putting));
       putting.catch(() => {});
       puts.add(putting);
@@ -171,7 +172,10 @@ async function copyRecords(
   return { count, put };
 }
 
-/** After the records: a repeat that finds an idempotency key finds its record. @returns how many the target has */
+/**
+ * Copies idempotency keys. Call it after the records, because a retry looks for the record of its key.
+ * @returns the number of keys in the target
+ */
 async function copyReservations(from: StoreTransfer, to: StoreTransfer): Promise<number> {
   for await (const page of reservationPages(from)) await to.putReservations(page);
   let count = 0;
@@ -198,7 +202,7 @@ const recordConflict = (collection: string, id: number) =>
 const sortByName = (records: readonly KeyRecord[]): KeyRecord[] =>
   records.toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
-/** Whether the target has all keys and no others, and none of them is good that is revoked in the source. */
+/** Whether both have the same keys, and every key that is revoked in the source is revoked in the target. */
 const hasSameKeys = (source: readonly KeyRecord[], target: readonly KeyRecord[]): boolean =>
   source.length === target.length &&
   source.every((key, index) => {
@@ -206,7 +210,7 @@ const hasSameKeys = (source: readonly KeyRecord[], target: readonly KeyRecord[])
     return isSameKey(key, copied) && (key.revokedAt === undefined || copied?.revokedAt !== undefined);
   });
 
-/** All records in ascending order of id. */
+/** Yields all records in ascending order by id. */
 async function* pages(collection: CollectionTransfer): AsyncGenerator<StoredRecord[]> {
   for (let after = 0; ;) {
     const page = await collection.records(after, BATCH_ROWS, BATCH_BYTES);
@@ -217,14 +221,14 @@ async function* pages(collection: CollectionTransfer): AsyncGenerator<StoredReco
   }
 }
 
-/** The records of a collection one by one. A page is read when those before are passed, and none after the last. */
+/** Reads the records of a collection one by one, a page at a time. It reads nothing after the last page. */
 function createRecordReader(collection: CollectionTransfer) {
   const reading = pages(collection);
   let page: readonly StoredRecord[] = [];
   let index = 0;
   let ended = false;
   return {
-    /** `undefined` where a page must be read first, or none is left. */
+    /** Returns `undefined` if a page must be read first, or no record is left. */
     current: (): StoredRecord | undefined => page[index],
     ended: () => ended,
     next(): void {

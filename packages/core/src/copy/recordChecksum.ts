@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { CollectionDefinition, StoredRecord } from '../store/collection.ts';
 
 /**
- * SHA-256 of records in the order in which they are added: of a line of JSON each, which has the values in the order of
- * the schema's fields. An absent one is `null`.
+ * Creates a SHA-256 of records in the order in which they are added. Each record is hashed as a line of JSON: an array of
+ * its values in the order of the schema's fields, with `null` for an absent field.
  */
 export function createRecordChecksum() {
   const hash = createHash('sha256');
@@ -12,7 +12,7 @@ export function createRecordChecksum() {
       const values = fields.map((field): unknown => Reflect.get(record, field) ?? null);
       hash.update(`${JSON.stringify(values)}\n`);
     },
-    /** Hexadecimal. Call it once. */
+    /** Returns the hash as hex. Call it once. */
     digest: () => hash.digest('hex'),
   };
 }

@@ -1,52 +1,55 @@
 import type { MaybePromise, KeyRecord, KeyStore } from '../store/store.ts';
 import { hashKey } from './apiKey.ts';
 
-/** Whose call it is. */
+/** Identity of an authenticated caller. */
 export interface KeyIdentity {
-  /** For people: logs, lists. */
+  /** Name of the key, for logs and lists. */
   readonly name: string;
-  /** SHA-256 of the key, base64url: what stands for this key, and no other, for as long as it exists. */
+  /** SHA-256 of the key as base64url. Identifies the key permanently. */
   readonly hash: string;
 }
 
 export interface KeyVerifierOptions {
   readonly keys: KeyStore;
-  /** One more key, from the environment. It is good even while the store is away. */
+  /** An additional key, from the environment. It is valid even while the store is unavailable. */
   readonly apiKey?: string | undefined;
 }
 
 /**
- * @returns `undefined` for a token that is no key, or one that is revoked or expired; a promise only where the store gives
- * one
- * @throws {StoreError} while the store cannot tell
+ * Verifies an API key.
+ * @returns `undefined` for a token that is not a key, or a key that is revoked or expired. A promise only if the store
+ *   returns one
+ * @throws {StoreError} if the store is unavailable
  */
 export interface KeyVerifier {
   (token: string): MaybePromise<KeyIdentity | undefined>;
-  /** How many keys are remembered as good, for metrics. */
+  /** Number of cached valid keys, for metrics. */
   readonly remembered: () => number;
 }
 
-/** For how long a key that was good is not looked up again. */
+/** How long a valid key is cached, in milliseconds. */
 const CACHE_MS = 1000;
 
 /**
- * For how long after it was asked for an answer counts, be it late: for calls that come meanwhile, and those after. A
- * revocation that it missed is seen by then in every process; 5 s are promised, of which what goes on with a key needs a part.
+ * How long a lookup counts after its start, in milliseconds: calls share its result, and it is cached until then at most.
+ * After that, a revocation that the lookup missed is effective in every process. The documentation promises 5 s; the rest
+ * is left for calls that have already been authenticated.
  */
 const LOOKUP_MS = 3000;
 
-/** How often the use of a key is noted: a write for each call would cost more than the call. */
+/** How often `lastUsedAt` of a key is written, in milliseconds. A write per call would cost more than the call. */
 const TOUCH_INTERVAL_MS = 60_000;
 
 /**
- * Verifies API keys. A new key is good at once. A good one is remembered by its text for a second, so that a call needs
- * neither its hash (a fifth of a GET) nor the store; invalid tokens are not remembered, and cannot fill the memory.
+ * Creates a verifier of API keys. New keys are valid immediately. A valid key is cached for a second, so that most calls
+ * need neither its hash (a fifth of the cost of a GET) nor the store. Invalid tokens are not cached, so they cannot fill the
+ * memory.
  */
 export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVerifier {
   const environmentKey = apiKey === undefined ? undefined : { name: 'API_KEY', hash: hashKey(apiKey) };
   const touchedAt = new Map<string, number>();
   const validKeys = new Map<string, { readonly identity: KeyIdentity; readonly until: number }>();
-  /** Look-ups under way: one for however many calls come with a key at once. */
+  /** Pending lookups by hash: concurrent calls with one key share a lookup. */
   const lookups = new Map<
     string,
     { readonly identity: Promise<KeyIdentity | undefined>; readonly until: number }
@@ -56,7 +59,7 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
     const now = Date.now();
     if (now < lastUsedAt + TOUCH_INTERVAL_MS || now < (touchedAt.get(hash) ?? 0) + TOUCH_INTERVAL_MS) return;
     touchedAt.set(hash, now);
-    // No call waits for it, and none fails with it: the next minute's use is noted in its place.
+    // No call waits for this write or fails with it: the next one follows a minute later.
     keys.touch(hash, now).catch(() => {});
   }
 
@@ -74,7 +77,7 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
     const identity = { name: record.name, hash };
     const entry = { identity, until: Math.min(until, performance.now() + leftMs) };
     validKeys.set(token, entry);
-    // The text of a key that is not used any more does not stay in memory.
+    // Keys that are no longer used do not stay in memory.
     setTimeout(() => {
       if (validKeys.get(token) === entry) validKeys.delete(token);
     }, CACHE_MS).unref();
@@ -92,7 +95,7 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
       const record = await lookup;
       return cacheKey(token, hash, record, Math.min(performance.now() + CACHE_MS, until));
     } finally {
-      // Not one that was asked for since.
+      // Keep a lookup that replaced this one.
       if (lookups.get(hash)?.until === until) lookups.delete(hash);
     }
   }
@@ -102,7 +105,7 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
     const cached = validKeys.get(token);
     if (cached !== undefined && now < cached.until) return cached.identity;
     const hash = hashKey(token);
-    // Hashes may be compared byte by byte: how long that takes tells about the hash of a guess, not about a key.
+    // A comparison in constant time is not needed: its duration reveals the hash of a guess, not the key.
     if (environmentKey !== undefined && hash === environmentKey.hash) {
       validKeys.set(token, { identity: environmentKey, until: Infinity });
       return environmentKey;

@@ -9,11 +9,11 @@ interface AnimalFields {
 }
 
 /*
- * An animal's row in the embedded store, little endian. It takes a third of the bytes of JSON, and is decoded in 0.18 µs,
- * where JSON and its check take 0.7 µs: a page has up to 100 of them.
+ * Layout of an animal's row in the embedded store, little endian. It takes a third of the bytes of JSON. Decoding takes
+ * 0.18 µs; parsing and validating JSON takes 0.7 µs, and a page has up to 100 rows.
  *   0  checksum, uint32
  *   4  status, one byte: 0 absent, then as in STATUSES
- *   5  id, float64: the row says whose it is, so a damaged key shows
+ *   5  id, float64: repeated here to detect a damaged key
  *  13  categoryId, float64: exact, since both are safe integers
  *  21  name, UTF-8, to the end
  */
@@ -22,12 +22,13 @@ const ID = STATUS + 1;
 const CATEGORY_ID = ID + 8;
 const NAME = CATEGORY_ID + 8;
 
-/** Their order is on disk: append only. */
+/** Rows store indexes of this array: only append to it. */
 const STATUSES: readonly (AnimalFields['status'] | undefined)[] = [undefined, 'available', 'pending', 'sold'];
 
-// lmdb's buffers need not be Buffers, and one of them has a length of its own: the methods are borrowed.
+// lmdb may return a Uint8Array instead of a Buffer, and one with a `length` property of its own, so these methods are called on it.
 const { readDoubleLE, readUInt8, utf8Slice } = Buffer.prototype;
 
+/** Encodes and decodes animals in the layout above. */
 export const animalRow: RowCodec<AnimalFields> = {
   encode({ id, name, categoryId, status }) {
     const row = Buffer.allocUnsafe(NAME + Buffer.byteLength(name));
@@ -45,7 +46,7 @@ export const animalRow: RowCodec<AnimalFields> = {
     if (code >= STATUSES.length || !Number.isSafeInteger(categoryId)) return null;
     const name = utf8Slice.call(row, NAME, row.length);
     const status = STATUSES[code];
-    // Two literals: a status that is absent stays absent, and each shape keeps its hidden class.
+    // Two literals: an absent status stays absent, and each shape keeps its hidden class in V8.
     return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
   },
 };

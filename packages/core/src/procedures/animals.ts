@@ -4,17 +4,17 @@ import { procedure } from '../trpc.ts';
 import { animalRow } from './animalRow.ts';
 import { createRecord, getRecord, listRecords } from './records.ts';
 
-/** An int64 that JSON carries exactly: ±(2^53−1). */
+/** An int64 that JSON represents exactly: ±(2^53−1). */
 const exactInt64 = () => z.int().meta({ format: 'int64' });
 
 /**
- * An animal's id as a client asks for it: any int64. Beyond ±(2^53−1) it names nothing (JSON could not carry it
- * exactly), so the document shows what can succeed.
+ * Id of an animal in a request: any int64. No animal has an id beyond ±(2^53−1), which JSON cannot represent exactly, so
+ * the OpenAPI document shows that narrower range.
  */
 export const PetId: z.ZodNumber = z
   .number()
   .multipleOf(1, { error: 'must be an integer', abort: true })
-  // zod 4.6 takes 5e-324 and 1.0000000000000002 for multiples of 1.
+  // zod 4.6 accepts 5e-324 and 1.0000000000000002 as multiples of 1.
   .refine(Number.isInteger, 'must be an integer')
   .gte(-(2 ** 63), 'must be an int64')
   .lt(2 ** 63, 'must be an int64')
@@ -40,10 +40,10 @@ export type PetStatus = z.output<typeof PetStatus>;
 
 const nameMeta = { description: "The animal's name.", examples: ['Rex'] };
 
-/** The name of a stored animal. It has no maximum length: earlier versions stored longer names than a client may send. */
+/** Name of a stored animal. It has no maximum length because earlier versions stored longer names than clients may send now. */
 const storedName = z
   .string()
-  // A lone surrogate has no UTF-8 form: it could not be stored, or sent back, unchanged.
+  // A lone surrogate has no UTF-8 encoding, so it cannot be stored or returned unchanged.
   .refine((value) => value.isWellFormed(), 'must be well-formed Unicode: it has a lone surrogate')
   .meta(nameMeta);
 
@@ -57,7 +57,7 @@ const newName = storedName
   )
   .meta({ ...nameMeta, maxLength: MAX_NAME_LENGTH });
 
-/** Whether a text has at most so many code points. Only a text between one and two units for each is counted. */
+/** Whether a string has at most `limit` code points. It counts only if the number of UTF-16 units does not decide it. */
 const hasAtMost = (limit: number, text: string) =>
   text.length <= limit || (text.length <= 2 * limit && Array.from(text).length <= limit);
 
@@ -76,7 +76,7 @@ export const Animal = z
     id: exactInt64().meta({ description: 'Assigned by the service on creation.', examples: [1] }),
     name: storedName,
     categoryId,
-    // Present or absent, never undefined: nothing is invented for a status that was omitted.
+    // Present or absent, never undefined: an omitted status gets no default.
     status: PetStatus.exactOptional(),
   })
   .meta({ id: 'Animal', description: 'An animal that is available for adoption, or was.' });
@@ -96,7 +96,7 @@ export const animals = defineCollection({
 const tags = ['pets'];
 const unavailableResponse = { 503: 'The service, or its store, cannot serve now; nothing was stored.' };
 
-/** Lists animals in ascending order of id. */
+/** Lists animals in ascending order by id. */
 export const listPets = procedure
   .meta({
     openapi: {
@@ -126,7 +126,7 @@ export const listPets = procedure
           .optional()
           .meta({ description: 'Only animals whose id is greater.', format: 'int64' }),
       })
-      // A tRPC client may leave the whole input out.
+      // tRPC clients may omit the input.
       .prefault({}),
   )
   .output(Pets)

@@ -4,7 +4,7 @@ import type { ChangeOptions, ListQuery } from '../store/store.ts';
 import { StoreError, type StoreErrorCode } from '../store/storeError.ts';
 import type { Context } from '../trpc.ts';
 
-/** The response where the store fails. The store's own message names paths and causes: it is for the log. */
+/** Responses to errors of the store. The store's own messages contain paths and causes and are only logged. */
 const clientErrors: Record<StoreErrorCode, readonly [code: TRPCError['code'], message: string]> = {
   unavailable: ['SERVICE_UNAVAILABLE', 'The store cannot serve now; nothing was stored. Try again later.'],
   full: ['SERVICE_UNAVAILABLE', 'The store is full; nothing was stored. Try again later.'],
@@ -33,12 +33,15 @@ const clientErrors: Record<StoreErrorCode, readonly [code: TRPCError['code'], me
   damaged: ['INTERNAL_SERVER_ERROR', 'Internal server error'],
 };
 
-/** What the procedures of a stored resource need of their context. */
+/** Part of the context that procedures of a stored resource need. */
 type RecordContext = Pick<Context, 'store' | 'response'>;
 type CreateContext = Pick<Context, 'store' | 'response' | 'caller' | 'idempotencyKey'>;
 type Signal = AbortSignal | undefined;
 
-/** Reads a page of records. REST responses link to the next one. */
+/**
+ * Returns a page of records. REST responses link to the next page.
+ * @throws {TRPCError}
+ */
 export function listRecords<Stored extends StoredRecord, Indexed extends string>(
   { store, response }: RecordContext,
   definition: CollectionDefinition<Stored, Indexed>,
@@ -54,7 +57,10 @@ export function listRecords<Stored extends StoredRecord, Indexed extends string>
   );
 }
 
-/** Creates a record: once, however often the request is repeated, where it carries an `Idempotency-Key`. */
+/**
+ * Creates a record. Retries with the same `Idempotency-Key` return the record that the first request created.
+ * @throws {TRPCError}
+ */
 export function createRecord<Stored extends StoredRecord, Indexed extends string>(
   { store, response, caller = '', idempotencyKey }: CreateContext,
   definition: CollectionDefinition<Stored, Indexed>,
@@ -76,7 +82,7 @@ export function createRecord<Stored extends StoredRecord, Indexed extends string
   );
 }
 
-/** Reads one record. @throws {TRPCError} NOT_FOUND */
+/** Returns one record. @throws {TRPCError} NOT_FOUND */
 export function getRecord<Stored extends StoredRecord, Indexed extends string>(
   { store }: Pick<RecordContext, 'store'>,
   definition: CollectionDefinition<Stored, Indexed>,
@@ -84,13 +90,13 @@ export function getRecord<Stored extends StoredRecord, Indexed extends string>(
   signal: Signal,
 ): Stored | Promise<Stored> {
   return storeCall(
-    // An id beyond ±(2^53−1) is a well-formed int64 that no record has: a double may not even hold it exactly.
+    // An id beyond ±(2^53−1) is a valid int64 that no record has, and a double may not represent it exactly.
     () => (Number.isSafeInteger(id) ? store.collection(definition).get(id, { signal }) : undefined),
     (record) => record ?? throwNotFound(definition),
   );
 }
 
-/** Changes some fields of a record. @throws {TRPCError} NOT_FOUND; CONFLICT where it has another version than `ifVersion` */
+/** Changes fields of a record. @throws {TRPCError} NOT_FOUND; CONFLICT if the record does not have the version `ifVersion` */
 export function updateRecord<Stored extends StoredRecord, Indexed extends string>(
   { store }: Pick<RecordContext, 'store'>,
   definition: CollectionDefinition<Stored, Indexed>,
@@ -104,7 +110,7 @@ export function updateRecord<Stored extends StoredRecord, Indexed extends string
   );
 }
 
-/** Deletes a record. @throws {TRPCError} NOT_FOUND; CONFLICT where it has another version than `ifVersion` */
+/** Deletes a record. @throws {TRPCError} NOT_FOUND; CONFLICT if the record does not have the version `ifVersion` */
 export function deleteRecord<Stored extends StoredRecord, Indexed extends string>(
   { store }: Pick<RecordContext, 'store'>,
   definition: CollectionDefinition<Stored, Indexed>,
@@ -119,7 +125,7 @@ export function deleteRecord<Stored extends StoredRecord, Indexed extends string
   );
 }
 
-/** Made once for each collection: to note where an error is made costs more than to look a record up. */
+/** One shared error per collection: capturing a stack trace costs more than looking up a record. */
 const notFoundErrors = new Map<string, TRPCError>();
 
 function throwNotFound({ recordName }: { readonly recordName: string }): never {
@@ -132,19 +138,19 @@ function throwNotFound({ recordName }: { readonly recordName: string }): never {
 }
 
 /**
- * Calls the store for a procedure and maps its result: synchronously where the store returns no promise, since an await is
- * a large part of what such a call costs.
- * @throws {TRPCError} for a `StoreError`, with it as the cause
+ * Calls the store and maps the result. It stays synchronous if the store does, because an await is a large part of the cost
+ * of a call.
+ * @throws {TRPCError} for a `StoreError`, with that error as the cause
  */
 function storeCall<T, R>(call: () => T | Promise<T>, output: (result: T) => R): R | Promise<R> {
-  let found: T | Promise<T>;
+  let stored: T | Promise<T>;
   try {
-    found = call();
+    stored = call();
   } catch (cause) {
     return throwClientError(cause);
   }
-  // Not within the `try`: what `output` throws is for the client, and to throw it once more costs 3 µs.
-  return found instanceof Promise ? found.then(output, throwClientError) : output(found);
+  // Outside the `try`: errors of `output` are for the client already, and rethrowing costs 3 µs.
+  return stored instanceof Promise ? stored.then(output, throwClientError) : output(stored);
 }
 
 function throwClientError(cause: unknown): never {

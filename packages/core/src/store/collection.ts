@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import type { RowCodec } from './rowCodec.ts';
 
-/** A record: what a collection stores under an id. Its fields are JSON values. */
+/** A record of a collection. Its fields are JSON values. */
 export interface StoredRecord {
   readonly id: number;
 }
 
-/** Where an optional field may also be given as `undefined`. */
+/** Allows `undefined` for optional fields. */
 type Loose<T> = {
   readonly [Key in keyof T]: T extends Record<Key, unknown> ? T[Key] : T[Key] | undefined;
 };
 
-/** What the store assigns. */
+/** Fields that the store assigns. */
 type Assigned = 'id' | 'version';
 
-/** The fields of a record that is to be created: all but `id` and `version`, which the store assigns. */
+/** The fields of a new record: all except `id` and `version`, which the store assigns. */
 export type NewRecord<Stored extends StoredRecord> = Loose<Omit<Stored, Assigned>>;
 
-/** The fields to change. A field that is absent or `undefined` stays as it is; `null` removes an optional field. */
+/** The fields to change. Absent and `undefined` fields stay unchanged; `null` removes an optional field. */
 export type RecordChange<Stored extends StoredRecord> = {
   readonly [Key in Exclude<keyof Stored, Assigned>]?:
     | Stored[Key]
@@ -25,25 +25,25 @@ export type RecordChange<Stored extends StoredRecord> = {
     | (Stored extends Record<Key, unknown> ? never : null);
 };
 
-/** Whether two records may have the same value in an indexed field. */
+/** `unique`: no two records may have the same value in the indexed field. `plain`: they may. */
 export type IndexKind = 'plain' | 'unique';
 
-/** A collection of records, as the stores, `copy` and `verify` see it. Make it with `defineCollection`. */
+/** Definition of a collection for the stores, `copy` and `verify`. Create it with `defineCollection`. */
 export interface CollectionDefinition<
   Stored extends StoredRecord = StoredRecord,
   Indexed extends string = string,
 > {
-  /** Plural, such as `animals`: the name of its table, or of its collection in a database. */
+  /** Plural, such as `animals`. Also the name of the LMDB table or the MongoDB collection. */
   readonly name: string;
-  /** The singular, for messages. */
+  /** Singular, for messages. */
   readonly recordName: string;
-  /** In the order of the schema. */
+  /** Names of the fields in the order of the schema. */
   readonly fields: readonly string[];
   readonly indexes: Readonly<Record<Indexed, IndexKind>>;
-  /** Whether its records have a `version`. */
+  /** Whether the schema has a field `version`. */
   readonly isVersioned: boolean;
   readonly row: RowCodec<Stored> | undefined;
-  /** The record, where a value is what the schema describes; `undefined` where it is not. */
+  /** @returns the record, or `undefined` if the value does not match the schema */
   check(value: unknown): Stored | undefined;
   /** Whether `null` in a change removes this field. */
   isRemovable(field: string): boolean;
@@ -59,26 +59,27 @@ interface CollectionOptions<Schema extends z.ZodObject, Entry> {
   /** Lower case and plural, such as `animals`. */
   readonly name: string;
   /**
-   * A zod object with an integer `id`. Rows are checked with it when they are read, so it must accept every record that
-   * was ever stored. With an integer `version` the records are versioned: the store counts their changes, from 1.
+   * A zod object with an integer `id`. Rows are validated when they are read, so it must accept every record that was ever
+   * stored. With an integer `version`, the store sets it to 1 on creation and increments it with each change.
    */
   readonly schema: Schema;
-  /** Ids ascend from 1, and none is given twice. */
+  /** Ids ascend from 1 and are never reused. */
   readonly id: 'sequence';
   /**
-   * Fields that `list` can filter by: a page costs the same wherever it starts, however rare the value. `unique` rejects
-   * a second record with the same value.
+   * Fields that `list` can filter by. The cost of a page does not depend on where it starts or how rare the value is.
+   * `unique` rejects a second record with the same value.
    */
   readonly indexes?: readonly Entry[];
-  /** How the embedded store lays a record out. Default: JSON. */
+  /** Binary layout of a record in the embedded store. Default: JSON. */
   readonly row?: RowCodec<z.output<Schema> & StoredRecord>;
 }
 
-/** Names that the stores use themselves. */
+/** Names of the stores' internal tables. */
 const RESERVED = new Set(['counters', 'keys', 'meta', 'reservations']);
 
 /**
  * Defines a collection.
+ * @throws {TypeError} if the name is reserved or malformed, or a field begins with `_`
  * @example
  * export const animals = defineCollection({ name: 'animals', schema: Animal, id: 'sequence', indexes: ['status'] });
  */
@@ -108,12 +109,12 @@ export function defineCollection<
     name,
     recordName: singular(name),
     fields,
-    // The entries are the indexes of the type.
+    // `indexKinds` has one entry per index of the type.
     indexes: Object.fromEntries(indexKinds) as Record<FieldOf<Entry>, IndexKind>,
     isVersioned: 'version' in shape,
     row,
     check(value) {
-      // Compiled, a check takes a fifth of the time: 3% of a create with 256 callers (`npm run bench:creates`).
+      // A compiled schema takes a fifth of the time: 3% of a create with 256 callers (`npm run bench:creates`).
       compiled ??= z.compile(schema);
       const { success, data } = compiled.safeParse(value);
       return success ? data : undefined;
@@ -125,10 +126,13 @@ export function defineCollection<
   };
 }
 
-/** The singular of a collection's name, for messages: `animals` → `animal`, `categories` → `category`. */
+/** Returns the singular of a collection's name, for messages: `animals` → `animal`, `categories` → `category`. */
 export const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/s$/, '');
 
-/** The indexed field that a `where` names, and its value; `undefined` where it names none. */
+/**
+ * Returns the indexed field of a `where` and its value, or `undefined` if it has none.
+ * @throws {TypeError} if it has more than one field, or a field without an index
+ */
 export function indexedCondition<Indexed extends string>(
   { name, indexes }: CollectionDefinition<StoredRecord, Indexed>,
   where: Readonly<Partial<Record<Indexed, unknown>>> | undefined,
@@ -147,6 +151,6 @@ export function indexedCondition<Indexed extends string>(
   return condition;
 }
 
-/** For a collection that a store was not opened with. */
+/** Error for a collection that the store was opened without. */
 export const unknownCollection = ({ name }: { readonly name: string }) =>
   new TypeError(`The store was opened without the collection ${name}: add it to collections.ts.`);

@@ -2,11 +2,11 @@ import { hash } from 'node:crypto';
 import type { CollectionDefinition, NewRecord, RecordChange, StoredRecord } from './collection.ts';
 import { StoreError } from './storeError.ts';
 
-// What both stores do with a record before they store it.
+// Both stores prepare and check records with these functions before they write.
 
 /**
- * The record that a create stores: the fields of the schema, and nothing else.
- * @throws {StoreError} `invalid` where the schema rejects it
+ * Returns the record that a create stores. It contains the fields of the schema only.
+ * @throws {StoreError} `invalid` if the schema rejects it
  */
 export function buildRecord<Stored extends StoredRecord>(
   definition: CollectionDefinition<Stored>,
@@ -22,8 +22,8 @@ export function buildRecord<Stored extends StoredRecord>(
 }
 
 /**
- * The record after a change.
- * @throws {StoreError} `invalid` where the schema rejects it
+ * Returns the record after a change.
+ * @throws {StoreError} `invalid` if the schema rejects it
  */
 export function applyChange<Stored extends StoredRecord>(
   definition: CollectionDefinition<Stored>,
@@ -47,7 +47,7 @@ function validate<Stored extends StoredRecord>(
   definition: CollectionDefinition<Stored>,
   record: Fields,
 ): Stored {
-  // What the schema makes of it is not what is stored: the record would be checked, and changed, again when it is read.
+  // The input is stored, not the schema's output: a schema that transforms values would transform them again on each read.
   if (definition.check(record) !== undefined) return record as unknown as Stored;
   throw new StoreError(
     'invalid',
@@ -55,7 +55,7 @@ function validate<Stored extends StoredRecord>(
   );
 }
 
-/** The version that a caller expects. @throws {TypeError} where the records of the collection have none */
+/** Returns `ifVersion`. @throws {TypeError} if the collection has no field `version` */
 export function expectedVersion(
   { isVersioned, name }: CollectionDefinition,
   options: { readonly ifVersion?: number | undefined } | undefined,
@@ -64,7 +64,7 @@ export function expectedVersion(
   throw new TypeError(`ifVersion needs a field "version" in the schema of ${name}.`);
 }
 
-/** @throws {StoreError} `version-mismatch` where a caller expects another version of a record */
+/** @throws {StoreError} `version-mismatch` if the record does not have the version that the caller expects */
 export function checkVersion(
   { recordName }: CollectionDefinition,
   record: StoredRecord & { readonly version?: unknown },
@@ -78,9 +78,9 @@ export function checkVersion(
 }
 
 /**
- * SHA-256 of the values of a create, base64url: equal values have the same, in whatever order. It covers the fields in
- * the order of the schema, so a field that a later version adds changes it: the repeat of a create from before the
- * upgrade is then rejected as `key-reused`.
+ * Returns the SHA-256 of the values of a create as base64url. The order of the properties does not matter. The hash covers
+ * the fields in the order of the schema, so adding a field changes it: a retry of a create from before the upgrade is then
+ * rejected with `key-reused`.
  */
 export function fingerprint<Stored extends StoredRecord>(
   { fields }: CollectionDefinition<Stored>,
@@ -89,7 +89,7 @@ export function fingerprint<Stored extends StoredRecord>(
   const ordered = fields.flatMap((field) => {
     if (field === 'id' || field === 'version') return [];
     const value = (values as Fields)[field];
-    // An absent field is null, so a null is something else.
+    // `null` encodes an absent field, so a null value is encoded as an object.
     return [value === null ? { isNull: true } : (value ?? null)];
   });
   return hash('sha256', JSON.stringify(ordered), 'base64url');

@@ -1,9 +1,9 @@
-/** The result for bytes that are not what was stored. It must not throw: lmdb's cursors would stay open. */
+/** A decoded value, or `null` for damaged bytes. Decoders must not throw: lmdb would leave its cursors open. */
 export type Decoded<T> = T | null;
 
-/** Encodes a row and decodes it, in the shape of lmdb's `encoder` option. */
+/** Encodes and decodes a row. Has the shape of lmdb's `encoder` option. */
 export interface RowCodec<T> {
   encode(value: T): Buffer;
-  /** @param row valid, and its length right, only until the next read */
+  /** @param row its content and length are valid only until the next read */
   decode(row: Uint8Array): Decoded<T>;
 }

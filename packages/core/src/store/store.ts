@@ -1,149 +1,161 @@
 import type { CollectionDefinition, NewRecord, RecordChange, StoredRecord } from './collection.ts';
 
-/** A value now, or a promise of it: an embedded store answers at once, a database later. */
+/** A value or a promise of it: the embedded store returns values, a database promises. */
 export type MaybePromise<T> = T | Promise<T>;
 
 export interface CallOptions {
-  /** Aborts when nobody waits for the answer any more. A write that has begun is completed all the same. */
+  /** Aborts when the caller no longer needs the result. A write that has started is completed nevertheless. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface CloseOptions {
-  /** How long the writes under way may take, in milliseconds. Default: as long as they need. */
+  /** How long `close` waits for unfinished writes, in milliseconds. Default: without limit. */
   readonly deadlineMs?: number | undefined;
 }
 
 export interface ListQuery<Stored, Indexed extends string> {
-  /** How many at most: 1 to 100. */
+  /** Maximum number of records: 1 to 100. */
   readonly limit: number;
-  /** Only records whose id is greater: a safe integer. */
+  /** Returns only records with a greater id. A safe integer. Default: from the first record. */
   readonly cursor?: number | undefined;
-  /** Only records with this value in a field of the collection's indexes: one field at most. */
+  /** Returns only records with this value in an indexed field. At most one field. */
   readonly where?: {
     readonly [Field in Indexed]?: Field extends keyof Stored ? Stored[Field] | undefined : never;
   };
 }
 
 export interface Page<Stored> {
-  /** In ascending order of id. */
+  /** In ascending order by id. */
   readonly records: Stored[];
-  /** Whether a record that fits the query comes after the last of these. */
+  /** Whether more records match the query after the last one of this page. */
   readonly hasNext: boolean;
 }
 
-/** Identifies a create that must happen once. */
+/** Identifies an idempotent create. */
 export interface Reservation {
-  /** The caller, by the hash of its API key: one caller's keys mean nothing to another. */
+  /** Hash of the caller's API key. Idempotency keys of different callers are independent. */
   readonly caller: string;
-  /** The `Idempotency-Key`: 1 to 255 visible ASCII characters. */
+  /** Value of `Idempotency-Key`: 1 to 255 visible ASCII characters. */
   readonly key: string;
 }
 
-/** The outcome of a create that must happen once. */
+/** Result of an idempotent create. */
 export interface Created<Stored> {
-  /** As the first call created it, whatever became of it since. */
+  /** The record as the first call created it, even if it was updated or deleted since. */
   readonly record: Stored;
-  /** Whether an earlier call stored it. */
+  /** Whether an earlier call stored the record. */
   readonly isReplay: boolean;
 }
 
 export type ChangeOptions<Stored> = CallOptions &
   (Stored extends { readonly version: number }
     ? {
-        /** Only where the record has this version: a lost race is `version-mismatch`. */
+        /** Version that the record must have. Otherwise the call fails with `version-mismatch`. Default: any version. */
         readonly ifVersion?: number | undefined;
       }
     : { readonly ifVersion?: undefined });
 
 /**
- * The records of one collection. Every promise resolves when what it wrote is on disk. A write that the schema rejects
- * fails with `invalid`, one that a unique index rejects with `conflict`, and neither stores anything.
+ * Reads and writes the records of one collection. The promise of a write resolves when its data is on disk. A write fails
+ * with `invalid` if the schema rejects the record and with `conflict` if a unique index does. Neither stores anything.
  */
 export interface Collection<Stored extends StoredRecord, Indexed extends string = never> {
-  /** Stores a record under a new id: a positive safe integer, never given before. An absent field stays absent. */
+  /** Stores a record under a new id: a positive safe integer that was never used before. Absent fields stay absent. */
   create(values: NewRecord<Stored>, options?: CallOptions): Promise<Stored>;
   /**
-   * Stores a record once, however often it is called under one reservation within 24 hours: at the same time, again
-   * later, or after a crash. Every call resolves with the same record. After a `conflict` use a new key for other values.
-   * @throws {StoreError} `key-reused` where the key was used with other values, or for another collection
-   * @throws {StoreError} `too-many-reservations` where the caller has used 100,000 keys within a day. A repeat is served
+   * Stores a record exactly once per reservation: concurrent calls, retries within 24 hours and retries after a crash all
+   * resolve with the same record. After a `conflict`, use a new key for other values.
+   * @throws {StoreError} `key-reused` if the key was used with other values or for another collection
+   * @throws {StoreError} `too-many-reservations` if the caller has used 100,000 keys within a day. Retries with a known key
+   *   still succeed
    */
   createOnce(
     values: NewRecord<Stored>,
     reservation: Reservation,
     options?: CallOptions,
   ): Promise<Created<Stored>>;
+  /** @returns the record, or `undefined` if no record has this id */
   get(id: number, options?: CallOptions): MaybePromise<Stored | undefined>;
+  /**
+   * Returns a page of records in ascending order by id.
+   * @throws {TypeError} if `where` names more than one field, or a field without an index
+   */
   list(query: ListQuery<Stored, Indexed>, options?: CallOptions): MaybePromise<Page<Stored>>;
   /**
-   * Changes some fields of a record.
-   * @returns the record after the change; `undefined` where no record has this id
+   * Changes fields of a record.
+   * @returns the record after the change, or `undefined` if no record has this id
+   * @throws {StoreError} `version-mismatch` if the record does not have the version `ifVersion`
+   * @throws {TypeError} if `ifVersion` is set and the schema has no field `version`
    */
   update(
     id: number,
     change: RecordChange<Stored>,
     options?: ChangeOptions<Stored>,
   ): Promise<Stored | undefined>;
-  /** @returns whether there was a record with this id. No record gets the id again */
+  /**
+   * Deletes a record. Its id is never used again.
+   * @returns whether a record had this id
+   * @throws as `update`
+   */
   delete(id: number, options?: ChangeOptions<Stored>): Promise<boolean>;
 }
 
-/** An API key as it is stored: never the key itself. */
+/** Stored form of an API key. It contains the hash, not the key. */
 export interface KeyRecord {
-  /** SHA-256 of the key, base64url. */
+  /** SHA-256 of the key as base64url. */
   readonly hash: string;
-  /** Unique among the keys: 1 to 64 characters. */
+  /** Unique name: 1 to 64 characters. */
   readonly name: string;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Milliseconds since the epoch: from then on the key is not good; unset where it is good until it is revoked. */
+  /** The key is invalid from this time on. Milliseconds since the epoch. Unset: it is valid until it is revoked. */
   readonly expiresAt?: number | undefined;
-  /** Milliseconds since the epoch; unset while the key is good. A revoked key stays listed. */
+  /** Milliseconds since the epoch. Unset: the key is not revoked. `list` includes revoked keys. */
   readonly revokedAt?: number | undefined;
-  /** Milliseconds since the epoch, within a minute; unset where the key was never used. */
+  /** Milliseconds since the epoch, accurate to a minute. Unset: the key was never used. */
   readonly lastUsedAt?: number | undefined;
 }
 
-/** API keys live in the store in use, so that every process that shares it accepts and refuses the same. */
+/** Stores API keys. They live in the store so that all processes that share it accept and reject the same keys. */
 export interface KeyStore {
-  /** The key with this hash, revoked, expired or not. */
+  /** @returns the key with this hash, even if it is revoked or expired; `undefined` if there is none */
   find(hash: string, options?: CallOptions): MaybePromise<KeyRecord | undefined>;
-  /** @throws {StoreError} `conflict` where the name is taken */
+  /** @throws {StoreError} `conflict` if another key has the name or the hash */
   add(record: KeyRecord): Promise<void>;
   /**
-   * Adds the first key of a new store. Of any number of processes that try at once exactly one succeeds, and after it
-   * nobody: not even when every key is revoked.
-   * @returns whether this is the first key: `false` where the store has, or ever had, another. Who tries again with the
-   * same key, since an answer was lost, is told the same.
+   * Adds the first key of a new store. If several processes try concurrently, exactly one succeeds. Later calls
+   * return `false`, even if every key is revoked.
+   * @returns whether this key is the first one; `false` if the store has or ever had another. A retry with the same key,
+   *   for example after a lost connection, returns the same value.
    */
   addFirst(record: KeyRecord): Promise<boolean>;
-  /** In order of creation. */
+  /** @returns all keys in the order in which they were added */
   list(): MaybePromise<KeyRecord[]>;
-  /** @returns the revoked record; `undefined` where no key has this name. Revoking again changes nothing. */
+  /** @returns the revoked key, or `undefined` if no key has this name. Revoking it again changes nothing. */
   revoke(name: string, revokedAt: number): Promise<KeyRecord | undefined>;
-  /** Keeps when a key was used, where that is later than what is known; a key that is not there is passed over. */
+  /** Sets `lastUsedAt` if `usedAt` is later. Does nothing if no key has this hash. */
   touch(hash: string, usedAt: number): Promise<void>;
 }
 
 /**
- * Stores records and API keys. What a promise resolved for is durable. A failure is a `StoreError`. `contract.ts` is the
- * suite that every implementation passes.
+ * Stores records and API keys. A write is durable when its promise resolves. Calls fail with a `StoreError`, or with the
+ * signal's reason if the caller aborts. Every implementation passes the test suite in `contract.ts`.
  */
 export interface Store {
   readonly keys: KeyStore;
   /**
-   * The records of a collection with which the store was opened.
-   * @throws {TypeError} for any other collection
+   * Returns a collection that the store was opened with.
+   * @throws {TypeError} if the store was opened without it
    */
   collection<Stored extends StoredRecord, Indexed extends string>(
     definition: CollectionDefinition<Stored, Indexed>,
   ): Collection<Stored, Indexed>;
-  /** Resolves where the store can serve. @throws {StoreError} that says why it cannot */
+  /** Resolves if the store can serve calls. @throws {StoreError} with the reason if it cannot */
   ready(): MaybePromise<void>;
   /**
-   * Waits for calls under way, then gives everything back. Calls afterwards fail with `closed`.
-   * @throws {StoreError} `outcome-unknown` where a write has not ended by the deadline. Its thread still runs, and
-   *   `process.exit` waits for it: such a process ends only by a signal, such as `process.kill(process.pid, 'SIGKILL')`.
+   * Waits for unfinished calls, then releases all resources. Later calls fail with `closed`. It can be called repeatedly.
+   * @throws {StoreError} `outcome-unknown` if a write has not finished by the deadline. In the embedded store its thread
+   *   still runs and `process.exit` waits for it: end the process with `process.kill(process.pid, 'SIGKILL')`.
    */
   close(options?: CloseOptions): Promise<void>;
 }

@@ -1,21 +1,21 @@
 /**
- * What a store can fail with; every implementation folds its own failures into these.
+ * Codes of `StoreError`. Every implementation maps its own errors to these codes.
  *
- * - `unavailable`: it cannot serve now; nothing was stored. Trying again later may help.
- * - `outcome-unknown`: a write was sent and nobody knows whether it was stored.
- * - `full`: the disk or the map is full; nothing was stored.
- * - `damaged`: what is stored cannot be read. Trying again does not help.
- * - `forbidden`: the process has no right to read or write the store's files, or the database refuses its user.
+ * - `unavailable`: the store cannot serve calls at the moment; nothing was stored. A retry may succeed.
+ * - `outcome-unknown`: a write was sent, and it is unknown whether it was stored.
+ * - `full`: the disk or the LMDB map is full; nothing was stored.
+ * - `damaged`: stored data cannot be read. A retry does not help.
+ * - `forbidden`: the process may not read or write the store's files, or the database rejects its user.
  * - `conflict`: a record with this key or unique value already exists; nothing was stored.
  * - `invalid`: the schema of the collection rejects the record; nothing was stored.
  * - `version-mismatch`: the record was changed since the caller read it; nothing was stored.
- * - `key-reused`: an idempotency key was used with another input; nothing was stored.
- * - `too-many-reservations`: the caller has used as many idempotency keys within a day as the store keeps for one;
- *   nothing was stored. `retryAfterSeconds` says when there is room again.
- * - `migration-needed`: an earlier version made the store, and this caller may not bring it up to date.
+ * - `key-reused`: the idempotency key was used with another input; nothing was stored.
+ * - `too-many-reservations`: the caller has reached the limit of idempotency keys per day; nothing was stored.
+ *   The oldest of them expires after `retryAfterSeconds`.
+ * - `migration-needed`: an earlier version created the store, and it was opened with `migrate: false`.
  * - `closed`: the store was closed.
  * - `fatal`: this process can no longer use the store, and every later call fails with the same error. Nothing was
- *   stored. Only a new process can serve again.
+ *   stored. Restart the process.
  */
 export type StoreErrorCode =
   | 'unavailable'
@@ -36,11 +36,11 @@ export interface StoreErrorOptions extends ErrorOptions {
   readonly retryAfterSeconds?: number;
 }
 
-/** The one error of every store. Its message is a sentence for operators: it may name paths and hosts, so no client sees it. */
+/** The error class of all stores. Messages are for operators: they may contain paths and host names, so clients never get them. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
-  /** After how many seconds trying again makes sense, where that is known. The gateway sends it as `Retry-After`. */
+  /** Seconds after which a retry may succeed, if known. The gateway sends it as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: StoreErrorCode, message: string, options?: StoreErrorOptions) {

@@ -2,73 +2,77 @@ import { type CollectionDefinition, singular, type StoredRecord } from './collec
 import type { MaybePromise, KeyRecord } from './store.ts';
 import { StoreError } from './storeError.ts';
 
-/** An idempotency key that was used, as it is stored. */
+/** Stored form of a used idempotency key. */
 export interface StoredReservation {
-  /** SHA-256 of the caller and its key, hex: what both are cannot be read from it. */
+  /** SHA-256 of the caller and the idempotency key as hex, so that neither can be recovered. */
   readonly digest: string;
   readonly fingerprint: string;
-  /** The record that was created. */
+  /** Collection of the created record. */
   readonly collection: string;
   readonly recordId: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
-/** One collection of a store, for a copy. */
+/** Reads and writes one collection for a copy. */
 export interface CollectionTransfer {
   readonly definition: CollectionDefinition;
   count(): MaybePromise<number>;
   /**
-   * Records with a greater id, in ascending order of id: at most so many, and none after those that have so many bytes.
-   * @param after a safe integer; 0: from the start
-   * @param maxBytes default: any number
+   * Returns records with a greater id, in ascending order by id. It stops after `limit` records, or after the record with
+   * which the page reaches `maxBytes`.
+   * @param after a safe integer; 0 starts at the first record
+   * @param maxBytes default: no limit
    */
   records(after: number, limit: number, maxBytes?: number): MaybePromise<StoredRecord[]>;
   /**
-   * Stores records under the ids that they have; durable when it resolves. After a failure some may be stored.
-   * @throws {StoreError} `conflict` where another record has one of the ids
+   * Stores records under their ids. They are durable when the promise resolves. After an error some may be stored.
+   * @throws {StoreError} `conflict` if a different record has one of the ids
    */
   put(records: readonly StoredRecord[]): Promise<void>;
-  /** The highest id that was ever given, or is reserved to be; 0 before the first. */
+  /** Returns the highest id that was ever assigned or leased; 0 before the first. */
   lastId(): MaybePromise<number>;
-  /** Makes every id up to this one count as given, so that no new record gets it. Call it before records are put. */
+  /** Marks every id up to this one as used, so that no new record gets it. Call it before `put`. */
   raiseLastId(id: number): Promise<void>;
 }
 
 /**
- * What a copy from one store to another needs. Nothing else may write to either of them meanwhile. A copy that was
- * interrupted is done again from where the target ends: to put what is there already changes nothing.
- * Every implementation fails with a `StoreError`. To open a store that has a collection which the code does not know is
- * an error: a copy never leaves one out.
+ * Reads and writes a whole store for a copy. Nothing else may write to either store during a copy. Run an interrupted copy
+ * again to complete it: putting data that exists changes nothing.
+ * Every implementation fails with a `StoreError`. Opening a store fails if it has a collection that the code does not
+ * know, so a copy never omits one.
  */
 export interface StoreTransfer {
   /** Every collection of the store. */
   readonly collections: readonly CollectionTransfer[];
-  /** Whether nothing was ever stored: no record, no key, no id given. */
+  /** Whether nothing was ever stored: no record, no key, no assigned id. */
   isEmpty(): MaybePromise<boolean>;
-  /** Every key as it is stored, in the order in which they were added. */
+  /** Returns all keys in the order in which they were added. */
   keys(): MaybePromise<KeyRecord[]>;
   /**
-   * Adds keys whole, with their marks, after those that are there. A key that is there takes over a later use, and a
-   * revocation where it has none: it was used or revoked since it was copied. It is never made good again.
-   * @throws {StoreError} `conflict` where a name or a hash is there with another key
+   * Adds keys with all their fields, after the existing ones. An existing key gets the later `lastUsedAt`, and `revokedAt`
+   * if it is not revoked: it may have been used or revoked since the last copy. A revocation is never removed.
+   * @throws {StoreError} `conflict` if a different key has one of the names or hashes
    */
   putKeys(keys: readonly KeyRecord[]): Promise<void>;
-  /** Idempotency keys that have not expired and whose record was stored, in ascending order of digest. @param after a digest; '': from the start */
+  /**
+   * Returns idempotency keys that have not expired and that have a stored record, in ascending order by digest.
+   * @param after a digest; '' starts at the first
+   */
   reservations(after: string, limit: number): MaybePromise<StoredReservation[]>;
   /**
-   * Puts them after their records: a repeat finds the one by the other. What is there stays where it is the same, and
-   * gives way to what expires later: a key that had expired may have been used again.
-   * @throws {StoreError} `conflict` where one that has not expired stands for another create; none is put then
+   * Stores idempotency keys. Call it after `put`, because a retry looks for the record of its key. An existing key is
+   * replaced if the new one expires later: an expired key may have been used again.
+   * @throws {StoreError} `conflict` if a key that has not expired belongs to another create. Then none is stored
    */
   putReservations(reservations: readonly StoredReservation[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What a record takes besides its texts, in bytes, about. */
+/** Approximate size of a record without its strings, in bytes. */
 const ROW_BYTES = 50;
 
-/** Returns for each record of a batch, in order, whether it is the last that fits. */
+/** Returns a predicate. Called with the records of a batch in order, it returns true once the batch has `maxBytes`. */
 export function batchLimit(maxBytes = Infinity): (record: StoredRecord) => boolean {
   let bytes = 0;
   return (record) => {
@@ -81,7 +85,7 @@ export function batchLimit(maxBytes = Infinity): (record: StoredRecord) => boole
   };
 }
 
-/** Whether both are one key, whatever was marked on it since. */
+/** Whether both are the same key. Ignores `revokedAt` and `lastUsedAt`. */
 export const isSameKey = (put: KeyRecord, existing: KeyRecord | undefined): boolean =>
   put.hash === existing?.hash &&
   put.name === existing.name &&
@@ -90,7 +94,10 @@ export const isSameKey = (put: KeyRecord, existing: KeyRecord | undefined): bool
 
 type ReservedRecord = Omit<StoredReservation, 'digest'>;
 
-/** Whether a reservation is to be put where `there` is found under its digest. @throws {StoreError} `conflict` */
+/**
+ * Whether to store a reservation if `existing` has its digest.
+ * @throws {StoreError} `conflict` if `existing` has not expired and belongs to another create
+ */
 export function shouldPutReservation(
   existing: ReservedRecord | undefined,
   put: StoredReservation,

@@ -10,14 +10,14 @@ import { openDataFolder } from './open.ts';
 import { openTable } from './table.ts';
 
 export interface BackupOptions {
-  /** The data folder. It may be in use. */
+  /** The data folder. Processes may use it during the backup. */
   readonly dataDir: string;
-  /** Where the copy goes: a folder that is not there, or is empty. */
+  /** Folder of the backup. It must be empty or not exist. */
   readonly to: string;
 }
 
 export interface Backup {
-  /** Every collection of the folder, also one that this version does not know. */
+  /** All collections of the folder, including those that this version does not know. */
   readonly collections: readonly {
     readonly name: string;
     readonly recordName: string;
@@ -28,10 +28,10 @@ export interface Backup {
 }
 
 /**
- * Copies a data folder, whether or not processes use it, as it is at one moment: everything that was acknowledged before
- * the call is in the copy. The copy is a data folder of its own. It appears complete and on disk, or not at all; writers
- * wait for a few microseconds.
- * @throws {StoreError} `conflict` where something is at `to`, or `to` lies in the data folder
+ * Copies a snapshot of a data folder, even while processes use it. The copy contains everything that was acknowledged
+ * before the call, and is itself a data folder. It appears complete and durable, or not at all. Writers wait for a few
+ * microseconds.
+ * @throws {StoreError} `conflict` if `to` is not empty or lies in the data folder
  */
 export async function backupFolder({ dataDir: from, to }: BackupOptions): Promise<Backup> {
   const dataDir = resolve(from);
@@ -40,7 +40,7 @@ export async function backupFolder({ dataDir: from, to }: BackupOptions): Promis
     rejectInside(dataDir, target);
     await rejectUsed(target);
     await makeFolder(dirname(target));
-    // A sibling, since only within one file system can it be renamed.
+    // A sibling of the target, because a rename works only within one file system.
     const temporary = await mkdtemp(join(dirname(target), `.${basename(target)}.new-`));
     try {
       await copySnapshot(dataDir, join(temporary, 'petstore.mdb'));
@@ -57,7 +57,7 @@ export async function backupFolder({ dataDir: from, to }: BackupOptions): Promis
   }
 }
 
-/** A loss of the data folder would be a loss of the backup. */
+/** Rejects a target inside the data folder: losing the folder would lose the backup. */
 function rejectInside(dataDir: string, target: string): void {
   if (!`${target}/`.startsWith(`${dataDir}/`)) return;
   throw new StoreError(
@@ -66,7 +66,7 @@ function rejectInside(dataDir: string, target: string): void {
   );
 }
 
-/** The data folder's errors are StoreErrors already: others are of the folder that the backup goes to. */
+/** Maps errors of the target folder. Errors of the data folder are StoreErrors already. */
 function toTargetError(error: unknown, target: string): StoreError {
   if (error instanceof StoreError) return error;
   const { code } = toStoreError(error, target);
@@ -110,7 +110,7 @@ async function copySnapshot(dataDir: string, file: string): Promise<void> {
   }
 }
 
-/** lmdb 3.5.6 says only in words why a copy failed. */
+/** Detects a full disk by its free space: errors of a failed copy have no code in lmdb 3.5.6. */
 async function toBackupError(error: unknown, folder: string): Promise<unknown> {
   const disk = await statfs(folder);
   if (disk.bavail * disk.bsize >= MIN_FREE_BYTES) return error;
@@ -121,7 +121,7 @@ async function toBackupError(error: unknown, folder: string): Promise<unknown> {
   );
 }
 
-/** Opens the copy, and leaves it as it is: of the version that the data folder has. */
+/** Opens the copy and counts its entries. It does not migrate the copy. */
 async function readBackup(path: string): Promise<Backup> {
   const folder = await openDataFolder(path, { create: false });
   try {
@@ -134,7 +134,7 @@ async function readBackup(path: string): Promise<Backup> {
     return { collections, keys: openKeys(folder).list().length, bytes: size };
   } finally {
     await folder.close();
-    // It belongs to the processes of one machine.
+    // The lock file is valid only for the processes of one machine.
     await rm(join(path, 'petstore.mdb-lock'));
   }
 }

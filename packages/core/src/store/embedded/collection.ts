@@ -17,24 +17,21 @@ import { idKey } from './idKey.ts';
 import { encodeIndexValue, indexKey, type IndexKey } from './indexKey.ts';
 import type { DataFolder } from './folder.ts';
 import { recordRow } from './rows.ts';
-import { collect, openTable, put, type TableRoot } from './table.ts';
+import { collect, EMPTY_VALUE, openTable, put, type TableRoot } from './table.ts';
 
-/** An entry of an index says all in its key. */
-const EMPTY_VALUE = Buffer.alloc(0);
-
-/** Encoded values that an index remembers: most indexed fields have few. */
+/** Maximum number of cached encoded values per index. Most indexed fields have few distinct values. */
 const MAX_CACHED = 1_000;
 
 export interface IndexTable {
   readonly field: string;
   readonly kind: IndexKind;
   readonly ids: Database<Buffer, IndexKey>;
-  /** The value of this field as it stands in the keys; `undefined` where the field is absent: it is not indexed then. */
+  /** Returns the encoded value of the field; `undefined` if the field is absent, which is not indexed. */
   readonly valueOf: (record: StoredRecord) => Uint8Array | undefined;
   readonly encode: (value: unknown) => Uint8Array;
 }
 
-/** The name of the table of an index. */
+/** Returns the name of an index's table. */
 export const indexName = (collection: string, field: string) => `${collection}.${field}`;
 
 function openIndex({ root }: TableRoot, collection: string, field: string, kind: IndexKind): IndexTable {
@@ -64,7 +61,7 @@ function openIndex({ root }: TableRoot, collection: string, field: string, kind:
   };
 }
 
-/** The rows of a collection by id, and a table for each of its indexes. */
+/** Opens the rows of a collection, by id, and a table for each of its indexes. */
 export function openCollectionTables<Stored extends StoredRecord>(
   folder: TableRoot,
   definition: CollectionDefinition<Stored>,
@@ -80,13 +77,13 @@ export function openCollectionTables<Stored extends StoredRecord>(
   return { rows, indexes };
 }
 
-/** Adds what an index has of a record. Only inside a write transaction. */
+/** Adds a record to an index. Call it inside a write transaction. */
 export function addToIndex({ ids, valueOf }: IndexTable, record: StoredRecord): void {
   const value = valueOf(record);
   if (value !== undefined) put(ids, [value, record.id], EMPTY_VALUE);
 }
 
-/** The record that has the same value in an index; `undefined` where there is none, or it is this one. */
+/** Returns the id of another record with the same value in an index, or `undefined`. */
 export function findDuplicate({ ids, valueOf }: IndexTable, record: StoredRecord): number | undefined {
   const value = valueOf(record);
   if (value === undefined) return undefined;
@@ -97,7 +94,7 @@ export function findDuplicate({ ids, valueOf }: IndexTable, record: StoredRecord
 const isSameBytes = (one: Uint8Array | undefined, other: Uint8Array | undefined) =>
   one === other || (one !== undefined && other !== undefined && Buffer.compare(one, other) === 0);
 
-/** The records of a collection. What writes belongs inside a write transaction. */
+/** Opens the records of a collection. Call the writing methods inside a write transaction. */
 export function openCollection<Stored extends StoredRecord, Indexed extends string>(
   folder: DataFolder,
   definition: CollectionDefinition<Stored, Indexed>,
@@ -111,7 +108,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
   const damagedRecord = (id: number) =>
     damaged(path, `the record of ${recordName} ${id} is not what was stored`);
 
-  /** The record, where it is the one that was stored under this id. */
+  /** Returns the record. @throws {StoreError} `damaged` if it is not the record that was stored under this id */
   function checked(id: number, record: Decoded<Stored> | undefined): Stored {
     if (record?.id === id) return record;
     throw damagedRecord(id);
@@ -143,7 +140,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
     insert(values: NewRecord<Stored>): Stored {
       const id = counter.last() + 1;
       const record = buildRecord<Stored>(definition, id, values);
-      // Whatever became of the counter, no record is ever overwritten.
+      // Even if the counter is damaged, no record is overwritten.
       if (rows.doesExist(id)) throw damaged(path, `${recordName} ${id} was there already`);
       checkUnique(record);
       store(record);
@@ -151,7 +148,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
       return record;
     },
 
-    /** Adds a record under the id that it has: it must be free. */
+    /** Adds a record under its own id, which must be free. */
     restore(record: Stored): void {
       checkUnique(record);
       store(record);
@@ -194,7 +191,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
 
     get: find,
 
-    /** Records after an id, in ascending order of id: at most so many, and none after one that is the last. */
+    /** Returns records with a greater id, in ascending order by id: up to `limit`, or up to the record that `isLast` accepts. */
     batch(after: number, limit: number, isLast: (record: Stored) => boolean): Stored[] {
       const range = rows.getRange({ start: Math.max(after, 0) + 1 });
       return collect(
@@ -207,7 +204,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
     list({ limit, where, cursor = 0 }: ListQuery<Stored, Indexed>): Page<Stored> {
       const start = Math.max(cursor, 0) + 1;
       const condition = indexedCondition(definition, where);
-      // One more than requested tells whether there is a next page.
+      // Reads one more record than requested to find out whether there is a next page.
       if (condition === undefined) {
         const entries = collect(rows.getRange({ start, limit: limit + 1 }));
         return {
@@ -227,7 +224,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
       const records = ids.slice(0, limit).map((id) => {
         const record = checked(id, rows.get(id));
         const stored = index.valueOf(record);
-        // Mostly the same object: an index remembers what it encoded.
+        // Usually the same object, because an index caches encoded values.
         if (stored !== value && !isSameBytes(stored, value)) throw damagedRecord(id);
         return record;
       });

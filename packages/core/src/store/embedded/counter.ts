@@ -2,22 +2,22 @@ import { damaged } from './errors.ts';
 import type { DataFolder } from './folder.ts';
 import { put } from './table.ts';
 
-/** Counts API keys. */
+/** Name of the counter of API keys. */
 export const KEY_COUNTER = 'lastKeyNumber';
 
-/** The name of the counter of a collection's ids. */
+/** Returns the name of the id counter of a collection. */
 export const recordCounter = (collection: string) => `${collection}.lastId`;
 
-/** A durable counter: what it counts is never given twice. */
+/** Opens a durable counter. It assigns each number once. */
 export function openCounter({ path, meta }: DataFolder, name: string) {
   return {
-    /** The last number given; 0 before the first. */
+    /** Returns the last assigned number; 0 before the first. */
     last(): number {
       const last = meta.get(name);
       if (typeof last !== 'number') throw damaged(path, `petstore.mdb has no counter ${name}`);
       return last;
     },
-    /** Only inside a write transaction. */
+    /** Call it inside a write transaction. */
     set(last: number): void {
       put(meta, name, last);
     },

@@ -2,9 +2,9 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /*
- * LMDB maps its file into memory and trusts what it finds: a truncated file ends the process with SIGBUS at the first
- * read behind its end, and a damaged meta page with worse. So both meta pages are read here, as plain bytes, before
- * lmdb touches the file. Offsets: struct MDB_meta behind the page header in liblmdb's mdb.c, data version 2, 64 bits.
+ * LMDB maps its file into memory and trusts the content. A read beyond the end of a truncated file ends the process with
+ * SIGBUS, and a damaged meta page can do worse. So this file checks both meta pages before lmdb opens the file. Offsets:
+ * struct MDB_meta after the page header in liblmdb's mdb.c, data version 2, 64 bits.
  */
 const META_BYTES = 168;
 const PAGE_FLAGS = 18;
@@ -19,17 +19,17 @@ const TRANSACTION_ID = 152;
 const P_META = 0x08;
 const LMDB_MAGIC = 0xbeefc0de;
 const DATA_VERSION = 2;
-/** The root of an empty tree. */
+/** Root page number of an empty tree. */
 const NO_PAGE = 2n ** 64n - 1n;
 
 /**
- * Looks for damage that would end the process.
- * @returns what is wrong with the file, in words; `undefined` where nothing is
+ * Looks for damage that would make LMDB end the process.
+ * @returns a description of the damage, or `undefined` if there is none
  */
 export async function findDamage(path: string): Promise<string | undefined> {
   const damage = inspect(path);
   if (damage === undefined) return undefined;
-  // Another process may have committed between the two reads (seen once in a million): what is damaged stays so.
+  // Another process may have committed between the two reads (observed once in a million). Real damage stays.
   await delay(20);
   return inspect(path);
 }
@@ -42,7 +42,7 @@ function inspect(path: string): string | undefined {
     const second = readMetaPage(file, first.pageSize);
     if (typeof second === 'string') return second;
     if (first.pageSize !== second.pageSize) return 'its two meta pages contradict each other';
-    // Every commit overwrites the older of the two: their numbers are neighbours (in a new file both are 0).
+    // Every commit overwrites the older page, so the transaction numbers differ by 1 (both are 0 in a new file).
     const difference = first.transaction - second.transaction;
     if (difference < -1n || difference > 1n) return 'its two meta pages contradict each other';
 
@@ -51,7 +51,7 @@ function inspect(path: string): string | undefined {
     const isOutside = (root: bigint) => root !== NO_PAGE && root >= pages;
     if (isOutside(latest.freeRoot) || isOutside(latest.mainRoot))
       return 'a meta page points outside the file';
-    // The size is read after the meta pages: a file that is written meanwhile only grows.
+    // The size is read after the meta pages: a concurrent writer only makes the file larger.
     const missing = pages * BigInt(latest.pageSize) - BigInt(fstatSync(file).size);
     return missing > 0n ? `it was cut off, ${missing} bytes are missing` : undefined;
   } finally {

@@ -4,14 +4,14 @@ import { dirname, join, resolve } from 'node:path';
 import { StoreError } from '../storeError.ts';
 import { toStoreError } from './errors.ts';
 
-/** Makes the folder and what it lies in where they are missing, for this user only. */
+/** Creates the folder and its missing parents, with access for this user only. */
 export async function makeFolder(path: string): Promise<void> {
-  // Not `mkdir` with `recursive`: where a folder that is there lets nobody make one (/proc), it tries for ever (Node 22).
+  // Not `mkdir` with `recursive`: below a folder that allows no new entries, such as /proc, it retries forever (Node 22).
   const missing: string[] = [];
   for (let each = resolve(path); await isMissing(each); each = dirname(each)) missing.unshift(each);
   for (const each of missing) {
     await mkdir(each, { mode: 0o700 }).catch(ignoreExisting);
-    // An entry is on disk when the folder that holds it is: what is acknowledged later must be found after a power cut.
+    // An entry is durable when its parent folder is synced. Without this, a power cut could remove acknowledged data.
     await syncFolder(dirname(each));
   }
 }
@@ -26,15 +26,16 @@ const isMissing = (path: string) =>
   );
 
 /**
- * Rejects a folder in which other users could put files of their own. A folder that belongs to another user, such as a
- * Kubernetes volume with `fsGroup`, may be writable by its group: that may be how this user can write to it at all.
+ * Rejects a folder in which other users can create files. A folder of another user, such as a Kubernetes volume with
+ * `fsGroup`, may be writable by its group, because this user may depend on that.
+ * @throws {StoreError} `forbidden`
  */
 export async function rejectSharedFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const { mode, uid } = await stat(path);
   const others = uid === process.getuid?.() ? 0o022 : 0o002;
   if ((mode & others) === 0) return;
-  // Of a folder that others use, such as /tmp, a new mode would lock them out.
+  // Do not suggest a new mode for a folder that others use, such as /tmp: it would lock them out.
   const isShared = (mode & 0o1000) !== 0 || !(await containsOnlyStore(path));
   throw new StoreError(
     'forbidden',
@@ -49,8 +50,8 @@ const containsOnlyStore = (path: string) =>
   );
 
 /**
- * Rejects an existing folder without a store in which a start could not make one.
- * @throws {StoreError} what the start would throw
+ * Rejects an existing folder in which a store cannot be created.
+ * @throws {StoreError} the error that opening the store would throw
  */
 export async function checkFolder(path: string): Promise<void> {
   await rejectSharedFolder(path);
@@ -60,8 +61,9 @@ export async function checkFolder(path: string): Promise<void> {
 }
 
 /**
- * Rejects a symbolic link, or anything else that is no file. LMDB follows links and writes to what they name. Only the
- * folder's own user could put one there after this look: see `rejectSharedFolder`.
+ * Rejects a symbolic link, or anything else that is not a regular file. LMDB follows links and writes to their targets.
+ * Only the owner of the folder can create one after this check: see `rejectSharedFolder`.
+ * @throws {StoreError} `forbidden`
  */
 export async function rejectLink(folder: string, name: string): Promise<void> {
   const stats = await lstat(join(folder, name));
@@ -72,15 +74,15 @@ export async function rejectLink(folder: string, name: string): Promise<void> {
   );
 }
 
-/** Another process may have made it at the same time. */
+/** Ignores EEXIST: another process may have created the entry concurrently. */
 function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
 /**
- * Makes a file that appears under its name complete or not at all, unless there is one. Of several processes that try
- * at once one succeeds, and all go on with its file.
- * @param write makes the file under another name
+ * Creates a file atomically unless it exists: it appears complete or not at all. If several processes do so concurrently,
+ * one succeeds and all use its file.
+ * @param write creates the file under a temporary name
  */
 export async function createAtomically(
   path: string,
@@ -98,7 +100,7 @@ export async function createAtomically(
   }
 }
 
-/** Puts the entries of a folder on disk. */
+/** Makes the entries of a folder durable. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -38,7 +38,7 @@ const unknownError: ErrorKind = {
   sentence: (dataDir, why) => `The data folder ${dataDir} cannot be used: ${why}.`,
 };
 
-/** What went wrong, by the name that the system or LMDB has for it. */
+/** Kinds of errors by the name that the system or LMDB uses. */
 const ERROR_KINDS: Readonly<Record<string, ErrorKind>> = {
   EACCES: forbidden,
   EPERM: forbidden,
@@ -57,7 +57,7 @@ const ERROR_KINDS: Readonly<Record<string, ErrorKind>> = {
   MDB_PANIC: fatal,
 };
 
-/** lmdb.h */
+/** Error codes of lmdb.h. */
 const LMDB_ERRORS: Readonly<Record<number, string>> = {
   [-30797]: 'MDB_PAGE_NOTFOUND',
   [-30796]: 'MDB_CORRUPTED',
@@ -68,23 +68,24 @@ const LMDB_ERRORS: Readonly<Record<number, string>> = {
   [-30784]: 'MDB_INCOMPATIBLE',
 };
 
-/** With less space than this a failed write is taken for a full disk. */
+/** With less free space, a failed write is reported as a full disk. */
 export const MIN_FREE_BYTES = 1_048_576;
 
-/** What is stored is not what was written. `why` is a clause without a full stop. */
+/** Error for stored data that differs from what was written. @param why a clause without a full stop */
 export const damaged = (dataDir: string, why: string) =>
   new StoreError('damaged', damage.sentence(dataDir, why));
 
-/** A file of the folder that was opened is not at its path any more. */
+/** Error for an open file of the folder that was removed or replaced. */
 export const replaced = (dataDir: string, file: string) =>
   new StoreError(
     'fatal',
     `${file} was removed from the data folder ${dataDir}, or replaced, while this process had it open: what was written since is lost. Stop every process that uses the folder, put it back or restore it, and start again.`,
   );
 
+/** Error of calls after `close`. */
 export const closed = (dataDir: string) => new StoreError('closed', `The store in ${dataDir} was closed.`);
 
-/** Folds what the file system or lmdb threw into the one error of every store. */
+/** Maps an error of the file system or lmdb to a StoreError. */
 export function toStoreError(error: unknown, dataDir: string): StoreError {
   if (error instanceof StoreError) return error;
   const name = errorName(error);
@@ -93,20 +94,20 @@ export function toStoreError(error: unknown, dataDir: string): StoreError {
   return new StoreError(code, sentence(dataDir, name.startsWith('E') ? name : message), { cause: error });
 }
 
-/** The same for a read of a store that is open. */
+/** Maps an error of a read in an open store. */
 export function toReadError(error: unknown, dataDir: string): StoreError {
-  // lmdb 3.5.6 drops the MDB_PANIC of a read transaction that cannot be renewed, and says EINVAL of the read itself.
+  // lmdb 3.5.6 loses the MDB_PANIC of a read transaction that cannot be renewed and reports EINVAL for the read instead.
   const isPanic = error instanceof Error && 'code' in error && error.code === constants.errno.EINVAL;
   return isPanic
     ? new StoreError('fatal', fatal.sentence(dataDir, ''), { cause: error })
     : toStoreError(error, dataDir);
 }
 
-/** The same for a transaction that failed. */
+/** Maps an error of a write transaction. */
 export async function toCommitError(reason: unknown, dataDir: string): Promise<StoreError> {
   const cause = await commitCause(reason);
   if (errorName(cause) !== 'EIO') return toStoreError(cause, dataDir);
-  // A write that the disk takes only in part is EIO to LMDB: that is how a full disk looks to a group of pages.
+  // LMDB reports a partial write as EIO, so a full disk looks like this when it writes several pages at once.
   const disk = await statfs(dataDir).catch(() => undefined);
   if (disk !== undefined && disk.bavail * disk.bsize < MIN_FREE_BYTES) {
     return new StoreError(full.code, full.sentence(dataDir, 'EIO'), { cause });
@@ -118,7 +119,7 @@ export async function toCommitError(reason: unknown, dataDir: string): Promise<S
   );
 }
 
-/** lmdb 3.5.6 hides the reason of a failed commit in a promise. Unread, it would be an unhandled rejection. */
+/** Returns the cause of a failed commit, which lmdb 3.5.6 puts in a promise. Unread, it is an unhandled rejection. */
 async function commitCause(reason: unknown): Promise<unknown> {
   if (!(reason instanceof Error) || !('commitError' in reason)) return reason;
   try {
@@ -129,7 +130,7 @@ async function commitCause(reason: unknown): Promise<unknown> {
   }
 }
 
-/** Node's errors have the name as their `code`; lmdb's have a number: one of LMDB's, or an errno. */
+/** Returns an error's name. Node's errors have it as `code`; lmdb's have a number: an LMDB code or an errno. */
 function errorName(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'string') return code;

@@ -3,13 +3,13 @@ import type { IndexKind } from '../collection.ts';
 import type { Decoded } from '../rowCodec.ts';
 import type { FolderWatch } from './folderWatch.ts';
 
-/** The collections that a folder holds, and the indexes of each: what the code must know to open it. */
+/** The collections of a folder and their indexes. Code that opens the folder must know them. */
 export type Layout = Readonly<Record<string, Readonly<Record<string, IndexKind>>>>;
 
-/** Facts about the folder as a whole: its format, its layout, and its counters. */
+/** Table with the folder's format, its layout and its counters. */
 export type MetaTable = Database<Decoded<number | Layout>, string>;
 
-/** A data folder that is open. */
+/** An open data folder. */
 export interface DataFolder {
   /** For messages. */
   readonly path: string;

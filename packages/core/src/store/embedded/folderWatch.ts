@@ -3,24 +3,25 @@ import { join } from 'node:path';
 import type { StoreError } from '../storeError.ts';
 import { replaced } from './errors.ts';
 
-/** How often the files are looked for while nothing is written, in milliseconds. */
+/** How often the files are checked while nothing is written, in milliseconds. */
 const CHECK_MS = 500;
 
-/** Whether this process can still use a data folder. Once it cannot, it never can again. */
+/** Detects when this process can no longer use a data folder. A fatal error is permanent. */
 export interface FolderWatch {
-  /** The fatal error that was found; `undefined` while there is none. */
+  /** Returns the fatal error, or `undefined`. */
   readonly fatal: () => StoreError | undefined;
-  /** The same, after a look at whether the files that were opened are still the ones at their paths. Costs about 5 µs. */
+  /** Checks that the open files are still at their paths, then returns the fatal error, or `undefined`. Takes about 5 µs. */
   readonly check: () => StoreError | undefined;
-  /** Takes note of an error if it is a fatal one. @returns the error */
+  /** Records an error if it is fatal. @returns the error */
   readonly recordFatal: (error: StoreError) => StoreError;
+  /** Ends the periodic checks. */
   readonly stop: () => void;
 }
 
 /**
- * Watches the files of a data folder. A process goes on reading and writing files that were removed or replaced, and
- * what it acknowledges then is gone with them.
- * @param onFatal called once, also by a timer: it must not throw
+ * Watches the files of a data folder. A process can still read and write files that were removed or replaced, but the data
+ * that it acknowledges is lost with them.
+ * @param onFatal called once, possibly by a timer: it must not throw
  */
 export function watchFolder(
   path: string,
@@ -60,7 +61,7 @@ function isSameFile(openedStats: BigIntStats | undefined, file: string): boolean
     const stats = statOf(file);
     return stats !== undefined && stats.dev === openedStats?.dev && stats.ino === openedStats.ino;
   } catch (error) {
-    // That it cannot be looked at (EACCES, EIO) does not say that it is another.
+    // A file that cannot be inspected (EACCES, EIO) is not necessarily another file.
     return !(error instanceof Error && 'code' in error && error.code === 'ENOTDIR');
   }
 }

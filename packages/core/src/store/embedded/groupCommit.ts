@@ -3,45 +3,46 @@ import { StoreError } from '../storeError.ts';
 import { toCommitError, toReadError } from './errors.ts';
 import type { DataFolder } from './folder.ts';
 
-/** For how long one transaction takes in jobs: it holds the event loop, and the lock of all processes. */
+/** How long a transaction accepts jobs, in milliseconds: it blocks the event loop and holds the write lock of all processes. */
 const TRANSACTION_MS = 5;
 
-/** After this a commit is stuck: the disk hangs, or a process that holds the write lock was stopped. */
+/** A longer commit counts as stuck: the disk hangs, or a process that holds the write lock was stopped. */
 const COMMIT_TIMEOUT_MS = 10_000;
 
 /**
- * Runs a job inside a write transaction and resolves with its result when that is on disk.
- * @param job may run long after the call, synchronously; what it reads is the newest state. It refuses by throwing a
- *   StoreError, and must do so before it writes.
+ * Runs a job inside a write transaction and resolves with its result when the transaction is on disk.
+ * @param job synchronous. It may run long after the call, and reads the newest state. To reject, it throws a StoreError
+ *   before it writes anything.
+ * @param signal skips a job that has not started
  */
 type Write = <T>(job: () => T, signal?: AbortSignal) => Promise<T>;
 
 export interface GroupCommit {
   readonly write: Write;
-  /** Why nothing can be written now; `undefined` while all is well. */
+  /** Returns why writes are blocked at the moment, or `undefined`. */
   readonly error: () => StoreError | undefined;
   /**
-   * Resolves when every write that was accepted has settled.
-   * @throws {StoreError} `outcome-unknown` where one has not by the deadline: every write is rejected then
+   * Resolves when all accepted writes have settled.
+   * @throws {StoreError} `outcome-unknown` if one has not settled by the deadline. Then all writes are rejected
    */
   readonly idle: (deadlineMs?: number) => Promise<void>;
 }
 
 interface Job {
   readonly signal: AbortSignal | undefined;
-  /** Runs it; what it returns settles its promise, and is called after the commit. */
+  /** Runs the job. Returns a function that settles its promise; call it after the commit. */
   readonly run: () => () => void;
   readonly reject: (reason: unknown) => void;
 }
 
 /**
- * Group commit: all writes that wait share one transaction and one flush, so throughput grows with concurrency. While
- * one commit is on its way to the disk the next group gathers. No lock is held across an await: jobs are synchronous,
- * and lmdb's writer thread does the rest.
+ * Creates a group commit: all pending writes share one transaction and one flush, so throughput grows with concurrency.
+ * While one group is written to disk, the next one is collected. No lock is held across an await: jobs are synchronous, and
+ * lmdb's writer thread does the rest.
  */
 export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFolder): GroupCommit {
   const waiting: Job[] = [];
-  /** Those of the group that is being committed. */
+  /** Jobs of the current transaction. */
   let started: Job[] = [];
   let running: Promise<void> | undefined;
   let stuck: StoreError | undefined;
@@ -65,7 +66,7 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
 
   async function commitGroup() {
     const fatal = watch.fatal();
-    // LMDB never ends a transaction that it cannot even begin.
+    // After a fatal error LMDB cannot begin a transaction, and its promise never settles.
     if (fatal !== undefined) return rejectAll(waiting.splice(0), fatal);
     const settleJobs: (() => void)[] = [];
     const timer = setTimeout(() => {
@@ -76,7 +77,7 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
       rejectWrites(stuck);
     }, COMMIT_TIMEOUT_MS);
     try {
-      // A child transaction, since only that can be undone as a whole where lmdb fails in the middle of a job.
+      // A child transaction: only this can be rolled back as a whole if lmdb fails in the middle of a job.
       await root.childTransaction(() => {
         const until = performance.now() + TRANSACTION_MS;
         do {
@@ -92,7 +93,7 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
       for (const each of settleJobs) each();
     } catch (error) {
       checkFatal();
-      // Where the transaction could not even begin, whoever waits would wait for ever.
+      // If the transaction could not begin, its jobs would wait forever.
       if (started.length === 0) started.push(...waiting.splice(0));
       rejectAll(started, await toCommitError(error, dataDir));
     } finally {
@@ -102,7 +103,7 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
     }
   }
 
-  /** An error of the disk may leave LMDB unable to do anything at all. It says so at the next read. */
+  /** Finds out whether a disk error has made LMDB unusable. LMDB reports that on the next read. */
   function checkFatal(): void {
     try {
       root.resetReadTxn();
@@ -112,7 +113,7 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
     }
   }
 
-  /** Rejects every write. What has not started is never run: it is known that nothing of it was stored. */
+  /** Rejects all writes. Jobs that have not started never run, so nothing of them was stored. */
   function rejectWrites(reason: StoreError): void {
     rejectAll(waiting.splice(0), reason);
     rejectAll(started, new StoreError('outcome-unknown', `${reason.message} The write may still be stored.`));
@@ -131,7 +132,7 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
 }
 
 function runJob({ signal, run, reject }: Job): () => void {
-  // Nobody waits for it any more, and nothing of it was begun.
+  // The caller has aborted, and the job has not started.
   if (signal?.aborted) return () => reject(signal.reason);
   try {
     return run();

@@ -1,6 +1,6 @@
 /**
- * An id as an lmdb key, in the shape of its `keyEncoder` option: 8 bytes, big endian, so that memory order is the order
- * of ids. A safe integer has at most 53 bits: the first byte is always 0.
+ * Encodes an id as an lmdb key, in the shape of lmdb's `keyEncoder` option: 8 bytes, big endian, so that the byte order is
+ * the order of ids. A safe integer has at most 53 bits, so the first byte is always 0.
  */
 export const idKey = {
   writeKey(id: number, target: Uint8Array, position: number): number {

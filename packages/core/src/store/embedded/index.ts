@@ -19,10 +19,10 @@ export type { EmbeddedStoreOptions } from './options.ts';
 export { openEmbeddedTransfer } from './transfer.ts';
 
 /**
- * The store in a folder of this machine, on LMDB. Several processes of the machine may share the folder: what one of
- * them acknowledged all of them see. Ids ascend without gaps, over all processes. Reads are synchronous.
- * Not for a network file system, nor across PID namespaces (containers): LMDB's locks do not hold there.
- * @throws {StoreError} that says in one sentence what is wrong with the folder and what to do
+ * Opens the store in a local folder, based on LMDB. Several processes of one machine may share the folder, and all of them
+ * see every acknowledged write. Ids ascend without gaps across all processes. Reads are synchronous.
+ * Do not use it on a network file system or across PID namespaces (containers): LMDB's locks do not work there.
+ * @throws {StoreError} with a message that names the problem of the folder and the fix
  */
 export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
   const dataDir = resolve(options.dataDir);
@@ -57,8 +57,8 @@ function createStore(
     const fatal = watch.fatal();
     if (fatal !== undefined) throw fatal;
     try {
-      // lmdb keeps one snapshot for a turn of the event loop. A client may hear from another process that its animal was
-      // stored, and ask this one within that turn. Costs 0.5 µs.
+      // lmdb uses one snapshot per turn of the event loop. Within that turn, another process may acknowledge a record that
+      // the client then requests from this one. Takes 0.5 µs.
       root.resetReadTxn();
       return action();
     } catch (error) {
@@ -83,7 +83,7 @@ function createStore(
           const now = Date.now();
           const valuesFingerprint = fingerprint(definition, values);
           const id = reservations.find(reservation, name, valuesFingerprint, now);
-          // The values of a repeat are those of the first call.
+          // The fingerprint ensures that a retry has the values of the first call.
           if (id !== undefined) return { record: buildRecord(definition, id, values), isReplay: true };
           const callerRow = reservations.checkLimit(reservation, now);
           const record = records.insert(values);
@@ -114,7 +114,7 @@ function createStore(
     ) {
       const collection = collections.get(definition);
       if (collection === undefined) throw unknownCollection(definition);
-      // It was made of this definition.
+      // The collection was created from this definition.
       return collection as Collection<Stored, Indexed>;
     },
     keys: {

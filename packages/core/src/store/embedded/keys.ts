@@ -14,7 +14,7 @@ interface StoredKey {
   readonly record: KeyRecord;
 }
 
-/** API keys by their hash, and the hash by name. */
+/** Opens the tables of API keys by hash, and of hashes by name. */
 export function openKeyTables({ root }: DataFolder) {
   const keys: Database<Decoded<StoredKey>, Uint8Array> = openTable(root, 'keys', {
     encoder: jsonRow<StoredKey>(),
@@ -27,7 +27,7 @@ export function openKeyTables({ root }: DataFolder) {
   return { keys, hashes };
 }
 
-/** API keys. What writes belongs inside a write transaction. */
+/** Opens the API keys. Call the writing methods inside a write transaction. */
 export function openKeys(folder: DataFolder) {
   const { path } = folder;
   const counter = openCounter(folder, KEY_COUNTER);

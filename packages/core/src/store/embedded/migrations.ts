@@ -9,7 +9,7 @@ import type { Layout, MetaTable } from './folder.ts';
 import { openReservationTables, type ReservationRow } from './reservations.ts';
 import { collect, openTable, put } from './table.ts';
 
-/** The layout of what is stored. A change that older code cannot read counts it up, and adds a step to `STEPS`. */
+/** Version of the storage format. Increment it for a change that older code cannot read, and add a migration to `MIGRATIONS`. */
 export const FORMAT = 2;
 
 interface OpenedFolder {
@@ -18,15 +18,15 @@ interface OpenedFolder {
   readonly meta: MetaTable;
 }
 
-/** A step from one format to the next. It runs inside the transaction that brings the folder up to date. */
+/** Migrates a folder from one format to the next. */
 interface Migration {
-  /** Opens what it needs, before the transaction. */
+  /** Opens the tables before the transaction. The returned function runs inside it. */
   readonly prepare: (folder: OpenedFolder) => () => void;
 }
 
-/** By the format from which they start. */
+/** Migrations by the format that they start from. */
 const MIGRATIONS: Readonly<Record<number, Migration>> = {
-  /** Format 1 knew animals alone: one counter, a table for each status, and reservations that named an `animalId`. */
+  /** Format 1 had only animals: one counter, a table per status, and reservations with an `animalId`. */
   1: {
     prepare({ root, meta, path }) {
       const { reservations } = openReservationTables({ root });
@@ -37,11 +37,11 @@ const MIGRATIONS: Readonly<Record<number, Migration>> = {
         const last = meta.get('lastAnimalId');
         if (typeof last !== 'number') throw damaged(path, 'petstore.mdb has no counter lastAnimalId');
         put(meta, recordCounter('animals'), last);
-        // A process of the earlier version that still runs fails from here on: it could not keep the index.
+        // Processes of the earlier version that still run fail from here on, because they cannot maintain the new index.
         meta.removeSync('lastAnimalId');
         put(meta, 'layout', { animals: {} });
         for (const { key, value } of collect(reservations.getRange().map(copyKey))) {
-          // A damaged one stays as it is: the read of it reports it.
+          // A damaged row is kept: reading it reports the damage.
           if (value !== null) put(reservations, key, toFormat2(value));
         }
         for (const status of statuses) status.dropSync();
@@ -66,8 +66,8 @@ function toFormat2(row: ReservationRow | { readonly animalId: number }): Reserva
 }
 
 /**
- * The format of a folder.
- * @throws {StoreError} `damaged` where it has none, or one that only a newer version knows
+ * Returns the format of a folder.
+ * @throws {StoreError} `damaged` if it has none, or one of a newer version
  */
 export function formatOf({ meta, path }: OpenedFolder): number {
   const format = meta.get('format');
@@ -79,7 +79,7 @@ export function formatOf({ meta, path }: OpenedFolder): number {
   );
 }
 
-/** The collections of a folder, whatever its format. */
+/** Returns the collections and indexes of a folder of any format. */
 export function layoutOf(folder: OpenedFolder): Layout {
   if (formatOf(folder) === 1) return { animals: {} };
   const layout = folder.meta.get('layout');
@@ -87,7 +87,7 @@ export function layoutOf(folder: OpenedFolder): Layout {
   throw damaged(folder.path, 'petstore.mdb does not say which collections it has');
 }
 
-/** @throws {StoreError} `damaged` for a collection in the data that the code does not know */
+/** @throws {StoreError} `damaged` if the folder has a collection that the code does not know */
 export function rejectUnknown(folder: OpenedFolder, definitions: readonly CollectionDefinition[]): void {
   const unknown = Object.keys(layoutOf(folder)).find((name) =>
     definitions.every((definition) => definition.name !== name),
@@ -99,13 +99,13 @@ export function rejectUnknown(folder: OpenedFolder, definitions: readonly Collec
   );
 }
 
-/** Whether a folder has the format, the collections and the indexes of this version. */
+/** Whether the format, collections and indexes of a folder are those of this version. */
 export function isUpToDate(folder: OpenedFolder, definitions: readonly CollectionDefinition[]): boolean {
   if (formatOf(folder) < FORMAT) return false;
   const layout = layoutOf(folder);
   return definitions.every(({ name, indexes }) => {
-    const found = layout[name];
-    return found !== undefined && isSameLayout(found, indexes);
+    const storedIndexes = layout[name];
+    return storedIndexes !== undefined && isSameLayout(storedIndexes, indexes);
   });
 }
 
@@ -114,13 +114,13 @@ const isSameLayout = (one: Layout[string], other: Layout[string]) =>
   Object.entries(one).every(([field, kind]) => other[field] === kind);
 
 /**
- * Brings a folder up to date, in one transaction: its format, then its collections and their indexes. It is done as a
- * whole or not at all, so one that was interrupted starts again.
- * @returns what was done, in sentences
+ * Migrates a folder in one transaction: its format, then its collections and their indexes. After an interruption the next
+ * start runs the migration again.
+ * @returns a sentence for each change
  */
 export function bringUpToDate(folder: OpenedFolder, definitions: readonly CollectionDefinition[]): string[] {
   const { meta, path, root } = folder;
-  // lmdb opens tables in transactions of its own.
+  // Tables are opened first, because lmdb opens them in separate transactions.
   const migrations: [from: number, run: () => void][] = [];
   for (let from = formatOf(folder); from < FORMAT; from += 1) {
     const migration = MIGRATIONS[from];
@@ -136,7 +136,7 @@ export function bringUpToDate(folder: OpenedFolder, definitions: readonly Collec
   return root.transactionSync(() => {
     const done: string[] = [];
     for (const [from, run] of migrations) {
-      // Another process may have done it since.
+      // Another process may have run this migration since.
       if (formatOf(folder) !== from) continue;
       run();
       put(meta, 'format', from + 1);
@@ -145,15 +145,15 @@ export function bringUpToDate(folder: OpenedFolder, definitions: readonly Collec
     const layout: Record<string, Layout[string]> = { ...layoutOf(folder) };
     for (const { definition, rows, indexes } of opened) {
       const { name } = definition;
-      const found = layout[name];
-      if (found === undefined) {
+      const storedIndexes = layout[name];
+      if (storedIndexes === undefined) {
         put(meta, recordCounter(name), 0);
         done.push(`Added the collection ${name} to the data in ${path}.`);
       }
       for (const index of indexes) {
-        if (found?.[index.field] === index.kind) continue;
-        const count = fillIndex(path, definition, rows, index, found?.[index.field] !== undefined);
-        if (found !== undefined) done.push(`Indexed ${name} by ${index.field}: ${count} records.`);
+        if (storedIndexes?.[index.field] === index.kind) continue;
+        const count = fillIndex(path, definition, rows, index, storedIndexes?.[index.field] !== undefined);
+        if (storedIndexes !== undefined) done.push(`Indexed ${name} by ${index.field}: ${count} records.`);
       }
       layout[name] = definition.indexes;
     }
@@ -163,7 +163,7 @@ export function bringUpToDate(folder: OpenedFolder, definitions: readonly Collec
   });
 }
 
-/** Tables of indexes that no definition has any more. */
+/** Opens the tables of indexes that were removed from their definitions. */
 function indexesToDrop(folder: OpenedFolder, definitions: readonly CollectionDefinition[]) {
   const layout = layoutOf(folder);
   return definitions.flatMap(({ name, indexes }) =>
@@ -175,10 +175,15 @@ function indexesToDrop(folder: OpenedFolder, definitions: readonly CollectionDef
   );
 }
 
-/** How many rows are read at once. */
+/** Number of rows read at once. */
 const BATCH = 1_000;
 
-/** Makes the entries of an index of the rows. @param isFilled whether they are there, and only their uniqueness is new */
+/**
+ * Adds all rows to an index.
+ * @param isFilled whether the entries exist already, and only their uniqueness is checked
+ * @returns the number of intact rows
+ * @throws {StoreError} `conflict` if a unique index would have a duplicate
+ */
 function fillIndex(
   path: string,
   { name }: CollectionDefinition,
@@ -190,7 +195,7 @@ function fillIndex(
   for (let after = 0; ;) {
     const page = collect(rows.getRange({ start: after + 1, limit: BATCH }));
     for (const { key, value } of page) {
-      // A damaged row is in no index: the read of it reports it.
+      // A damaged row is not indexed: reading it reports the damage.
       if (value?.id !== key) continue;
       const other = index.kind === 'unique' ? findDuplicate(index, value) : undefined;
       if (other !== undefined) {

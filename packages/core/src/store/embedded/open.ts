@@ -15,33 +15,33 @@ import { jsonRow } from './rows.ts';
 import { openTable, put } from './table.ts';
 import { waitForWriteLock } from './writeLock.ts';
 
-/** Room for a thousand readers: LMDB takes 64 bytes for each, and a process needs one or two. */
+/** Room for a thousand readers: LMDB uses 64 bytes per reader, and a process needs one or two. */
 const LOCK_FILE_BYTES = 65_536;
 
-/** A reader that died keeps its snapshot's pages from being used again, and the file grows. */
+/** How often dead readers are removed, in milliseconds. Their snapshots would keep pages from being reused, and the file grows. */
 const READER_CHECK_MS = 60_000;
 
-/** What a data folder holds. */
+/** Names of the files of a data folder. */
 const FILE_NAMES = ['petstore.mdb', 'petstore.mdb-lock'] as const;
 
-/** How many tables the file may have: one for each collection and each index, and eight of the store's own. */
+/** Maximum number of tables in the file: one per collection and per index, and eight internal ones. */
 const MAX_TABLES = 128;
 
 export interface OpenFolderOptions {
-  /** Whether a folder without a store gets one. */
+  /** Whether to create a store if the folder has none. */
   readonly create: boolean;
-  /** What the code knows. Unset: the folder is opened as it is, whatever its collections. */
+  /** Collections that the code knows. Unset: the folder is opened with any collections, and not migrated. */
   readonly collections?: readonly CollectionDefinition[];
-  /** Whether a folder of an earlier version is brought up to date. */
+  /** Whether to migrate a folder of an earlier version. */
   readonly migrate?: boolean;
-  /** Called with a sentence for each step that brought the folder up to date. */
+  /** Called with a sentence for each change of a migration. */
   readonly onMigrated?: ((what: string) => void) | undefined;
   readonly onFatal?: ((error: StoreError) => void) | undefined;
 }
 
 /**
- * Opens the LMDB file of a data folder, and with `create` makes both where they are missing. Any number of processes of one machine
- * may do so at once. Never on a network file system or across PID namespaces: LMDB's locks do not hold there.
+ * Opens the LMDB file of a data folder. With `create`, it creates the missing folder and file. Any number of processes of
+ * one machine may do so concurrently. Not for network file systems or across PID namespaces: LMDB's locks do not work there.
  */
 export async function openDataFolder(
   path: string,
@@ -52,7 +52,7 @@ export async function openDataFolder(
   else await access(file).catch((error: NodeJS.ErrnoException) => rejectMissing(error, path));
   await rejectSharedFolder(path);
   await createAtomically(`${file}-lock`, writeLockFile);
-  // The file appears complete, so one that is empty or half there is damaged, and not one that was being made.
+  // Files are created atomically, so an empty or incomplete one is damaged, not unfinished.
   await createAtomically(file, (temporary) => writeNewFile(temporary, collections ?? []));
   for (const name of FILE_NAMES) await rejectLink(path, name);
   await access(file, constants.R_OK | constants.W_OK);
@@ -60,7 +60,7 @@ export async function openDataFolder(
   if (damage !== undefined) throw damaged(path, `petstore.mdb: ${damage}`);
 
   await waitForWriteLock(path, await realpath(`${file}-lock`));
-  // Before lmdb opens them: what takes their place from here on is noticed.
+  // Starts before lmdb opens the files, so that any replacement from here on is detected.
   const watch = watchFolder(path, FILE_NAMES, onFatal);
   let root: RootDatabase | undefined;
   try {
@@ -81,7 +81,7 @@ export async function openDataFolder(
         for (const what of bringUpToDate(folder, collections)) onMigrated?.(what);
       }
     }
-    // lmdb itself checks once when it opens a file.
+    // lmdb checks readers only once, when it opens the file.
     const readerCheck = setInterval(() => opened.readerCheck(), READER_CHECK_MS).unref();
     return {
       path,
@@ -113,27 +113,28 @@ function openDataFile(file: string): RootDatabase {
     permissionsMode: 0o600,
     encoding: 'binary',
     /*
-     * What "on disk" rests on: without `overlappingSync` (lmdb's default) and without `noSync`, LMDB's own commit runs:
-     * write the pages, fdatasync, then write the meta page through a descriptor opened with O_DSYNC; only then does the
-     * transaction's promise resolve, and only then does anybody see the data. With `overlappingSync` the data is seen
-     * before it is on disk, and after a power cut lmdb-js's own recovery has to pick the right snapshot. It is no faster
-     * where commits are grouped: 50,000 creates/s against 51,000/s at 16 at once, 193,000/s against 202,000/s at 256.
+     * Durability depends on this option. With neither `overlappingSync` (lmdb's default) nor `noSync`, LMDB's own commit
+     * runs: it writes the pages, calls fdatasync, then writes the meta page through a descriptor opened with O_DSYNC. Only
+     * then does the transaction's promise resolve and does the data become visible. With `overlappingSync` the data is
+     * visible before it is on disk, and after a power cut lmdb-js's own recovery has to select the right snapshot. It is
+     * not faster with group commit: 50,000 against 51,000 creates/s with 16 concurrent callers, 193,000 against 202,000 with
+     * 256.
      */
     overlappingSync: false,
-    // It would bring nothing where there is one transaction at a time, and in lmdb 3.5.6 a commit that fails rejects a
-    // promise of its own that nobody holds: an unhandled rejection, which ends the process.
+    // Useless with one transaction at a time, and in lmdb 3.5.6 a failed commit then rejects an internal promise: an
+    // unhandled rejection, which ends the process.
     eventTurnBatching: false,
   };
   return openLmdb(options);
 }
 
-/** What lmdb 3.5.6 takes, where its declarations lack it. */
+/** lmdb 3.5.6 supports `permissionsMode`, but its declarations lack it. */
 type LmdbOptions = RootDatabaseOptions & { path: string; permissionsMode: number };
 
 const openMeta = (root: RootDatabase): MetaTable =>
   openTable(root, 'meta', { encoder: jsonRow<number | Layout>() });
 
-/** All its bytes, before LMDB maps it: on a full disk a write to a hole would end the process (SIGBUS). */
+/** Allocates the whole lock file before LMDB maps it: on a full disk, a write to a hole would end the process (SIGBUS). */
 async function writeLockFile(path: string): Promise<void> {
   await writeFile(path, Buffer.alloc(LOCK_FILE_BYTES), { mode: 0o600, flush: true });
 }

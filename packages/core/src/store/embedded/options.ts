@@ -1,30 +1,31 @@
 import type { CollectionDefinition } from '../collection.ts';
 import type { StoreError } from '../storeError.ts';
 
+/** Options of `openEmbeddedStore` and `openEmbeddedTransfer`. */
 export interface EmbeddedStoreOptions {
-  /** The folder that holds the data. It is made, with mode 0700, where it is missing. */
+  /** Data folder. Created with mode 0700 if it does not exist. */
   readonly dataDir: string;
-  /** Whether a folder without a store gets one. Default: true. */
+  /** Whether to create a store if the folder has none. Default: true. */
   readonly create?: boolean;
-  /** What the store keeps. Default: the collections of the pet store. A folder with any other is an error. */
+  /** Collections of the store. Default: those of the pet store. A folder with any other collection is rejected. */
   readonly collections?: readonly CollectionDefinition[] | undefined;
   /**
-   * Whether a folder of an earlier version is brought up to date. Default: true. Otherwise it is `migration-needed`.
-   * Every process of the earlier version must have ended.
+   * Whether to migrate a folder of an earlier version. Stop all processes of that version first. If false, opening such a
+   * folder fails with `migration-needed`. Default: true.
    */
   readonly migrate?: boolean | undefined;
-  /** Called with a sentence for each step that brought the folder up to date. */
+  /** Called with a sentence for each change of a migration. */
   readonly onMigrated?: ((what: string) => void) | undefined;
   /**
-   * How many idempotency keys one caller may use within a day. Default: 100,000. They are counted by the hour, so a key
-   * counts for up to 25 hours.
+   * Maximum number of idempotency keys per caller and day. They are counted per hour, so a key counts for up to 25 hours.
+   * Default: 100,000.
    */
   readonly maxReservations?: number | undefined;
   /**
-   * Called once, with a StoreError `fatal`, when this process can no longer use the folder: LMDB reported a fatal error,
-   * or a file of the folder was removed or replaced. It is found at the next call, and within half a second without
-   * one. Every call fails with that error from then on, so the process should log it and end. It must not throw:
-   * a timer may call it, and what it throws is an uncaught exception.
+   * Called once with a StoreError `fatal` when this process can no longer use the folder: LMDB reported a fatal error, or a
+   * file of the folder was removed or replaced. This is detected on the next call, or within half a second without calls.
+   * All later calls fail with that error, so log it and end the process. The callback must not throw: a timer may call it,
+   * and its error would be an uncaught exception.
    */
   readonly onFatal?: ((error: StoreError) => void) | undefined;
 }

@@ -2,33 +2,28 @@ import { createHash } from 'node:crypto';
 import type { Database } from 'lmdb';
 import type { Decoded } from '../rowCodec.ts';
 import type { Reservation } from '../store.ts';
-import { MAX_RESERVATIONS, tooManyReservations } from '../reservationLimit.ts';
+import { MAX_RESERVATIONS, RESERVATION_MS, tooManyReservations } from '../reservationLimit.ts';
 import { StoreError } from '../storeError.ts';
 import { type StoredReservation, shouldPutReservation } from '../transfer.ts';
 import { damaged } from './errors.ts';
 import type { DataFolder } from './folder.ts';
 import { jsonRow } from './rows.ts';
-import { collect, openTable, put, type TableRoot } from './table.ts';
+import { collect, EMPTY_VALUE, openTable, put, type TableRoot } from './table.ts';
 
-/** How long a repeat is known as one, in milliseconds: 24 hours. */
-const RESERVATION_MS = 86_400_000;
-
-/** How many expired reservations one new one clears away: more than one, so that none are left in the end. */
+/** Number of expired reservations that each new one removes: more than one, so that none accumulate. */
 const SWEEP_COUNT = 4;
 
 const HOUR_MS = 3_600_000;
 
-/** For how many hours after the one in which it was made a reservation counts: until it has expired for certain. */
+/** Number of hours for which a reservation counts after the hour of its creation. It has expired by the end of them. */
 const COUNTED_HOURS = 24;
 
-const EMPTY_VALUE = Buffer.alloc(0);
-
-/** How many reservations a caller made in which hour since the epoch, in ascending order: those that count. */
+/** Number of a caller's reservations per hour since the epoch, in ascending order. Only hours that still count. */
 interface CallerRow {
   readonly made: (readonly [hour: number, count: number])[];
 }
 
-/** It stands under its digest. */
+/** Stored reservation. Its key is the digest. */
 export type ReservationRow = Omit<StoredReservation, 'digest'>;
 
 export function openReservationTables({ root }: TableRoot) {
@@ -36,12 +31,12 @@ export function openReservationTables({ root }: TableRoot) {
     encoder: jsonRow<ReservationRow>(),
     keyEncoding: 'binary',
   });
-  // By when they expire: what is to be cleared away stands first.
+  // By expiry time, so that expired entries come first.
   const expiries: Database<Buffer, Uint8Array> = openTable(root, 'reservations.expiries', {
     encoding: 'binary',
     keyEncoding: 'binary',
   });
-  // How many each caller made.
+  // Number of reservations by caller.
   const callers: Database<Decoded<CallerRow>, Uint8Array> = openTable(root, 'reservations.callers', {
     encoder: jsonRow<CallerRow>(),
     keyEncoding: 'binary',
@@ -50,8 +45,8 @@ export function openReservationTables({ root }: TableRoot) {
 }
 
 /**
- * Idempotency keys, each with the record that was created under it. Record and reservation are written in one
- * transaction. What writes belongs inside a write transaction.
+ * Opens the idempotency keys with the ids of their created records. Call the writing methods inside a write transaction:
+ * the record and its reservation are written in the same one.
  */
 export function openReservations(folder: DataFolder, maxReservations = MAX_RESERVATIONS) {
   const { path } = folder;
@@ -59,11 +54,11 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
 
   function sweep(now: number): void {
     for (const expiry of collect(expiries.getKeys({ end: expiryKey(now), limit: SWEEP_COUNT }))) {
-      // Copied: what lmdb hands out lives until its next read.
+      // Copied, because lmdb's buffers are valid only until its next read.
       const entry = Buffer.from(expiry);
       expiries.removeSync(entry);
       const key = entry.subarray(8);
-      // Not one that was used again after it had expired: that has a later entry too.
+      // Keep a key that was used again after it expired: it has a later entry too.
       if ((reservations.get(key)?.expiresAt ?? 0) <= now) reservations.removeSync(key);
     }
   }
@@ -80,8 +75,8 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
 
   return {
     /**
-     * The id of the record that was created under a reservation; `undefined` where it is new, or has expired.
-     * @throws {StoreError} `key-reused`
+     * Returns the id of the record that was created under a reservation; `undefined` if it is new or has expired.
+     * @throws {StoreError} `key-reused` if the key was used with other values or for another collection
      */
     find(reservation: Reservation, collection: string, fingerprint: string, now: number): number | undefined {
       const stored = checked(reservations.get(reservationKey(reservation)));
@@ -91,24 +86,24 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
     },
 
     /**
-     * Whether the caller may make one more.
-     * @returns what `add` stores of the caller
-     * @throws {StoreError} `too-many-reservations`
+     * Checks that the caller may use another key.
+     * @returns the caller's counts including this key, for `add`
+     * @throws {StoreError} `too-many-reservations` if the caller has reached the limit
      */
     checkLimit({ caller }: Reservation, now: number): CallerRow {
       const hour = Math.floor(now / HOUR_MS);
-      const made = (checked(callers.get(callerKey(caller)))?.made ?? []).filter(
+      const hours = (checked(callers.get(callerKey(caller)))?.made ?? []).filter(
         ([at]) => at >= hour - COUNTED_HOURS && at <= hour,
       );
-      const total = made.reduce((sum, [, count]) => sum + count, 0);
+      const total = hours.reduce((sum, [, count]) => sum + count, 0);
       if (total >= maxReservations) {
         throw tooManyReservations(
           maxReservations,
-          ((made[0]?.[0] ?? hour) + COUNTED_HOURS + 1) * HOUR_MS - now,
+          ((hours[0]?.[0] ?? hour) + COUNTED_HOURS + 1) * HOUR_MS - now,
         );
       }
-      const thisHour = made.at(-1)?.[0] === hour ? (made.pop()?.[1] ?? 0) : 0;
-      return { made: [...made, [hour, thisHour + 1]] };
+      const thisHour = hours.at(-1)?.[0] === hour ? (hours.pop()?.[1] ?? 0) : 0;
+      return { made: [...hours, [hour, thisHour + 1]] };
     },
 
     add(
@@ -122,7 +117,7 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
       store(reservationKey(reservation), { ...created, expiresAt: now + RESERVATION_MS });
     },
 
-    /** Those that have not expired, in ascending order of digest, after one: at most so many. */
+    /** Returns unexpired reservations with a greater digest, in ascending order by digest. */
     list(after: string, limit: number, now: number): StoredReservation[] {
       const range = reservations.getRange({ start: Buffer.from(after, 'hex'), exclusiveStart: true });
       const list = range
@@ -135,8 +130,8 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
     },
 
     /**
-     * Puts some as they were stored elsewhere. Only inside a write transaction.
-     * @throws {StoreError} `conflict`, before it writes
+     * Stores reservations of another store.
+     * @throws {StoreError} `conflict`, before it writes anything
      */
     restore(stored: readonly StoredReservation[], now: number): void {
       const missing = stored.filter((each) =>
@@ -147,13 +142,13 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
   };
 }
 
-/** 32 bytes, whatever the caller and the key are: LMDB takes no long keys. */
+/** Returns 32 bytes for any caller and key, because LMDB limits the length of keys. */
 const reservationKey = ({ caller, key }: Reservation) =>
   createHash('sha256').update(`${caller}\n${key}`).digest();
 
 const callerKey = (caller: string) => createHash('sha256').update(caller).digest();
 
-/** The key of a reservation in the index of expiry times. */
+/** Returns the key of a reservation in the table of expiry times. */
 export const expiryEntry = (expiresAt: number, key: Uint8Array) => Buffer.concat([expiryKey(expiresAt), key]);
 
 function expiryKey(at: number): Buffer {

@@ -2,10 +2,10 @@ import type { CollectionDefinition, StoredRecord } from '../collection.ts';
 import type { RowCodec } from '../rowCodec.ts';
 import { CHECKSUM_BYTES, isIntact, seal } from './checksum.ts';
 
-// lmdb's buffers need not be Buffers, and one of them has a length of its own: the method is borrowed.
+// lmdb may return a Uint8Array instead of a Buffer, and one with a `length` property of its own, so this method is called on it.
 const { utf8Slice } = Buffer.prototype;
 
-/** A checksum, and JSON. */
+/** Creates a codec for rows of a checksum and JSON. */
 export function jsonRow<T>(): RowCodec<T> {
   return {
     encode(value) {
@@ -16,14 +16,14 @@ export function jsonRow<T>(): RowCodec<T> {
     },
     decode(row) {
       if (!isIntact(row)) return null;
-      // What is intact is what `encode` wrote.
+      // The checksum is correct, so `encode` wrote the row.
       const value: T = JSON.parse(utf8Slice.call(row, CHECKSUM_BYTES, row.length));
       return value;
     },
   };
 }
 
-/** The rows of a collection: as its definition lays them out, or JSON that is checked against its schema. */
+/** Returns the codec of a collection's rows: the one of its definition, or JSON that is validated with its schema. */
 export function recordRow<Stored extends StoredRecord>(
   definition: CollectionDefinition<Stored>,
 ): RowCodec<Stored> {

@@ -1,11 +1,14 @@
 import type { Database, Key, RootDatabase, RootDatabaseOptions } from 'lmdb';
 
-/** What a table is opened in. */
+/** The database that contains the tables. */
 export interface TableRoot {
   readonly root: RootDatabase;
 }
 
-/** Opens one table. Its declarations take codecs for the root database only; lmdb takes them for any. */
+/** Value of an entry that has all its data in the key. */
+export const EMPTY_VALUE = Buffer.alloc(0);
+
+/** Opens a table. lmdb accepts codecs for every table, but its declarations only for the root database. */
 export function openTable<Value, TableKey extends Key>(
   root: RootDatabase,
   name: string,
@@ -14,20 +17,23 @@ export function openTable<Value, TableKey extends Key>(
   return root.openDB<Value, TableKey>(name, options);
 }
 
-/** Stores an entry inside a write transaction. */
+/** Stores an entry. Call it inside a write transaction. */
 export function put<Value, TableKey extends Key>(
   table: Database<Value, TableKey>,
   key: TableKey,
   value: Value,
 ): void {
-  // Declared as void, but it says whether it was done. LMDB found its own pages damaged where it was not.
+  // Declared as void, but it returns whether it succeeded. Otherwise LMDB found damaged pages.
   const done: unknown = table.putSync(key, value);
   if (done !== true) {
     throw Object.assign(new Error('LMDB could not place an entry'), { code: 'MDB_CORRUPTED' });
   }
 }
 
-/** All that a range holds, or its first entries: so many, or up to one that is the last. By hand: where lmdb fails on the way, `for…of` would leave its cursor and snapshot open. */
+/**
+ * Returns the entries of a range: up to `limit`, or up to the entry that `isLast` accepts. It iterates by hand, because
+ * `for…of` leaves lmdb's cursor and snapshot open if lmdb throws.
+ */
 export function collect<Entry>(
   range: Iterable<Entry>,
   limit = Infinity,

@@ -13,7 +13,7 @@ import { openDataFolder } from './open.ts';
 import type { EmbeddedStoreOptions } from './options.ts';
 import { openReservations } from './reservations.ts';
 
-/** Opens a data folder for a copy. @throws {StoreError} */
+/** Opens a data folder for a copy. @throws {StoreError} if it cannot be opened */
 export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promise<StoreTransfer> {
   const dataDir = resolve(options.dataDir);
   const {
@@ -86,7 +86,7 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
       return read(() => keys.list().length === 0);
     },
     keys: () => read(() => keys.list()),
-    // One transaction each: what cannot be added must throw before it has written.
+    // One transaction per key: a job must throw before it writes, and a conflict may come after the first key.
     putKeys: async (records) => {
       for (const record of records) await write(() => putKey(record));
     },

@@ -9,7 +9,7 @@ import type { DataFolder } from './folder.ts';
 import { openDataFolder } from './open.ts';
 import { expiryEntry, openReservationTables } from './reservations.ts';
 
-/** The tables of a data folder, in the order in which they are verified. */
+/** Returns the names of a data folder's tables in the order in which they are verified. */
 export const verifiedTables = (
   collections: readonly CollectionDefinition[] = petStoreCollections,
 ): readonly string[] => [
@@ -24,38 +24,39 @@ export const verifiedTables = (
   'reservations.callers',
 ];
 
-/** What was found in one table. */
+/** Result of verifying one table. */
 export interface TableReport {
   readonly table: string;
   readonly entries: number;
-  /** What is not as it was stored, each in a clause: the first 20. */
+  /** Descriptions of the first 20 errors, each a clause without a full stop. */
   readonly errors: readonly string[];
-  /** How many there are in all. */
+  /** Total number of errors. */
   readonly errorCount: number;
 }
 
 export interface VerifyOptions {
   readonly dataDir: string;
+  /** Tables to read: names from `verifiedTables`. */
   readonly tables: readonly string[];
   /** Default: the collections of the pet store. */
   readonly collections?: readonly CollectionDefinition[];
-  /** Called before a table is read, and again after each 100 of its entries, with the key of the last one. */
+  /** Called before each table, and after every 100 entries with the key of the last one. */
   readonly onProgress: (table: string, last?: string) => void;
+  /** Called after each table. */
   readonly onTable: (report: TableReport) => void;
 }
 
-/** How many faults of a table are named. */
+/** Maximum number of errors described per table. */
 const MAX_REPORTED = 20;
 
-/** How many entries are read between two reports of progress. */
+/** Number of entries between two progress reports. */
 const PROGRESS_INTERVAL = 100;
 
 /**
- * Reads every entry of some tables, compares each row with its checksum and each table with those that it refers to, in one
- * snapshot:
- * processes may use the folder meanwhile. It is synchronous. LMDB ends the process (SIGABRT, SIGSEGV, SIGBUS) where a
- * page that it walks is damaged, so call it in a process of its own.
- * @throws {StoreError} where the folder cannot be opened
+ * Verifies tables of a data folder: it reads every entry in one snapshot, checks the checksum of each row and the references
+ * between tables. Other processes may use the folder at the same time. Reading is synchronous. LMDB ends the process
+ * (SIGABRT, SIGSEGV, SIGBUS) when it walks a damaged page, so call this function in a separate process.
+ * @throws {StoreError} if the folder cannot be opened
  */
 export async function verifyFolder({
   dataDir,
@@ -72,7 +73,7 @@ export async function verifyFolder({
     const opened = openVerifiedTables(folder, collections);
     for (const table of tables) {
       const { walk, count } = opened.get(table) ?? unknownTable(table);
-      // A snapshot is of no use any more when a read of it has failed.
+      // After a failed read a snapshot is unusable.
       folder.root.resetReadTxn();
       onProgress(table);
       const reported: string[] = [];
@@ -99,12 +100,12 @@ export async function verifyFolder({
   }
 }
 
-/** Reads a table: calls `at` with the key of each entry, and `fault` with what is wrong. */
+/** Reads a table. Calls `onEntry` with a label of each entry, and `report` with a description of each error. */
 type Walk = (onEntry: (key: string) => void, report: (clause: string) => void) => void;
 
 interface VerifiedTable {
   readonly walk: Walk;
-  /** How many entries LMDB has. */
+  /** Returns LMDB's own count of entries. */
   readonly count: () => number;
 }
 
@@ -155,11 +156,11 @@ function collectionTables(
     ({ field, ids, valueOf }: IndexTable): Walk =>
     (onEntry, report) => {
       for (const [value, id] of ids.getKeys()) {
-        // Copied: what lmdb returns is valid until its next read.
+        // Copied, because lmdb's buffers are valid only until its next read.
         const indexed = Buffer.from(value);
         const record = rows.get(id);
         const stored = record ? valueOf(record) : undefined;
-        // A damaged record has been reported before.
+        // A damaged record was reported for the collection's table.
         if (record !== null && (stored === undefined || Buffer.compare(stored, indexed) !== 0)) {
           report(`it names ${recordName} ${id}, which has another ${field}`);
         }
@@ -184,7 +185,7 @@ function internalTables(folder: DataFolder): [name: string, table: VerifiedTable
     keys: (onEntry, report) => {
       let last = 0;
       for (const { key, value } of keys.getRange()) {
-        // Copied: what lmdb returns is valid until its next read.
+        // Copied, because lmdb's buffers are valid only until its next read.
         const hash = Buffer.from(key).toString();
         if (value?.record.hash !== hash) report('the record of an API key is not what was stored');
         else {
@@ -218,7 +219,7 @@ function internalTables(folder: DataFolder): [name: string, table: VerifiedTable
         else {
           const { collection, recordId, expiresAt } = value;
           const created = `${singular(collection)} ${recordId}`;
-          // Its record may have been deleted since, but it was created.
+          // The record may have been deleted since, but it must have been created.
           if (recordId > openCounter(folder, recordCounter(collection)).last()) {
             report(`an idempotency key names ${created}, which was never created`);
           }
@@ -235,8 +236,8 @@ function internalTables(folder: DataFolder): [name: string, table: VerifiedTable
         const entry = Buffer.from(key);
         const expiresAt = entry.readDoubleBE();
         const reservation = reservations.get(entry.subarray(8));
-        // One that has expired may be left over: the sweep removes a few at a time, and a key that is used again after it
-        // expired gets a second entry.
+        // Expired entries may remain: a sweep removes a few at a time, and a key that is used again after it expired gets a
+        // second entry.
         if (expiresAt > now && reservation !== null && !((reservation?.expiresAt ?? 0) >= expiresAt)) {
           report(`the entry that expires at ${new Date(expiresAt).toISOString()} has no idempotency key`);
         }

@@ -2,14 +2,14 @@ import { open, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../storeError.ts';
 
-/** A write takes milliseconds: after this the process that holds the lock is stopped, or its disk hangs. */
+/** A write takes milliseconds. If the lock is held longer than this, its process is stopped or its disk hangs. */
 const LOCK_TIMEOUT_MS = 10_000;
 
 const POLL_MS = 50;
 
 /*
- * struct MDB_txninfo in liblmdb's mdb.c, with the robust mutexes of glibc: the number of the last transaction, and the
- * first word of the write lock, which is the id of the thread that holds it, and two flags.
+ * Offsets in struct MDB_txninfo of liblmdb's mdb.c, with glibc's robust mutexes: the number of the last transaction, and
+ * the first word of the write lock, which contains the id of the holding thread and two flags.
  */
 const LAST_TRANSACTION = 8;
 const LOCK = 64;
@@ -23,9 +23,10 @@ interface LockHolder {
 }
 
 /**
- * Waits while another process holds the write lock of a data folder. To open a table LMDB takes that lock, and blocks the
- * event loop until it has it: no timer and no signal handler would run. Looks at the lock on Linux with glibc only.
- * @throws {StoreError} `unavailable` where one process has held it for 10 s
+ * Waits while another process holds the write lock of a data folder. LMDB takes that lock to open a table and blocks the
+ * event loop until it gets it, so that no timer or signal handler runs. Supports Linux with glibc; elsewhere it does not
+ * wait.
+ * @throws {StoreError} `unavailable` if one process holds the lock for 10 s
  */
 export async function waitForWriteLock(path: string, lockFile: string): Promise<void> {
   const holder = await findHolder(lockFile);
@@ -54,11 +55,11 @@ async function findHolder(lockFile: string): Promise<LockHolder | undefined> {
     readIfReadable(`/proc/${thread}/maps`),
     readIfReadable(`/proc/${thread}/status`),
   ]);
-  // After a power cut the file may name a thread that is gone, whose id another process has by now.
+  // After a power cut the file may contain the id of a thread that is gone, and another process may have that id now.
   if (!maps.includes(lockFile)) return undefined;
   const pid = /^Tgid:\s*(\d+)$/m.exec(status)?.[1] ?? String(thread);
   return { pid, state: `${thread} ${bytes.readBigUInt64LE(LAST_TRANSACTION)}` };
 }
 
-/** Empty where there is none, or another user's. */
+/** Returns the content of a file; '' if it does not exist or belongs to another user. */
 const readIfReadable = (path: string) => readFile(path, 'utf8').catch(() => '');

@@ -14,10 +14,10 @@ import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
 import type { StoreOperation, OperationRunner } from './operation.ts';
 import { decodeRecord, encodeRecord, type Int64, int64, isSameRecord, type RecordRow } from './rows.ts';
 
-/** How long a deleted record of an idempotent create leaves its id behind: longer than a repeat is known as one, in seconds. */
+/** How long the tombstone of an idempotently created record keeps its id, in seconds. Longer than a reservation is valid. */
 const TOMBSTONE_SECONDS = 90_000;
 
-/** The records of a collection by id; `{field, _id}` is an index, so that a page costs the same wherever it starts. */
+/** Opens the records of a collection. `{field, _id}` is an index, so the cost of a page does not depend on where it starts. */
 export function openCollection<Stored extends StoredRecord, Indexed extends string>(
   rows: Collection<RecordRow>,
   definition: CollectionDefinition<Stored, Indexed>,
@@ -43,8 +43,9 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
   }
 
   /**
-   * @param reservation the digest of its idempotency key, where it is created under one
-   * @returns whether it was stored; `false` where its id, or a unique value, is taken
+   * Inserts a record.
+   * @param reservation digest of its idempotency key, if it has one
+   * @returns `false` if its id or a unique value is taken
    */
   async function insert(operation: StoreOperation, record: Stored, reservation?: string): Promise<boolean> {
     const row = encodeRecord(record);
@@ -61,9 +62,9 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
     }
   }
 
-  /** @throws {StoreError} `conflict` where another record has a unique value of this one */
+  /** @throws {StoreError} `conflict` if another record has one of its unique values */
   async function checkUnique(operation: StoreOperation, record: StoredRecord): Promise<void> {
-    // Which of its values is taken the error of some servers does not say.
+    // A query per field, because the errors of some servers do not name the field.
     for (const field of uniques) {
       const value: unknown = Reflect.get(record, field);
       if (value === undefined) continue;
@@ -75,12 +76,12 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
   const uniqueConflict = (field: string, id: Int64) =>
     new StoreError('conflict', `The ${recordName} ${String(id)} has the same ${field} already.`);
 
-  /** Waits before the next look where a value is taken by a record that the majority has not confirmed yet. */
+  /** Waits before the next attempt if a value may be taken by a record that the majority has not confirmed yet. */
   const pauseIfUnique = async (operation: StoreOperation) => {
     if (uniques.length > 0) await operation.pause();
   };
 
-  /** Finds a record where it is as it was read: of several changes at once one does. */
+  /** Matches a record only if it is unchanged since it was read, so that one of several concurrent changes succeeds. */
   function unchangedFilter(row: RecordRow, _id: Int64): Filter<RecordRow> {
     const filter: Record<string, unknown> = { _id };
     if (definition.isVersioned) return { ...filter, version: row['version'], _deletedAt: { $exists: false } };
@@ -92,7 +93,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
     return filter;
   }
 
-  /** Makes the index that removes tombstones, with the first of this process. */
+  /** Creates the TTL index that removes tombstones, with the first tombstone of this process. */
   function ensureTombstoneIndex(): Promise<unknown> {
     tombstoneIndex ??= operations
       .runInternal(({ commandOptions }) =>
@@ -120,14 +121,14 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
       for (;;) {
         const record = buildRecord<Stored>(definition, await ids.take(), values);
         if (await insert(operation, record)) return record;
-        // The driver repeated the insert: the record that is there may be this one.
+        // The driver retried the insert, so the existing record may be this one.
         if (operation.writeOutcome === 'unknown') {
           throw storeError('outcome-unknown', label, `${recordName} ${record.id} was there at the repeat`);
         }
         // Nothing was stored.
         operation.writeOutcome = 'not-stored';
         await checkUnique(operation, record);
-        // The counter is behind the records.
+        // The counter is less than the ids of stored records.
         if ((await find(operation, record.id)) !== null || uniques.length === 0) {
           await ids.skipPast(operation, record.id);
         }
@@ -159,7 +160,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
           if (!isDuplicate(error)) throw error;
           await checkUnique(operation, after);
         }
-        // The driver repeated the change, and the first attempt may be what changed the record.
+        // The driver retried the change, and its first attempt may have changed the record.
         if (operation.writeOutcome === 'unknown') {
           throw storeError('outcome-unknown', label, `${recordName} ${id} was changed at the repeat`);
         }
@@ -177,7 +178,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
         if (row._reservation === undefined) {
           if ((await rows.deleteOne(filter, operation.commandOptions)).deletedCount === 1) return true;
         } else {
-          // Its id stays taken: a call that was held up under the same idempotency key would create it again.
+          // A tombstone keeps the id: otherwise a delayed call with the same idempotency key would create the record again.
           const tombstone = { _reservation: row._reservation, _deletedAt: new Date() };
           if ((await rows.replaceOne(filter, tombstone, operation.commandOptions)).matchedCount === 1) {
             void ensureTombstoneIndex();
@@ -199,7 +200,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
       const condition = indexedCondition(definition, where);
       const records: Stored[] = [];
       for (let last = Math.max(cursor, 0); ;) {
-        // One more than requested tells whether there is a next page.
+        // Reads one more record than requested to find out whether there is a next page.
         const missing = limit + 1 - records.length;
         const after = { $gt: operation.trackSend(int64(last)) };
         const filter: Filter<RecordRow> =
@@ -207,23 +208,23 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
         const options = { ...operation.commandOptions, sort: { _id: 1 }, limit: missing } as const;
         const page: RecordRow[] = await rows.find(filter, options).toArray();
         for (const row of page) if (row._deletedAt === undefined) records.push(checked(row));
-        // Tombstones of deleted records made it shorter.
+        // Tombstones may have left fewer records than requested: read on.
         if (page.length < missing || records.length > limit) break;
         last = Number(page.at(-1)?._id);
       }
       return { records: records.slice(0, limit), hasNext: records.length > limit };
     },
 
-    /** Whether a row is the record that was created under a reservation, whatever became of it since. */
+    /** Whether a row was created under a reservation, even if it was changed or deleted since. */
     belongsTo(row: RecordRow, record: Stored, reservation: string): boolean {
       if (row._reservation !== undefined) return row._reservation === reservation;
-      // An earlier version, or a copy, made it: those were never changed.
+      // Rows of an earlier version or of a copy have no `_reservation`, but they were never changed.
       return isSameRecord(definition, record, decodeRecord(row, definition));
     },
   };
 }
 
-/** @throws {StoreError} `damaged` for a document that something else wrote */
+/** Decodes a row. @throws {StoreError} `damaged` if something else wrote the document */
 export function checkedRecord<Stored extends StoredRecord>(
   row: RecordRow,
   definition: CollectionDefinition<Stored>,

@@ -4,32 +4,32 @@ import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
 import type { CommandOptions, StoreOperation, OperationRunner } from './operation.ts';
 import { type CounterRow, int64, type RecordRow } from './rows.ts';
 
-/** How many ids one lease takes. Creates would queue on one document if each took its own. */
+/** Number of ids per lease. If each create took its own id, all would wait for one document. */
 const BLOCK_SIZE = 64;
 
-/** Ids that are left when fewer than this are in hand are followed by the next block before anybody waits for it. */
+/** With fewer leased ids than this, the next block is leased in advance. */
 const REFILL_BELOW = 32;
 
-/** After this time without a create the ids in hand are dropped, in milliseconds: an old id would come between new ones. */
+/** Leased ids are dropped after this time without a create, in milliseconds, so that old ids do not mix with newer ones. */
 const UNUSED_MS = 10_000;
 
-/** Ids `next` to `last` are this process's. */
+/** Ids `next` to `last` are leased by this process. */
 interface Block {
   next: number;
   readonly last: number;
 }
 
-/** What ids are taken from, and what they are given to. */
+/** A collection of records and the counter of its ids. */
 export interface CounterSource {
-  /** The name of the collection. */
+  /** Name of the collection. */
   readonly name: string;
   readonly records: Collection<RecordRow>;
   readonly counters: Collection<CounterRow>;
 }
 
 /**
- * Ids for the records of a collection, leased in blocks by one atomic `$inc`. They ascend within a process and are never given twice; a
- * lease whose answer was lost leaves a gap.
+ * Opens the id counter of a collection. It leases ids in blocks, each with one atomic `$inc`. Ids ascend within a process and
+ * are never reused. A lost response to a lease leaves a gap.
  */
 export function openCounter(
   source: () => MaybePromise<CounterSource>,
@@ -53,13 +53,13 @@ export function openCounter(
     blocks.push({ next: last - BLOCK_SIZE + 1, last });
   }
 
-  /** An id that is in hand. */
+  /** Takes a leased id; `undefined` if none is left. */
   function takeLeased(): number | undefined {
     const [block] = blocks;
     if (block === undefined) return undefined;
     const id = block.next++;
     if (block.next > block.last) blocks.shift();
-    // Where this one fails, whoever needs the ids tries again and is told.
+    // If this lease fails, the next create without an id leases again and gets the error.
     if (leasedCount() < REFILL_BELOW) lease().catch(() => {});
     return id;
   }
@@ -77,7 +77,7 @@ export function openCounter(
   }
 
   return {
-    /** The next id; a promise only where a block must be leased first. */
+    /** Takes the next id. Returns a promise only if a block must be leased first. */
     take(): MaybePromise<number> {
       const now = performance.now();
       if (now - usedAt > UNUSED_MS) blocks = [];
@@ -85,7 +85,7 @@ export function openCounter(
       return takeLeased() ?? leaseAndTake();
     },
 
-    /** Makes the next ids greater than those of all stored records. Call it when a record has an id that was leased. */
+    /** Raises the counter above the ids of all stored records. Call it if a leased id is taken by a record. */
     async skipPast(operation: StoreOperation, taken: number): Promise<void> {
       const last = await raiseCounter(operation.commandOptions, await source(), taken);
       blocks = blocks.filter(({ next }) => next > last);
@@ -95,7 +95,7 @@ export function openCounter(
 
 export type Counter = ReturnType<typeof openCounter>;
 
-/** The greatest id of a stored record; 0 without records. */
+/** Returns the greatest id of a stored record; 0 if there are none. */
 export async function greatestId(
   commandOptions: CommandOptions,
   records: Collection<RecordRow>,
@@ -108,9 +108,10 @@ export async function greatestId(
 }
 
 /**
- * Raises the counter to at least the greatest id of a stored record. It is behind where `counters` was restored from an
- * older moment than the records, or not at all.
- * @param minimum an id that is known to be taken, though a majority may not have confirmed its record yet
+ * Raises the counter to at least the greatest id of a stored record. The counter is less if `counters` was restored from an
+ * older backup than the records, or not restored.
+ * @param minimum a taken id. The majority may not have confirmed its record yet
+ * @returns the greatest taken id
  */
 export async function raiseCounter(
   commandOptions: CommandOptions,
@@ -141,7 +142,7 @@ async function increase(
   return Number(row?.last);
 }
 
-/** An upsert. Of two that insert the document at the same time the second finds it when it is repeated. */
+/** Runs an upsert, and again if a concurrent one inserted the document first. */
 async function insertOrUpdate<T>(upsert: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

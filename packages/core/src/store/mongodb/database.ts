@@ -2,9 +2,9 @@ import type { Collection } from 'mongodb';
 import type { CounterSource } from './counter.ts';
 import type { CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
 
-/** What is kept in the database. */
+/** Collections of the database. */
 export interface Collections {
-  /** The records of a collection, by its name. */
+  /** Returns the MongoDB collection with the records of a collection. */
   readonly records: (name: string) => Collection<RecordRow>;
   readonly keys: Collection<KeyRow>;
   readonly reservations: Collection<ReservationRow>;
@@ -12,7 +12,7 @@ export interface Collections {
   readonly meta: Collection<MetaRow>;
 }
 
-/** What the ids of a collection are taken from, and what they are given to. */
+/** Returns a collection of records and the counter of its ids. */
 export const counterSource = ({ counters, records }: Collections, name: string): CounterSource => ({
   name,
   counters,

@@ -2,29 +2,33 @@ import { BSON, MongoError, MongoErrorLabel, MongoServerError, MongoWriteConcernE
 import { StoreError, type StoreErrorCode } from '../storeError.ts';
 import type { WriteOutcome } from './operation.ts';
 
-/** What names the database in messages: hosts and name, never credentials. */
+/** Describes the database in messages. */
 export interface DatabaseLabel {
+  /** Name of the database and its hosts, without credentials. */
   readonly name: string;
-  /** What must not be in a message: user name, password, and whatever else the URI says in confidence. */
+  /** Texts that messages must not contain: user name, password and other secrets of the URI. */
   readonly secrets: readonly string[];
 }
 
-/** A client of a database that comes back serves again: nothing is fatal to it. The others are made where they are found. */
+/**
+ * Codes with a message below. `fatal` does not occur, because the store recovers when the database does. Errors with the
+ * other codes are created where they are detected.
+ */
 type Code = Exclude<
   StoreErrorCode,
   'fatal' | 'invalid' | 'migration-needed' | 'too-many-reservations' | 'version-mismatch'
 >;
 
 /**
- * Answers of a server that refused a command before it did anything, by their code (error_codes.yml of MongoDB's
- * source). A write that was refused was certainly not stored. Every other failure of a write that was sent leaves it
- * open: a server that steps down or is shut down (91, 189, 11600, 11602), a write concern that failed or timed out (64,
- * 79, 100), a time limit (50, 262), an internal error (1), a lost connection.
+ * Server error codes of commands that were rejected before they had any effect (error_codes.yml in MongoDB's source). A
+ * rejected write was not stored. After all other errors of a sent write the outcome is unknown: a server that steps down or
+ * shuts down (91, 189, 11600, 11602), a write concern that failed or timed out (64, 79, 100), a time limit (50, 262), an
+ * internal error (1), a lost connection.
  */
 const REJECTION_CODES: Readonly<Record<number, Code>> = {
   13: 'forbidden', // Unauthorized
   18: 'forbidden', // AuthenticationFailed
-  8000: 'unavailable', // AtlasError: its proxy refused
+  8000: 'unavailable', // AtlasError: rejected by its proxy
   10058: 'unavailable', // LegacyNotPrimary
   10107: 'unavailable', // NotWritablePrimary
   11000: 'conflict', // DuplicateKey
@@ -34,7 +38,7 @@ const REJECTION_CODES: Readonly<Record<number, Code>> = {
   14031: 'full', // OutOfDiskSpace
 };
 
-/** Labels with which a server says the same. */
+/** Error labels with the same meaning. */
 const REJECTION_LABELS = [MongoErrorLabel.NoWritesPerformed, MongoErrorLabel.SystemOverloadedError];
 
 const messages: Readonly<Record<Code, (label: string, why: string) => string>> = {
@@ -50,11 +54,14 @@ const messages: Readonly<Record<Code, (label: string, why: string) => string>> =
   closed: (label) => `The store in the database ${label} was closed.`,
 };
 
-/** A failure that the store itself found. `why` is a clause without a full stop. */
+/** Creates an error that the store itself detected. @param why a clause without a full stop */
 export const storeError = (code: Code, { name }: DatabaseLabel, why = '') =>
   new StoreError(code, messages[code](name, why));
 
-/** Folds what the driver threw into the one error of every store. This is the only place that does. */
+/**
+ * Maps an error of the driver to a StoreError. All of them are mapped here.
+ * @param writeOutcome state of the operation's writes
+ */
 export function toStoreError(error: unknown, label: DatabaseLabel, writeOutcome: WriteOutcome): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error, writeOutcome);
@@ -84,16 +91,16 @@ function codeOf(error: unknown, writeOutcome: WriteOutcome): Code {
 }
 
 /**
- * Whether a server answers the write that was sent. The driver repeats a write whose connection was lost, and where the
- * repeat fails while it connects or logs in, that says nothing about the first attempt. A write concern that failed is
- * the answer to a write that was done.
+ * Whether an error is the server's response to the write itself. The driver retries a write after a lost connection. If the
+ * retry fails while connecting or authenticating, the error says nothing about the first attempt. A write concern error
+ * comes after the write was applied.
  */
 const isWriteResponse = (error: MongoError): boolean =>
   error instanceof MongoServerError &&
   !(error instanceof MongoWriteConcernError) &&
   !error.hasErrorLabel(MongoErrorLabel.HandshakeError);
 
-/** Whether the driver says that what was to be added is there already. */
+/** Whether an error is a duplicate key error. */
 export const isDuplicate = (error: unknown): boolean =>
   error instanceof MongoServerError && error.code === 11000;
 

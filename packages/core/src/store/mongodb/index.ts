@@ -17,10 +17,11 @@ export type { MongodbStoreOptions } from './options.ts';
 export { openMongodbTransfer } from './transfer.ts';
 
 /**
- * The store in a MongoDB database: for any number of processes on any number of machines. Ids are unique and ascend
- * within a process. It resolves at once: the database may be away, is waited for without end, and may go and come back;
- * `ready` says. Every operation is bounded; only a deadline closes the connection of a command that was sent.
- * @throws {StoreError} for a URI that cannot be right
+ * Opens the store in a MongoDB database, for any number of processes on any number of machines. Ids are unique and ascend
+ * within a process. The promise resolves immediately, even if the database is unavailable: the store connects and reconnects
+ * without limit, and `ready` rejects while it cannot serve calls. Every operation has a deadline. Only a deadline closes the
+ * connection of a command that was sent.
+ * @throws {StoreError} if the URI is invalid
  */
 export async function openMongodbStore(options: MongodbStoreOptions): Promise<Store> {
   const { collections: definitions = petStoreCollections, maxReservations, afterReservation } = options;
@@ -39,7 +40,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
     callOptions?: OperationOptions,
   ) => operations.run(async (operation) => work(await prepared(), operation), callOptions);
 
-  /** In a crowd the check would wait in line, and what stands before it shows as well that the database answers. */
+  /** Resolves with the check or any other response: under load the check would wait for a connection behind other calls. */
   const check = () =>
     Promise.race([
       run(
@@ -71,7 +72,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
     );
     const opened = new WeakMap<Collections, ReturnType<typeof openCollection<Stored, Indexed>>>();
 
-    /** The records, as the client in use reaches them. */
+    /** Returns the records of the current client's collections. */
     function recordsIn(collections: Collections) {
       let records = opened.get(collections);
       if (records === undefined) {
@@ -118,11 +119,11 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
     ) {
       const collection = served.get(definition);
       if (collection === undefined) throw unknownCollection(definition);
-      // It was made of this definition.
+      // The collection was created from this definition.
       return collection as Collection<Stored, Indexed>;
     },
     keys: {
-      // A call that needs it has its own wait before it.
+      // Half of the timeout, because the authenticated call follows with a timeout of its own.
       find: (hash, callOptions) =>
         run(({ keys }, operation) => keys.find(operation, hash), { ...callOptions, timeoutShare: 0.5 }),
       add: (record) => run(({ keys }, operation) => keys.add(operation, record)),
@@ -132,7 +133,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
       touch: (hash, usedAt) => run(({ keys }, operation) => keys.touch(operation, hash, usedAt)),
     },
     async ready() {
-      // One check for all who ask: they need no credential.
+      // Concurrent callers share a check: readiness probes need no credential.
       checking ??= check();
       await checking;
       const indexError = keepIndexes();

@@ -6,8 +6,8 @@ import type { StoreOperation } from './operation.ts';
 import { decodeKey, encodeKey, type KeyRow } from './rows.ts';
 
 /**
- * API keys by their hash; names and numbers are unique. The number says the order, and number 1 the first key: whoever
- * inserts it has made the claim and the key in one.
+ * Opens the API keys. Hashes, names and numbers are unique. Numbers define the order. Inserting number 1 atomically claims
+ * and stores the first key.
  */
 export function openKeys(rows: Collection<KeyRow>, label: DatabaseLabel) {
   function checked(row: KeyRow): KeyRecord {
@@ -16,7 +16,7 @@ export function openKeys(rows: Collection<KeyRow>, label: DatabaseLabel) {
     return record;
   }
 
-  /** @returns whether it was stored; `false` where its hash, its name or its number is taken */
+  /** @returns `false` if its hash, its name or its number is taken */
   async function insert(operation: StoreOperation, record: KeyRecord, number: number): Promise<boolean> {
     const row = encodeKey(record, number);
     try {
@@ -46,7 +46,7 @@ export function openKeys(rows: Collection<KeyRow>, label: DatabaseLabel) {
       const { hash, name } = record;
       for (;;) {
         if (await insert(operation, record, (await lastNumber(operation)) + 1)) return;
-        // Which of the three is taken the error of some servers does not say.
+        // A query, because the errors of some servers do not name the field.
         const taken = await rows.findOne(
           { $or: [{ _id: operation.trackSend(hash) }, { name }] },
           operation.commandOptions,
@@ -54,18 +54,18 @@ export function openKeys(rows: Collection<KeyRow>, label: DatabaseLabel) {
         if (taken !== null) {
           throw new StoreError('conflict', `There is an API key named ${JSON.stringify(name)} already.`);
         }
-        // Another took the number, or the majority has not confirmed the key that is there.
+        // Another key took the number, or the majority has not confirmed the conflicting key yet.
         await operation.pause();
       }
     },
 
     async addFirst(operation: StoreOperation, record: KeyRecord): Promise<boolean> {
-      // Whose the first key is nobody knows before a majority has it.
+      // The first key is decided when the majority has confirmed it.
       while ((await lastNumber(operation)) === 0) {
         if (await insert(operation, record, 1)) return true;
         await operation.pause();
       }
-      // An attempt whose answer was lost may have stored it: to try again with the same key tells.
+      // A retry with the same key returns true: an earlier attempt may have stored it although its response was lost.
       const first = await rows.findOne({ number: operation.trackSend(1) }, operation.commandOptions);
       return first?._id === record.hash;
     },

@@ -5,24 +5,24 @@ import type { Collections } from './database.ts';
 import type { CommandOptions, OperationRunner } from './operation.ts';
 import { int64, type MetaRow, type ReservationRow } from './rows.ts';
 
-/** The layout of what is stored. A change that older code cannot read counts it up, and adds a step to `STEPS`. */
+/** Version of the storage format. Increment it for a change that older code cannot read, and add a migration to `MIGRATIONS`. */
 const FORMAT = 2;
 
-/** How many reservations are rewritten at once. */
+/** Number of reservations rewritten at once. */
 const BATCH = 1_000;
 
-/** Where a step runs: each `run` is bounded by the store's time limit. */
+/** Runs a part of a migration. Each `run` has the store's timeout. */
 type Run = OperationRunner['runInternal'];
 
 /**
- * A step from one format to the next. There is no transaction on every server, so each of its writes changes nothing when
- * it is done again: one that was interrupted, or that two processes do at once, is completed by the next start.
+ * Migrates a database from one format to the next. Not every server supports transactions, so each write is idempotent. If a
+ * migration is interrupted, or two processes run it concurrently, the next start completes it.
  */
 type Migration = (collections: Collections, run: Run) => Promise<void>;
 
-/** By the format from which they start. */
+/** Migrations by the format that they start from. */
 const MIGRATIONS: Readonly<Record<number, Migration>> = {
-  /** Format 1 knew animals alone: one counter, and reservations that named an `animalId`. It had no `meta`. */
+  /** Format 1 had only animals: one counter, and reservations with an `animalId`. It had no `meta`. */
   async 1({ counters, reservations }, run) {
     const old = await run(({ commandOptions }) => counters.findOne({ _id: 'lastAnimalId' }, commandOptions));
     if (old !== null) {
@@ -55,15 +55,15 @@ const MIGRATIONS: Readonly<Record<number, Migration>> = {
       }
       last = end._id;
     }
-    // Last: it says that the rest is to be done.
+    // Last, because this counter marks a database of format 1.
     if (old !== null)
       await run(({ commandOptions }) => counters.deleteOne({ _id: 'lastAnimalId' }, commandOptions));
   },
 };
 
 /**
- * What the database holds; `undefined` for a new one, and one of format 1.
- * @throws {StoreError} `damaged` for a format, or a collection, that only another version knows
+ * Reads the format and the collections of the database; `undefined` for a new database or one of format 1.
+ * @throws {StoreError} `damaged` if it has a newer format, or a collection that this version does not know
  */
 export async function readMeta(
   { counters, meta }: Collections,
@@ -89,7 +89,7 @@ export async function readMeta(
   );
 }
 
-/** Whether nothing was ever stored: there is no `meta`, and nothing of format 1. */
+/** Whether nothing was ever stored: the database has no `meta` and no data of format 1. */
 export async function isNew(
   { counters, keys, meta, records }: Collections,
   commandOptions: CommandOptions,
@@ -104,13 +104,13 @@ export async function isNew(
   );
 }
 
-/** Whether the database has the format and the collections of this version. */
+/** Whether the format and the collections of the database are those of this version. */
 export const isUpToDate = (row: MetaRow | undefined, definitions: readonly CollectionDefinition[]): boolean =>
   row?.format === FORMAT && definitions.every(({ name }) => row.collections.includes(name));
 
 /**
- * Brings the database to the format and the collections of this version; their indexes are made at every start.
- * @returns what was done, in sentences
+ * Migrates the database to the format and the collections of this version. Indexes are created separately, at every start.
+ * @returns a sentence for each change
  */
 export async function bringUpToDate(
   collections: Collections,
@@ -129,12 +129,12 @@ export async function bringUpToDate(
     if (!known.includes(definition.name))
       done.push(`Added the collection ${definition.name} to the database ${name}.`);
   }
-  // Last: until it is written, the next start does all of it again.
+  // Last: if it is not written, the next start runs the whole migration again.
   await run(({ commandOptions }) => writeMeta(collections, definitions, commandOptions));
   return done;
 }
 
-/** Writes that the database has the format and the collections of this version. */
+/** Stores the format and the collections of this version. */
 export async function writeMeta(
   { meta }: Collections,
   definitions: readonly CollectionDefinition[],

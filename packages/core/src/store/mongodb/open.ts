@@ -11,32 +11,33 @@ import type { MongodbStoreOptions } from './options.ts';
 import { type CommandOptions, createOperationRunner, type OperationRunner } from './operation.ts';
 import type { CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
 
+/** A connection to the database that is kept open and replaced if it fails. */
 export interface Database<Tables> {
   readonly label: DatabaseLabel;
   readonly operations: OperationRunner;
   /**
-   * What is kept in the database, when its indexes are there. Until it was reached for the first time this waits for the
-   * first attempt, and fails at once after that has failed.
-   * @throws {StoreError} that says why the database cannot be reached
+   * Returns the tables when the database is migrated and indexed. Before the first connection it waits for the first
+   * attempt to connect. After a failed attempt it fails immediately until one succeeds.
+   * @throws {StoreError} with the reason why the database cannot be reached
    */
   readonly getTables: () => Tables | Promise<Tables>;
   /**
-   * Makes indexes again that were dropped. It looks every 5 s at most, and does not wait for what it finds.
-   * @returns why an index could not be made at the last look
+   * Starts to recreate dropped indexes, at most every 5 s, and does not wait for the result.
+   * @returns why the last attempt could not create an index, or `undefined`
    */
   readonly ensureIndexes: () => StoreError | undefined;
   readonly close: () => Promise<void>;
 }
 
-/** Between two attempts to reach a database that is away, in milliseconds. */
+/** Time between two attempts to connect, in milliseconds. */
 const RETRY_MS = 500;
 
-/** Between two looks at the indexes, in milliseconds. A look at indexes that are there costs three commands of about 1 ms. */
+/** Time between two checks of the indexes, in milliseconds. If all exist, a check takes three commands of about 1 ms. */
 const INDEX_CHECK_MS = 5000;
 
 /**
- * Connects to the database, and goes on trying for as long as it is away.
- * @throws {StoreError} for a URI that cannot be right
+ * Connects to the database, and retries until it succeeds.
+ * @throws {StoreError} if the URI is invalid
  */
 export function openDatabase<Tables>(
   {
@@ -93,7 +94,7 @@ export function openDatabase<Tables>(
   async function connect(client: MongoClient): Promise<void> {
     clients.add(client);
     try {
-      // Bounded by the time that the selection of a server may take.
+      // Bounded by `serverSelectionTimeoutMS`.
       await client.connect();
       const collections = await operations.runInternal(({ commandOptions }) =>
         openCollections(client, database, commandOptions),
@@ -108,7 +109,7 @@ export function openDatabase<Tables>(
     }
   }
 
-  /** Brings what is stored up to date, and makes what is missing of it. */
+  /** Creates the store if needed, migrates it and creates its indexes. */
   async function prepare(collections: Collections, db: Db): Promise<void> {
     if (!create)
       await operations.runInternal(({ commandOptions }) => rejectMissing(db, label, commandOptions));
@@ -150,21 +151,21 @@ export function openDatabase<Tables>(
       );
       indexError = undefined;
     } catch (error) {
-      // Not where the database is away, or a build takes longer than a call may: the next look continues.
+      // Ignored if the database is unavailable or an index build exceeds the timeout: the next check continues.
       if (error instanceof StoreError && error.cause instanceof MongoServerError) indexError = error;
     }
   }
 
   /**
-   * Tries another client where this one finds no server. It would find it later, but for a fault of the driver (7.8.0): a
-   * check of the server that begins after its socket was destroyed, and before that was said, waits for ever for the
-   * socket's `drain`, and there is never another check. Seen in one of fifteen cut-offs, on a server that is polled.
+   * Connects with another client if this one finds no server. The client should recover by itself, but the driver (7.8.0)
+   * has a bug: a server check that begins after its socket was destroyed, and before the socket reports it, waits forever
+   * for `drain`, and no other check follows. Observed in one of fifteen disconnections, with a polled server.
    */
   function replaceClient(): void {
     if (current !== undefined && !stopped.signal.aborted) void connectOnce();
   }
 
-  /** Closes a client when what was begun with it has ended. */
+  /** Closes a client when its operations have ended. */
   async function retire(client: MongoClient): Promise<void> {
     await delay(operationTimeoutMs, undefined, { signal: stopped.signal, ref: false }).catch(() => {});
     if (!stopped.signal.aborted) await closeClient(client);
@@ -172,7 +173,7 @@ export function openDatabase<Tables>(
 
   async function closeClient(client: MongoClient): Promise<void> {
     clients.delete(client);
-    // What ends the sessions on the server may wait for one that does not answer.
+    // `close` ends sessions on the server and may wait for one that does not respond.
     await Promise.race([client.close(), delay(operationTimeoutMs, undefined, { ref: false })]);
   }
 
@@ -219,35 +220,35 @@ export function openDatabase<Tables>(
 }
 
 function createClient(uri: string, operationTimeoutMs: number, maxPoolSize: number): MongoClient {
-  // What waits for a server leaves time to the work itself. Less than the look-up of a key may take: that it finds no
-  // server must come to light before its time is up.
+  // Server selection leaves time for the operation itself. It takes less than the lookup of an API key may take, so that the
+  // lookup fails with the selection error and not with its own timeout.
   const waitMs = Math.ceil(operationTimeoutMs * 0.4);
   try {
     return new MongoClient(uri, {
       appName: 'petstore',
       maxPoolSize,
-      // What is acknowledged is on the disks of a majority; what is read was, and its own writes are there for everyone.
+      // Acknowledged writes are on the disks of a majority. Reads return such data only, and see all acknowledged writes.
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: operationTimeoutMs },
-      // By itself, too: one in the URI would go before that of the concern.
+      // Separately, because `journal` in the URI would override the write concern's.
       journal: true,
       readPreference: 'primary',
-      // How the rows are read: 64-bit integers as numbers.
+      // Rows are read with 64-bit integers as numbers.
       promoteLongs: true,
       promoteValues: true,
       useBigInt64: false,
       raw: false,
       serverSelectionTimeoutMS: waitMs,
-      // Also what a check of the server may take: a shorter one would cut calls that still have time.
+      // Also the timeout of server checks: a shorter one would end calls before their deadline.
       connectTimeoutMS: operationTimeoutMs,
-      // 10 s by default: a database that is back would be noticed that late.
+      // 10 s by default: it would take that long to notice that the database is available again.
       heartbeatFrequencyMS: 2000,
-      // 500 ms by default: after each connection that is lost all calls would wait that long.
+      // 500 ms by default: after each lost connection all calls would wait that long.
       minHeartbeatFrequencyMS: 100,
-      // Left out: `waitQueueTimeoutMS`, since the deadline of an operation ends its wait for a connection; `retryReads`
-      // and `retryWrites`, which are on unless the URI says otherwise, as servers that are not MongoDB's may ask for.
+      // Not set: `waitQueueTimeoutMS`, because an operation's deadline ends its wait for a connection; `retryReads` and
+      // `retryWrites`, which are on by default and which the URI may disable for servers other than MongoDB.
     });
   } catch (error) {
-    // The driver's message may hold the whole URI, so it is shown only where there is nothing to hide.
+    // The driver's message may contain the whole URI, so it is shown only for a URI without secrets.
     const why =
       error instanceof Error && !/@|password|properties/i.test(uri)
         ? error.message.replace(/\.$/, '')
@@ -263,7 +264,7 @@ function databaseLabel(client: MongoClient, database: string): DatabaseLabel {
   const secrets = [username, password, proxyUsername, proxyPassword, passphrase].flatMap((secret) =>
     secret === undefined || secret === '' ? [] : [secret, encodeURIComponent(secret)],
   );
-  // A user that is named as the database or its host is: that name is said anyway.
+  // A user name that is also the name of the database or a host is not a secret.
   return { name, secrets: secrets.filter((secret) => !name.includes(secret)) };
 }
 
@@ -274,7 +275,7 @@ async function openCollections(
 ): Promise<Collections> {
   const db = client.db(database);
   const hello: { setName?: string; msg?: string } = await db.command({ hello: 1 }, commandOptions);
-  // Only where there is more than one server can what was read be taken back by a failover; a lone one may refuse the level.
+  // Only with several servers can a failover roll back data that was read. A standalone server may reject the level.
   const isDistributed = hello.setName !== undefined || hello.msg === 'isdbgrid';
   const options = isDistributed ? { readConcern: { level: 'majority' as const } } : {};
   return {
@@ -286,21 +287,21 @@ async function openCollections(
   };
 }
 
-/** A mistyped name would be taken for an empty store. */
+/** Rejects a database without a store: a mistyped name would look like an empty store. */
 async function rejectMissing(db: Db, { name }: DatabaseLabel, commandOptions: CommandOptions): Promise<void> {
-  // By name alone: a user needs no other right for it. Format 1 had no `meta`.
+  // `nameOnly` needs no additional privilege. Format 1 had no `meta`.
   const filter = { name: { $in: ['meta', 'animals'] } };
   const isThere = await db.listCollections(filter, { ...commandOptions, nameOnly: true }).hasNext();
   if (!isThere) throw new StoreError('unavailable', `There is no store in the database ${name}.`);
 }
 
-/** Several processes may make them at the same time. What is there already stays as it is. */
+/** Creates missing indexes. Several processes may do so concurrently. */
 async function createIndexes(
   { keys, records, reservations }: Collections,
   definitions: readonly CollectionDefinition[],
   commandOptions: CommandOptions,
 ): Promise<void> {
-  // Their uniqueness is what names and the first key rest on. The collection is small: it is never sharded.
+  // Unique names and the first key depend on these indexes. The collection is small, so it is never sharded.
   await keys.createIndexes(
     [
       { key: { name: 1 }, unique: true },
@@ -312,10 +313,10 @@ async function createIndexes(
     [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }, { key: { caller: 1, expiresAt: 1 } }],
     commandOptions,
   );
-  // Last: these may take longer than a call may.
+  // Last, because these may exceed the timeout.
   for (const { name, indexes } of definitions) {
     const wanted = Object.entries(indexes).map(([field, kind]) =>
-      // A record without the field is not in the index of a unique one.
+      // Sparse: records without the field are not in a unique index.
       kind === 'unique'
         ? { key: { [field]: 1 }, unique: true, sparse: true }
         : { key: { [field]: 1, _id: 1 } },

@@ -1,28 +1,31 @@
 /*
- * Hot path: every call of the store goes through here. One timer and one AbortController each, no race of promises.
+ * Hot path: every call of the store runs here, with one timer and one AbortController, and without Promise.race.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandOperationOptions } from 'mongodb';
 import type { StoreError } from '../storeError.ts';
 
 /**
- * Options of a command: the signal aborts it, and closes its connection, when the deadline has passed. The driver's types
- * allow a signal on reads only, but 7.8.0 takes it on writes too: with a property that all commands know it passes.
+ * Options of a command. The signal aborts the command and closes its connection when the deadline has passed. The driver's
+ * types allow a signal for reads only, but 7.8.0 accepts it for writes too. `comment`, a property that all commands have,
+ * makes the type assignable.
  */
 export type CommandOptions = Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal };
 
 /**
- * Whether a failure leaves it open if anything was stored: `none` was sent that stores; it was, and only a server that
- * refused it takes the doubt away (`unless-refused`); or it is `standing`, since other calls may store it.
+ * Outcome of the writes of an operation that fails:
+ * - `not-stored`: no write was sent, or its rejection was already handled
+ * - `unless-rejected`: a write was sent; it was not stored only if the server rejected it
+ * - `unknown`: the driver retried a write, or other calls may store the record
  */
 export type WriteOutcome = 'not-stored' | 'unless-rejected' | 'unknown';
 
-/** Between two looks at what another call has written and the majority has not confirmed yet, in milliseconds. */
+/** Time between two reads of data that the majority has not confirmed yet, in milliseconds. */
 const POLL_MS = 10;
 
-/** One call of the store on its way: what of it was sent, and the signal that stops the rest. */
+/** A running call of the store: tracks what was sent and holds the signal that aborts it. */
 export class StoreOperation {
-  /** Whether any command was sent. */
+  /** Whether a command was sent. */
   isSent = false;
   writeOutcome: WriteOutcome = 'not-stored';
   readonly commandOptions: CommandOptions;
@@ -36,16 +39,16 @@ export class StoreOperation {
     this.#controller.abort(reason);
   }
 
-  /** Before the next look at what the majority has not confirmed yet. */
+  /** Waits before the next read of data that the majority has not confirmed yet. */
   pause(): Promise<void> {
     return delay(POLL_MS, undefined, this.commandOptions);
   }
 
   /**
-   * A value for a command that stores nothing that anybody was promised, to put into its filter or document. The driver
-   * (7.8.0) serializes a command in the moment in which it writes it to the socket, after it has found a server and a
-   * connection, and asks each value for its `toBSON`. Its errors do not tell what was sent, a retry hides that there was
-   * a first attempt, and its events are made for every call or for none.
+   * Wraps a value in the filter or document of a command to detect when the command is sent. For reads, and for writes that
+   * no caller depends on. The driver (7.8.0) serializes a command immediately before it writes it to the socket, after it
+   * has selected a server and a connection, and calls `toBSON` on each value. Other sources do not suffice: its errors do
+   * not contain what was sent, a retry hides the first attempt, and its events exist for every call or for none.
    */
   trackSend<Value>(value: Value): Value {
     const tracked = {
@@ -54,16 +57,16 @@ export class StoreOperation {
         return value;
       },
     };
-    // For the driver it is the value; nobody else looks at it.
+    // Only the driver uses it, and serializes the value.
     return tracked as Value;
   }
 
-  /** The same for a command that stores. */
+  /** As `trackSend`, for a write that the caller depends on. It also updates `writeOutcome`. */
   trackWrite<Value>(value: Value): Value {
     const tracked = {
       toBSON: () => {
         this.isSent = true;
-        // The second time it is the driver's own retry: that it is refused says nothing about the first attempt.
+        // The second call is a retry of the driver: if that is rejected, the first attempt may still have succeeded.
         this.writeOutcome = this.writeOutcome === 'not-stored' ? 'unless-rejected' : 'unknown';
         return value;
       },
@@ -72,33 +75,33 @@ export class StoreOperation {
   }
 }
 
-/** The steps of a call. It may start no command after its operation was aborted. */
+/** The commands of a call. It must not start a command after its operation was aborted. */
 type Work<T> = (operation: StoreOperation) => Promise<T>;
 
 export interface OperationOptions {
-  /** The caller's: it ends the waiting. */
+  /** The caller's signal. It rejects the call. */
   readonly signal?: AbortSignal | undefined;
-  /** Which part of the limit the call may take. Default: 1. */
+  /** Part of `timeoutMs` that the call may take, from 0 to 1. Default: 1. */
   readonly timeoutShare?: number;
-  /** Whether it is let in however many are under way. */
+  /** Whether to run the call even if `maxConcurrent` calls are running. Default: false. */
   readonly ignoresLimit?: boolean;
 }
 
 export interface OperationRunner {
-  /** Runs a call of the port. @throws {StoreError} */
+  /** Runs a call of the port. @throws {StoreError} if it fails, exceeds its timeout, or too many calls are running */
   run<T>(work: Work<T>, options?: OperationOptions): Promise<T>;
-  /** The same for what the store does on its own: it is never refused, not even while the store closes. */
+  /** Runs an internal operation of the store. It is always accepted, even while the store closes. */
   runInternal<T>(work: Work<T>): Promise<T>;
-  /** Resolves when the database answers any of them, from now on. For one who waits: a later call takes its place. */
+  /** Resolves with the next successful response of the database. One waiter at a time: a later call replaces it. */
   nextResponse(): Promise<void>;
-  /** Accepts no call any more, and resolves when those that were accepted have settled. */
+  /** Rejects new calls, and resolves when the accepted ones have settled. */
   close(): Promise<void>;
 }
 
 export interface OperationLimits {
-  /** The bound of every operation, in milliseconds. */
+  /** Timeout of every operation, in milliseconds. */
   readonly timeoutMs: number;
-  /** How many may be under way, waiting or not. */
+  /** Maximum number of running operations, including those that wait for a connection. */
   readonly maxConcurrent: number;
   readonly toStoreError: (error: unknown, operation: StoreOperation) => StoreError;
   readonly closed: () => StoreError;
@@ -107,9 +110,9 @@ export interface OperationLimits {
 }
 
 /**
- * Bounds every call by a deadline, and how many there are at once. Only the deadline aborts a command that was sent, for
- * that closes its connection: clients that come and go could churn the pool. A caller's abort ends the waiting, and
- * skips what was not sent.
+ * Creates a runner that limits the duration and the number of operations. Only the deadline aborts a command that was sent,
+ * because that closes its connection: callers that abort often could otherwise exhaust the pool. A caller's abort rejects
+ * the call, and aborts it only if no command was sent.
  */
 export function createOperationRunner(limits: OperationLimits): OperationRunner {
   const { timeoutMs, maxConcurrent, toStoreError } = limits;

@@ -1,33 +1,34 @@
 import type { CollectionDefinition } from '../collection.ts';
 import type { Reservation } from '../store.ts';
 
+/** Options of `openMongodbStore` and `openMongodbTransfer`. */
 export interface MongodbStoreOptions {
-  /** `mongodb://` or `mongodb+srv://`, with credentials where the deployment asks for them. */
+  /** `mongodb://` or `mongodb+srv://`, with credentials if the deployment requires them. */
   readonly uri: string;
-  /** Default: `petstore`. */
+  /** Name of the database. Default: `petstore`. */
   readonly database?: string | undefined;
-  /** Whether a database without a store gets one. Default: true. Without it no collection and no index is made. */
+  /** Whether to create a store if the database has none. If false, no collection or index is created. Default: true. */
   readonly create?: boolean | undefined;
-  /** What the store keeps. Default: the collections of the pet store. A database with any other is an error. */
+  /** Collections of the store. Default: those of the pet store. A database with any other collection is rejected. */
   readonly collections?: readonly CollectionDefinition[] | undefined;
   /**
-   * Whether a database of an earlier version is brought up to date. Default: true. Otherwise every call fails with
-   * `migration-needed`. Every process of the earlier version must have ended.
+   * Whether to migrate a database of an earlier version. Stop all processes of that version first. If false, all calls on
+   * such a database fail with `migration-needed`. Default: true.
    */
   readonly migrate?: boolean | undefined;
-  /** Called with a sentence for each step that brought the database up to date. */
+  /** Called with a sentence for each change of a migration. */
   readonly onMigrated?: ((what: string) => void) | undefined;
-  /** The bound of every operation, in milliseconds. Default: 5000. */
+  /** Timeout of every operation, in milliseconds. Default: 5000. */
   readonly operationTimeoutMs?: number | undefined;
-  /** Connections to each server of the deployment. Default: 32. */
+  /** Maximum number of connections per server. Default: 32. */
   readonly maxPoolSize?: number | undefined;
-  /** How many operations may wait for a connection; one more fails as `unavailable` at once. Default: 1024. */
+  /** Maximum number of operations that wait for a connection. Further ones fail immediately with `unavailable`. Default: 1024. */
   readonly maxWaiting?: number | undefined;
   /**
-   * How many idempotency keys one caller may use within a day. Default: 100,000. A process counts them in the database
-   * once a minute, so a caller that writes through several processes, or at once, may get more.
+   * Maximum number of idempotency keys per caller and day. Each process counts them in the database once a minute, so a
+   * caller may exceed the limit with concurrent calls or several processes. Default: 100,000.
    */
   readonly maxReservations?: number | undefined;
-  /** For tests alone: a create that must happen once waits for it between its reservation and its write. */
+  /** For tests only. `createOnce` awaits it between writing the reservation and writing the record. */
   readonly afterReservation?: ((reservation: Reservation) => Promise<void>) | undefined;
 }

@@ -2,38 +2,36 @@ import { createHash } from 'node:crypto';
 import type { Collection } from 'mongodb';
 import type { NewRecord, StoredRecord } from '../collection.ts';
 import { fingerprint, buildRecord } from '../record.ts';
-import { MAX_RESERVATIONS, tooManyReservations } from '../reservationLimit.ts';
+import { MAX_RESERVATIONS, RESERVATION_MS, tooManyReservations } from '../reservationLimit.ts';
 import type { Created, Reservation } from '../store.ts';
 import type { OpenCollection } from './collection.ts';
 import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
 import type { StoreOperation, OperationRunner } from './operation.ts';
 import { int64, type ReservationRow } from './rows.ts';
 
-/** How long a repeat is known as one, in milliseconds: 24 hours. */
-const RESERVATION_MS = 86_400_000;
-
 /**
- * How old the count of a caller's reservations may be, in milliseconds: in between a process adds its own, so with n
- * processes a caller may get that much more than the limit as they write in this time. To count costs 50 ms at the limit.
+ * How often a caller's reservations are counted in the database, in milliseconds. Counting takes 50 ms at the limit. In
+ * between, a process adds its own reservations to the count, so a caller may exceed the limit by the reservations that other
+ * processes create in this time.
  */
 const RECOUNT_MS = 60_000;
 
-/** The same for a caller who is at the limit. */
+/** As `RECOUNT_MS`, for a caller that has reached the limit. */
 const RECOUNT_AT_LIMIT_MS = 1_000;
 
-/** What is known of a caller's reservations that have not expired. */
+/** Number of a caller's unexpired reservations. */
 interface ReservationCount {
   count: number;
   countedAt: number;
-  /** The count under way, shared by all creates of the caller. */
+  /** Pending count, shared by all creates of the caller. */
   counting: Promise<void> | undefined;
 }
 
 /**
- * Idempotency keys, each with the id of the one record that may be created under it. First the reservation is written,
- * then the record under its id: a call that finds a reservation without a record completes the same write, and the
- * uniqueness of `_id` lets one of any number of calls do so. The record carries the digest of its reservation, so that it
- * is known when it was changed, or deleted, since.
+ * Opens the idempotency keys, each with the id of its record. `createOnce` writes the reservation first, then the record
+ * under the reserved id. A call that finds a reservation without a record writes that record, and the unique `_id` ensures
+ * that only one of several calls succeeds. The record contains the digest of its reservation, so that it can be recognized
+ * after a change or a delete.
  */
 export function openReservations(
   rows: Collection<ReservationRow>,
@@ -43,14 +41,14 @@ export function openReservations(
 ) {
   const counts = new Map<string, ReservationCount>();
 
-  /** What this process adds meanwhile stays added, so it may count twice until the next count. */
+  /** Counts a caller's reservations. Those that this process creates meanwhile may count twice until the next count. */
   async function countReservations(
     caller: string,
     callerCount: ReservationCount,
     now: number,
   ): Promise<void> {
     const before = callerCount.count;
-    // An operation of its own: the client of the create that starts it may go away, and others wait for it too.
+    // A separate operation, because other creates wait for it too, and the caller of this one may abort.
     const counted = await operations.runInternal((operation) =>
       rows.countDocuments(unexpiredFilter(operation, caller, now), {
         ...operation.commandOptions,
@@ -61,7 +59,10 @@ export function openReservations(
     callerCount.countedAt = now;
   }
 
-  /** @throws {StoreError} `too-many-reservations`, but for a repeat under a key that is known */
+  /**
+   * Checks that the caller may use another key, or that the key exists.
+   * @throws {StoreError} `too-many-reservations` if the caller has reached the limit
+   */
   async function checkLimit(operation: StoreOperation, _id: string, caller: string): Promise<void> {
     const now = Date.now();
     const callerCount = counts.get(caller) ?? { count: 0, countedAt: -Infinity, counting: undefined };
@@ -83,7 +84,7 @@ export function openReservations(
     throw tooManyReservations(maxReservations, (oldest?.expiresAt.getTime() ?? now) - now);
   }
 
-  /** @returns whether the reservation is this call's; `false` where there is one under the key already */
+  /** @returns `false` if the key has a reservation already */
   async function insert(operation: StoreOperation, row: ReservationRow): Promise<boolean> {
     try {
       await rows.insertOne({ ...row, _id: operation.trackSend(row._id) }, operation.commandOptions);
@@ -94,16 +95,16 @@ export function openReservations(
     }
   }
 
-  /** Puts a new reservation in the place of one that has expired. The server's own sweep comes once a minute. */
+  /** Replaces an expired reservation, which the server's TTL monitor may remove up to a minute late. */
   async function replace(operation: StoreOperation, expired: ReservationRow, row: ReservationRow) {
     const { _id, ...rest } = row;
-    // The whole of the expired one is asked for: of several calls that replace it one does.
+    // The filter matches all fields, so that one of several concurrent calls replaces it.
     const filter = { ...expired, _id: operation.trackSend(_id) };
     const { modifiedCount } = await rows.replaceOne(filter, rest, operation.commandOptions);
     return modifiedCount === 1;
   }
 
-  /** Whose the key is when this resolves: this call's, or that of the reservation which it returns. */
+  /** Reserves the key for this call. @returns the existing reservation if the key is taken */
   async function reserve(
     operation: StoreOperation,
     row: ReservationRow,
@@ -112,7 +113,7 @@ export function openReservations(
       const existing = await rows.findOne({ _id: operation.trackSend(row._id) }, operation.commandOptions);
       if (existing !== null && existing.expiresAt.getTime() > Date.now()) return existing;
       if (existing !== null && (await replace(operation, existing, row))) return undefined;
-      // The sweep took it, another call replaced it, or the majority has not confirmed it yet.
+      // The TTL monitor removed it, another call replaced it, or the majority has not confirmed it yet.
       await operation.pause();
     }
     return undefined;
@@ -122,9 +123,9 @@ export function openReservations(
     storeError('outcome-unknown', label, 'its reservation expired before the record was written');
 
   /**
-   * Stores a record under the id that is reserved for it, or waits until another call under the same key has.
-   * @returns `false` where the id belongs to another record
-   * @throws {StoreError} `conflict` where another record has a unique value of this one
+   * Stores a record under its reserved id, or waits until another call with the same key has stored it.
+   * @returns `false` if another record has the id
+   * @throws {StoreError} `conflict` if another record has one of its unique values
    */
   async function insertRecord<Stored extends StoredRecord>(
     operation: StoreOperation,
@@ -134,7 +135,7 @@ export function openReservations(
   ): Promise<boolean> {
     for (;;) {
       if (await records.insert(operation, record, reservation)) return true;
-      // It is there; a majority has it on disk when a read that asks a majority sees it.
+      // The record exists. Reads with read concern `majority` return it when a majority has it on disk.
       const row = await records.find(operation, record.id);
       if (row !== null) return records.belongsTo(row, record, reservation);
       await records.checkUnique(operation, record);
@@ -142,7 +143,7 @@ export function openReservations(
     }
   }
 
-  /** Reserves another id. Of several calls that do so at once one does, and the others get the id that it reserved. */
+  /** Reserves another id. One of several concurrent calls succeeds, and the others return the id that it reserved. */
   async function reassignId(
     operation: StoreOperation,
     id: number,
@@ -159,7 +160,7 @@ export function openReservations(
       );
       if (modifiedCount === 1) return { ...row, recordId };
       const existing = await rows.findOne({ _id: operation.trackSend(_id) }, operation.commandOptions);
-      // Its time was up: the key may be another create's by now.
+      // The reservation expired, and another create may use the key now.
       if (existing?.expiresAt.getTime() !== row.expiresAt.getTime()) throw expiredError();
       if (Number(existing.recordId) !== Number(row.recordId)) return existing;
       // The majority has not confirmed the other call's id yet.
@@ -168,8 +169,8 @@ export function openReservations(
   }
 
   /**
-   * Stores the record of a reservation. Where its id belongs to another record, since the counter was behind the records,
-   * the reservation gets a new id first.
+   * Stores the record of a reservation. If another record has the id, because the counter was less than the ids of stored
+   * records, it reserves a new id first.
    */
   async function complete<Stored extends StoredRecord>(
     operation: StoreOperation,
@@ -178,7 +179,7 @@ export function openReservations(
     reserved: ReservationRow,
   ): Promise<Stored> {
     for (let row = reserved; ;) {
-      // A process that stood still for a day: the key may be another reservation's by now.
+      // The process was suspended for a day, and another create may use the key now.
       if (row.expiresAt.getTime() <= Date.now()) throw expiredError();
       const record = buildRecord(records.definition, Number(row.recordId), values);
       if (await insertRecord(operation, records, record, row._id)) return record;
@@ -193,7 +194,7 @@ export function openReservations(
     values: NewRecord<Stored>,
     existing: ReservationRow,
   ): Promise<Created<Stored>> {
-    // The values of a repeat are those of the first call.
+    // The fingerprint ensures that a retry has the values of the first call.
     const record = buildRecord(records.definition, Number(existing.recordId), values);
     if (existing.isComplete === true) return { record, isReplay: true };
     const row = await records.find(operation, record.id);
@@ -221,10 +222,10 @@ export function openReservations(
         expiresAt: new Date(Date.now() + RESERVATION_MS),
         caller,
       };
-      // What the schema rejects reserves nothing.
+      // Validates the record before the reservation is written.
       buildRecord(definition, Number(row.recordId), values);
       const existing = await reserve(operation, row);
-      // From here on other calls may store it, whatever becomes of this one.
+      // From here on other calls may store the record, even if this one fails.
       operation.writeOutcome = 'unknown';
       if (existing !== undefined) {
         if (existing.fingerprint !== row.fingerprint || existing.collection !== row.collection) {
@@ -240,15 +241,15 @@ export function openReservations(
   };
 }
 
-/** Finds the reservations of a caller that have not expired. */
+/** Matches the unexpired reservations of a caller. */
 const unexpiredFilter = (operation: StoreOperation, caller: string, now: number) => ({
   caller: operation.trackSend(caller),
   expiresAt: { $gt: new Date(now) },
 });
 
-/** A caller is the hash of an API key, which is not to be found out from here. */
+/** Returns the SHA-256 of the caller, so that the hash of its API key cannot be read from the database. */
 const callerDigest = ({ caller }: Reservation) => createHash('sha256').update(caller).digest('hex');
 
-/** What a reservation is found by. As in the embedded store, so that one can be copied to the other. */
+/** Returns the `_id` of a reservation. Same as in the embedded store, so that reservations can be copied. */
 const reservationDigest = ({ caller, key }: Reservation) =>
   createHash('sha256').update(`${caller}\n${key}`).digest('hex');

@@ -3,24 +3,25 @@ import { Long } from 'mongodb';
 import type { CollectionDefinition, StoredRecord } from '../collection.ts';
 import type { KeyRecord } from '../store.ts';
 
-/** An int64: written as one, and read as a number where that is exact. */
+/** An int64 of the database. It is read as a number if that is exact. */
 export type Int64 = Long | number;
 
-/** As it is stored: always a 64-bit integer, whatever the value. */
+/** Encodes an integer as int64, regardless of its size. */
 export const int64 = (value: number): Long => Long.fromNumber(value);
 
-/** A record, by its id: the fields of its schema, and the store's own, which begin with _. */
+/** A stored record: the fields of its schema, and internal fields that begin with `_`. */
 export interface RecordRow {
   readonly _id: Int64;
-  /** The digest of the idempotency key under which it was created. */
+  /** Digest of the idempotency key with which the record was created. */
   readonly _reservation?: string;
-  /** It was deleted: what is left keeps its id from being used again. */
+  /** Set on a tombstone: the record was deleted, and its id must not be used again. */
   readonly _deletedAt?: Date;
   readonly [field: string]: unknown;
 }
 
-/** A key in the collection `keys`, by its hash. */
+/** An API key in the collection `keys`. */
 export interface KeyRow {
+  /** Hash of the key. */
   readonly _id: string;
   readonly name: string;
   /** From 1, in the order in which the keys were added. */
@@ -31,44 +32,47 @@ export interface KeyRow {
   readonly lastUsedAt?: Date;
 }
 
-/** An idempotency key in the collection `reservations`, by its digest. */
+/** An idempotency key in the collection `reservations`. */
 export interface ReservationRow {
+  /** Digest of the caller and the key. */
   readonly _id: string;
   readonly fingerprint: string;
-  /** The record that it creates. */
+  /** Collection of the record that it creates. */
   readonly collection: string;
   readonly recordId: Int64;
   readonly expiresAt: Date;
-  /** Whose it is, by the digest of the caller. Unset in what an earlier version, or a copy, wrote. */
+  /** Digest of the caller. Unset in rows of an earlier version or a copy. */
   readonly caller?: string;
-  /** Whether its record was created for certain: a copy wrote it. */
+  /** Whether the record is known to exist. Set by a copy. */
   readonly isComplete?: boolean;
 }
 
-/** A counter in the collection `counters`: the ids of a collection, by its name. */
+/** An id counter in the collection `counters`. */
 export interface CounterRow {
+  /** Name of the collection of records. */
   readonly _id: string;
   readonly last: Int64;
 }
 
-/** What the database holds, in the collection `meta`. */
+/** Format and collections of the database, in the collection `meta`. */
 export interface MetaRow {
   readonly _id: 'store';
   readonly format: number;
-  /** The names of the collections of records. */
+  /** Names of the collections of records. */
   readonly collections: readonly string[];
 }
 
+/** Encodes a record as a row. */
 export function encodeRecord(record: StoredRecord): RecordRow {
   const row: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(record)) {
     row[field === 'id' ? '_id' : field] = Number.isSafeInteger(value) ? int64(value as number) : value;
   }
-  // Its id became `_id`.
+  // `id` has become `_id`.
   return row as unknown as RecordRow;
 }
 
-/** @returns `undefined` for a document that is not what `encodeRecord` made: something else wrote it */
+/** Decodes a row. @returns `undefined` if the document does not match the schema, because something else wrote it */
 export function decodeRecord<Stored extends StoredRecord>(
   row: RecordRow,
   definition: CollectionDefinition<Stored>,
@@ -77,7 +81,7 @@ export function decodeRecord<Stored extends StoredRecord>(
   return definition.check({ id, ...fields });
 }
 
-/** Whether both are one record, field by field: a database knows no -0, which a client may send. */
+/** Whether two records have equal fields. 0 equals -0, which clients may send and the database stores as 0. */
 export function isSameRecord<Stored extends StoredRecord>(
   { fields }: CollectionDefinition<Stored>,
   one: Stored,
@@ -90,6 +94,7 @@ export function isSameRecord<Stored extends StoredRecord>(
   });
 }
 
+/** Encodes an API key as a row. */
 export function encodeKey(record: KeyRecord, number: number): KeyRow {
   const { hash, name, createdAt, expiresAt, revokedAt, lastUsedAt } = record;
   return {
@@ -103,7 +108,7 @@ export function encodeKey(record: KeyRecord, number: number): KeyRow {
   };
 }
 
-/** @returns `null` for a document that is not what `encodeKey` made */
+/** Decodes a row. @returns `null` if something else wrote the document */
 export function decodeKey(row: KeyRow): KeyRecord | null {
   const { _id: hash, name, createdAt, expiresAt, revokedAt, lastUsedAt } = row;
   if (typeof name !== 'string' || !(createdAt instanceof Date)) return null;

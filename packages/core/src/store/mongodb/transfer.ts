@@ -20,12 +20,12 @@ import { openDatabase } from './open.ts';
 import type { StoreOperation } from './operation.ts';
 import { decodeRecord, encodeRecord, int64, type ReservationRow } from './rows.ts';
 
-/** A batch is larger than what a client waits for. */
+/** Default timeout of a batch, in milliseconds. Batches are larger than the operations of a client. */
 const BATCH_TIMEOUT_MS = 60_000;
 
 /**
- * Opens a database for a copy, when it can be reached. An operation is a batch here: its bound is 60 s if none is given.
- * @throws {StoreError}
+ * Opens a database for a copy. `operationTimeoutMs` applies to a batch, and its default is 60 s.
+ * @throws {StoreError} if the database cannot be reached
  */
 export async function openMongodbTransfer(options: MongodbStoreOptions): Promise<StoreTransfer> {
   const operationTimeoutMs = options.operationTimeoutMs ?? BATCH_TIMEOUT_MS;
@@ -55,7 +55,7 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
         run(async ({ records }, { commandOptions }) => {
           const rows = records(name).find(
             { _id: { $gt: int64(after) }, _deletedAt: { $exists: false } },
-            // The server ends a batch before it is larger than a document may be: 16 MB.
+            // The server limits a batch to 16 MB, the maximum size of a document.
             { ...commandOptions, sort: { _id: 1 }, limit, batchSize: limit },
           );
           const page: StoredRecord[] = [];
@@ -74,7 +74,7 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
             await records(name).insertMany(some.map(encodeRecord), { ...commandOptions, ordered: false });
           } catch (error) {
             if (!(error instanceof MongoBulkWriteError) || error.code !== 11000) throw error;
-            // Some were there already, by a copy that was interrupted.
+            // An interrupted copy stored some of them.
             const ids = some.map(({ id }) => int64(id));
             const existing = await records(name)
               .find({ _id: { $in: ids } }, commandOptions)
@@ -142,7 +142,7 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
               { ...commandOptions, sort: { _id: 1 }, limit: limit - complete.length },
             )
             .toArray();
-          // A create that failed halfway leaves a reservation without a record: elsewhere a repeat starts again.
+          // A failed create may leave a reservation without a record. It is not copied: a retry starts again in the target.
           const stored = new Set<string>();
           for (const name of new Set(page.map(({ collection }) => collection))) {
             const ids = page.flatMap(({ collection, recordId }) => (collection === name ? [recordId] : []));
