@@ -70,8 +70,6 @@ export const exceptions = {
       'To be reworded.',
     'The answers of this batch are larger than {maxBytes} bytes together (maxResponseBytes). The call has run; send fewer calls in a batch, or request smaller pages.':
       'To be reworded.',
-    'From a request to its answer, without streams and subscriptions.': 'To be reworded.',
-    'Bytes of request bodies that had come by their answers: not of WebSockets.': 'To be reworded.',
     "The proxies in front, whose `X-Forwarded-For` tells a client's address; that of other peers is ignored":
       'To be reworded.',
     'The address of the admin listener. Anyone who reaches it can read the metrics': 'To be reworded.',
