@@ -5,7 +5,7 @@ export type { AllowsOrigin, Origins } from './policies/origins.ts';
 export type { FailedAttemptsOptions } from './policies/failedAttempts.ts';
 export type { IdempotencyOptions } from './policies/idempotency.ts';
 export { memoryState, type MemoryStateOptions } from './policies/memoryState.ts';
-export type { Bucket, State, Taken } from './policies/state.ts';
+export type { Bucket, State, TakeResult } from './policies/state.ts';
 export { takeTokens } from './policies/takeTokens.ts';
 export type { Limit } from './http/limit.ts';
 export type { Caller, RateLimitOptions } from './policies/rateLimit.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { regexes } from 'zod/v4/core';
 import { isExact } from '../http/exactNumber.ts';
-import { reject } from './unservable.ts';
+import { reject } from './unservableError.ts';
 import { innermost, maxDepth } from './zodSchema.ts';
 
 /** The result of a converter for an invalid string. No valid string is converted to `undefined`. */
@@ -164,7 +164,7 @@ const file = converter('file', 'a file', [], (value) => value);
  * Returns the converter of a schema. Conversion is strict: nothing is trimmed, rounded or guessed. The schema validates
  * the value afterwards.
  * @param isMultipart whether files can be sent
- * @throws {Unservable} if a string cannot be converted unambiguously
+ * @throws {UnservableError} if a string cannot be converted unambiguously
  */
 export function parameterConverter(schema: z.core.$ZodType, isMultipart = false): ParameterConverter {
   const def = innermost(schema)?._zod.def;
@@ -175,7 +175,7 @@ export function parameterConverter(schema: z.core.$ZodType, isMultipart = false)
   return { ...(isFile ? file : scalarConverter(item)), repeated, isFile };
 }
 
-/** @throws {Unservable} if a string cannot be converted unambiguously */
+/** @throws {UnservableError} if a string cannot be converted unambiguously */
 export function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
   const inner = innermost(schema);
   if (inner === undefined || depth > maxDepth) {

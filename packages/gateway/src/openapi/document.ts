@@ -12,12 +12,12 @@ import type { Operation } from './operation.ts';
 import type { OperationBody } from './operationBody.ts';
 import { operationDescription } from './deprecation.ts';
 import { toOpenApi32 } from './openApi32.ts';
-import { transformed } from './transformDocument.ts';
+import { transformDocument } from './transformDocument.ts';
 import type { Parameter } from './parameter.ts';
 import { completeParts } from './partEncoding.ts';
 import { parameterName, parameterStyle } from './parameterStyle.ts';
 import { documentPath } from './pathTemplate.ts';
-import { optionalOf, unwrap, type Schema } from './zodSchema.ts';
+import { optionalOf, unwrap, type AnyZodSchema } from './zodSchema.ts';
 
 /** Options of the OpenAPI document. */
 export interface DocumentOptions {
@@ -83,7 +83,7 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
     ...(options.schemes.length === 0 && { security: [] }),
     ...(tags && { tags }),
   };
-  return transformed(options.document.openapi === '3.2' ? toOpenApi32(complete) : complete, options);
+  return transformDocument(options.document.openapi === '3.2' ? toOpenApi32(complete) : complete, options);
 }
 
 /** Returns `components.securitySchemes`. The cast is for `mutualTLS`, which the types of trpc-to-openapi 3.3.0 lack. */
@@ -266,7 +266,7 @@ function bodySchema({ inputs, input }: Operation): z.ZodType {
  */
 function withoutProperties(schema: z.core.$ZodType, names: readonly string[]): z.core.$ZodType {
   const without = (part: z.core.$ZodType) => withoutProperties(part, names);
-  const { def } = (schema as Schema)._zod;
+  const { def } = (schema as AnyZodSchema)._zod;
   if (def.type === 'object') {
     if (!names.some((name) => Object.hasOwn(def.shape, name))) return schema;
     const kept = Object.entries(def.shape).filter(([name]) => !names.includes(name));

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { $ZodAsyncError } from 'zod/v4/core';
 import { isObject } from '../http/isObject.ts';
 import { dateOf } from './convert.ts';
-import { inspectJson } from './jsonable.ts';
+import { inspectJson } from './inspectJson.ts';
 import { unwrap } from './zodSchema.ts';
 
 /** Results by schema and value, because a recursive schema may reach a value on many paths. */

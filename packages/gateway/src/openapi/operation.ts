@@ -13,7 +13,7 @@ import { operationInput, type OperationInput } from './operationInput.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
 import { parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
 import { createReadSchema, type ReadSchema } from './readSchema.ts';
-import { reject, Unservable } from './unservable.ts';
+import { reject, UnservableError } from './unservableError.ts';
 
 /** A REST operation: how a procedure is served and documented, derived once from its metadata and schemas. */
 export interface Operation {
@@ -106,7 +106,7 @@ export function createOperations(
         );
       }
     } catch (error) {
-      if (!(error instanceof Unservable)) throw error;
+      if (!(error instanceof UnservableError)) throw error;
       const end = error.message.endsWith('?') ? '' : '.';
       problems.push(`The procedure ${name} cannot be served over REST: ${error.message}${end}`);
     }
@@ -138,7 +138,7 @@ const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHead
 /** Returns the path without the names of its parameters, for comparison. */
 const pathAddress = ({ path }: RestMeta) => path.replaceAll(/\{.*?\}/g, '{}');
 
-/** @throws {Unservable} if the metadata or the schemas cannot be served; the message has the reason and the fix */
+/** @throws {UnservableError} if the metadata or the schemas cannot be served; the message has the reason and the fix */
 function createOperation(
   procedure: Procedure,
   rest: RestMeta,

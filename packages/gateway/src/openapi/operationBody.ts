@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
 import type { RestMeta } from '../procedures/meta.ts';
-import { inspectJson } from './jsonable.ts';
+import { inspectJson } from './inspectJson.ts';
 import { formParameter, type TextParameter } from './parameter.ts';
-import { reject } from './unservable.ts';
+import { reject } from './unservableError.ts';
 import { isFileStream } from '../procedures/fileStream.ts';
 import { bytesKind, uploadLimits, type OperationUpload } from './uploadInput.ts';
-import { isOptional, type Shape } from './zodSchema.ts';
+import { acceptsUndefined, type Shape } from './zodSchema.ts';
 
 /** The request body of an operation. */
 export interface OperationBody {
@@ -58,7 +58,7 @@ interface BodyContext {
 /**
  * Creates a body with the properties of an object.
  * @returns `undefined` if there are no properties
- * @throws {Unservable}
+ * @throws {UnservableError}
  */
 export function operationBody(
   shape: Shape,
@@ -106,7 +106,7 @@ export function operationBody(
     contentTypes,
     required:
       rest.method === 'QUERY' ||
-      (!isInputOptional && (isUnion || all.some(([, schema]) => !isOptional(schema, 'input')))),
+      (!isInputOptional && (isUnion || all.some(([, schema]) => !acceptsUndefined(schema, 'input')))),
     shape,
     whole: undefined,
     isWhole: false,
@@ -125,9 +125,9 @@ export function operationBody(
 
 /**
  * Creates a body that is the whole input: an array, a scalar, a record, or a union of those.
- * @throws {Unservable}
+ * @throws {UnservableError}
  */
-export function wholeBody(
+export function wholeInputBody(
   whole: z.core.$ZodType,
   isInputOptional: boolean,
   { contentTypes = [json], method }: RestMeta,
@@ -183,13 +183,13 @@ function uploadBody(
   if (other !== undefined) {
     reject(`"${field}" is the whole body, so "${other}" has no place in it; say in: { ${other}: "query" }`);
   }
-  const isAbsent = isInputOptional || isOptional(schema, 'input');
+  const isAbsent = isInputOptional || acceptsUndefined(schema, 'input');
   return { ...bytesBody(schema, field, isAbsent, rest), shape, elsewhere };
 }
 
 /**
  * Creates a binary body, which is the whole input or one of its properties.
- * @throws {Unservable}
+ * @throws {UnservableError}
  */
 export function bytesBody(
   parser: unknown,

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { codesOf } from '../procedures/errorCodes.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { ErrorFormat } from './errorFormat.ts';
-import { inspectJson } from './jsonable.ts';
-import { reject } from './unservable.ts';
+import { inspectJson } from './inspectJson.ts';
+import { reject } from './unservableError.ts';
 
 /** The errors that a procedure declares, by status. */
 export type OperationErrors = ReadonlyMap<number, readonly DeclaredResponse[]>;
@@ -15,7 +15,7 @@ interface DeclaredResponse {
   readonly data: z.ZodType | undefined;
 }
 
-/** @throws {Unservable} for data that JSON cannot represent unchanged */
+/** @throws {UnservableError} for data that JSON cannot represent unchanged */
 export function operationErrors({ errors = {} }: Procedure): OperationErrors {
   for (const [code, { data }] of Object.entries(errors)) {
     if (data === undefined) continue;

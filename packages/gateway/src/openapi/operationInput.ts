@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { isZod } from '../procedures/isZod.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
-import { bytesBody, operationBody, wholeBody, type OperationBody } from './operationBody.ts';
+import { bytesBody, operationBody, wholeInputBody, type OperationBody } from './operationBody.ts';
 import {
   headerParameter,
   parameterMap,
@@ -12,11 +12,11 @@ import {
   type TextParameter,
 } from './parameter.ts';
 import type { PathParameter, PathTemplate } from './pathTemplate.ts';
-import { placesOf, type Place } from './places.ts';
+import { propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
 import { noJsonSchema } from './readSchema.ts';
-import { reject } from './unservable.ts';
+import { reject } from './unservableError.ts';
 import { bytesKind } from './uploadInput.ts';
-import { innermost, inputProperties, isOptional, type Shape } from './zodSchema.ts';
+import { innermost, inputProperties, acceptsUndefined, type Shape } from './zodSchema.ts';
 
 /** The locations of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
@@ -36,7 +36,7 @@ export interface OperationInput {
   /** The input schemas of other libraries. */
   readonly others: readonly StandardSchema[];
   /** The locations that the metadata sets (`in`), except the body, by property; for error messages. */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, PropertyPlace>;
   /**
    * The schemas that convert dates if the input is a union of objects: a property may be a date in some members only.
    */
@@ -47,7 +47,7 @@ export interface OperationInput {
  * Derives the locations of an input.
  * @param inputs the schemas of the input, as `ReadSchema` returns them
  * @param parsers the procedure's own parsers
- * @throws {Unservable} if the input cannot be sent over REST
+ * @throws {UnservableError} if the input cannot be sent over REST
  */
 export function operationInput(
   inputs: readonly unknown[],
@@ -58,7 +58,7 @@ export function operationInput(
   const schemas = inputs.filter(isZod);
   const properties = inputProperties(inputs);
   if (properties === undefined) return wholeInput(inputs, rest, template);
-  const places = placesOf(properties.shape, rest, template);
+  const places = propertyPlaces(properties.shape, rest, template);
   const others = parsers.filter((parser) => !isZod(parser)).filter(isStandardSchema);
   const zodFields = others.length === 0 ? undefined : inputProperties(parsers.filter(isZod));
   const all = [...places].map(([field, place]) => ({
@@ -66,14 +66,15 @@ export function operationInput(
     place,
     schema: properties.shape[field] as z.core.$ZodType,
   }));
-  const at = (...wheres: readonly Place['in'][]) => all.filter(({ place }) => wheres.includes(place.in));
+  const at = (...wheres: readonly PropertyPlace['in'][]) =>
+    all.filter(({ place }) => wheres.includes(place.in));
 
   const path = at('path').map(({ field, place, schema }) => {
     const isRest = template.some((segment) => isRestNamed(segment, place.name));
     return pathParameter(field, schema, place, { isRest, isUnion: properties.isUnion });
   });
   // A path parameter is always sent, so the input is never absent.
-  const optional = path.length === 0 && schemas.every((schema) => isOptional(schema, 'input'));
+  const optional = path.length === 0 && schemas.every((schema) => acceptsUndefined(schema, 'input'));
   const shapeOf = (list: typeof all): Shape =>
     Object.fromEntries(list.map(({ field, schema }) => [field, schema]));
   const body = operationBody(shapeOf(at('body')), {
@@ -129,7 +130,7 @@ function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTe
       `its input is of the type ${type}, which has no names to make parameters of; use z.object(…)${remedy}`,
     );
   }
-  const optional = isZod(schema) && isOptional(schema, 'input');
+  const optional = isZod(schema) && acceptsUndefined(schema, 'input');
   return {
     isOptional: optional,
     path: [],
@@ -137,7 +138,7 @@ function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTe
     headers: [],
     body:
       isZod(schema) && !isBytes
-        ? wholeBody(schema, optional, rest)
+        ? wholeInputBody(schema, optional, rest)
         : bytesBody(schema, undefined, optional, rest),
     shape: {},
     others: [],

@@ -4,10 +4,10 @@ import type { MediaWriter, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { parseFunction, type Parser } from '../procedures/parseFunction.ts';
 import type { StandardSchema } from '../procedures/standardSchema.ts';
-import { inspectJson } from './jsonable.ts';
+import { inspectJson } from './inspectJson.ts';
 import type { ReadSchema } from './readSchema.ts';
-import { reject } from './unservable.ts';
-import { isOptional } from './zodSchema.ts';
+import { reject } from './unservableError.ts';
+import { acceptsUndefined } from './zodSchema.ts';
 
 /** How the output of a procedure is sent as a body. */
 export type OperationOutput = JsonOutput | MediaOutput | BytesOutput | EventsOutput;
@@ -51,7 +51,7 @@ interface EventsOutput {
   readonly parse: (event: unknown) => unknown;
 }
 
-/** @throws {Unservable} */
+/** @throws {UnservableError} */
 export function operationOutput(procedure: Procedure, rest: RestMeta, read: ReadSchema): OperationOutput {
   const { type } = procedure;
   const { produces, event, method } = rest;
@@ -165,7 +165,7 @@ export function successStatuses({ successStatus }: RestMeta, output: OperationOu
   if (output.responses) return [...output.responses.keys()];
   if (output.schema === undefined) return [200, 204];
   if (isEmpty(output.schema)) return [204];
-  return isOptional(output.schema, 'output') ? [200, 204] : [200];
+  return acceptsUndefined(output.schema, 'output') ? [200, 204] : [200];
 }
 
 const isEmpty = (schema: z.core.$ZodType) => ['void', 'undefined'].includes(schema._zod.def.type);

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import type { QueryStyle, RestMeta } from '../procedures/meta.ts';
 import { parameterConverter, type ParameterConverter } from './convert.ts';
-import type { Place } from './places.ts';
+import type { PropertyPlace } from './propertyPlaces.ts';
 import { queryTree, type QueryNode } from './queryTree.ts';
-import { reject, Unservable } from './unservable.ts';
-import { innermost, isObjectSchema, isOptional } from './zodSchema.ts';
+import { reject, UnservableError } from './unservableError.ts';
+import { innermost, isObjectSchema, acceptsUndefined } from './zodSchema.ts';
 
 interface PlacedProperty {
   /** The property of the input. */
   readonly field: string;
-  readonly place: Place;
+  readonly place: PropertyPlace;
   readonly schema: z.core.$ZodType;
 }
 
@@ -56,16 +56,16 @@ export function parameterMap(parameters: readonly Parameter[]): ParameterMap {
   return parameters.some(({ style }) => style === 'tree') ? new TreeParameters(entries) : new Map(entries);
 }
 
-/** @throws {Unservable} */
+/** @throws {UnservableError} */
 export function pathParameter(
   field: string,
   schema: z.core.$ZodType,
-  place: Place,
+  place: PropertyPlace,
   { isRest, isUnion }: { readonly isRest: boolean; readonly isUnion: boolean },
 ): TextParameter {
   return named(field, () => {
     const converter = parameterConverter(schema);
-    if (isOptional(schema, 'input')) {
+    if (acceptsUndefined(schema, 'input')) {
       reject(
         isUnion
           ? 'is missing or optional in a member of the union, and a path always has it; make it required in each'
@@ -81,8 +81,8 @@ export function pathParameter(
   });
 }
 
-/** @throws {Unservable} */
-export function headerParameter(field: string, schema: z.core.$ZodType, place: Place): TextParameter {
+/** @throws {UnservableError} */
+export function headerParameter(field: string, schema: z.core.$ZodType, place: PropertyPlace): TextParameter {
   return named(field, () => {
     if (isObjectSchema(schema))
       reject(`is an object, which a ${place.in} cannot carry; name each of its properties`);
@@ -97,7 +97,7 @@ export function headerParameter(field: string, schema: z.core.$ZodType, place: P
 /**
  * Creates the parameter of a form field.
  * @param isMultipart whether files can be sent
- * @throws {Unservable}
+ * @throws {UnservableError}
  */
 export function formParameter(field: string, schema: z.core.$ZodType, isMultipart: boolean): TextParameter {
   return named(field, () => {
@@ -107,11 +107,11 @@ export function formParameter(field: string, schema: z.core.$ZodType, isMultipar
   });
 }
 
-/** @throws {Unservable} */
+/** @throws {UnservableError} */
 export function queryParameter(
   field: string,
   schema: z.core.$ZodType,
-  place: Place,
+  place: PropertyPlace,
   { queryStyle }: RestMeta,
 ): Parameter {
   return named(field, () => {
@@ -159,11 +159,11 @@ function rejectNested(item: z.core.$ZodType, field: string): void {
   reject(`is ${what}, which needs queryStyle: { ${field}: "brackets" }`);
 }
 
-/** Adds the name of the property to the message of an `Unservable`. */
+/** Adds the name of the property to the message of an `UnservableError`. */
 function named<Result>(field: string, create: () => Result): Result {
   try {
     return create();
   } catch (error) {
-    throw error instanceof Unservable ? new Unservable(`"${field}" ${error.message}`) : error;
+    throw error instanceof UnservableError ? new UnservableError(`"${field}" ${error.message}`) : error;
   }
 }

@@ -1,6 +1,6 @@
 import { type Converter, scalarConverter } from './convert.ts';
-import { reject, Unservable } from './unservable.ts';
-import { innermost, isObjectSchema, propertiesOf, type Schema } from './zodSchema.ts';
+import { reject, UnservableError } from './unservableError.ts';
+import { innermost, isObjectSchema, propertiesOf, type AnyZodSchema } from './zodSchema.ts';
 import type { z } from 'zod';
 
 /**
@@ -19,8 +19,11 @@ export type QueryNode =
       readonly isStrict: boolean;
     };
 
-/** @throws {Unservable} for a schema that brackets cannot express */
-export function queryTree(schema: z.core.$ZodType, known: Map<Schema, QueryNode> = new Map()): QueryNode {
+/** @throws {UnservableError} for a schema that brackets cannot express */
+export function queryTree(
+  schema: z.core.$ZodType,
+  known: Map<AnyZodSchema, QueryNode> = new Map(),
+): QueryNode {
   const inner = innermost(schema) ?? reject('contains itself, which a URL cannot carry');
   const found = known.get(inner);
   if (found) return found;
@@ -50,14 +53,17 @@ export function queryTree(schema: z.core.$ZodType, known: Map<Schema, QueryNode>
     return node;
   }
   const fields = new Map<string, QueryNode>();
-  const isStrict = def.type === 'object' && (def.catchall as Schema | undefined)?._zod.def.type === 'never';
+  const isStrict =
+    def.type === 'object' && (def.catchall as AnyZodSchema | undefined)?._zod.def.type === 'never';
   const node = { kind: 'object', fields, others: undefined, isStrict } satisfies QueryNode;
   known.set(inner, node);
   for (const [name, property] of Object.entries(properties.shape)) {
     try {
       fields.set(name, queryTree(property, known));
     } catch (error) {
-      throw error instanceof Unservable ? new Unservable(`has "${name}", which ${error.message}`) : error;
+      throw error instanceof UnservableError
+        ? new UnservableError(`has "${name}", which ${error.message}`)
+        : error;
     }
   }
   if (fields.size === 0) reject('is an object without properties, which a query cannot carry');

@@ -14,7 +14,7 @@ interface Transforms {
  * Applies the `document` function of each operation's metadata, then `document.transform`.
  * @throws {GatewayError} if one of them returns `undefined`
  */
-export function transformed(document: Document, { operations, ...options }: Transforms): Document {
+export function transformDocument(document: Document, { operations, ...options }: Transforms): Document {
   const { transform } = options.document;
   const paths = document['paths'] as Record<string, Record<string, unknown>>;
   for (const { procedure, rest } of operations) {

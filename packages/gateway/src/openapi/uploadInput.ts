@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { isFileStream } from '../procedures/fileStream.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { RestMeta } from '../procedures/meta.ts';
-import { reject } from './unservable.ts';
+import { reject } from './unservableError.ts';
 import { innermost } from './zodSchema.ts';
 
 /** A body that the procedure receives as bytes or files instead of parsed fields. */
@@ -51,7 +51,7 @@ function takes({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
 
 /**
  * Returns the upload limits of the metadata, with defaults.
- * @throws {Unservable} for an invalid limit
+ * @throws {UnservableError} for an invalid limit
  */
 export function uploadLimits({
   upload: { spool: _spool, ...limits } = {},

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isZod } from '../procedures/isZod.ts';
 
 /** Any zod schema, with zod's union of all definitions, so that `def.type` narrows. */
-export type Schema = z.core.$ZodTypes;
+export type AnyZodSchema = z.core.$ZodTypes;
 
 /** The properties of an input, by name. */
 export type Shape = Readonly<Record<string, z.core.$ZodType>>;
@@ -28,7 +28,7 @@ export function inputProperties(inputs: readonly unknown[]): Properties | undefi
 /** Returns the properties of an object, a union of objects, or a wrapper of one; `undefined` for anything else. */
 export function propertiesOf(schema: z.core.$ZodType, depth = 0): Properties | undefined {
   if (depth > maxDepth) return undefined;
-  const { def } = (schema as Schema)._zod;
+  const { def } = (schema as AnyZodSchema)._zod;
   switch (def.type) {
     case 'object':
       return { shape: def.shape, isUnion: false };
@@ -51,7 +51,7 @@ export function propertiesOf(schema: z.core.$ZodType, depth = 0): Properties | u
 
 /** Whether a schema accepts only absent values. In a union it adds no properties. */
 const isNothing = (schema: z.core.$ZodType): boolean =>
-  ['null', 'undefined', 'void', 'never'].includes((schema as Schema)._zod.def.type);
+  ['null', 'undefined', 'void', 'never'].includes((schema as AnyZodSchema)._zod.def.type);
 
 /** Whether a schema accepts only objects: an object, a union of objects or a record. */
 export function isObjectSchema(schema: z.core.$ZodType): boolean {
@@ -84,10 +84,10 @@ function united(members: readonly (Properties | undefined)[]): Properties | unde
 }
 
 function anyOf(schemas: readonly z.core.$ZodType[]): z.core.$ZodType {
-  const [first, ...others] = schemas as readonly Schema[];
+  const [first, ...others] = schemas as readonly AnyZodSchema[];
   if (first && others.length === 0) return first;
   const values = schemas.flatMap((schema) => {
-    const { def } = (schema as Schema)._zod;
+    const { def } = (schema as AnyZodSchema)._zod;
     return def.type === 'literal' ? def.values : [undefined];
   });
   return values.every((value) => value !== undefined) ? z.literal(values) : z.union(schemas);
@@ -100,12 +100,12 @@ export function optionalOf(schema: z.core.$ZodType): z.core.$ZodType {
 }
 
 /** Whether a schema accepts (`input`) or returns (`output`) `undefined`, as far as its definition shows. */
-export function isOptional(schema: z.core.$ZodType, side: 'input' | 'output'): boolean {
-  const { def, optin, optout } = (schema as Schema)._zod;
+export function acceptsUndefined(schema: z.core.$ZodType, side: 'input' | 'output'): boolean {
+  const { def, optin, optout } = (schema as AnyZodSchema)._zod;
   if (['void', 'undefined', 'any', 'unknown'].includes(def.type)) return true;
   // `z.preprocess` accepts any value; the document describes its output schema instead.
   if (side === 'input' && def.type === 'pipe' && def.in._zod.def.type === 'transform')
-    return isOptional(def.out, side);
+    return acceptsUndefined(def.out, side);
   return (side === 'input' ? optin : optout) !== undefined;
 }
 
@@ -113,19 +113,19 @@ export function isOptional(schema: z.core.$ZodType, side: 'input' | 'output'): b
  * Returns the inner schema of a wrapper (for a pipe, its input): `x` of `z.optional(x)`. `undefined` for other schemas.
  */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType | undefined {
-  const { def } = (schema as Schema)._zod;
+  const { def } = (schema as AnyZodSchema)._zod;
   if ('innerType' in def) return def.innerType;
   // Not `getter`, which may create a new schema on each call; `innerType` is cached.
   if (def.type === 'lazy') return (schema as z.core.$ZodLazy)._zod.innerType;
-  return def.type === 'pipe' && (def.in as Schema)._zod.def.type !== 'transform' ? def.in : undefined;
+  return def.type === 'pipe' && (def.in as AnyZodSchema)._zod.def.type !== 'transform' ? def.in : undefined;
 }
 
 /** The maximum number of wrappers. A schema with more contains itself. */
 export const maxDepth = 50;
 
 /** Removes all wrappers from a schema; `undefined` if it wraps itself. */
-export function innermost(schema: z.core.$ZodType, depth = 0): Schema | undefined {
+export function innermost(schema: z.core.$ZodType, depth = 0): AnyZodSchema | undefined {
   const inner = unwrap(schema);
-  if (inner === undefined) return schema as Schema;
+  if (inner === undefined) return schema as AnyZodSchema;
   return depth < maxDepth ? innermost(inner, depth + 1) : undefined;
 }

@@ -4,10 +4,10 @@ import { execute, Failure, failureOf, type RawInputs } from '../procedures/execu
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { OwnCallScope, type CallScope } from './callScope.ts';
-import { Deadlines, Waiting } from './deadlines.ts';
+import { Deadlines, Expirable } from './deadlines.ts';
 import type { Limits } from './limits.ts';
 import type { RunCall } from './hooks.ts';
-import { unlessItThrows, type CallTelemetry } from './telemetry.ts';
+import { ignoreErrors, type CallTelemetry } from './telemetry.ts';
 
 /** Receives the outcomes of calls: outputs or `Failure`s. `settle` may run synchronously inside `start`. */
 export interface OutcomeReceiver {
@@ -100,7 +100,7 @@ export class Calls {
 const observedCalls =
   (run: RunCall): RunCall =>
   (procedure, ctx, inputs, index, scope) => {
-    const call = unlessItThrows(() => scope.telemetry?.call(procedure.path));
+    const call = ignoreErrors(() => scope.telemetry?.call(procedure.path));
     if (call === undefined) return run(procedure, ctx, inputs, index, scope);
     let outcome: unknown;
     try {
@@ -114,12 +114,12 @@ const observedCalls =
   };
 
 function ended(call: CallTelemetry, outcome: unknown): unknown {
-  unlessItThrows(() => call.end(outcome instanceof Failure ? outcome.error : undefined));
+  ignoreErrors(() => call.end(outcome instanceof Failure ? outcome.error : undefined));
   return outcome;
 }
 
 /** A pending call or context. */
-class PendingOutcome extends Waiting {
+class PendingOutcome extends Expirable {
   readonly receiver: OutcomeReceiver;
   readonly index: number;
 

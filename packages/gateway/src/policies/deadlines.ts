@@ -4,11 +4,11 @@ import { LimitError } from '../procedures/limitError.ts';
 import type { CallScope } from './callScope.ts';
 
 /** Something pending, such as a call, that expires at the deadline of its scope. */
-export abstract class Waiting {
+export abstract class Expirable {
   readonly scope: CallScope;
   /** Its neighbours in the linked list of `Deadlines`; `undefined` while it is not in the list. */
-  previous: Waiting | undefined = undefined;
-  next: Waiting | undefined = undefined;
+  previous: Expirable | undefined = undefined;
+  next: Expirable | undefined = undefined;
 
   constructor(scope: CallScope) {
     this.scope = scope;
@@ -30,8 +30,8 @@ export abstract class Waiting {
 export class Deadlines {
   readonly #timeoutMs: number;
   /** The oldest and the newest. */
-  #first: Waiting | undefined = undefined;
-  #last: Waiting | undefined = undefined;
+  #first: Expirable | undefined = undefined;
+  #last: Expirable | undefined = undefined;
   #size = 0;
   #timer: Timer | undefined;
   /** When the timer fires (`performance.now()`). */
@@ -46,7 +46,7 @@ export class Deadlines {
   }
 
   /** Adds a pending call. The first one in a scope sets the scope's deadline. */
-  add(waiting: Waiting): void {
+  add(waiting: Expirable): void {
     waiting.scope.follow();
     const { scope } = waiting;
     scope.begin(this.#timeoutMs);
@@ -60,7 +60,7 @@ export class Deadlines {
   }
 
   /** Removes a pending call. @returns whether it was still pending */
-  delete(waiting: Waiting): boolean {
+  delete(waiting: Expirable): boolean {
     const { previous, next } = waiting;
     if (previous === undefined && this.#first !== waiting) return false;
     if (previous) previous.next = next;
@@ -88,7 +88,7 @@ export class Deadlines {
     // A timer may fire slightly early.
     const now = performance.now() + 1;
     let next = Infinity;
-    const expired: Waiting[] = [];
+    const expired: Expirable[] = [];
     for (let waiting = this.#first; waiting; waiting = waiting.next) {
       const { deadline = Infinity } = waiting.scope;
       if (deadline <= now) expired.push(waiting);

@@ -68,9 +68,9 @@ it('a silent WebSocket no longer counts once its part of the window has passed',
   failedAttempts.countSilent(here);
   failedAttempts.countSilent(here);
   vi.advanceTimersByTime(29_000);
-  expect(failedAttempts.silentRefusal(here)).toBeDefined();
+  expect(failedAttempts.silentRejection(here)).toBeDefined();
   vi.advanceTimersByTime(1000);
-  expect(failedAttempts.silentRefusal(here)).toBeUndefined();
+  expect(failedAttempts.silentRejection(here)).toBeUndefined();
 });
 
 it('a token whose look-up is not worth saving is not remembered', () => {
@@ -91,17 +91,17 @@ it('past the limit of its address a token is remembered only if it was before', 
 
 it('an address may open as many WebSockets that stay silent as the limit says', () => {
   const failedAttempts = create(2, 60);
-  expect(failedAttempts.silentRefusal(here)).toBeUndefined();
+  expect(failedAttempts.silentRejection(here)).toBeUndefined();
   failedAttempts.countSilent(here);
-  expect(failedAttempts.silentRefusal(here)).toBeUndefined();
+  expect(failedAttempts.silentRejection(here)).toBeUndefined();
   failedAttempts.countSilent(here);
-  expect(failedAttempts.silentRefusal(here)).toMatchObject({
+  expect(failedAttempts.silentRejection(here)).toMatchObject({
     code: 'TOO_MANY_REQUESTS',
     limit: 'failed-attempts',
     message: 'Too many WebSockets that sent no credential in time came from this address: 2 may in 60 s.',
     retryAfterSeconds: 30,
   });
-  expect(failedAttempts.silentRefusal(from('192.0.2.2'))).toBeUndefined();
+  expect(failedAttempts.silentRejection(from('192.0.2.2'))).toBeUndefined();
 });
 
 it('silent WebSockets count as invalid tokens, and invalid tokens not as silent WebSockets', () => {
@@ -110,7 +110,7 @@ it('silent WebSockets count as invalid tokens, and invalid tokens not as silent 
   expect(silent.count(here, 'a', undefined, 'API key')).toBeDefined();
   const invalid = create(1, 60);
   void invalid.count(here, 'a', undefined, 'API key');
-  expect(invalid.silentRefusal(here)).toBeUndefined();
+  expect(invalid.silentRejection(here)).toBeUndefined();
 });
 
 it('processes with one state count the attempts of an address together', async () => {

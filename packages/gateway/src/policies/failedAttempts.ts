@@ -43,7 +43,7 @@ export interface FailedAttempts {
   /** Counts a WebSocket that sent no credential in time. */
   countSilent(request: HttpRequest): void;
   /** Returns an error if an address has opened too many WebSockets without sending a credential. */
-  silentRefusal(request: HttpRequest): LimitError | undefined;
+  silentRejection(request: HttpRequest): LimitError | undefined;
 }
 
 /** How long a rejection is remembered, in milliseconds. A key that is added now must work within a second. */
@@ -107,7 +107,7 @@ export function createFailedAttempts(
       void take(address, 1);
       takeSilent(address, 1);
     },
-    silentRefusal(request) {
+    silentRejection(request) {
       const { left } = takeSilent(clientAddress(request), 0);
       // The time until the bucket has another token.
       const waitMs = (windowSeconds * 1000) / attempts;

@@ -6,7 +6,7 @@ import { afterOnRequest, ErrorReporter, hookedCalls, type ReportedError } from '
 
 const requestOf = (method = 'GET') => ({ method, path: '/' }) as HttpRequest;
 
-describe('behindOnRequest', () => {
+describe('withOnRequest', () => {
   const own: HttpResponse = { status: 418, headers: [] };
   const next = vi.fn((_scope: { readonly request: HttpRequest }) => 'next' as const);
   const reject = (error: TRPCError) => ({

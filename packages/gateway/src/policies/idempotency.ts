@@ -93,11 +93,11 @@ export class Idempotency<Identity> {
     scope: RequestScope<Identity>,
     call: KeyedCall,
     calls: Calls,
-    onBegun: (begun: Reservation | ResponseDraft | Failure) => void,
+    onBegun: (begun: IdempotencyReservation | ResponseDraft | Failure) => void,
   ): void {
     const reserving = this.#reserve(scope, call);
     calls.wait(reserving, scope, (begun) => {
-      onBegun(begun as Reservation | ResponseDraft | Failure);
+      onBegun(begun as IdempotencyReservation | ResponseDraft | Failure);
       // The deadline passed before the state responded: nothing has run.
       if (begun instanceof Failure) void reserving.then(release, () => undefined);
     });
@@ -106,7 +106,7 @@ export class Idempotency<Identity> {
   async #reserve(
     scope: RequestScope<Identity>,
     { body, head, key, procedure }: KeyedCall,
-  ): Promise<Reservation | ResponseDraft> {
+  ): Promise<IdempotencyReservation | ResponseDraft> {
     const caller = this.#nameOf(scope);
     // Start before the first await: afterwards the buffer of the body may hold the bytes of another request.
     const digests = Promise.all([
@@ -125,7 +125,7 @@ export class Idempotency<Identity> {
       throw unavailable(cause);
     }
     if (existing !== undefined) return replayOf(JSON.parse(existing) as Entry, fingerprint);
-    return new Reservation(this.#state, stateKey, fingerprint, this.#ttlMs, this.#maxBytes);
+    return new IdempotencyReservation(this.#state, stateKey, fingerprint, this.#ttlMs, this.#maxBytes);
   }
 
   #nameOf({ credential, identity, request, scheme }: RequestScope<Identity>): string {
@@ -139,7 +139,7 @@ export class Idempotency<Identity> {
 }
 
 /** A reserved key: the call with this key is running. */
-export class Reservation {
+export class IdempotencyReservation {
   readonly #state: State;
   readonly #key: string;
   readonly #fingerprint: string;
@@ -215,8 +215,8 @@ const isTimeout = (outcome: unknown) =>
 const hasReturned = (outcome: unknown) =>
   !(outcome instanceof Failure) || outcome.error.message === outputErrorMessage;
 
-const release = async (begun: Reservation | ResponseDraft) => {
-  if (begun instanceof Reservation) await begun.release();
+const release = async (begun: IdempotencyReservation | ResponseDraft) => {
+  if (begun instanceof IdempotencyReservation) await begun.release();
 };
 
 /**

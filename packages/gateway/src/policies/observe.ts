@@ -1,6 +1,6 @@
 import type { ClientAddress } from './clientAddress.ts';
 import type { RequestScope } from './requestScope.ts';
-import { unlessItThrows, type ObservedRequest, type Telemetry } from './telemetry.ts';
+import { ignoreErrors, type ObservedRequest, type Telemetry } from './telemetry.ts';
 
 interface ObserveOptions {
   /** Returns the route that a path matches. */
@@ -15,7 +15,7 @@ export const createObserve =
   (telemetry: Telemetry, { clientAddress, publicScheme, routeOf }: ObserveOptions) =>
   (scope: RequestScope): void => {
     const { protocol, request } = scope;
-    scope.telemetry = unlessItThrows(() =>
+    scope.telemetry = ignoreErrors(() =>
       telemetry.begin({
         request,
         protocol,

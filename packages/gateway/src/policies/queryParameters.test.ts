@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { refuseLongForm, refuseLongQuery } from './queryParameters.ts';
+import { rejectLongForm, rejectLongQuery } from './queryParameters.ts';
 
 it.each<[text: string, most: number, isLong: boolean]>([
   ['', 1, false],
@@ -12,7 +12,7 @@ it.each<[text: string, most: number, isLong: boolean]>([
   ['a=1&b=2&c=3', 2, true],
   ['a=%26%26%26', 1, false],
 ])('the query %j has more parameters than %i: %s', (text, most, isLong) => {
-  const rejected = (refuse: typeof refuseLongQuery) => {
+  const rejected = (refuse: typeof rejectLongQuery) => {
     try {
       refuse(text, most);
       return undefined;
@@ -21,12 +21,12 @@ it.each<[text: string, most: number, isLong: boolean]>([
     }
   };
   const message = (where: string) => (isLong ? `The ${where} has more than ${most} parameters.` : undefined);
-  expect(rejected(refuseLongQuery)).toBe(message('query'));
-  expect(rejected(refuseLongForm)).toBe(message('form'));
+  expect(rejected(rejectLongQuery)).toBe(message('query'));
+  expect(rejected(rejectLongForm)).toBe(message('form'));
 });
 
 it('the error is a limit’s, so that it is no error of the service', () => {
-  expect(() => refuseLongQuery('a&b', 1)).toThrow(
+  expect(() => rejectLongQuery('a&b', 1)).toThrow(
     expect.objectContaining({ limit: 'query-parameters', code: 'BAD_REQUEST' }),
   );
 });

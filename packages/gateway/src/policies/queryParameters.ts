@@ -1,12 +1,12 @@
 import { LimitError } from '../procedures/limitError.ts';
 
 /** @throws {LimitError} if a query string has more than `most` parameters */
-export const refuseLongQuery = (query: string, most: number): void => refuseMore(query, most, 'query');
+export const rejectLongQuery = (query: string, most: number): void => rejectMore(query, most, 'query');
 
 /** @throws {LimitError} if an `application/x-www-form-urlencoded` body has more than `most` parameters */
-export const refuseLongForm = (form: string, most: number): void => refuseMore(form, most, 'form');
+export const rejectLongForm = (form: string, most: number): void => rejectMore(form, most, 'form');
 
-function refuseMore(text: string, most: number, where: 'query' | 'form'): void {
+function rejectMore(text: string, most: number, where: 'query' | 'form'): void {
   // `most + 1` parameters need at least `most` separators. Common queries are shorter and need no scan.
   if (text.length < most) return;
   let count = 1;

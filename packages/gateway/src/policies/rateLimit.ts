@@ -10,7 +10,7 @@ import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { Policy } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
-import type { State, Taken } from './state.ts';
+import type { State, TakeResult } from './state.ts';
 import { createSharedTokenBuckets, createTokenBuckets } from './tokenBuckets.ts';
 
 /** The caller of a request, as `RateLimitOptions.key` and `IdempotencyOptions.caller` receive it. */
@@ -95,7 +95,7 @@ export function createRateLimit<Identity>(
 
   function response(
     scope: RequestScope<Identity>,
-    { isTaken, left, waitMs, fullMs }: Taken,
+    { isTaken, left, waitMs, fullMs }: TakeResult,
     cost: number,
     calls: number,
   ): TRPCError | undefined {

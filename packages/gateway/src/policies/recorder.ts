@@ -7,7 +7,7 @@ import { utf8Length } from '../http/utf8.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { RequestRecord } from './requestRecord.ts';
 import type { ProtocolName, RequestScope } from './requestScope.ts';
-import { unlessItThrows } from './telemetry.ts';
+import { ignoreErrors } from './telemetry.ts';
 
 /** The options of a gateway that decide where records and errors are reported. */
 interface Listeners {
@@ -69,7 +69,7 @@ export class Recorder {
     const record = recordOf(scope, response, isStream);
     if (telemetry === undefined) return this.emit(record, scope.failedCalls);
     const { trace } = telemetry;
-    unlessItThrows(() => telemetry.end(record));
+    ignoreErrors(() => telemetry.end(record));
     if (isReported) this.emit({ ...record, trace }, scope.failedCalls);
   }
 }

@@ -7,7 +7,7 @@ export interface Bucket {
 }
 
 /** The result of taking tokens from a bucket. */
-export interface Taken {
+export interface TakeResult {
   /** Whether the tokens were taken. */
   readonly isTaken: boolean;
   /** The number of tokens left, as far as this process knows. */
@@ -38,5 +38,5 @@ export interface State {
   /** Removes a key. */
   readonly delete: (key: string) => MaybePromise<void>;
   /** Takes `count` tokens from the bucket of a key: all of them or none. A `count` of 0 reads the bucket. */
-  readonly take: (key: string, count: number, bucket: Bucket) => MaybePromise<Taken>;
+  readonly take: (key: string, count: number, bucket: Bucket) => MaybePromise<TakeResult>;
 }

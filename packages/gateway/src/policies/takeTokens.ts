@@ -1,4 +1,4 @@
-import type { Bucket, Taken } from './state.ts';
+import type { Bucket, TakeResult } from './state.ts';
 
 /** The tolerance for floating-point errors, in tokens and in milliseconds. */
 const epsilon = 1e-6;
@@ -16,7 +16,7 @@ export function takeTokens(
   count: number,
   { size, windowMs }: Bucket,
   now: number,
-): { readonly fullAt: number; readonly taken: Taken } {
+): { readonly fullAt: number; readonly taken: TakeResult } {
   const msPerToken = windowMs / size;
   // If the clock was set back, the bucket is at most empty.
   const before = Math.min(Math.max((fullAt ?? now) - now, 0), windowMs);

@@ -46,7 +46,7 @@ export interface CallTelemetry {
 }
 
 /** Runs a function of `Telemetry`, and ignores its errors. */
-export function unlessItThrows<Result>(run: () => Result): Result | undefined {
+export function ignoreErrors<Result>(run: () => Result): Result | undefined {
   try {
     return run();
   } catch {

@@ -1,14 +1,14 @@
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { unref } from '../http/eventLoop.ts';
 import { RecentMap } from './recentMap.ts';
-import type { Bucket, State, Taken } from './state.ts';
+import type { Bucket, State, TakeResult } from './state.ts';
 import { takeTokens } from './takeTokens.ts';
 
 /** Takes `count` tokens from the bucket of a key: all of them or none. */
-export type TokenBuckets = (key: string, count: number) => Taken;
+export type TokenBuckets = (key: string, count: number) => TakeResult;
 
 /** Like `TokenBuckets`, with buckets that processes share. */
-export type SharedTokenBuckets = (key: string, count: number) => MaybePromise<Taken>;
+export type SharedTokenBuckets = (key: string, count: number) => MaybePromise<TakeResult>;
 
 /**
  * How many buckets are kept. A dropped key starts again with a full bucket, so a client with more keys (addresses) than
@@ -44,7 +44,7 @@ export function createSharedTokenBuckets(
   let isAway = false;
   let sendsAt = 0;
 
-  function takeAway(key: string, count: number, cause: unknown): Taken {
+  function takeAway(key: string, count: number, cause: unknown): TakeResult {
     if (!isAway) {
       // oxlint-disable-next-line no-console -- the service runs, but its limit is higher than it should be
       console.error(
@@ -57,7 +57,7 @@ export function createSharedTokenBuckets(
     return takeOwn(key, count);
   }
 
-  function response(taken: Taken): Taken {
+  function response(taken: TakeResult): TakeResult {
     isAway = false;
     return taken;
   }
@@ -81,7 +81,7 @@ export function createSharedTokenBuckets(
 }
 
 /** Rejects if a state does not respond in time. */
-function soon(taken: PromiseLike<Taken>): Promise<Taken> {
+function soon(taken: PromiseLike<TakeResult>): Promise<TakeResult> {
   return new Promise((resolve, reject) => {
     const timer = unref(
       setTimeout(() => reject(new Error(`The state did not answer within ${awayMs} ms.`)), awayMs),

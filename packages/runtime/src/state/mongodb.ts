@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Bucket, type State, type Taken, takeTokens } from '@petstore/gateway';
+import { type Bucket, type State, type TakeResult, takeTokens } from '@petstore/gateway';
 import type { Collection, Db } from 'mongodb';
 import { bucketEpoch } from './bucketEpoch.ts';
 
@@ -117,7 +117,7 @@ class Lease {
    * Takes tokens of this lease. If it has too few, returns the known state of the bucket, or `undefined` if the database must
    * be queried.
    */
-  take(count: number): Taken | undefined {
+  take(count: number): TakeResult | undefined {
     const now = Date.now();
     if (count > 0 && count <= this.tokens) {
       this.tokens -= count;
@@ -130,7 +130,7 @@ class Lease {
   }
 
   /** Returns the bucket's last known result, as if the tokens of this lease were still in the bucket. */
-  #asOf(count: number, now: number): Taken {
+  #asOf(count: number, now: number): TakeResult {
     const fullAt = this.fullAt === undefined ? undefined : this.fullAt - this.refillMs;
     return takeTokens(fullAt, count, this.bucket, now - bucketEpoch).taken;
   }
@@ -145,7 +145,7 @@ class Leases {
     this.#rows = rows;
   }
 
-  take(id: string, count: number, bucket: Bucket): Taken | Promise<Taken> {
+  take(id: string, count: number, bucket: Bucket): TakeResult | Promise<TakeResult> {
     let lease = this.#leases.get(id);
     if (lease === undefined) {
       lease = new Lease(id, bucket);
@@ -163,7 +163,7 @@ class Leases {
     this.#leases.clear();
   }
 
-  async #lease(lease: Lease, count: number): Promise<Taken> {
+  async #lease(lease: Lease, count: number): Promise<TakeResult> {
     lease.waiting.push(count);
     try {
       for (;;) {

@@ -4,7 +4,7 @@ import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../openapi/errorFormat.ts';
-import type { Place } from '../../openapi/places.ts';
+import type { PropertyPlace } from '../../openapi/propertyPlaces.ts';
 import type { ErrorReporter } from '../../policies/hooks.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { clientMessage, codeMessage } from '../../procedures/clientError.ts';
@@ -14,7 +14,7 @@ import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts'
 import type { Procedure } from '../../procedures/procedures.ts';
 import { shownError } from '../../procedures/shownError.ts';
 
-type Places = ReadonlyMap<PropertyKey, Place>;
+type Places = ReadonlyMap<PropertyKey, PropertyPlace>;
 
 export type ErrorResponse = ReturnType<typeof errorResponseOf>;
 

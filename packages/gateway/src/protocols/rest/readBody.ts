@@ -6,7 +6,7 @@ import type { MaybePromise } from '../../http/maybePromise.ts';
 import { readDates } from '../../openapi/jsonDates.ts';
 import { isJson, type OperationBody } from '../../openapi/operationBody.ts';
 import type { Limits } from '../../policies/limits.ts';
-import { refuseLongForm } from '../../policies/queryParameters.ts';
+import { rejectLongForm } from '../../policies/queryParameters.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import { parseExactJson } from './exactJson.ts';
@@ -123,7 +123,7 @@ export function readBody(
   if (raw instanceof FormData) return readMultipart(fields, raw, issues);
   const text = decode(raw.bytes);
   if (raw.isForm) {
-    refuseLongForm(text, maxQueryParameters);
+    rejectLongForm(text, maxQueryParameters);
     const input = {};
     convertFields(fields, formFields(text, fields), input, issues, maxJsonDepth);
     return input;

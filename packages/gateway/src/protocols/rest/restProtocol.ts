@@ -12,7 +12,7 @@ import type { Operation } from '../../openapi/operation.ts';
 import type { MediaTypes, StatusResponses } from '../../openapi/operationOutput.ts';
 import type { Calls, OutcomeReceiver } from '../../policies/calls.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
-import type { Idempotency, Reservation } from '../../policies/idempotency.ts';
+import type { Idempotency, IdempotencyReservation } from '../../policies/idempotency.ts';
 import { idempotencyKey } from '../../policies/idempotencyKey.ts';
 import type { Limits } from '../../policies/limits.ts';
 import type { Target } from '../../policies/policy.ts';
@@ -132,7 +132,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   #mediaType: string | undefined = undefined;
   /** Its `Idempotency-Key`, where the procedure takes one. */
   #key: string | undefined = undefined;
-  #reservation: Reservation | undefined = undefined;
+  #reservation: IdempotencyReservation | undefined = undefined;
   /** Whether the call has ended after its deadline: 504 was the response. */
   #isLate = false;
   #response: ResponseDraft | undefined = undefined;

@@ -6,7 +6,7 @@ import { byteStream } from '../../http/byteStream.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Target } from '../../policies/policy.ts';
-import { refuseLongQuery } from '../../policies/queryParameters.ts';
+import { rejectLongQuery } from '../../policies/queryParameters.ts';
 import type { HeaderSource } from '../../policies/scheme.ts';
 import type { RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
@@ -180,7 +180,7 @@ export class TrpcRequest implements Target, RawInputs {
 
   #read(settings: TrpcSettings): void {
     const { http } = this;
-    refuseLongQuery(http.query, settings.limits.maxQueryParameters);
+    rejectLongQuery(http.query, settings.limits.maxQueryParameters);
     const path = this.#readPath(settings);
     // Whatever is wrong with the rest: public procedures need no credential.
     this.paths = [path];

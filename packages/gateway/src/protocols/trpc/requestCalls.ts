@@ -6,7 +6,7 @@ import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
 import type { CallScope } from '../../policies/callScope.ts';
-import type { KeyedCall, Reservation } from '../../policies/idempotency.ts';
+import type { KeyedCall, IdempotencyReservation } from '../../policies/idempotency.ts';
 import { idempotencyKey, keyRequired } from '../../policies/idempotencyKey.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { scopeRejection } from '../../policies/scopes.ts';
@@ -56,7 +56,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   #contextError: TRPCError | undefined = undefined;
   /** The `Idempotency-Key` of a single call, where the procedure takes one. */
   #key: string | undefined = undefined;
-  #reservation: Reservation | undefined = undefined;
+  #reservation: IdempotencyReservation | undefined = undefined;
   #response: ResponseDraft | undefined = undefined;
   #resolve: ((received: ResponseDraft) => void) | undefined = undefined;
   /** `Allow`, after a wrong method. */

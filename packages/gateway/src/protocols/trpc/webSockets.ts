@@ -41,7 +41,7 @@ export class WebSockets {
     if (sendsParameters(request) && this.#settings.awaitsParameters(request)) {
       // Read while the request is here: the socket is counted by it later.
       const address = clientAddress(request);
-      const rejection = failedAttempts?.silentRefusal(request) ?? this.#waiting.rejection(address);
+      const rejection = failedAttempts?.silentRejection(request) ?? this.#waiting.rejection(address);
       return rejection ? errorResponse(rejection, scope) : this.#acceptor(scope, address);
     }
     return mapMaybePromise(

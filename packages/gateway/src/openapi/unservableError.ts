@@ -2,9 +2,9 @@
  * A procedure that cannot be served over REST. The message is the end of a sentence about the procedure or a part of
  * it.
  */
-export class Unservable extends Error {}
+export class UnservableError extends Error {}
 
-/** @throws {Unservable} */
+/** @throws {UnservableError} */
 export function reject(why: string): never {
-  throw new Unservable(why);
+  throw new UnservableError(why);
 }

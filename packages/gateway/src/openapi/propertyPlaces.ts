@@ -1,11 +1,11 @@
 import { token } from '../http/headers.ts';
 import type { InputPlace, RestMeta } from '../procedures/meta.ts';
 import type { PathTemplate } from './pathTemplate.ts';
-import { reject } from './unservable.ts';
+import { reject } from './unservableError.ts';
 import type { Shape } from './zodSchema.ts';
 
 /** The location of an input property in a request, and its name there. */
-export interface Place {
+export interface PropertyPlace {
   readonly in: InputPlace;
   readonly name: string;
 }
@@ -16,13 +16,17 @@ const inQuery = new Set<RestMeta['method']>(['GET', 'DELETE']);
 /**
  * Determines the location of each input property: the metadata's `in`, otherwise the path if the template has its name,
  * otherwise the query for `GET` and `DELETE`, or the body. Path parameters come first, in the template's order.
- * @throws {Unservable}
+ * @throws {UnservableError}
  */
-export function placesOf(shape: Shape, rest: RestMeta, template: PathTemplate): ReadonlyMap<string, Place> {
+export function propertyPlaces(
+  shape: Shape,
+  rest: RestMeta,
+  template: PathTemplate,
+): ReadonlyMap<string, PropertyPlace> {
   const chosen = chosenPlaces(shape, rest);
   const fieldOf = new Map<string, string>();
   for (const [field, place] of chosen) if (place.in === 'path') fieldOf.set(place.name, field);
-  const places = new Map<string, Place>();
+  const places = new Map<string, PropertyPlace>();
   const pathNames = template.flatMap((segment) => (typeof segment === 'string' ? [] : [segment.parameter]));
   for (const name of pathNames) {
     const field = fieldOf.get(name) ?? name;
@@ -56,8 +60,8 @@ export function placesOf(shape: Shape, rest: RestMeta, template: PathTemplate): 
   return places;
 }
 
-function chosenPlaces(shape: Shape, { in: all = {}, method }: RestMeta): ReadonlyMap<string, Place> {
-  const chosen = new Map<string, Place>();
+function chosenPlaces(shape: Shape, { in: all = {}, method }: RestMeta): ReadonlyMap<string, PropertyPlace> {
+  const chosen = new Map<string, PropertyPlace>();
   for (const [field, value] of Object.entries(all)) {
     if (!Object.hasOwn(shape, field)) {
       reject(
@@ -118,7 +122,7 @@ function checkHeader(field: string, name: string): void {
 }
 
 /** Rejects two properties with the same location and name. */
-function rejectTaken(places: ReadonlyMap<string, Place>, { requestHeaders }: RestMeta): void {
+function rejectTaken(places: ReadonlyMap<string, PropertyPlace>, { requestHeaders }: RestMeta): void {
   const taken = new Map<string, string>();
   for (const [field, { in: where, name }] of places) {
     const key = `${where} ${where === 'header' ? name.toLowerCase() : name}`;
