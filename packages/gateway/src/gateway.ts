@@ -40,8 +40,8 @@ import {
   createProtocolOf,
   createRouteOf,
   isBelow,
-  linksTo,
-  pathsOf,
+  createLinkBase,
+  readPaths,
   requireFreePaths,
 } from './protocols/paths.ts';
 import type { Protocol } from './protocols/protocol.ts';
@@ -103,9 +103,9 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const { createContext, errorFormat = apiErrors, onCall, onError, onRequest, onSend, router } = options;
   const schemes = schemesOf(options.authentication);
   const isProtected = schemes.length > 0;
-  const paths = pathsOf(options);
+  const paths = readPaths(options);
   const { documentPath, restBasePath, rpcBasePath } = paths;
-  const links = linksTo(options.publicUrl, restBasePath);
+  const links = createLinkBase(options.publicUrl, restBasePath);
   const ownOrigin = URL.canParse(links.origin) ? new URL(links.origin).origin : undefined;
   const limits = limitsOf(options);
   const socketOptions = withSocketLimits(options.sockets ?? {}, limits.maxBodyBytes);

@@ -94,8 +94,8 @@ function stageFailure(
   cause: unknown,
   step: CallStep | undefined,
 ): Failure | MiddlewareResult {
-  const failure = failureOf(cause, step?.onError);
-  return stage === 0 ? failure : { ok: false, error: failure.error, marker };
+  const outcome = failureOf(cause, step?.onError);
+  return stage === 0 ? outcome : { ok: false, error: outcome.error, marker };
 }
 
 /** Calls a procedure through tRPC's public call. */

@@ -7,7 +7,7 @@ import type { ErrorDefinitions } from './declareErrors.ts';
 import type { RestMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
 import { readIdempotencyKey, type IdempotencyKeyUse } from './readIdempotencyKey.ts';
-import { checkedMeta } from './restMetaNames.ts';
+import { checkMetaNames } from './restMetaNames.ts';
 import { readScopes } from './scopes.ts';
 import { createSample, selfTest } from './selfTest.ts';
 import { readDefinition } from './trpcProcedure.ts';
@@ -106,7 +106,7 @@ async function readProcedure(
     inputs,
     output,
     errors: rest && (await readErrors(path, definition)),
-    scopes: readScopes(path, checkedMeta(path, meta)),
+    scopes: readScopes(path, checkMetaNames(path, meta)),
     idempotencyKey: readIdempotencyKey(path, type, meta),
     ...readCallLimits(path, meta),
   };

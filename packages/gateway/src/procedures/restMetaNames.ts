@@ -52,7 +52,7 @@ const metaNames = memberNames<GatewayMeta>({
  * since a router may have its own metadata.
  * @throws {GatewayError} for a name such as `openApi` or `deadlineMS`, which would have no effect
  */
-export function checkedMeta<Meta>(path: string, meta: Meta): Meta {
+export function checkMetaNames<Meta>(path: string, meta: Meta): Meta {
   for (const name of Object.keys(meta ?? {})) {
     const near = metaNames.find((known) => known !== name && known.toLowerCase() === name.toLowerCase());
     if (near === undefined) continue;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RouteTable } from '../policies/routes.ts';
-import { createProtocolOf, isBelow, linksTo, pathsOf, requireFreePaths } from './paths.ts';
+import { createProtocolOf, isBelow, createLinkBase, readPaths, requireFreePaths } from './paths.ts';
 
 const handler = () => ({ status: 200, headers: [] });
 
@@ -29,7 +29,7 @@ describe('the protocol of a path', () => {
     ['/page', 'other'],
   ])('of %s is %s', (path, protocol) => {
     const routes = new RouteTable({ '/page': handler, '/v1/page': handler, 'POST /trpc/hook': handler });
-    expect(createProtocolOf(pathsOf({}), routes)(path)).toBe(protocol);
+    expect(createProtocolOf(readPaths({}), routes)(path)).toBe(protocol);
   });
 
   it.each([
@@ -39,7 +39,7 @@ describe('the protocol of a path', () => {
     [{ rpcBasePath: '/' }, '/v1/a', 'rpc'],
     [{ restBasePath: '/api/' }, '/api/a', 'rest'],
   ])('with %j of %s is %s', (options, path, protocol) => {
-    expect(createProtocolOf(pathsOf(options), new RouteTable({}))(path)).toBe(protocol);
+    expect(createProtocolOf(readPaths(options), new RouteTable({}))(path)).toBe(protocol);
   });
 });
 
@@ -50,18 +50,18 @@ it.each<[publicUrl: string | undefined, origin: string]>([
   ['/api/', '/api'],
   ['/', ''],
 ])('links of the publicUrl %s start with %j', (publicUrl, origin) => {
-  expect(linksTo(publicUrl, '/v1')).toEqual({ origin, rest: `${origin}/v1` });
+  expect(createLinkBase(publicUrl, '/v1')).toEqual({ origin, rest: `${origin}/v1` });
 });
 
 it('every procedure whose path is that of a route is named', () => {
   const routes = new RouteTable({ '/trpc/a': handler, 'POST /trpc/c': handler, '/page': handler });
   const procedures = ['a', 'b', 'c'].map((path) => ({ path }));
-  expect(() => requireFreePaths(routes, pathsOf({}), procedures)).toThrow(
+  expect(() => requireFreePaths(routes, readPaths({}), procedures)).toThrow(
     'The procedure a is served at "/trpc/a", which is one of routes: give the route another path.\n' +
       'The procedure c is served at "/trpc/c", which is one of routes: give the route another path.',
   );
-  expect(() => requireFreePaths(routes, pathsOf({ documentPath: '/page' }), [])).toThrow(
+  expect(() => requireFreePaths(routes, readPaths({ documentPath: '/page' }), [])).toThrow(
     '"/page" is the document\'s path and one of routes: give one of them another path.',
   );
-  expect(() => requireFreePaths(routes, pathsOf({}), [{ path: 'b' }])).not.toThrow();
+  expect(() => requireFreePaths(routes, readPaths({}), [{ path: 'b' }])).not.toThrow();
 });

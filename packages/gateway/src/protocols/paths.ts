@@ -11,7 +11,7 @@ interface PathOptions {
   readonly documentPath?: string;
 }
 
-/** Where the protocols and the document are served. Base paths have no slash at their end. */
+/** The paths at which the protocols and the document are served. Base paths have no trailing slash. */
 export interface Paths {
   readonly restBasePath: string;
   readonly rpcBasePath: string;
@@ -19,10 +19,11 @@ export interface Paths {
 }
 
 /**
- * @throws {GatewayError} for a path without a slash in front, which plain JavaScript can give, and for two things at
- *   one path
+ * Reads the paths from the options.
+ * @throws {GatewayError} for a path without a leading slash (TypeScript rejects it too), and if REST and tRPC share a
+ *   base path
  */
-export function pathsOf(options: PathOptions): Paths {
+export function readPaths(options: PathOptions): Paths {
   const { documentPath = '/openapi.json' } = options;
   const paths: readonly (readonly [name: string, path: string | undefined])[] = [
     ['restBasePath', options.restBasePath],
@@ -33,8 +34,8 @@ export function pathsOf(options: PathOptions): Paths {
     if (path === undefined || path.startsWith('/')) continue;
     throw new GatewayError(`${name} is "${path}": it must start with a slash, such as "/${path}".`);
   }
-  const restBasePath = withoutSlash(options.restBasePath ?? '/v1');
-  const rpcBasePath = withoutSlash(options.rpcBasePath ?? '/trpc');
+  const restBasePath = trimTrailingSlashes(options.restBasePath ?? '/v1');
+  const rpcBasePath = trimTrailingSlashes(options.rpcBasePath ?? '/trpc');
   if (restBasePath === rpcBasePath) {
     throw new GatewayError(
       `REST and tRPC are both served below "${restBasePath}": give one of them another base path.`,
@@ -43,7 +44,10 @@ export function pathsOf(options: PathOptions): Paths {
   return { documentPath, restBasePath, rpcBasePath };
 }
 
-/** @throws {GatewayError} where the document or a procedure is served at the path of a route */
+/**
+ * Checks that no route hides the document or a procedure.
+ * @throws {GatewayError} if the document or a procedure is served at the path of a route
+ */
 export function requireFreePaths(
   routes: Pick<RouteTable<never>, 'has'>,
   { documentPath, rpcBasePath }: Paths,
@@ -66,31 +70,31 @@ export function requireFreePaths(
   );
 }
 
-/** In front of a `publicUrl` that is a path, to read it as a URL. */
+/** Base for parsing a `publicUrl` that is a path. */
 const anyOrigin = 'http://path.invalid';
 
 /**
- * What stands before paths in links and in the document: `publicUrl` without the slash at its end, and the REST base
- * path.
+ * Returns the prefixes of paths in links and in the document: `publicUrl` without a trailing slash (`origin`), and the
+ * same with the REST base path (`rest`).
  * @throws {GatewayError} for a `publicUrl` that is neither an absolute URL nor a path, and for one that ends in the
  *   REST base path
  */
-export function linksTo(publicUrl: string | undefined, restBasePath: string): LinkBase {
+export function createLinkBase(publicUrl: string | undefined, restBasePath: string): LinkBase {
   const origin = publicUrl === undefined ? '' : publicOrigin(publicUrl, restBasePath);
   return { origin, rest: `${origin}${restBasePath}` };
 }
 
 function publicOrigin(publicUrl: string, restBasePath: string): string {
   const url = URL.canParse(publicUrl, anyOrigin) ? new URL(publicUrl, anyOrigin) : undefined;
-  // "//pets.example" names a host.
+  // Not "//pets.example", which is a host.
   const isPath = publicUrl.startsWith('/') && url?.origin === anyOrigin;
   if (url === undefined || !(isPath || /^https?:\/\//.test(publicUrl)) || /[?#]/.test(publicUrl)) {
     throw new GatewayError(
       `publicUrl is ${formatValue(publicUrl)}; it must be an absolute http or https URL, or a path such as /api, without query or fragment.`,
     );
   }
-  const origin = withoutSlash(publicUrl);
-  if (restBasePath !== '' && withoutSlash(url.pathname).endsWith(restBasePath)) {
+  const origin = trimTrailingSlashes(publicUrl);
+  if (restBasePath !== '' && trimTrailingSlashes(url.pathname).endsWith(restBasePath)) {
     throw new GatewayError(
       `publicUrl is ${publicUrl}: it must not end in the REST base path "${restBasePath}", which links and the document add to it. Use ${origin.slice(0, -restBasePath.length)}.`,
     );
@@ -98,7 +102,7 @@ function publicOrigin(publicUrl: string, restBasePath: string): string {
   return origin;
 }
 
-/** Which protocol serves a path; routes may be below a base path. */
+/** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */
 export function createProtocolOf(
   { restBasePath, rpcBasePath }: Paths,
   routes: Pick<RouteTable<never>, 'has' | 'paths'>,
@@ -106,7 +110,7 @@ export function createProtocolOf(
   const hasRouteBelow = (base: string) => routes.paths.some((path) => isBelow(path, base));
   const hasRpcRoutes = hasRouteBelow(rpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
-  // Routes are looked up last: that hashes the path, and there is hardly ever one below a base path.
+  // The look-up of a route hashes the path, so it is skipped unless a route is below a base path, which is rare.
   return (path) => {
     if (isBelow(path, rpcBasePath)) return hasRpcRoutes && routes.has(path) ? 'other' : 'rpc';
     if (isBelow(path, restBasePath)) return hasRestRoutes && routes.has(path) ? 'other' : 'rest';
@@ -115,8 +119,9 @@ export function createProtocolOf(
 }
 
 /**
- * What a path matches, with few values for a label of metrics: `/v1/pets/{petId}`, `/trpc/{path}`, or a route.
- * @param restRouteOf that of an operation, without the base path
+ * Creates the function that maps a path to its route pattern, a label of low cardinality for metrics:
+ * `/v1/pets/{petId}`, `/trpc/{path}`, or the path of a route.
+ * @param restRouteOf returns the pattern of a REST operation, without the base path
  */
 export function createRouteOf(
   { restBasePath, rpcBasePath }: Paths,
@@ -131,9 +136,9 @@ export function createRouteOf(
   };
 }
 
-/** Whether a path is a base path, or below it. */
+/** Whether a path is the base path or below it. */
 export const isBelow = (path: string, base: string): boolean =>
   path.startsWith(base) && (path.length === base.length || path[base.length] === '/');
 
-/** A base path without the slash at its end: `/` is `''`. */
-const withoutSlash = (path: string) => path.replace(/\/+$/, '');
+/** Removes trailing slashes: `/` becomes `''`. */
+const trimTrailingSlashes = (path: string) => path.replace(/\/+$/, '');

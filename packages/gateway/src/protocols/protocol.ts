@@ -5,14 +5,16 @@ import type { HttpRequest } from '../http/request.ts';
 import type { Target } from '../policies/policy.ts';
 import type { RequestScope } from '../policies/requestScope.ts';
 
-/** How requests below one base path are read into calls, and the outcomes of calls written into responses. */
+/**
+ * Serves the requests below one base path: reads each into procedure calls, and encodes their outcomes as a response.
+ */
 export interface Protocol<Identity, Named extends Target> {
-  /** Reads what the head of a request names, before any policy. It is cheap and never throws. */
+  /** Parses the head of a request, before any policy runs. It is cheap and never throws. */
   target(request: HttpRequest): Named;
-  /** The response to `OPTIONS`, which needs no credential. */
+  /** Responds to `OPTIONS`, which needs no credential. */
   options(scope: RequestScope<Identity>, target: Named): ResponseDraft;
-  /** Serves a request that the policies admit. It never throws and never rejects. */
+  /** Responds to a request that the policies have admitted. It never throws and never rejects. */
   respond(scope: RequestScope<Identity>, target: Named): MaybePromise<ResponseDraft>;
-  /** Writes an error of a policy. */
+  /** Responds with the error of a policy. */
   reject(error: TRPCError, scope: RequestScope<Identity>): ResponseDraft;
 }

@@ -6,8 +6,8 @@ import type { ResponseContent } from './successResponse.ts';
 type ByteSource = ReadableStream<unknown> | (AsyncIterable<unknown> & { readonly destroy?: () => void });
 
 /**
- * The body of an output of bytes.
- * @param contentType its media type, where it does not have its own
+ * Encodes a binary output.
+ * @param contentType the media type of an output that is not a `Blob` with a type
  * @throws {TypeError} for an output that is not bytes
  */
 export function byteContent(output: unknown, contentType: string): ResponseContent {
@@ -15,22 +15,23 @@ export function byteContent(output: unknown, contentType: string): ResponseConte
   const headers = [['content-type', type]] as const;
   if (output instanceof Uint8Array) return { headers, body: output };
   const source: unknown = output instanceof Blob ? output.stream() : output;
-  if (isAsyncIterable(source)) return { headers, body: checkedBytes(source) };
+  if (isAsyncIterable(source)) return { headers, body: requireByteChunks(source) };
   throw new TypeError(
     `Its metadata declares produces: "${contentType}" but it returned ${formatValue(output)}. ` +
       'Return a Uint8Array, Blob, ReadableStream or AsyncIterable<Uint8Array>.',
   );
 }
 
-/** Only bytes: a text has no known encoding. */
-function checkedBytes(source: ByteSource): BodyStream {
+/** Passes on a stream of bytes. It fails for strings, since their encoding is unknown. */
+function requireByteChunks(source: ByteSource): BodyStream {
   return {
     [Symbol.asyncIterator]() {
-      // A reader cancels at once: the stream's own iterator would wait for the pending chunk.
+      // A reader can cancel at once; the stream's own iterator would wait for the pending chunk.
       const stream = source instanceof ReadableStream ? source : ReadableStream.from(source);
       const reader = stream.getReader();
       async function stop() {
-        // A stream of Node's holds a file until it is destroyed, and its iterator does nothing before it has begun.
+        // A Node stream holds its file open until it is destroyed, and its iterator does not do that before the first
+        // `next`.
         if ('destroy' in source) source.destroy?.();
         await reader.cancel();
       }

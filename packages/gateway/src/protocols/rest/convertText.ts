@@ -4,12 +4,16 @@ import { percentDecode } from '../../http/percentDecode.ts';
 import type { TextParameter } from '../../openapi/parameter.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 
-/** The place of a value in the input: a property, or the keys that lead to it. */
+/** The path of a value in the input: the name of a property, or a list of keys. */
 type FieldPath = string | readonly PropertyKey[];
 
 const keysOf = (path: FieldPath): readonly PropertyKey[] => (typeof path === 'string' ? [path] : path);
 
-/** @param text `undefined` where it is not valid UTF-8 */
+/**
+ * Converts a text to the type of its schema.
+ * @param text `undefined` if it is not valid UTF-8
+ * @param issues receives the problem, if any
+ */
 export function convertText(
   converter: Converter,
   text: string | undefined,
@@ -32,9 +36,9 @@ export function convertText(
 }
 
 /**
- * Converts a list with commas. An encoded comma belongs to its item (RFC 6570 §3.2.8), unless no item can hold one:
- * then it separates as well, since form encoders write every comma so.
- * @param received as received: not decoded
+ * Converts a comma-separated list. An encoded comma is part of its item (RFC 6570 §3.2.8). If no item can contain a
+ * comma, an encoded one separates items too, since form encoders encode every comma.
+ * @param received the text before percent-decoding
  */
 export function convertCommaList(
   converter: Converter,
@@ -42,7 +46,7 @@ export function convertCommaList(
   path: FieldPath,
   issues: InputIssue[],
 ): readonly unknown[] {
-  // Nothing at all is a list without items, unless an item may be empty.
+  // An empty text is an empty list, unless an item may be empty.
   if (received === '' && converter.convert('') === notConvertible) return [];
   const items = takesCommas(converter)
     ? received.split(',').map(formDecode)
@@ -54,8 +58,9 @@ const takesCommas = ({ convert, samples }: Converter): boolean =>
   convert('a,b') !== notConvertible || samples.some((sample) => sample.includes(','));
 
 /**
- * Converts the rest of a path: of an array, each segment is an item; of anything else, the text with its slashes.
- * @param received as received: not decoded
+ * Converts the rest of a path, `{+name}`. For an array, each segment is an item; otherwise the value is the text with
+ * its slashes.
+ * @param received the text before percent-decoding
  */
 export function convertRest(
   { converter, field }: TextParameter,
@@ -70,6 +75,6 @@ export function convertRest(
   return convertText(converter, isValid ? segments.join('/') : undefined, field, issues);
 }
 
-/** Decodes `application/x-www-form-urlencoded`; `undefined` where a text is not valid percent-encoded UTF-8. */
+/** Decodes a text of `application/x-www-form-urlencoded`. `undefined` if it is not valid percent-encoded UTF-8. */
 export const formDecode = (text: string): string | undefined =>
   percentDecode(text.includes('+') ? text.replaceAll('+', ' ') : text);

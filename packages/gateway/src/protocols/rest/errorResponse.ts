@@ -19,7 +19,8 @@ type Places = ReadonlyMap<PropertyKey, PropertyPlace>;
 export type ErrorResponse = ReturnType<typeof errorResponseOf>;
 
 /**
- * @param reporter receives each error before it is answered, with the type of the one of `procedures` that was called
+ * Creates the function that converts errors to REST responses.
+ * @param reporter receives each error before its response, with the type of the called procedure
  */
 export function createErrorResponse(
   format: ErrorFormat,
@@ -32,21 +33,21 @@ export function createErrorResponse(
   return (error, scope, ...others) => {
     const { context: ctx, input, operation: path, request } = scope;
     const type = types.get(path ?? '') ?? 'unknown';
-    // The error of a call whose client disconnected is not answered.
+    // Not if the client disconnected: no response is sent then.
     if (!request.isAborted) reporter.report({ error, path, type, input, ctx, request });
     return errorResponse(error, scope, ...others);
   };
 }
 
 /**
- * Makes the REST response of an error: the status follows from tRPC's code, or from what the procedure declares, and
- * the body from the format. Unexpected errors (5xx) and limits are recorded in the scope.
+ * Converts an error to a REST response. The status is that of the declared error or of tRPC's code, the body that of
+ * the format. Unexpected errors (5xx) and limits are recorded in the scope.
  */
 function errorResponseOf(format: ErrorFormat) {
   const shared: readonly Header[] = [['content-type', format.contentType]];
   /**
-   * @param declared the errors that the procedure declares
-   * @param places where properties of the input travel, which its issues then say
+   * @param declared the declared errors of the procedure
+   * @param places the parts of the request that carry properties of the input, to name them in issues
    */
   return (
     error: TRPCError,
@@ -61,7 +62,7 @@ function errorResponseOf(format: ErrorFormat) {
       shown = restError(error, declared, places);
       body = JSON.stringify(format.body(shown), shown.issues.length > 0 ? bigintsAsText : undefined);
     } catch (cause) {
-      // The format is the service's own, and failed; or the data of an error does not fit what is declared.
+      // A custom format has thrown, or the data of an error does not match its declaration.
       scope.error = cause;
       return new ResponseDraft(500, headers.slice(), internalErrorBody, [
         ['content-type', 'application/json'],
@@ -76,7 +77,7 @@ function errorResponseOf(format: ErrorFormat) {
   };
 }
 
-/** Makes the response to malformed HTTP, which an adapter rejects, in the format of REST errors. */
+/** Converts the rejection of malformed HTTP by an adapter to a response in the format of REST errors. */
 export function rejectionResponse(
   format: ErrorFormat,
   scope: RequestScope,
@@ -100,7 +101,7 @@ export function rejectionResponse(
   );
 }
 
-/** An error of a REST request whose status has no code of tRPC's. */
+/** An error of a REST request with a status that has no tRPC code. */
 export class RestStatusError extends TRPCError {
   readonly restCode: string;
   readonly status: number;
@@ -112,7 +113,7 @@ export class RestStatusError extends TRPCError {
   }
 }
 
-/** @throws where the data of a declared error does not fit its schema */
+/** @throws if the data of a declared error does not match its schema */
 function restError(
   error: TRPCError,
   declared: ErrorDefinitions | undefined,
@@ -140,5 +141,5 @@ const internalErrorBody = JSON.stringify({
   status: 500,
 });
 
-/** An issue may hold the bound of a bigint, which JSON.stringify throws at. */
+/** Converts bigints, such as the bounds in issues, to strings: `JSON.stringify` throws for them. */
 const bigintsAsText = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { isExact } from '../../http/exactNumber.ts';
 import { inputError } from '../../procedures/inputError.ts';
 
-/** An exponent of three digits may be beyond the range of a double. */
+/** Matches an exponent of three digits, which may exceed the range of a double. */
 const longExponent = /\d[eE][+-]?\d{3}/;
 
 /**
@@ -21,7 +21,7 @@ function mayRound(text: string): boolean {
 
 const longDigits = 16;
 
-/** The length of the run of digits and points around a position. */
+/** Returns the length of the run of digits and points around a position. */
 function runLength(text: string, at: number): number {
   let start = at;
   while (start > 0 && isOfNumber(text, start - 1)) start -= 1;
@@ -30,7 +30,7 @@ function runLength(text: string, at: number): number {
   return end - start;
 }
 
-/** A digit, or the point. */
+/** Whether the character at a position is a digit or a point. */
 function isOfNumber(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return (code >= 48 && code <= 57) || code === 46;
@@ -38,8 +38,8 @@ function isOfNumber(text: string, at: number): boolean {
 
 /**
  * Parses JSON and rejects numbers that would be rounded.
- * @param isRead whether a member of the outermost object is part of the input: others may be anything
- * @throws {TRPCError} `BAD_REQUEST` for text that is not JSON, and for a number that a double cannot carry exactly
+ * @param isRead whether a member of the outermost object is part of the input; numbers in other members are not checked
+ * @throws {TRPCError} `BAD_REQUEST` for text that is not JSON, and for a number that a double cannot represent exactly
  */
 export function parseExactJson(text: string, isRead: (name: string) => boolean): unknown {
   const value = parseJson(text);
@@ -65,9 +65,9 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * The members of the outermost object below which a number would be rounded; `undefined` for one outside an object.
- * One pass over the text, which is valid JSON: a walk over the values, or a reviver, needs stack for each level, and a
- * body may be very deep.
+ * Returns the members of the outermost object that contain a number that would be rounded; `undefined` for one outside
+ * an object. Scans the text, which is valid JSON: recursion over the values, or a reviver, would need stack for each
+ * level, and a body may be very deep.
  */
 function membersWithInexactNumbers(text: string): ReadonlySet<string | undefined> {
   const members = new Set<string | undefined>();
@@ -101,7 +101,7 @@ function membersWithInexactNumbers(text: string): ReadonlySet<string | undefined
 const numberLiteral = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
 const isDigit = (char: string) => char >= '0' && char <= '9';
 
-/** The position of the quote that ends the string at `start`. */
+/** Returns the position of the quote that ends the string starting at `start`. */
 function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
     let backslashes = 0;

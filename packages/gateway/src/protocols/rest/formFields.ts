@@ -5,8 +5,8 @@ import { convertCommaList, convertText, formDecode } from './convertText.ts';
 import { QueryTrees } from './queryTrees.ts';
 
 /**
- * The values of each field in order; a value is `undefined` where it is not valid percent-encoded UTF-8. Those of a
- * comma list are as received, since an encoded comma belongs to its item.
+ * The values of each field, in order. A value that is not valid percent-encoded UTF-8 is `undefined`. The value of a
+ * comma-separated list is not decoded, since an encoded comma is part of an item.
  */
 export type FormFields = ReadonlyMap<string, readonly (string | undefined)[]>;
 
@@ -14,10 +14,7 @@ interface KnownFields {
   get(name: string): Parameter | undefined;
 }
 
-/**
- * Reads the known fields of a query, or of an `application/x-www-form-urlencoded` body. Others cannot fail: they are
- * skipped.
- */
+/** Parses the known fields of a query or of an `application/x-www-form-urlencoded` body. Unknown fields are ignored. */
 export function formFields(text: string, known: KnownFields): FormFields {
   const fields = new Map<string, (string | undefined)[]>();
   for (let start = 0; start < text.length;) {
@@ -39,8 +36,8 @@ export function formFields(text: string, known: KnownFields): FormFields {
 }
 
 /**
- * Converts the fields of a query or a form, and adds them to the input.
- * @param maxDepth how many brackets a name may have
+ * Converts the fields of a query or a form, and sets them on the input.
+ * @param maxDepth maximum number of brackets in a name
  * @throws {LimitError} `json-depth`
  */
 export function convertFields(
@@ -52,7 +49,7 @@ export function convertFields(
 ): void {
   let trees: QueryTrees | undefined;
   for (const [name, values] of fields) {
-    // Only known fields were read, each with a value.
+    // `formFields` has kept known fields only.
     const parameter = parameters.get(name) as Parameter;
     if (parameter.style === 'tree') {
       (trees ??= new QueryTrees(maxDepth)).add(parameter, name, values, issues);

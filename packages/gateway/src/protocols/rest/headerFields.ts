@@ -5,7 +5,7 @@ import type { TextParameter } from '../../openapi/parameter.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { convertText } from './convertText.ts';
 
-/** Converts the headers and cookies that an input is read from, and adds them to it. */
+/** Converts the headers and cookies that are part of the input, and sets them on it. */
 export function convertHeaders(
   parameters: readonly TextParameter[],
   request: HttpRequest,
@@ -16,15 +16,15 @@ export function convertHeaders(
   for (const { converter, field, place, style } of parameters) {
     if (place.in === 'cookie') {
       cookies ??= cookiesOf(request);
-      // Of several cookies of one name the first counts: browsers send the one of the longest path first (RFC 6265bis
-      // §5.8.3).
+      // // The first of several cookies of one name applies: browsers send the one with the longest path first (RFC
+      // 6265bis §5.8.3).
       if (place.name in cookies) input[field] = convertText(converter, cookies[place.name], field, issues);
       continue;
     }
     const values = headerValues(request, place.name.toLowerCase());
     if (values.length === 0) continue;
     if (style === 'comma') {
-      // Empty elements are to be ignored (RFC 9110 §5.6.1.2).
+      // RFC 9110 §5.6.1.2: ignore empty elements.
       const items = values.flatMap((value) => value.split(',')).map((item) => item.trim());
       input[field] = items
         .filter((item) => item !== '')
@@ -37,7 +37,7 @@ export function convertHeaders(
   }
 }
 
-/** The texts of the headers and cookies that an input is read from, as received. */
+/** Returns the headers and cookies that are part of the input, not converted. */
 export function headerTexts(parameters: readonly TextParameter[], request: HttpRequest): readonly unknown[] {
   if (parameters.length === 0) return [];
   const cookies = cookiesOf(request);
@@ -46,7 +46,7 @@ export function headerTexts(parameters: readonly TextParameter[], request: HttpR
   );
 }
 
-/** The values of a header in order. Names have no case (RFC 9110 §5.1). */
+/** Returns the values of a header in order. `name` is in lower case: names are case-insensitive (RFC 9110 §5.1). */
 function headerValues(request: HttpRequest, name: string): readonly string[] {
   const values: string[] = [];
   someHeader(request, (other, value) => {
@@ -56,6 +56,9 @@ function headerValues(request: HttpRequest, name: string): readonly string[] {
   return values;
 }
 
-/** The cookies by name, without a prototype; one whose value is not valid percent-encoded UTF-8 is `undefined`. */
+/**
+ * Parses the cookies into an object without a prototype. A value that is not valid percent-encoded UTF-8 is
+ * `undefined`.
+ */
 const cookiesOf = (request: HttpRequest): Readonly<Record<string, string | undefined>> =>
   parseCookie(request.header('cookie') ?? '', { decode: percentDecode });

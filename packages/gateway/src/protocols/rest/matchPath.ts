@@ -5,7 +5,7 @@ import type { PathTemplate } from '../../openapi/pathTemplate.ts';
 class Node<Value> {
   readonly literals = new Map<string, Node<Value>>();
   parameter: Node<Value> | undefined = undefined;
-  /** What takes the rest of the path; it has no node below. */
+  /** Matches the rest of the path. It is a leaf. */
   rest: Node<Value> | undefined = undefined;
   value: Value | undefined = undefined;
 }
@@ -13,19 +13,19 @@ class Node<Value> {
 export interface PathMatch<Value> {
   readonly value: Value;
   /**
-   * Percent-decoded, in the template's order; `undefined` where one is not valid UTF-8. The rest of a path is as
-   * received: decoded, an encoded slash would look like one that separates.
+   * The percent-decoded parameters in the template's order. One that is not valid UTF-8 is `undefined`. The rest of a
+   * path is not decoded, since an encoded slash would become a separator.
    */
   readonly parameters: readonly (string | undefined)[];
 }
 
-/** Matches paths against templates in time that does not depend on the number of templates. */
+/** Creates a matcher of paths against templates. Its time does not depend on the number of templates. */
 export function createPathMatcher<Value>() {
   const root = new Node<Value>();
   return {
     /**
-     * The value at a template; `make` creates it where the template is new. Templates that match the same paths share
-     * it.
+     * Returns the value of a template, and creates it with `make` for a new one. Templates that match the same paths
+     * share a value.
      */
     at(template: PathTemplate, make: () => Value): Value {
       let node = root;
@@ -43,10 +43,9 @@ export function createPathMatcher<Value>() {
       return (node.value ??= make());
     },
     /**
-     * Finds the value that a path names. The path is split first and each segment is decoded then, so an encoded slash
-     * belongs to its segment (RFC 3986 §2.4). A literal segment wins over a parameter, and both over the rest of a
-     * path.
-     * @param path as received, starting with a slash
+     * Finds the value of a path. The path is split before its segments are decoded, so an encoded slash is part of a
+     * segment (RFC 3986 §2.4). A literal segment takes precedence over a parameter, and both over the rest of a path.
+     * @param path the path before percent-decoding, with a leading slash
      */
     match: (path: string): PathMatch<Value> | undefined => find(root, path, 1, noParameters),
   };
@@ -54,7 +53,7 @@ export function createPathMatcher<Value>() {
 
 const noParameters: PathMatch<unknown>['parameters'] = [];
 
-/** Finds the value of the rest of a path below a node. */
+/** Matches the part of a path from `start` against the templates below a node. */
 function find<Value>(
   node: Node<Value>,
   path: string,
@@ -65,10 +64,10 @@ function find<Value>(
   const slash = path.indexOf('/', start);
   const end = slash === -1 ? path.length : slash;
   const segment = percentDecode(path.slice(start, end));
-  // A lookup hashes the segment, which is most of its cost.
+  // Skipped if there are no literals: hashing the segment is most of the cost of a look-up.
   const literal = segment === undefined || node.literals.size === 0 ? undefined : node.literals.get(segment);
   let match = literal && find(literal, path, end + 1, parameters);
-  // An empty segment is no value for a parameter: /pets/ is not /pets/{petId}.
+  // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
   if (match === undefined && node.parameter !== undefined && segment !== '') {
     match = find(node.parameter, path, end + 1, [...parameters, segment]);
   }

@@ -4,8 +4,8 @@ import { byteContent } from './byteContent.ts';
 import type { ResponseContent } from './successResponse.ts';
 
 /**
- * The body of an output in the media type that its request accepts.
- * @throws {TypeError} for a writer that returns neither a text nor bytes
+ * Encodes an output in a media type.
+ * @throws {TypeError} if the writer returns neither a string nor bytes
  * @throws {LimitError} `response-bytes`, for JSON
  */
 export function mediaContent(
@@ -17,6 +17,6 @@ export function mediaContent(
   const headers = [['content-type', contentType]] as const;
   if (writer === true) return { headers, body: boundedJson(output, maxResponseBytes) };
   const written: unknown = writer(output);
-  // Not the type of a Blob: it may be one that the request does not accept.
+  // Not the type of a Blob, which the request may not accept.
   return { headers, body: typeof written === 'string' ? written : byteContent(written, contentType).body };
 }

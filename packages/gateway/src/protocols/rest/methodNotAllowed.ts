@@ -3,13 +3,13 @@ import type { ResponseDraft } from '../../http/responseDraft.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import type { ErrorResponse } from './errorResponse.ts';
 
-/** The value of `Allow` for a path with these methods: a GET is also served as HEAD, and every path takes OPTIONS. */
+/** Returns the value of `Allow` for a path with these methods. `GET` implies `HEAD`, and every path has `OPTIONS`. */
 export function allowOf(methods: ReadonlyMap<string, unknown>): string {
   const served = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...served, 'OPTIONS'].join(', ');
 }
 
-/** The response to a method that a path does not have: 405 with `Allow` (RFC 9110 §15.5.6). */
+/** Responds to a method that a path does not support: 405 with `Allow` (RFC 9110 §15.5.6). */
 export function methodNotAllowed(
   methods: ReadonlyMap<string, unknown>,
   errorResponse: ErrorResponse,

@@ -10,21 +10,21 @@ export interface MultipartLimits {
   readonly maxFiles: number;
   readonly maxFileBytes: number;
   readonly maxFields: number;
-  /** Of all text fields together, which are held in memory. */
+  /** Total size of the text fields, which are held in memory. */
   readonly maxFieldBytes: number;
 }
 
 /**
- * Reads the parts of a `multipart/form-data` body in the order in which they arrive. Its errors are those of the call.
+ * Reads the parts of a `multipart/form-data` body in the order of arrival. Its errors are `TRPCError`s for the client.
  */
 export class MultipartReader {
   readonly #events: AsyncGenerator<PartEvent, void>;
   readonly #limits: MultipartLimits;
-  /** What comes next. It stays where it is an error, or the end. */
+  /** The next event, not consumed yet. An error and the end of the body stay here. */
   #next: Promise<PartEvent | undefined> | undefined;
-  /** A procedure that ignores it must not go on. */
+  /** The error of an oversized file, thrown again by later reads: a procedure that ignores it cannot read further. */
   #error: TRPCError | undefined;
-  /** The file that may be read. */
+  /** The file whose stream may be read. */
   #current: UploadedFile | undefined;
   #fileCount = 0;
   #fieldCount = 0;
@@ -36,8 +36,8 @@ export class MultipartReader {
   }
 
   /**
-   * Reads up to the next file, and drops what is left of the one before.
-   * @param onField takes the text fields on the way
+   * Reads up to the next file, and drops the unread rest of the previous one.
+   * @param onField receives the text fields before that file
    * @returns `undefined` at the end of the body
    */
   async nextFile(onField: (name: string, value: string) => void): Promise<UploadedFile | undefined> {
@@ -52,7 +52,7 @@ export class MultipartReader {
     }
   }
 
-  /** Reads nothing any more. */
+  /** Stops reading the body. */
   async close(): Promise<void> {
     this.#current = undefined;
     await this.#events.return();

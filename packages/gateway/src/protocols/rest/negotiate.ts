@@ -2,19 +2,19 @@ import Negotiator from 'negotiator';
 import { RestStatusError } from './errorResponse.ts';
 
 /**
- * In characters; a longer header is not read. Negotiator (1.1) takes quadratic time for one with an open quote: 17 ms
- * for 15,000 commas, 0.1 ms for 1,000.
+ * Maximum length of `Accept`, in characters; a longer one is ignored. Negotiator (1.1) needs quadratic time for an
+ * unclosed quote: 17 ms for 15,000 commas, 0.1 ms for 1,000.
  */
-const longestAccept = 1024;
+const maxAcceptLength = 1024;
 
 /**
- * The media type that a request accepts most (RFC 9110 §12.5.1); of several, the first.
- * @param accept the header `Accept`; any type is accepted without it
- * @throws {RestStatusError} 406 where it accepts none
+ * Selects the media type that a request prefers (RFC 9110 §12.5.1); of several, the first of `types`.
+ * @param accept the header `Accept`. Without it, the request accepts any type.
+ * @throws {RestStatusError} 406 if the request accepts none of the types
  */
 export function negotiate(accept: string | undefined, types: readonly string[]): string {
-  // An empty list has no type to reject either.
-  const isRead = accept !== undefined && accept !== '' && accept.length <= longestAccept;
+  // An empty header accepts any type too.
+  const isRead = accept !== undefined && accept !== '' && accept.length <= maxAcceptLength;
   const headers = isRead ? { accept } : {};
   const [type] = new Negotiator({ headers }).mediaTypes([...types]);
   if (type !== undefined) return type;

@@ -4,7 +4,7 @@ import type { InputIssue } from '../../procedures/inputError.ts';
 import { tooDeep } from '../../procedures/jsonDepth.ts';
 import { convertText } from './convertText.ts';
 
-/** What came below one name: texts, and what its brackets lead to. */
+/** The values of one name in brackets: its own texts, and its children by the next name in brackets. */
 class Branch {
   readonly texts: (string | undefined)[] = [];
   readonly branches = new Map<string, Branch>();
@@ -14,12 +14,12 @@ type Path = readonly PropertyKey[];
 type ListNode = Extract<QueryNode, { kind: 'list' }>;
 type ObjectNode = Extract<QueryNode, { kind: 'object' }>;
 
-/** Objects and arrays of a query whose names have brackets: `filter[range][min]=1`. */
+/** Collects and converts the objects and arrays of a query that are written with brackets: `filter[range][min]=1`. */
 export class QueryTrees {
   readonly #maxDepth: number;
   readonly #roots = new Map<TreeParameter, Branch>();
 
-  /** @param maxDepth how many brackets a name may have */
+  /** @param maxDepth maximum number of brackets in a name */
   constructor(maxDepth: number) {
     this.#maxDepth = maxDepth;
   }
@@ -46,10 +46,10 @@ export class QueryTrees {
     for (const value of values) branch.texts.push(value);
   }
 
-  /** Converts all that was added, and adds it to the input. */
+  /** Converts all added values and sets them on the input. */
   convert(input: Record<string, unknown>, issues: InputIssue[]): void {
     for (const [{ field, tree, place }, branch] of this.#roots) {
-      // A name without brackets would be another style.
+      // `name=a` without brackets belongs to another style.
       if (tree.kind === 'list' && branch.texts.length > 0) {
         addIssue(issues, [field], `must be written with brackets: ${place.name}[]=…`);
         continue;
@@ -66,7 +66,7 @@ function childOf<Key>(branches: Map<Key, Branch>, key: Key): Branch {
   return child;
 }
 
-/** The keys of `[range][min]`; `undefined` where the brackets do not match. */
+/** Splits `[range][min]` into its keys. `undefined` if the brackets are not balanced. */
 function keysOfName(brackets: string): readonly string[] | undefined {
   if (brackets === '') return [];
   return /^(?:\[[^[\]]*\])+$/.test(brackets) ? brackets.slice(1, -1).split('][') : undefined;
@@ -86,7 +86,9 @@ function convertBranch(branch: Branch, node: QueryNode, path: Path, issues: Inpu
   return undefined;
 }
 
-/** A record may have a member named `__proto__`, as JSON.parse makes one: the schema decides on it. */
+/**
+ * Converts an object. It may have an own property `__proto__`, as with `JSON.parse`: the schema accepts or rejects it.
+ */
 function convertObject(
   { texts, branches }: Branch,
   { fields, others, isStrict }: ObjectNode,
@@ -103,11 +105,14 @@ function convertObject(
     if (node) entries.push([name, convertBranch(branch, node, [...path, name], issues)]);
     else if (isStrict) addIssue(issues, [...path, name], 'is not a property of this object');
   }
-  // Unknown properties alone are as none at all.
+  // An object with unknown properties only counts as absent.
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** `name=a&name=b`, `name[]=a&name[]=b`, or `name[1]=b&name[0]=a`: one of the three, so that there is one order. */
+/**
+ * Converts a list: `name=a&name=b`, `name[]=a&name[]=b` or `name[1]=b&name[0]=a`. Mixed forms are rejected, since their
+ * order is ambiguous.
+ */
 function convertList(
   { texts, branches }: Branch,
   { item }: ListNode,

@@ -16,10 +16,7 @@ import { Upload } from './upload.ts';
 
 export type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
-/**
- * A body before its operation's schemas are applied: bytes, the fields of a `multipart/form-data` body, or what is
- * passed on.
- */
+/** A received body, not converted yet: bytes, the fields of a `multipart/form-data` body, or an upload. */
 export type RawBody =
   | { readonly isForm: boolean; readonly bytes: Uint8Array<ArrayBuffer> }
   | FormData
@@ -29,7 +26,8 @@ const jsonMediaType = 'application/json';
 const multipartMediaType = 'multipart/form-data';
 
 /**
- * Receives the body of a request; `undefined` where it was left out. Bytes that have all arrived need no promise.
+ * Receives the body of a request. Without a promise, if all bytes have arrived.
+ * @returns `undefined` if the body is absent
  * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST` for an invalid multipart body, `CLIENT_CLOSED_REQUEST`
  * @throws {LimitError} `body-bytes`
  */
@@ -49,46 +47,49 @@ export function receiveBody(
   );
 }
 
-/** The media type of a body; `undefined` where the request has none and the body may be left out. */
+/**
+ * Returns the media type of a body. `undefined` if the request has no `Content-Type` and the body is optional.
+ * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`; `BAD_REQUEST` for a `QUERY` without a `Content-Type`
+ */
 export function bodyMediaType(request: HttpRequest, body: OperationBody): string | undefined {
   const header = request.header('content-type');
   if (header === undefined && !body.required) return undefined;
   if ((request.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
-    throw unsupported('The body must come as it is, without a Content-Encoding.');
+    throw unsupportedMediaType('The body must come as it is, without a Content-Encoding.');
   }
-  // Nearly all bodies.
+  // Fast check for nearly all requests.
   if (header === jsonMediaType && body.contentTypes.includes(jsonMediaType)) return jsonMediaType;
   const { essence, charset } = parseContentType(header ?? '');
-  // RFC 10008 §2: a query without a media type says nothing.
+  // RFC 10008 §2: QUERY requires a media type.
   if (header === undefined && request.method === 'QUERY') {
     const message = `QUERY needs a Content-Type: ${body.contentTypes.join(' or ')}.`;
     throw new TRPCError({ code: 'BAD_REQUEST', message });
   }
-  if (!body.contentTypes.includes(essence)) throw unsupportedType(body);
-  // Bytes are not decoded here.
+  if (!body.contentTypes.includes(essence)) throw unexpectedContentType(body);
+  // The charset of an upload does not matter: its bytes are not decoded.
   if (charset !== undefined && charset !== 'utf-8' && !body.upload) {
-    throw unsupported('The body must be in UTF-8.');
+    throw unsupportedMediaType('The body must be in UTF-8.');
   }
   return essence;
 }
 
-/** The type and subtype of a `Content-Type`, and its charset if it names one, in lower case (RFC 9110 §8.3.1). */
+/** Parses a `Content-Type` into its type and subtype and its charset, in lower case (RFC 9110 §8.3.1). */
 export function parseContentType(header: string): {
   readonly essence: string;
   readonly charset: string | undefined;
 } {
   const [essence = '', ...parameters] = header.toLowerCase().split(';');
   const charset = parameters
-    // Trimmed first: white space around a lazy match took cubic time.
+    // Trimmed first, since white space around a lazy match took cubic time.
     .map((parameter) => /^charset="?([^"\s]*)"?$/.exec(parameter.trim())?.[1])
     .find((value) => value !== undefined);
   return { essence: essence.trim(), charset };
 }
 
-const unsupportedType = ({ contentTypes }: OperationBody): TRPCError =>
-  unsupported(`The body's Content-Type must be ${contentTypes.join(' or ')}.`);
+const unexpectedContentType = ({ contentTypes }: OperationBody): TRPCError =>
+  unsupportedMediaType(`The body's Content-Type must be ${contentTypes.join(' or ')}.`);
 
-const unsupported = (message: string) => new TRPCError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
+const unsupportedMediaType = (message: string) => new TRPCError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
 
 function rawBody(
   request: HttpRequest,
@@ -96,11 +97,11 @@ function rawBody(
   type: string | undefined,
   bytes: Uint8Array<ArrayBuffer>,
 ): MaybePromise<RawBody | undefined> {
-  // An empty body is one that was left out, which shows when it ends: it may be chunked.
+  // An empty body counts as absent. Known only now, since it may be chunked.
   if (bytes.byteLength === 0 && !body.required) return undefined;
-  if (type === undefined) throw unsupportedType(body);
+  if (type === undefined) throw unexpectedContentType(body);
   if (type !== multipartMediaType) return { isForm: !isJson(type), bytes };
-  // With its boundary.
+  // The whole header, which has the boundary.
   const headers = { 'content-type': request.header('content-type') ?? '' };
   return new Response(bytes, { headers }).formData().catch((cause: unknown) => {
     const message = 'The body is not valid multipart/form-data.';
@@ -109,8 +110,8 @@ function rawBody(
 }
 
 /**
- * Reads the properties of a body.
- * @param issues problems are added to it
+ * Reads the properties of the input that are in the body.
+ * @param issues receives the problems
  */
 export function readBody(
   body: OperationBody,
@@ -121,7 +122,7 @@ export function readBody(
   const { dates, elsewhere, fields, shape } = body;
   if (raw instanceof Upload) return readUpload(body, raw, issues);
   if (raw instanceof FormData) return readMultipart(fields, raw, issues);
-  const text = decode(raw.bytes);
+  const text = decodeText(raw.bytes);
   if (raw.isForm) {
     rejectLongForm(text, maxQueryParameters);
     const input = {};
@@ -136,7 +137,7 @@ export function readBody(
   }
   const input = value as Record<string, unknown>;
   for (const name of elsewhere) delete input[name];
-  // Only known properties: others may be anything. The body itself is the first level.
+  // Only known properties: others may be of any depth. The body itself is the first level.
   for (const name in shape) if (isDeeper(input[name], maxJsonDepth - 1)) throw tooDeep(maxJsonDepth);
   for (const name of dates) {
     const schema = shape[name];
@@ -145,15 +146,15 @@ export function readBody(
   return input;
 }
 
-/** Reads a body that is the whole input, which may be any JSON. */
+/** Reads a body that is the whole input and may be any JSON value. */
 export function readWholeBody(
   { whole }: OperationBody,
   raw: RawBody,
   { maxJsonDepth }: InputLimits,
 ): unknown {
   if (raw instanceof Upload) return raw.content;
-  // Its operation takes no form.
-  const text = raw instanceof FormData ? '' : decode(raw.bytes);
+  // Never a form: its operation does not accept one.
+  const text = raw instanceof FormData ? '' : decodeText(raw.bytes);
   const value = parseExactJson(text, () => true);
   if (isDeeper(value, maxJsonDepth)) throw tooDeep(maxJsonDepth);
   return whole && readDates(whole, value);
@@ -176,7 +177,7 @@ function readMultipart(
   issues: InputIssue[],
 ): Record<string, unknown> {
   const fields = new Map<string, ReturnType<FormData['getAll']>>();
-  // Not the form's own names: each lookup goes through all its entries, and a client may send thousands.
+  // By the known names, not the form's: each look-up scans all its entries, and a client may send thousands.
   for (const [name, { converter }] of parameters) {
     const { isFile, repeated } = converter;
     const values = form.getAll(name);
@@ -198,7 +199,7 @@ function readMultipart(
 
 const strictUtf8Decoder = new TextDecoder('utf-8', { fatal: true });
 
-function decode(bytes: Uint8Array): string {
+function decodeText(bytes: Uint8Array): string {
   try {
     return strictUtf8Decoder.decode(bytes);
   } catch (cause) {

@@ -13,9 +13,9 @@ import { convertFields, type FormFields } from './formFields.ts';
 import { convertHeaders } from './headerFields.ts';
 import { readBody, readWholeBody, type InputLimits, type RawBody } from './readBody.ts';
 
-/** The parts of a request that hold its input, as received. */
+/** The parts of a request that contain its input, not converted yet. */
 export interface RawInput {
-  /** The path parameters' texts, as `PathMatch` has them. */
+  /** The texts of the path parameters (`PathMatch.parameters`). */
   readonly parameters: readonly (string | undefined)[];
   readonly request: HttpRequest;
   /** The known fields of the query. */
@@ -24,9 +24,9 @@ export interface RawInput {
 }
 
 /**
- * Reads a procedure's input from a request. Texts are converted to the types of their schemas; a JSON body is taken as
- * it is, except for dates, which JSON carries as text.
- * @returns `undefined` where the input may be absent and none of it was sent
+ * Reads a procedure's input from a request. Texts are converted to the types of their schemas. A JSON body is used
+ * without conversion, except for dates, which JSON represents as strings.
+ * @returns `undefined` if the input is optional and no part of it was sent
  * @throws {TRPCError} `BAD_REQUEST` that names each field, `NOT_FOUND` for a well-formed id that is too large to exist
  * @throws {LimitError} `query-parameters`, `json-depth`
  */
@@ -70,20 +70,20 @@ export function readInput(
     : dated.reduce<unknown>((value, schema) => readDates(schema, value), input);
 }
 
-/** Whether a text is a well-formed int64 that a double cannot carry: no resource has such an id. */
+/** Whether a text is a well-formed int64 that a double cannot represent exactly. No resource has an id like that. */
 function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {
   // Up to 15 digits are within ±(2^53−1).
   if (text.length < 16 || !converter.integer || !integerText.test(text)) return false;
   return !Number.isSafeInteger(Number(text)) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 
-/** The issues that the schemas have with the other fields: an error names every offending field, not only the first. */
+/** Validates the remaining fields with their schemas, so that the error lists every invalid field. */
 function otherIssues(
   { shape, others }: Operation['input'],
   input: Record<string, unknown>,
-  found: readonly InputIssue[],
+  reported: readonly InputIssue[],
 ): readonly InputIssue[] {
-  const named = new Set(found.map(({ path }) => path[0]));
+  const named = new Set(reported.map(({ path }) => path[0]));
   if (named.has(undefined)) return [];
   const ofZod = Object.entries(shape)
     .filter(([name]) => !named.has(name))
@@ -101,7 +101,7 @@ function otherIssues(
 function schemaIssues(schema: StandardSchema, value: unknown): readonly StandardIssue[] {
   const result = schema['~standard'].validate(value);
   if (result instanceof Promise) {
-    // An asynchronous check is skipped: the response is a 400 in any case.
+    // Issues of an asynchronous check are left out: the response is a 400 anyway.
     result.catch(() => undefined);
     return [];
   }

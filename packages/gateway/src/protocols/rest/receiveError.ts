@@ -2,11 +2,13 @@ import { TRPCError } from '@trpc/server';
 import { BodyTooLargeError } from '../../http/request.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 
-export const clientClosed = (cause: unknown): TRPCError =>
+/** Creates the error of a call whose client disconnected. */
+/** Creates the error of a call whose client disconnected. */
+export const clientClosedError = (cause: unknown): TRPCError =>
   new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });
 
-/** The error of a request whose body cannot be received. */
+/** Converts an error while receiving a body: 413 for a body that is too large, otherwise `CLIENT_CLOSED_REQUEST`. */
 export const receiveError = (cause: unknown): TRPCError =>
   cause instanceof BodyTooLargeError
     ? new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message })
-    : clientClosed(cause);
+    : clientClosedError(cause);

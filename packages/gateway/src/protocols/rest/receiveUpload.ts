@@ -17,10 +17,11 @@ interface UploadOptions {
 }
 
 /**
- * Receives a body that is not read into memory: of a stream nothing, of a form the texts in front of its first file,
- * and of one whose files are spooled all.
+ * Receives a body that is not read into memory. A stream is passed on unread. A form with streamed files is read up to
+ * its first file, a form with spooled files to its end. Errors of the unread part are thrown when the procedure reads
+ * it.
  * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST` for an invalid form, `CLIENT_CLOSED_REQUEST`
- * @throws {LimitError} `body-bytes`, `query-parameters`. What is not received yet has its errors when it is read
+ * @throws {LimitError} `body-bytes`, `query-parameters`
  */
 export async function receiveUpload(
   request: HttpRequest,
@@ -63,7 +64,7 @@ function readBoundary(type: string): string {
   }
 }
 
-/** Receives the texts; the files are the procedure's to read. */
+/** Receives the text fields. The procedure reads the files. */
 async function receiveFiles(reader: MultipartReader, body: OperationBody, field: string): Promise<Upload> {
   const fields = new Map<string, string[]>();
   const close = () => reader.close();
@@ -96,7 +97,7 @@ async function receiveFiles(reader: MultipartReader, body: OperationBody, field:
   return new Upload(files(), fields, close);
 }
 
-/** Receives all of a form, its files into a spool. */
+/** Receives a whole form and stores its files in a spool. */
 async function spoolFiles(reader: MultipartReader, { fields }: OperationBody, spool: Spool): Promise<Upload> {
   const form = new FormData();
   const files: SpooledFile[] = [];

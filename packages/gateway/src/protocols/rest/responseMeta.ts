@@ -7,13 +7,13 @@ import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
 
 export type RestResponseMeta = ReturnType<typeof createRestResponseMeta>;
 
-/** An output, or an error; `undefined` for a stream that begins. */
+/** The output or the error of a call. `undefined` at the start of a stream. */
 type Outcome = { readonly output?: unknown; readonly error?: TRPCError } | undefined;
 
 /**
- * Applies `rpc.responseMeta` to the response of a REST call. It gets what tRPC passes to it, except for `info`, which
- * is undefined; `ctx` is undefined where it could not be created. What it throws is thrown, and a `TypeError` for a
- * status or a header that no adapter can write.
+ * Creates the function that applies `rpc.responseMeta` to the response of a REST call. `responseMeta` receives the same
+ * options as from tRPC, except that `info` is undefined, and `ctx` is undefined if it could not be created. The
+ * function throws whatever `responseMeta` throws, and a `TypeError` for a status or a header that no adapter can write.
  */
 export function createRestResponseMeta<Router extends AnyTRPCRouter>(
   { _def: { _config: config } }: Router,
@@ -33,7 +33,7 @@ export function createRestResponseMeta<Router extends AnyTRPCRouter>(
       errors: error ? [error] : [],
       eagerGeneration: outcome === undefined,
     });
-    // Checked here: an adapter would respond with 500 after the request record has another status.
+    // Checked here, since an adapter would respond with 500 after another status has been recorded.
     const invalid = (what: string, remedy: string) =>
       new TypeError(`rpc.responseMeta returned an invalid ${what} for procedure "${path}". ${remedy}`);
     for (const [name, value, isReplacing] of metaHeaders(meta)) {

@@ -11,20 +11,20 @@ import type { ResponseContent } from './successResponse.ts';
 export interface EventContentOptions extends Omit<EventStreamOptions, 'abort'> {
   /** Checks an event against the schema of the operation. */
   readonly parse: (event: unknown) => unknown;
-  /** Aborted when the stream ends before its iterator does. */
+  /** Aborted if the stream ends before its iterator. */
   readonly scope: CallScope;
-  /** The largest event, in bytes; the stream ends with an error in place of a larger one. */
+  /** Maximum size of an event, in bytes. A larger one is replaced by an error, which ends the stream. */
   readonly maxEventBytes: number;
-  /** Reports an error. @returns the body of its response */
+  /** Reports an error and returns the body of its response. */
   readonly reportError: (error: TRPCError) => string;
 }
 
-/** How long an error before the first event can still become an error response. */
+/** Time for which the response waits for the first event, so that an error before it becomes an error response. */
 const firstEventWaitMs = 250;
 
 /**
- * The output of a subscription as server-sent events.
- * @throws what the subscription fails with before its first event, where that comes soon
+ * Encodes the output of a subscription as server-sent events.
+ * @throws the error of the subscription, if it fails before its first event and within `firstEventWaitMs`
  */
 export async function eventContent(output: unknown, options: EventContentOptions): Promise<ResponseContent> {
   const { scope } = options;
@@ -44,7 +44,7 @@ export async function eventContent(output: unknown, options: EventContentOptions
       },
       return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
     };
-    // uWebSockets.js sends the head with the first bytes of the body.
+    // A comment first, if no event is ready: uWebSockets.js sends the head only with the first bytes of the body.
     const format = eventFormat(hasBegun ? '' : pingComment, options);
     const body = new ServerSentEvents({ [Symbol.asyncIterator]: () => all }, format, {
       ...options,
@@ -57,7 +57,7 @@ export async function eventContent(output: unknown, options: EventContentOptions
   }
 }
 
-/** Whether a promise is fulfilled within so many milliseconds. @throws what it rejects with within them */
+/** Whether a promise fulfills within a time. Throws its error if it rejects within that time. */
 async function settlesWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
   let timer: Timer | undefined;
   const late = new Promise<boolean>((resolve) => {
@@ -70,17 +70,20 @@ async function settlesWithin(ms: number, promise: Promise<unknown>): Promise<boo
   }
 }
 
-/** As tRPC's: proxies must pass events on as they come. */
+/** Same as tRPC's: they keep proxies from buffering events. */
 const eventStreamHeaders: ResponseContent['headers'] = [
   ['content-type', 'text/event-stream'],
   ['cache-control', 'no-cache, no-transform'],
   ['x-accel-buffering', 'no'],
 ];
 
-/** Keeps a stream alive: a comment. */
+/** A comment, which keeps an idle connection open. */
 const pingComment = ':\n\n';
 
-/** `data` is JSON, `id` is a tracked event's. The last event is `end`, or `error` with the body of the error. */
+/**
+ * Creates the event format of REST: `data` is JSON, `id` is that of a tracked event. The last event is `end`, or
+ * `error` with the body of the error.
+ */
 const eventFormat = (
   start: string,
   { maxEventBytes, parse, reportError }: EventContentOptions,

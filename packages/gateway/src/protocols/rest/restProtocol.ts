@@ -31,7 +31,7 @@ import { formFields, type FormFields } from './formFields.ts';
 import { headerTexts } from './headerFields.ts';
 import { createPathMatcher, type PathMatch } from './matchPath.ts';
 import { receiveBody, type RawBody } from './readBody.ts';
-import { clientClosed } from './receiveError.ts';
+import { clientClosedError } from './receiveError.ts';
 import { receiveUpload } from './receiveUpload.ts';
 import { readInput, type RawInput } from './readInput.ts';
 import type { RestResponseMeta } from './responseMeta.ts';
@@ -45,11 +45,11 @@ export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   /** The length of the base path, which `request.path` starts with. */
   readonly basePathLength: number;
   readonly limits: Limits;
-  /** Keeps files outside of memory. */
+  /** Stores uploaded files outside of memory. */
   readonly spool: Spool | undefined;
   readonly calls: Calls;
   readonly watch: CredentialWatch;
-  /** `undefined` where no procedure needs it. */
+  /** `undefined` if no procedure takes a key. */
   readonly idempotency: Idempotency<Identity> | undefined;
   readonly createContext: (options: ContextOptions<Identity>) => unknown;
   readonly errorResponse: ErrorResponse;
@@ -61,21 +61,21 @@ const varyByAccept: Header = ['vary', 'Accept'];
 /** The operations of one path, by method. */
 type Resource = Map<string, Operation>;
 
-/** What OPTIONS says of a path: its methods, and the media types that QUERY and PATCH take. */
+/** Headers of the response to `OPTIONS`: the path's methods, and the media types that `QUERY` and `PATCH` accept. */
 const optionsHeaders = (resource: Resource): Header[] => [
   ['allow', allowOf(resource)],
   ...[...resource.values()].flatMap(({ input }) => input.body?.accepts ?? []),
 ];
 
-/** The resource and the operation that a request names. */
+/** The resource and the operation that a request addresses. */
 export interface RestTarget extends Target {
   readonly match: PathMatch<Resource> | undefined;
   readonly operation: Operation | undefined;
 }
 
 /**
- * The REST protocol of a router. A request is checked in this order, and the first problem is the response: path (404),
- * method (405), media type (415), size (413), input (400).
+ * Creates the REST protocol of a router. A request is checked in this order, and the first problem decides the status:
+ * path (404), method (405), media type (415), size (413), input (400).
  */
 export function createRestProtocol<Identity>(
   options: RestProtocolOptions<Identity>,
@@ -86,7 +86,7 @@ export function createRestProtocol<Identity>(
     const resource = matcher.at(operation.template, () => new Map<string, Operation>());
     resource.set(operation.rest.method, operation);
   }
-  // Created once: its stack costs more than a GET.
+  // Created once, since its stack trace costs more than a GET.
   const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no operation at this path.' });
 
   return {
@@ -96,7 +96,7 @@ export function createRestProtocol<Identity>(
       const cost = operation?.procedure.rateLimitCost ?? 1;
       return { callCount: 1, cost, isPublic: operation?.isPublic === true, match, operation };
     },
-    /** What a path matches, such as `/pets/{petId}`, without the base path. */
+    /** Returns the path pattern of a path, such as `/pets/{petId}`, without the base path. */
     routeOf(path) {
       const [operation] = matcher.match(path.slice(basePathLength))?.value.values() ?? [];
       return operation?.rest.path;
@@ -118,8 +118,8 @@ export function createRestProtocol<Identity>(
 }
 
 /**
- * One request, from its body to its response: its methods run from top to bottom. There is no promise where nothing
- * waits, and no closure.
+ * Serves one request, from its body to its response. The methods run in their order here. Synchronous steps create
+ * neither promises nor closures.
  */
 class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   readonly #options: RestProtocolOptions<Identity>;
@@ -128,15 +128,15 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   readonly parameters: RawInput['parameters'];
   body: RawBody | undefined = undefined;
   #queryFields: FormFields | undefined = undefined;
-  /** The one that the request accepts, of several. */
+  /** The negotiated media type, if the operation has several. */
   #mediaType: string | undefined = undefined;
-  /** Its `Idempotency-Key`, where the procedure takes one. */
+  /** The `Idempotency-Key`, if the procedure takes one. */
   #key: string | undefined = undefined;
   #reservation: IdempotencyReservation | undefined = undefined;
-  /** Whether the call has ended after its deadline: 504 was the response. */
-  #isLate = false;
+  /** Whether the call has ended after its deadline, when the client had received 504. */
+  #isPastDeadline = false;
   #response: ResponseDraft | undefined = undefined;
-  /** Resolves the promise of the response, where the caller waits for it. */
+  /** Resolves the promise of the response, if `respond` has returned one. */
   #resolve: ((response: ResponseDraft) => void) | undefined = undefined;
 
   constructor(
@@ -209,8 +209,8 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     const { output, procedure, rest } = this.#operation;
     this.#scope.operation = procedure.path;
     const rejection = calls.rejection(1);
-    if (rejection) return this.#fail(rejection);
-    // A stream goes on after its call: its signal must abort when the client disconnects.
+    if (rejection) return this.#respondWithError(rejection);
+    // A stream outlives its call: its signal must abort when the client disconnects.
     if (output.kind !== 'json') this.#scope.follow();
     let context: unknown;
     try {
@@ -226,11 +226,11 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
         info: undefined,
       });
     } catch (cause) {
-      return this.#fail(cause);
+      return this.#respondWithError(cause);
     }
     if (!isThenable(context)) return this.#call(context);
     calls.wait(context, this.#scope, (outcome) => {
-      if (outcome instanceof Failure) this.#fail(outcome.error);
+      if (outcome instanceof Failure) this.#respondWithError(outcome.error);
       else this.#call(outcome);
     });
   }
@@ -248,16 +248,16 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     this.#options.calls.start(this.#operation.procedure, context, this, 0, this.#scope, this);
   }
 
-  /** Starts the call, unless it is a repeat. */
+  /** Starts the call, or replays the response of an earlier one with the same key. */
   #reserve(idempotency: Idempotency<Identity>, key: string): void {
     const { input, procedure } = this.#operation;
     const { body, parameters, queryFields, request } = this;
     const head = [parameters, [...queryFields], headerTexts(input.headers, request)];
-    // An upload has no idempotencyKey.
+    // An operation with an upload takes no key.
     const content = body instanceof FormData ? body : body && 'bytes' in body ? body.bytes : undefined;
     const call = { procedure, key, head, body: content };
     idempotency.begin(this.#scope, call, this.#options.calls, (begun) => {
-      if (begun instanceof Failure) this.#fail(begun.error);
+      if (begun instanceof Failure) this.#respondWithError(begun.error);
       else if (begun instanceof ResponseDraft) this.#end(begun);
       else {
         this.#reservation = begun;
@@ -266,7 +266,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     });
   }
 
-  /** Reads the input, once the procedure asks for it: middlewares run before. */
+  /** Reads the input. The first input parser calls it, after the middlewares before that. */
   read(): unknown {
     return (this.#scope.input = readInput(this.#operation, this, this.#options.limits));
   }
@@ -274,34 +274,34 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   settle(_index: number, outcome: unknown): void {
     const { output } = this.#operation;
     this.#reservation?.settle(outcome);
-    if (outcome instanceof Failure) this.#fail(outcome.error);
+    if (outcome instanceof Failure) this.#respondWithError(outcome.error);
     else if (output.kind === 'events') void this.#streamEvents(outcome, output.parse);
     else if (output.kind !== 'bytes' && output.responses) void this.#parse(outcome, output.responses);
     else this.#succeed(outcome);
   }
 
-  /** Stores the response of a call that was answered 504, for its repeats. */
+  /** Stores the response of a call that ended after its deadline, to replay it when the client retries. */
   settleLate(index: number, outcome: unknown): void {
     if (this.#reservation === undefined) return;
-    this.#isLate = true;
+    this.#isPastDeadline = true;
     this.#reservation.settle(outcome);
     if (outcome instanceof Failure) void this.#reservation.completeLate(undefined, this.#scope);
     else this.settle(index, outcome);
   }
 
-  /** Parses an output by the schema of its status. */
+  /** Parses the output with the schema of its status. */
   async #parse(output: unknown, responses: StatusResponses): Promise<void> {
     let parsed: unknown;
     try {
       const status = successStatusOf(this.#operation, output, this.#scope.responseControls);
       parsed = await responses.get(status)?.parse(output);
     } catch (cause) {
-      return this.#fail(invalidOutput(cause));
+      return this.#respondWithError(invalidOutput(cause));
     }
     this.#succeed(parsed);
   }
 
-  /** Waits for the first event, since its error can still be the response. */
+  /** Starts the stream of a subscription. An error before the first event can still become an error response. */
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
     const { errorResponse, limits, maxDurationMs, pingMs, watch } = this.#options;
     let content: ResponseContent;
@@ -313,17 +313,17 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
         pingMs,
         maxDurationMs,
         watch: (onRevoked) => watch(this.#scope, onRevoked),
-        // Errors have a JSON text as their body.
+        // The body of an error response is always a string of JSON.
         reportError: (cause) =>
           errorResponse(cause, this.#scope, undefined, this.#operation.procedure.errors).body as string,
       });
     } catch (cause) {
-      return this.#fail(cause);
+      return this.#respondWithError(cause);
     }
     this.#succeed(undefined, content);
   }
 
-  /** Encodes the output of the call, or begins the stream of its events. */
+  /** Responds with the output of the call, or with the stream of its events. */
   #succeed(value: unknown, events?: ResponseContent): void {
     const { responseMeta } = this.#options;
     const { output, procedure } = this.#operation;
@@ -345,11 +345,11 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
       this.#respond(response);
     } catch (cause) {
       if (isBodyStream(content?.body)) void discardStream(content.body);
-      this.#fail(cause);
+      this.#respondWithError(cause);
     }
   }
 
-  /** The body in the media type that the request accepts; `undefined` where the status has none. */
+  /** Encodes the output in the negotiated media type. `undefined` if the status has no body. */
   #mediaContent(value: unknown, types: MediaTypes): ResponseContent | undefined {
     const type = this.#mediaType ?? '';
     const { limits } = this.#options;
@@ -359,26 +359,26 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   /** Responds with the error of the call. */
-  #fail(cause: unknown): void {
+  #respondWithError(cause: unknown): void {
     const { errorResponse, responseMeta } = this.#options;
     const { deprecation, input, procedure } = this.#operation;
     const { isAborted } = this.#scope.request;
-    // The error of a call whose client disconnected is not one of the service.
-    const error = isAborted ? clientClosed(cause) : failureOf(cause).error;
+    // If the client disconnected, the call's error is a consequence of that, not an error of the service.
+    const error = isAborted ? clientClosedError(cause) : failureOf(cause).error;
     const headers = error.code === 'NOT_FOUND' ? deprecation : [];
     let response = errorResponse(error, this.#scope, headers, procedure.errors, input.places);
     if (responseMeta && !isAborted) {
       try {
         responseMeta(response, procedure, this.#scope.context, { error });
       } catch (metaError) {
-        const failure = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: metaError });
-        response = errorResponse(failure, this.#scope);
+        const internalError = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: metaError });
+        response = errorResponse(internalError, this.#scope);
       }
     }
     this.#respond(response);
   }
 
-  /** Responds with an error of a request that is no call. */
+  /** Responds with the error of a request that did not become a call. */
   #reject(cause: unknown): void {
     const { error } = failureOf(cause);
     const isType = error.code === 'UNSUPPORTED_MEDIA_TYPE';
@@ -386,7 +386,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     this.#respond(this.#options.errorResponse(error, this.#scope, accepts));
   }
 
-  /** Closes an upload once its response has all that it needs of it. */
+  /** Closes an upload after the response, whose body may still read from it, is complete. */
   #closeWith(response: ResponseDraft, upload: Upload): void {
     if (isBodyStream(response.body)) response.body = reportedStream(response.body, () => upload.close());
     else upload.close();
@@ -396,7 +396,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     if (this.#operation.output.kind === 'media') response.headers.push(varyByAccept);
     if (this.body instanceof Upload) this.#closeWith(response, this.body);
     if (this.#reservation === undefined) this.#end(response);
-    else if (this.#isLate) void this.#reservation.completeLate(response, this.#scope);
+    else if (this.#isPastDeadline) void this.#reservation.completeLate(response, this.#scope);
     else void this.#reservation.complete(response, this.#scope).then(() => this.#end(response));
   }
 

@@ -13,12 +13,15 @@ import { allowOf, methodNotAllowed } from './methodNotAllowed.ts';
 
 export interface RoutesOptions<Identity> {
   readonly routes: RouteTable<Identity>;
-  /** What a route with `protect` passes. */
+  /** The policies of routes with `protect`. */
   readonly policies: readonly Policy<Identity>[];
   readonly errorResponse: ErrorResponse;
 }
 
-/** Serves what is beside the router, the document among it. Errors are written as those of REST, 404 too. */
+/**
+ * Creates the function that serves routes, including the document. Errors, including 404, have the format of REST
+ * errors.
+ */
 export function createRouteServer<Identity>({ routes, policies, errorResponse }: RoutesOptions<Identity>) {
   function serveRoute(scope: RequestScope<Identity>): MaybePromise<HttpResponse> {
     const { request } = scope;
@@ -40,7 +43,7 @@ export function createRouteServer<Identity>({ routes, policies, errorResponse }:
 
   function runRoute(route: Route<Identity>, scope: RequestScope<Identity>): MaybePromise<HttpResponse> {
     const { identity, request, requestId: id } = scope;
-    const failed = (cause: unknown) => {
+    const handleError = (cause: unknown) => {
       const error = routeError(cause, request);
       if (error === undefined) throw cause;
       return errorResponse(error, scope);
@@ -49,10 +52,10 @@ export function createRouteServer<Identity>({ routes, policies, errorResponse }:
     try {
       const response = route.handler(request, { identity, requestId: id });
       return response instanceof Promise
-        ? response.then((settled) => requireResponse(settled, source)).catch(failed)
+        ? response.then((settled) => requireResponse(settled, source)).catch(handleError)
         : requireResponse(response, source);
     } catch (cause) {
-      return failed(cause);
+      return handleError(cause);
     }
   }
 
@@ -61,7 +64,7 @@ export function createRouteServer<Identity>({ routes, policies, errorResponse }:
 
 const protectedRoute: Target = { callCount: 1, isPublic: false };
 
-/** The error that answers what a handler threw; `undefined` for an unexpected one. */
+/** Converts an error of a handler to the error that the client receives. `undefined` for an unexpected one. */
 function routeError(cause: unknown, request: HttpRequest): TRPCError | undefined {
   if (cause instanceof BodyTooLargeError) {
     return new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message });

@@ -10,14 +10,14 @@ import type { ResponseControls } from '../../procedures/responseControls.ts';
 import { formDecode } from './convertText.ts';
 import type { RawInput } from './readInput.ts';
 
-/** A body that is not the output as JSON, and the headers that describe it. */
+/** A response body other than the output as JSON, with its content headers. */
 export interface ResponseContent {
   readonly headers: readonly Header[];
   readonly body: HttpResponse['body'];
 }
 
 /**
- * Encodes an output.
+ * Encodes an output as a response.
  * @throws {TypeError} for a status that the metadata does not list
  * @throws {LimitError} `response-bytes`
  */
@@ -34,7 +34,7 @@ export function successResponse(
   const hasBody = statusHasBody(status);
   for (const [name, { value }] of computedHeaders) {
     const text = value(output, { basePath: links.rest });
-    // A number is as good: the output's type is not known where the metadata is written.
+    // Also numbers: the metadata's types do not know the output, so they cannot require strings.
     if (text !== undefined) controls.header(name, String(text));
   }
   const hasOwnType =
@@ -52,10 +52,13 @@ export function successResponse(
   return new ResponseDraft(status, headers, body, hasOwnType ? successHeaders : jsonHeaders);
 }
 
-/** Whether a successful response of this status has a body: a redirect has none. */
+/** Whether a successful response of this status has a body. 204 and redirects have none. */
 export const statusHasBody = (status: number): boolean => status !== 204 && (status < 300 || status > 399);
 
-/** @throws {TypeError} for a status that the metadata does not list */
+/**
+ * Returns the status of a successful response.
+ * @throws {TypeError} for a status that the metadata does not list
+ */
 export function successStatusOf(
   { procedure, rest, statuses }: Operation,
   output: unknown,
@@ -71,7 +74,8 @@ export function successStatusOf(
 }
 
 /**
- * The same list from a cursor on (RFC 8288). Known parameters are kept and encoded again: a header is sent as it is.
+ * Returns the path and query of the next page (RFC 8288): those of the request, with the cursor replaced. Known
+ * parameters are decoded and encoded again, since their received form may not be safe in a header.
  */
 function nextLink({ input, template }: Operation, raw: RawInput, cursor: string, next: string): string {
   let path = '';
@@ -90,14 +94,14 @@ function nextLink({ input, template }: Operation, raw: RawInput, cursor: string,
   return `${path}?${query}${formEncode(cursor)}=${formEncode(next)}`;
 }
 
-/** Most texts need no encoding, and `URLSearchParams` takes 0.4 µs. */
+/** Matches texts that need no encoding, which are most: `URLSearchParams` takes 0.4 µs. */
 const unreserved = /^[\w*.-]*$/;
 
-/** As `application/x-www-form-urlencoded` (WHATWG URL §5.2). */
+/** Encodes a text as `application/x-www-form-urlencoded` (WHATWG URL §5.2). */
 const formEncode = (text: string) =>
   unreserved.test(text) ? text : new URLSearchParams([[text, '']]).toString().slice(0, -1);
 
-/** The rest of a path and the items of a comma list are as received: encoded again, their separators stay. */
+// The rest of a path and a comma-separated list are kept as received, to preserve their separators when encoded again.
 const restEncode = (text: string) =>
   text
     .split('/')

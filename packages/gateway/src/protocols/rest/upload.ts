@@ -1,11 +1,11 @@
 import type { SpooledFile } from '../../http/upload.ts';
 import type { FormFields } from './formFields.ts';
 
-/** A body that is passed on as it arrives, or kept outside of memory. */
+/** A request body that is streamed to the procedure, or stored outside of memory. */
 export class Upload {
-  /** What the procedure takes: of a form with files that are streamed, these. */
+  /** The body as the procedure receives it. For a form with streamed files, the files. */
   readonly content: unknown;
-  /** The texts of a form with files that are streamed. */
+  /** For a form with streamed files, its text fields. */
   readonly fields: FormFields | undefined;
   readonly #close: (() => Promise<unknown>) | undefined;
 
@@ -15,13 +15,13 @@ export class Upload {
     this.#close = close;
   }
 
-  /** The call has ended. */
+  /** Releases the body and its files. Called when the call has ended. */
   close(): void {
-    // What is left behind is the file system's to clear.
+    // A file that cannot be deleted is left in the temporary directory.
     this.#close?.().catch(() => {});
   }
 }
 
-/** Deletes files, whatever happens to any of them. */
+/** Deletes all files, even if the deletion of one fails. */
 export const removeAll = (files: readonly SpooledFile[]): Promise<unknown> =>
   Promise.allSettled(files.map((file) => file.remove()));

@@ -10,7 +10,7 @@ import { unknownCall } from '../../procedures/shownError.ts';
 export const jsonType: Header = ['content-type', 'application/json'];
 
 /**
- * The tRPC response of an error that is not a procedure's. Unexpected errors (5xx) and limits are recorded in the
+ * Converts an error outside of a procedure to a tRPC response. Unexpected errors (5xx) and limits are recorded in the
  * scope.
  */
 export type TrpcErrorResponse = (
@@ -19,7 +19,10 @@ export type TrpcErrorResponse = (
   headers?: readonly Header[],
 ) => ResponseDraft;
 
-/** @param reporter receives each error before it is answered, unless its call has: those of policies */
+/**
+ * Creates the function that converts errors outside of a procedure to tRPC responses.
+ * @param reporter receives each error before its response, unless it was reported already
+ */
 export function createTrpcErrorResponse(
   router: AnyTRPCRouter,
   reporter: ErrorReporter | undefined,
@@ -32,9 +35,9 @@ export function createTrpcErrorResponse(
   };
 }
 
-/** One error, unbatched: every link of the client reads it, whatever was called. */
+/** Encodes a single error, not a batch: every link of the tRPC client accepts it. */
 function errorResponseOf(router: AnyTRPCRouter): TrpcErrorResponse {
-  // Whatever the router says: these errors are the gateway's own, and their stacks too.
+  // Never with stack traces, which would be the gateway's.
   const config = { ...router._def._config, isDev: false };
   const bodyOf = (shape: object) => JSON.stringify(transformTRPCResponse(config, { error: shape } as never));
   return (error, scope, headers = [jsonType]) => {
@@ -45,7 +48,7 @@ function errorResponseOf(router: AnyTRPCRouter): TrpcErrorResponse {
       body = bodyOf(shape);
       status = getHTTPStatusCode({ error: shape }, [error]);
     } catch {
-      // The router's `errorFormatter` has failed, maybe with the error that it is given here, or made what is no JSON.
+      // The router's `errorFormatter` has thrown, or its result cannot be encoded.
       body = hiddenBody(bodyOf);
     }
     if (error instanceof LimitError) scope.limit = error.limit;
@@ -57,20 +60,20 @@ function errorResponseOf(router: AnyTRPCRouter): TrpcErrorResponse {
   };
 }
 
-/** `Retry-After` of a response with errors: the longest of theirs. */
+/** Returns `Retry-After` for a response with errors: the longest of their times. */
 export function retryAfterHeader(errors: readonly TRPCError[]): readonly Header[] {
   const seconds = errors.flatMap((error) => retryAfterSecondsOf(error) ?? []);
   return seconds.length === 0 ? [] : [['retry-after', String(Math.max(...seconds))]];
 }
 
-/** As tRPC's adapters (@trpc/server 11.25) have it. */
+/** The shape that tRPC's adapters (@trpc/server 11.25) send if an error cannot be formatted. */
 export const hiddenShape = {
   code: -32603,
   message: 'Internal server error',
   data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 },
 };
 
-/** It never throws: the router's transformer may fail with any shape. */
+/** Encodes `hiddenShape`, without the router's transformer if that throws. It never throws. */
 function hiddenBody(bodyOf: (shape: object) => string): string {
   try {
     return bodyOf(hiddenShape);

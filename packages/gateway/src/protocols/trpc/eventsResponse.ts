@@ -10,7 +10,7 @@ import { Failure } from '../../procedures/execute.ts';
 import type { TrpcSettings } from './options.ts';
 import { RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 
-/** Answers the call of a subscription by server-sent events. */
+/** Responds to a subscription with server-sent events. */
 export class EventsResponse extends RequestCalls {
   #outcome: unknown = undefined;
   #body: ServerSentEvents | undefined = undefined;
@@ -21,7 +21,7 @@ export class EventsResponse extends RequestCalls {
   }
 
   protected write(): ResponseDraft {
-    // A call that fails is reported twice: as such, and by the stream that fails with it.
+    // The error of a call is reported twice: here, and by the stream, which fails with the same error.
     if (this.#outcome instanceof Failure) this.report(this.#outcome.error, this.callOf(0));
     const { request, scope, settings } = this;
     const { config, limits } = settings;
@@ -54,7 +54,7 @@ export class EventsResponse extends RequestCalls {
       watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => scope.abort(),
     });
-    // Before anything is waited for.
+    // Before anything is awaited.
     scope.follow();
     return this.response(this.#body);
   }
@@ -63,7 +63,7 @@ export class EventsResponse extends RequestCalls {
     this.#body?.end();
   }
 
-  /** What it throws is the error that the stream begins with. */
+  /** Returns the iterator of the events. If it throws, the stream starts with that error. */
   #iterator(): AsyncIterator<unknown> {
     const outcome = this.#outcome;
     if (outcome instanceof Failure) throw outcome.error;
@@ -85,14 +85,16 @@ const eventHeaders: readonly Header[] = [
   ['x-accel-buffering', 'no'],
 ];
 
-/** How long streams of events may be quiet, and last, over REST too. */
+/**
+ * Returns the ping interval and the maximum duration of event streams, from the router's `sse` options. Also for REST.
+ */
 export function eventTimes({ sse = {} }: TrpcSettings['config']): EventStreamTimes {
   const { maxDurationMs, ping: { enabled = false, intervalMs = 1000 } = {} } = sse;
   const isPinging = enabled && intervalMs > 0 && intervalMs !== Infinity;
   return { pingMs: isPinging ? intervalMs : undefined, maxDurationMs };
 }
 
-/** `emitAndEndImmediately`: the first event and those within a millisecond. The client reconnects for further ones. */
+/** Implements `emitAndEndImmediately`: yields the first event and those within 1 ms. The client reconnects for more. */
 async function* firstEvents(events: AsyncIterable<unknown>): AsyncGenerator {
   const iterator = events[Symbol.asyncIterator]();
   let expiry: Promise<undefined> | undefined;
@@ -112,15 +114,15 @@ async function* firstEvents(events: AsyncIterable<unknown>): AsyncGenerator {
 }
 
 export interface RpcEventFormatOptions {
-  /** The transformer's. */
+  /** The transformer's `serialize`. */
   readonly serialize: (data: unknown) => unknown;
   /** The options for the client (`sse.client`), as JSON. */
   readonly client: string;
-  /** The largest event, in bytes; the stream ends with an error in place of a larger one. */
+  /** Maximum size of an event, in bytes. A larger one is replaced by an error, which ends the stream. */
   readonly maxEventBytes: number;
 }
 
-/** Server-sent events as tRPC's `sseStreamProducer` (@trpc/server 11.25) writes them. One for each stream. */
+/** Encodes the server-sent events of one stream in the format of tRPC's `sseStreamProducer` (@trpc/server 11.25). */
 export class RpcEventFormat implements EventFormat {
   readonly start: string;
   readonly end = 'event: return\ndata: \n\n\n';
@@ -130,8 +132,8 @@ export class RpcEventFormat implements EventFormat {
   #lastEventId: string | null;
 
   /**
-   * @param lastEventId the event after which the client reconnects
-   * @param reportError reports an error. @returns its shape
+   * @param lastEventId the last event that the reconnecting client received
+   * @param reportError reports an error and returns its shape
    */
   constructor(
     options: RpcEventFormatOptions,

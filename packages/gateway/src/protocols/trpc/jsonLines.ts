@@ -1,4 +1,4 @@
-// Hot path: one encoder for a request. tRPC needs 190 µs a call (`npm run bench`, case lines).
+// Hot path: one encoder per request. tRPC needs 190 µs per call (`npm run bench`, case lines).
 import type { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { afterPromises } from '../../http/eventLoop.ts';
@@ -11,37 +11,37 @@ import { boundedJson } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 
-/** What all responses of a router have in common. */
+/** Settings shared by all responses of a router. */
 export interface JsonLinesFormat {
-  /** The transformer's, for each line. `undefined`: lines are written as they are. */
+  /** The transformer's `serialize`, called for each line. `undefined` if lines are not transformed. */
   readonly serialize: ((line: unknown) => unknown) | undefined;
-  /** The largest line, in bytes; the error of its call replaces a larger one. */
+  /** Maximum size of a line, in bytes. A larger one is replaced by an error. */
   readonly maxLineBytes: number;
 }
 
 export interface JsonLinesOptions extends TextStreamOptions {
-  /** How many calls the batch has. */
+  /** Number of calls in the batch. */
   readonly calls: number;
-  /** Its signal ends observables. It is read for them alone: it takes 3% of a batch of 10. */
+  /** Its signal ends observables. Read only for them, since that takes 3% of a batch of 10. */
   readonly scope: { readonly signal: AbortSignal };
-  /** Reports the error of a call. @returns its shape */
+  /** Reports the error of a call and returns its shape. */
   readonly callError: (error: TRPCError, call: number) => unknown;
   /**
-   * Reports an error of a promise or an iterable within an output. @returns its shape. The stream fails if it throws.
+   * Reports an error of a promise or an iterable in an output, and returns its shape. The stream fails if it throws.
    */
   readonly outputError: (cause: unknown, call: number) => unknown;
-  /** Aborts the calls: called when the stream ends before its lines are complete. */
+  /** Aborts the calls. Called when the stream ends before its lines are complete. */
   readonly abort: () => void;
 }
 
-/** An async iterable within an output. Its values are lines with its id. */
+/** An async iterable in an output. Each value is a line with the id of the iterable. */
 interface IterableSource {
   readonly id: number;
   readonly call: number;
   readonly iterator: AsyncIterator<unknown> & Partial<AsyncDisposable>;
 }
 
-/** Settles the promise with this id, or has a value of the iterable with it. */
+/** A line that settles the promise with this id, or has a value of the iterable with this id. */
 type QueuedLine = readonly [
   id: number,
   status: number,
@@ -59,36 +59,37 @@ const statusReturn = 0;
 const statusYield = 1;
 const statusError = 2;
 
-/** How much of what is at hand is written at once. */
+/** Length of text beyond which further lines are queued unencoded. */
 const maxTextLength = 65_536;
 
 /**
- * The outcomes of a batch as JSON lines, written as `jsonlStreamProducer` (@trpc/server 11.25) writes them: the head is
- * an object of promises, one for each call; each further line settles a promise, or is a value of an iterable, and may
- * hold further ones. A call has three lines: `{ result }`, `{ data }` and the output, or one with its error.
+ * Encodes the outcomes of a batch as JSON lines, in the format of tRPC's `jsonlStreamProducer` (@trpc/server 11.25).
+ * The first line is an object with a promise for each call. Each further line settles a promise or has a value of an
+ * iterable, and may contain further ones. A call has three lines, `{ result }`, `{ data }` and the output, or one with
+ * its error.
  *
- * Ids do not depend on time: of `n` calls, number `i` has the ids `i`, `n + i` and `2n + i`. Lines of calls come in the
- * order of their outcomes.
+ * Ids do not depend on timing: among `n` calls, call `i` has the ids `i`, `n + i` and `2n + i`. The lines of calls are
+ * in the order of their outcomes.
  */
 export class JsonLines extends TextStream implements OutcomeReceiver {
   readonly #format: JsonLinesFormat;
   readonly #options: JsonLinesOptions;
-  /** How many promises and iterables are not settled. */
-  #open: number;
+  /** Number of promises and iterables that are not settled. */
+  #unsettledCount: number;
   #nextId: number;
   readonly #sources = new Set<IterableSource>();
-  /** The sources with a value that the network has not taken. */
-  readonly #written: IterableSource[] = [];
-  /** Lines beyond `largeLength`, not yet JSON: a batch may have the same large output 100 times. */
-  readonly #waiting: QueuedLine[] = [];
-  #whole: PromiseWithResolvers<string | BodyStream> | undefined;
+  /** Iterables with a value in `text`: the next one is requested when `text` has been sent. */
+  readonly #sourcesInText: IterableSource[] = [];
+  /** Lines beyond `maxTextLength`. Not encoded yet, since a batch may have the same large output 100 times. */
+  readonly #queue: QueuedLine[] = [];
+  #pendingBody: PromiseWithResolvers<string | BodyStream> | undefined;
 
   constructor(format: JsonLinesFormat, options: JsonLinesOptions) {
     super(' ', options);
     const { calls } = options;
     this.#format = format;
     this.#options = options;
-    this.#open = calls;
+    this.#unsettledCount = calls;
     this.#nextId = 3 * calls;
     let head = '';
     for (let call = 0; call < calls; call += 1) head += `,"${call}":[[0],[null,${promiseType},${call}]]`;
@@ -109,32 +110,32 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
         this.#fulfill(call, { error: callError(outcome.error, call) }, call);
       } else if (isObservable(outcome)) {
         const data = observableToAsyncIterable(outcome, scope.signal);
-        this.#refer(call, 'result', result, call);
+        this.#fulfillWithPromise(call, 'result', result, call);
         this.#fulfill(result, { data }, call);
       } else {
         const data = calls + result;
-        this.#refer(call, 'result', result, call);
-        this.#refer(result, 'data', data, call);
+        this.#fulfillWithPromise(call, 'result', result, call);
+        this.#fulfillWithPromise(result, 'data', data, call);
         this.#fulfill(data, outcome, call);
       }
     } catch (cause) {
       this.#reject(call, cause, call);
     }
-    this.#close();
+    this.#settleOne();
   }
 
   /**
-   * The body, once the calls are started: text, where all outcomes are there by the end of the turn. It needs half the
-   * time of a stream.
+   * Returns the body, after the calls were started. It is a string if all outcomes arrive in the same turn of the event
+   * loop, which takes half the time of a stream.
    */
   body(): string | BodyStream | Promise<string | BodyStream> {
     const text = this.takeWhole();
     if (text !== undefined) return text;
-    if (this.isLast || this.#open === 0) return this;
-    this.#whole = Promise.withResolvers();
-    const { promise, resolve } = this.#whole;
+    if (this.isLast || this.#unsettledCount === 0) return this;
+    this.#pendingBody = Promise.withResolvers();
+    const { promise, resolve } = this.#pendingBody;
     afterPromises(() => {
-      this.#whole = undefined;
+      this.#pendingBody = undefined;
       resolve(this);
     });
     return promise;
@@ -142,31 +143,31 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   protected override onPull(): void {
     if (this.hasEnded) return;
-    if (this.text === '') for (const source of this.#written.splice(0)) this.#request(source);
-    while (this.#waiting.length > 0 && this.text.length < maxTextLength) {
-      this.#write(...(this.#waiting.shift() as QueuedLine));
+    if (this.text === '') for (const source of this.#sourcesInText.splice(0)) this.#requestNext(source);
+    while (this.#queue.length > 0 && this.text.length < maxTextLength) {
+      this.#write(...(this.#queue.shift() as QueuedLine));
     }
     this.#endIfComplete();
   }
 
   protected override onEnd(): void {
-    if (this.#open === 0) return;
+    if (this.#unsettledCount === 0) return;
     this.#options.abort();
     for (const source of this.#sources) dispose(source);
     this.#sources.clear();
   }
 
-  /** Settles a promise with an object that has a promise as its one member. */
-  #refer(id: number, name: string, promise: number, call: number): void {
-    if (this.#format.serialize || this.#waiting.length > 0) {
+  /** Fulfills a promise with an object whose only member is another promise. */
+  #fulfillWithPromise(id: number, name: string, promise: number, call: number): void {
+    if (this.#format.serialize || this.#queue.length > 0) {
       this.#add(id, statusFulfilled, [[{ [name]: 0 }], [name, promiseType, promise]], call);
     } else if (!this.isLast && !this.hasEnded) {
-      // As text: 2 of each 3 lines, which JSON.stringify takes 25% of a batch for.
+      // Concatenated: these are 2 of each 3 lines, and JSON.stringify would take 25% of a batch.
       this.text += `[${id},${statusFulfilled},[[{"${name}":0}],["${name}",${promiseType},${promise}]]]\n`;
     }
   }
 
-  /** Settles a promise with a value, which may hold further promises and iterables. */
+  /** Fulfills a promise with a value, which may contain further promises and iterables. */
   #fulfill(id: number, value: unknown, call: number): void {
     try {
       this.#add(id, statusFulfilled, this.#encode(value, call), call);
@@ -175,7 +176,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     }
   }
 
-  /** Settles a promise, or ends an iterable, with an error. */
+  /** Rejects a promise, or ends an iterable, with an error. */
   #reject(id: number, cause: unknown, call: number, source?: IterableSource): void {
     if (this.hasEnded) return;
     try {
@@ -186,28 +187,28 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
         call,
         source,
       );
-    } catch (failure) {
-      this.cutAfterText(failure);
+    } catch (reportingError) {
+      this.cutAfterText(reportingError);
     }
   }
 
   #encode(value: unknown, call: number): unknown {
     if (value === undefined) return [[]];
-    const reference = this.#reference(value, call);
+    const reference = this.#placeholder(value, call);
     if (reference) return [[0], [null, ...reference]];
-    if (!isPlainObject(value) || !hasLater(value)) return [[value]];
+    if (!isPlainObject(value) || !hasAsyncMember(value)) return [[value]];
     const object = Object.create(null) as Record<string, unknown>;
     const references: unknown[] = [];
     for (const [key, member] of Object.entries(value)) {
-      const inner = this.#reference(member, call);
+      const inner = this.#placeholder(member, call);
       object[key] = inner ? 0 : member;
       if (inner) references.push([key, ...inner]);
     }
     return [[object], ...references];
   }
 
-  /** What stands for a value that comes later. */
-  #reference(value: unknown, call: number): readonly [type: number, id: number] | undefined {
+  /** Returns the placeholder of a promise or an async iterable. `undefined` for any other value. */
+  #placeholder(value: unknown, call: number): readonly [type: number, id: number] | undefined {
     if (isPromise(value)) return [promiseType, this.#promise(value, call)];
     if (isAsyncIterable(value)) return [iterableType, this.#iterable(value, call)];
     return undefined;
@@ -221,7 +222,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
       } catch (cause) {
         this.#reject(id, cause, call);
       }
-      this.#close();
+      this.#settleOne();
     })();
     return id;
   }
@@ -232,56 +233,56 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     try {
       const source: IterableSource = { id, call, iterator: iterable[Symbol.asyncIterator]() };
       this.#sources.add(source);
-      this.#request(source);
+      this.#requestNext(source);
     } catch (cause) {
       this.cutAfterText(cause);
     }
     return id;
   }
 
-  #request(source: IterableSource): void {
+  #requestNext(source: IterableSource): void {
     if (!this.#sources.has(source)) return;
     const { call, id, iterator } = source;
     (async () => {
       const next = await iterator.next();
       const status = next.done ? statusReturn : statusYield;
       this.#add(id, status, this.#encode(next.value, call), call, source);
-      if (next.done) this.#end(source);
+      if (next.done) this.#endSource(source);
     })().catch((cause: unknown) => {
       this.#reject(id, cause, call, source);
-      this.#end(source);
+      this.#endSource(source);
     });
   }
 
-  #end(source: IterableSource): void {
+  #endSource(source: IterableSource): void {
     if (!this.#sources.delete(source)) return;
     dispose(source);
-    this.#close();
+    this.#settleOne();
   }
 
   #register(): number {
-    this.#open += 1;
+    this.#unsettledCount += 1;
     this.#nextId += 1;
     return this.#nextId - 1;
   }
 
-  #close(): void {
-    this.#open -= 1;
+  #settleOne(): void {
+    this.#unsettledCount -= 1;
     this.#endIfComplete();
     this.sendSoon();
   }
 
   #endIfComplete(): void {
-    if (this.#open > 0 || this.#waiting.length > 0) return;
+    if (this.#unsettledCount > 0 || this.#queue.length > 0) return;
     this.isLast = true;
-    const whole = this.#whole && this.takeWhole();
-    if (whole !== undefined) this.#whole?.resolve(whole);
+    const text = this.#pendingBody && this.takeWhole();
+    if (text !== undefined) this.#pendingBody?.resolve(text);
   }
 
   #add(id: number, status: number, value: unknown, call: number, source?: IterableSource): void {
     if (this.isLast || this.hasEnded) return;
-    const isFull = this.#waiting.length > 0 || this.text.length >= maxTextLength;
-    if (isFull) this.#waiting.push([id, status, value, call, source]);
+    const isFull = this.#queue.length > 0 || this.text.length >= maxTextLength;
+    if (isFull) this.#queue.push([id, status, value, call, source]);
     else this.#write(id, status, value, call, source);
     this.sendSoon();
   }
@@ -293,30 +294,30 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
       const line = [id, status, value];
       const json = boundedJson(serialize ? serialize(line) : line, isError ? Infinity : maxLineBytes);
       this.text += `${json}\n`;
-      if (source && status === statusYield) this.#written.push(source);
+      if (source && status === statusYield) this.#sourcesInText.push(source);
     } catch (cause) {
       if (!isError && cause instanceof LimitError) {
         this.#reject(id, cause, call, source);
-        if (source) this.#end(source);
+        if (source) this.#endSource(source);
       } else {
-        // As in tRPC.
-        this.#waiting.length = 0;
+        // As in tRPC, the stream fails.
+        this.#queue.length = 0;
         this.cutAfterText(cause);
       }
     }
   }
 }
 
-/** Not awaited: an iterator may never return. Its errors have no receiver. */
+/** Closes an iterator. Not awaited, since it may never return; errors are ignored. */
 function dispose({ iterator }: IterableSource): void {
   (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
 }
 
 /**
- * Whether a member of an object comes later. By its keys: most outputs are looked through here, and a list of values
+ * Whether a member of an object is a promise or an async iterable. Hot path: `Object.keys`, since a list of values
  * costs more.
  */
-export function hasLater(object: object): boolean {
+export function hasAsyncMember(object: object): boolean {
   for (const key of Object.keys(object)) {
     const member = (object as Readonly<Record<string, unknown>>)[key];
     if (isPromise(member) || isAsyncIterable(member)) return true;
@@ -324,10 +325,10 @@ export function hasLater(object: object): boolean {
   return false;
 }
 
-/** As tRPC asks it. */
+/** Whether a value is a promise, by the rule of tRPC. */
 function isPromise(value: unknown): value is Promise<unknown> {
   if (!isObject(value) && typeof value !== 'function') return false;
-  // In this order: nearly nothing has a `then`.
+  // `then` first, which nearly no value has.
   const { then } = value as { readonly then?: unknown };
   return typeof then === 'function' && typeof (value as { readonly catch?: unknown }).catch === 'function';
 }

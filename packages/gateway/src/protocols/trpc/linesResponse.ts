@@ -6,7 +6,7 @@ import type { CallScope } from '../../policies/callScope.ts';
 import { JsonLines } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 
-/** Answers a batch of calls by JSON lines, each as soon as its call has ended. */
+/** Responds to a batch of calls with JSON lines, as soon as each call has ended. */
 export class LinesResponse extends RequestCalls {
   #lines: JsonLines | undefined = undefined;
   #body: string | BodyStream = '';
@@ -16,7 +16,7 @@ export class LinesResponse extends RequestCalls {
     this.#lines?.settle(index, outcome);
   }
 
-  /** One for each: the stream of a call goes on where another passes its deadline. */
+  /** A separate scope per call, so that the streams of others continue after one misses its deadline. */
   protected override callScope(): CallScope {
     const scope = this.scope.forOneCall();
     this.#scopes.push(scope);
@@ -27,7 +27,7 @@ export class LinesResponse extends RequestCalls {
     const { request, scope, settings } = this;
     const { jsonl, transformer } = settings.config;
     const { output } = transformer;
-    // What procedures set while they run would be in the head of some responses, and not of others.
+    // Headers that procedures set while they run are ignored: whether they arrive before the head depends on timing.
     this.controlHeaders = scope.responseControls.headers.slice();
     const format = {
       serialize: output === noTransformer ? undefined : (line: unknown) => output.serialize(line) as unknown,
@@ -71,5 +71,5 @@ export class LinesResponse extends RequestCalls {
   }
 }
 
-/** The transformer of a router that names none. */
+/** The transformer of a router without one. */
 const noTransformer = initTRPC.create()._config.transformer.output;

@@ -3,10 +3,13 @@ import type { TRPCRequestInfo } from '@trpc/server/http';
 import { BodyTooLargeError, someHeader, type HttpRequest } from '../../http/request.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 
-/** How a request sends its input: `json` in the query of a GET, else in the body. */
+/** The format of a request's input. `json` is in the query of a GET, otherwise in the body. */
 export type InputMedia = 'json' | 'form' | 'octets';
 
-/** @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE` */
+/**
+ * Returns the format of a request's input.
+ * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`
+ */
 export function mediaOf(http: HttpRequest): InputMedia {
   const contentType = http.header('content-type');
   if (contentType === 'application/json') return 'json';
@@ -26,22 +29,22 @@ const medias: ReadonlyMap<string, InputMedia> = new Map([
   ['application/octet-stream', 'octets'],
 ]);
 
-/** By length first: a string from outside is not internalized, and comparing it costs more. */
+/** Compares by length first: V8 does not internalize received strings, so comparing them costs more. */
 const acceptsLines = (name: string, value: string) =>
   (name.length === 11 && name === 'trpc-accept') ||
   (name.length === 6 && name === 'accept' && value.includes('jsonl'));
 
-/** The format that the headers ask for. */
+/** Returns the response format that the headers request. */
 export function acceptOf(http: HttpRequest): TRPCRequestInfo['accept'] {
   if (!someHeader(http, acceptsLines)) return null;
   const accept = joinedHeader(http, 'trpc-accept');
-  // Any other value is reported as it is.
+  // As in tRPC, any value is passed on.
   if (accept !== null) return accept as TRPCRequestInfo['accept'];
   const types = joinedHeader(http, 'accept')?.split(',') ?? [];
   return types.some((type) => type.trim() === 'application/jsonl') ? 'application/jsonl' : null;
 }
 
-/** All values of a header, as `Headers` joins them. */
+/** Returns all values of a header, joined as by `Headers`. */
 export function joinedHeader(http: HttpRequest, name: string): string | null {
   const values: string[] = [];
   someHeader(http, (other, value) => {
@@ -51,7 +54,10 @@ export function joinedHeader(http: HttpRequest, name: string): string | null {
   return values.length === 0 ? null : values.join(', ');
 }
 
-/** @throws {TRPCError} where the body cannot be read */
+/**
+ * Reads a form.
+ * @throws {TRPCError} if the body cannot be read
+ */
 export async function readForm(http: HttpRequest, maxBodyBytes: number): Promise<FormData> {
   try {
     const body = await http.body(maxBodyBytes);
@@ -62,11 +68,11 @@ export async function readForm(http: HttpRequest, maxBodyBytes: number): Promise
   }
 }
 
-/** The error of a stream that cannot be read. */
+/** Converts an error while reading a stream. */
 export const streamError = (cause: unknown): unknown =>
   cause instanceof BodyTooLargeError ? bodyError(cause) : cause;
 
-/** The error of a call whose body cannot be read; where it is too large with tRPC's own message. */
+/** Converts an error while reading a body. For one that is too large, the message is tRPC's. */
 export const bodyError = (cause: unknown): TRPCError =>
   cause instanceof BodyTooLargeError
     ? new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: 'PAYLOAD_TOO_LARGE' })

@@ -37,13 +37,13 @@ export function rpcSettings<Router extends AnyTRPCRouter>(
   const rpc = options as RpcOptions<AnyTRPCRouter>;
   return {
     ...rpc,
-    ...(reporter && { onError: reportedToBoth(reporter, rpc.onError) }),
+    ...(reporter && { onError: reportToBoth(reporter, rpc.onError) }),
     maxBatchSize: Math.min(rpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
   };
 }
 
 /** Calls the gateway's `onError`, then that of `rpc`. If the latter throws, the request fails as in tRPC. */
-function reportedToBoth(
+function reportToBoth(
   reporter: ErrorReporter,
   onError: RpcOptions<AnyTRPCRouter>['onError'],
 ): NonNullable<RpcOptions<AnyTRPCRouter>['onError']> {

@@ -1,5 +1,5 @@
-// Hot path: every tRPC request over HTTP is read here, once. A URL with its search parameters and a `Headers` cost more
-// than most calls: they are made for what is unusual.
+// Hot path: every tRPC request over HTTP is read here, once. A `URL` with its search parameters and a `Headers` cost
+// more than most calls, so they are created for unusual requests only.
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromString, type TRPCRequestInfo } from '@trpc/server/http';
 import { byteStream } from '../../http/byteStream.ts';
@@ -24,35 +24,35 @@ import {
 } from './media.ts';
 import type { TrpcSettings } from './options.ts';
 
-/** How far reading came before it failed: tRPC's answer to an error depends on it. */
+/** The phase of reading a request in which an error occurred. tRPC's response to an error depends on it. */
 export type ReadPhase = 'url' | 'info' | 'checks';
 
-/** A request read into calls, as tRPC's adapters (@trpc/server 11.25) read it. */
+/** A request, parsed into calls in the same way as by tRPC's adapters (@trpc/server 11.25). */
 export class TrpcRequest implements Target, RawInputs {
   readonly http: HttpRequest;
-  /** Why none of its calls runs. */
+  /** The error of the whole request: none of its calls runs. */
   error: TRPCError | undefined = undefined;
-  /** Where `error` occurred. */
+  /** The phase in which `error` occurred. */
   phase: ReadPhase = 'url';
   media: InputMedia = 'json';
   isBatchCall = false;
   paths: readonly string[] = noCalls;
-  /** The procedure of each path; `undefined` where there is none. */
+  /** The procedure of each path; `undefined` for an unknown path. */
   procedures: readonly (Procedure | undefined)[] = noCalls;
   type: TRPCRequestInfo['type'] = 'unknown';
-  /** The format that the headers ask for; tRPC does not report that of a form or of octets. */
+  /** The response format that the headers request. As in tRPC, null for a form and for octets. */
   accept: TRPCRequestInfo['accept'] = null;
   connectionParams: TRPCRequestInfo['connectionParams'] = null;
   readonly #settings: TrpcSettings;
   #query = '';
-  /** The `input` parameter, not decoded, of a query that tRPC's links for queries and mutations write. */
+  /** The `input` parameter, not decoded, of a query in the form that tRPC's links write. */
   #input: string | undefined = undefined;
   /** The parameters of any other query. */
   #parameters: URLSearchParams | undefined = undefined;
   #url: URL | undefined = undefined;
   #body: Uint8Array<ArrayBuffer> | undefined = undefined;
   #inputError: TRPCError | undefined = undefined;
-  /** The inputs that were read. */
+  /** The inputs that have been read. */
   #inputs: Record<number, unknown> | undefined = undefined;
   #form: Promise<FormData> | undefined = undefined;
   #info: TRPCRequestInfo | undefined = undefined;
@@ -63,12 +63,12 @@ export class TrpcRequest implements Target, RawInputs {
     try {
       this.#read(settings);
     } catch (cause) {
-      // Nothing else is thrown here.
+      // `#read` throws nothing else.
       this.error = cause as TRPCError;
     }
   }
 
-  /** The number of calls: one for a batch that is rejected as too large. */
+  /** The number of calls; one for a batch that is rejected as too large. */
   get callCount(): number {
     return this.phase === 'info' || this.paths.length === 0 ? 1 : this.paths.length;
   }
@@ -87,7 +87,7 @@ export class TrpcRequest implements Target, RawInputs {
   /**
    * The credential of an `EventSource`, which cannot send a header: tRPC's `httpSubscriptionLink` puts its connection
    * parameters into the query. No other request may carry one there (RFC 6750 §2.3).
-   * @returns `undefined` where the headers decide
+   * @returns `undefined` if only the headers may carry a credential
    */
   get credentials(): HeaderSource | undefined {
     const { connectionParams, http, procedures, type } = this;
@@ -98,15 +98,16 @@ export class TrpcRequest implements Target, RawInputs {
   }
 
   /**
-   * The target as a URL, as tRPC's adapters make it. The client chooses the host, which has no say in what is called.
-   * @throws {TRPCError} `BAD_REQUEST` where host and target are no URL
+   * The request target as a URL, as tRPC's adapters create it. The host is chosen by the client and does not affect the
+   * call.
+   * @throws {TRPCError} `BAD_REQUEST` if host and target do not form a URL
    */
   get url(): URL {
     if (this.#url) return this.#url;
     const { path, query } = this.http;
     const target = query === '' ? path : `${path}?${query}`;
     const url = URL.parse(target, `http://${this.http.header('host') ?? 'localhost'}`);
-    // A Host with a user: a `Request` of it throws, which the adapters answer with 500.
+    // With credentials in the host, `new Request` throws, for which the adapters respond with 500.
     if (!url || url.username !== '' || url.password !== '') throw badRequestError('Invalid URL');
     this.#url = url;
     return url;
@@ -119,14 +120,14 @@ export class TrpcRequest implements Target, RawInputs {
     return joinedHeader(this.http, 'last-event-id') ?? inQuery('lastEventId') ?? inQuery('Last-Event-Id');
   }
 
-  /** What tRPC shows of the request. */
+  /** tRPC's info about the request. */
   get info(): TRPCRequestInfo {
     return (this.#info ??= new RequestInfo(this));
   }
 
   /**
-   * Reads the body of JSON, before any call runs: each of a batch would wait for it. @returns `undefined` if nothing
-   * waits
+   * Receives a JSON body before any call runs, since each call of a batch would wait for it.
+   * @returns `undefined` if the body is complete or there is none to read
    */
   receive(): Promise<void> | undefined {
     const { error, http, media } = this;
@@ -144,7 +145,7 @@ export class TrpcRequest implements Target, RawInputs {
     );
   }
 
-  /** The input of a call; a promise of a form. */
+  /** Returns the input of a call; for a form, a promise. */
   read(index: number): unknown {
     const { lastEventId, media, procedures } = this;
     if (media === 'form') return (this.#form ??= this.#readForm());
@@ -164,7 +165,8 @@ export class TrpcRequest implements Target, RawInputs {
   }
 
   /**
-   * The body that holds the input of a single mutation, as received. @throws {TRPCError} where it cannot be read twice
+   * Returns the body of a single mutation as received, for the fingerprint of its `Idempotency-Key`.
+   * @throws {TRPCError} if the body could not be read, or is a stream of bytes, which can be read only once
    */
   content(): Uint8Array<ArrayBuffer> | Promise<FormData> | undefined {
     if (this.#inputError) throw this.#inputError;
@@ -173,7 +175,7 @@ export class TrpcRequest implements Target, RawInputs {
     throw badRequestError('Idempotency-Key: an input of bytes cannot have one.');
   }
 
-  /** The input of a call, if it was read. */
+  /** Returns the input of a call if it has been read. */
   known(index: number): unknown {
     return this.#inputs?.[index];
   }
@@ -182,7 +184,7 @@ export class TrpcRequest implements Target, RawInputs {
     const { http } = this;
     rejectLongQuery(http.query, settings.limits.maxQueryParameters);
     const path = this.#readPath(settings);
-    // Whatever is wrong with the rest: public procedures need no credential.
+    // Set before anything can fail: `isPublic` needs it to serve errors of public procedures without a credential.
     this.paths = [path];
     this.media = mediaOf(http);
     const accept = acceptOf(http);
@@ -219,18 +221,18 @@ export class TrpcRequest implements Target, RawInputs {
     if (this.isBatchCall && this.paths.length > rpc.maxBatchSize) {
       throw new LimitError('batch-size', { code: 'BAD_REQUEST', message: 'Batch call exceeds maximum size' });
     }
-    const found: (Procedure | undefined)[] = [];
+    const calledProcedures: (Procedure | undefined)[] = [];
     let isMixed = false;
     for (const each of this.paths) {
       const procedure = procedures.get(each);
-      found.push(procedure);
+      calledProcedures.push(procedure);
       if (procedure === undefined) continue;
       if (this.type === 'unknown') this.type = procedure.type;
       isMixed ||= procedure.type !== this.type;
     }
-    this.procedures = found;
+    this.procedures = calledProcedures;
     if (isMixed) {
-      const types = new Set(found.flatMap((procedure) => procedure?.type ?? []));
+      const types = new Set(calledProcedures.flatMap((procedure) => procedure?.type ?? []));
       throw badRequestError(`Cannot mix procedure types in call: ${[...types].join(', ')}`);
     }
     const connectionParams = this.#parameters?.get('connectionParams') ?? null;
@@ -258,7 +260,7 @@ export class TrpcRequest implements Target, RawInputs {
       });
     }
     this.procedures = [procedures.get(path)];
-    // Whatever the procedure is.
+    // As in tRPC, for any procedure.
     this.type = 'mutation';
   }
 
@@ -286,7 +288,7 @@ export class TrpcRequest implements Target, RawInputs {
     return values;
   }
 
-  /** The input, or a batch's inputs, as JSON; `undefined` where the query has none. */
+  /** Returns the JSON of the input, or of a batch's inputs. `undefined` if the query has none. */
   #queryInput(): string | undefined {
     if (this.#input === undefined) return this.#parameters?.get('input') ?? undefined;
     try {
@@ -309,7 +311,7 @@ export class TrpcRequest implements Target, RawInputs {
   }
 }
 
-/** Few read what is a getter here: it takes more than most calls. */
+/** tRPC's request info. `url`, `signal` and `calls` are getters: they are rarely read and cost more than most calls. */
 class RequestInfo implements TRPCRequestInfo {
   readonly accept: TRPCRequestInfo['accept'];
   readonly type: TRPCRequestInfo['type'];
@@ -350,7 +352,7 @@ const noCalls: readonly never[] = [];
 
 const badRequestError = (message: string) => new TRPCError({ code: 'BAD_REQUEST', message });
 
-/** Paths that a URL leaves as they are. */
+/** Matches paths that URL parsing does not change. */
 const normalizedPath = /^(?:\/\w[\w.,-]*)+$/;
 
 const trimSlashes = (path: string) => path.replace(/^\/|\/$/g, '');
@@ -363,7 +365,7 @@ function decodePath(path: string): string {
   }
 }
 
-/** The last valid `Host`: nearly all requests have the same. */
+/** The last valid `Host`, cached since nearly all requests have the same. */
 let lastHost = 'localhost';
 
 function isHost(host = 'localhost'): boolean {
@@ -375,10 +377,7 @@ function isHost(host = 'localhost'): boolean {
 
 const lenientUtf8Decoder = new TextDecoder();
 
-/**
- * The headers of a request and, in place of those that it does not have, connection parameters. Their case does not
- * matter.
- */
+/** Returns the headers of a request, with connection parameters for missing ones. Their names are case-insensitive. */
 export const withParameters = (
   request: HttpRequest,
   parameters: TRPCRequestInfo['connectionParams'],

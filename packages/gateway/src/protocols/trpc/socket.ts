@@ -16,7 +16,7 @@ import { shownStatus } from '../../procedures/shownError.ts';
 import { hiddenShape } from './errorResponse.ts';
 import type { SocketSettings } from './options.ts';
 
-/** What an error names: a call, or none. */
+/** The properties of a call that an error message has; `noCall` for an error outside of a call. */
 export interface CallInfo {
   readonly id: string | number | null;
   readonly jsonrpc?: '2.0' | undefined;
@@ -29,15 +29,15 @@ export const noCall: CallInfo = { id: null, type: 'unknown' };
 
 export interface OpenCall extends CallInfo, CallScope {
   readonly procedure: Procedure | undefined;
-  /** By `performance.now()`. */
+  /** The start, by `performance.now()`. */
   readonly startedAt: number;
-  /** Its index in `Socket.running`; `undefined` while it is not there. */
-  place: number | undefined;
+  /** The index in `Socket.running`; `undefined` if it is not in there. */
+  runningIndex: number | undefined;
   readonly trace: TraceIds | undefined;
   whenEnded(): Promise<void>;
 }
 
-/** An output, an event (`id`: of a tracked one), or that a subscription has started or stopped. */
+/** An output or an event (with an `id` if tracked), or the start or end of a subscription. */
 type ResultMessage =
   | { readonly type: 'data'; data: unknown; readonly id?: string }
   | { readonly type: 'started' | 'stopped' };
@@ -48,32 +48,30 @@ interface OutgoingMessage extends Pick<CallInfo, 'id' | 'jsonrpc'> {
   error?: unknown;
 }
 
-/** Unsent bytes from which on subscriptions wait before they produce their next event. */
-const pacedFromBytes = 65_536;
+/** Number of unsent bytes above which subscriptions pause. */
+const pauseAboveBytes = 65_536;
 
-/**
- * What calls need of their WebSocket: its messages, frames and errors, as tRPC's handler has them (@trpc/server 11.25).
- */
+/** Reads and writes the messages of one WebSocket, in the format of tRPC's handler (@trpc/server 11.25). */
 export class Socket {
   isOpen = true;
-  /** What `createContext` returned. */
+  /** The result of `createContext`. */
   context: unknown = undefined;
-  /** Why there is no context: the error of every call. */
+  /** The error of `createContext`, which is the error of every call. */
   contextError: TRPCError | undefined = undefined;
   /**
-   * The calls that have started and not ended. Not a `Set`: that keeps every call alive until a full collection, as
-   * `Deadlines` explains, which is 38% of a query with an async resolver.
+   * The calls that have started and not ended. Not a `Set`, which keeps every call alive until a full garbage
+   * collection (see `Deadlines`): 38% of a query with an async resolver.
    */
   readonly running: OpenCall[] = [];
-  /** Subscriptions by their ids, from when they are read until their iterators are closed. */
+  /** Subscriptions by id, from the message that starts them until their iterators are closed. */
   readonly subscriptions = new Map<string | number, OpenCall>();
   readonly scope: RequestScope;
   readonly settings: SocketSettings;
   protected readonly peer: WebSocketPeer;
-  /** How many bytes may be unsent. */
+  /** Maximum number of unsent bytes. */
   protected maxUnsentBytes: number;
-  /** Resume the subscriptions that wait until the client reads. */
-  #paused: (() => void)[] = [];
+  /** Callbacks that resume paused subscriptions. */
+  #resumeCallbacks: (() => void)[] = [];
 
   constructor(peer: WebSocketPeer, settings: SocketSettings, scope: RequestScope) {
     this.scope = scope;
@@ -86,7 +84,7 @@ export class Socket {
     return this.running.length;
   }
 
-  /** The calls in a message; `undefined` for a malformed message, whose error is sent. */
+  /** Parses a message. For a malformed one, sends an error and returns `undefined`. */
   protected read(message: string | Buffer): readonly TRPCClientOutgoingMessage[] | undefined {
     const { transformer } = this.settings.config;
     try {
@@ -96,7 +94,7 @@ export class Socket {
         return decoded.map((part) => parseTRPCMessage(part, transformer));
       this.#rejectBatch(decoded);
     } catch (cause) {
-      // Not for `onError`, as in tRPC's handler.
+      // As in tRPC's handler, `onError` is not called.
       this.#sendShape(noCall, this.#shapeOf(noCall, new TRPCError({ code: 'PARSE_ERROR', cause })));
     }
     return undefined;
@@ -106,17 +104,20 @@ export class Socket {
     const { experimental_encoder: encoder } = this.settings.sockets;
     if (encoder) return encoder.decode(message);
     if (typeof message === 'string') return JSON.parse(message);
-    // tRPC's own words.
+    // tRPC's message.
     const text = 'JSON uses text frames. Use a binary encoder for binary data.';
     throw new Error(`jsonEncoder received binary data. ${text}`);
   }
 
-  /** @throws {LimitError} `response-bytes`; what a transformer or an encoder throws */
+  /**
+   * Sends a result.
+   * @throws {LimitError} `response-bytes`; also the error of a transformer or an encoder
+   */
   sendResult({ id, jsonrpc }: CallInfo, result: ResultMessage): void {
     this.#send({ id, jsonrpc, result });
   }
 
-  /** Tells the client to open another socket. */
+  /** Asks the client to reconnect. */
   reconnect(): void {
     try {
       this.#send({ id: null, method: 'reconnect' });
@@ -125,18 +126,21 @@ export class Socket {
     }
   }
 
-  /** Reports an error and sends it. It never throws: where it cannot be encoded, the client gets a bare error. */
-  fail(call: CallInfo, cause: unknown): void {
+  /**
+   * Reports an error and sends it to the client. It never throws: if encoding fails, the client receives a generic
+   * error.
+   */
+  reportAndSendError(call: CallInfo, cause: unknown): void {
     this.#sendShape(call, this.#shapeOf(call, this.reportError(call, cause)));
   }
 
-  /** As `fail`. @throws what the error cannot be encoded for */
+  /** Reports an error and sends it to the client. Throws if it cannot be encoded. */
   sendError(call: CallInfo, cause: unknown): void {
     const error = this.#shapeOf(call, this.reportError(call, cause));
     this.#send({ id: call.id, jsonrpc: call.jsonrpc, error });
   }
 
-  /** Calls `onError`, whose own failure, at once or later, is ignored. */
+  /** Calls `onError`. Errors that it throws or rejects with are ignored. */
   reportError({ path, type, input }: CallInfo, cause: unknown): TRPCError {
     const { error } = failureOf(cause);
     const { onError } = this.settings.rpc;
@@ -145,29 +149,29 @@ export class Socket {
     return error;
   }
 
-  started(call: OpenCall): void {
-    call.place = this.running.push(call) - 1;
+  callStarted(call: OpenCall): void {
+    call.runningIndex = this.running.push(call) - 1;
   }
 
-  ended(call: OpenCall, error: TRPCError | undefined): void {
+  callEnded(call: OpenCall, error: TRPCError | undefined): void {
     const last = this.running.at(-1);
-    if (call.place !== undefined && last) {
-      this.running[call.place] = last;
-      last.place = call.place;
+    if (call.runningIndex !== undefined && last) {
+      this.running[call.runningIndex] = last;
+      last.runningIndex = call.runningIndex;
       this.running.pop();
     }
     this.record(error, call);
   }
 
-  /** Reports a call that has ended, or a message that is no call, to `onResponse`. */
+  /** Emits the record of a call that has ended, or of a malformed message, to `onResponse`. */
   record(error: TRPCError | undefined, call?: OpenCall): void {
     const { request, requestId } = this.scope;
     const isStream = call?.type === 'subscription';
-    // 499: the client has gone, as over HTTP. A subscription ends by that, and has sent what it had.
+    // 499 if the client disconnected, as over HTTP. For a subscription, that is a regular end.
     const success = this.isOpen || isStream ? 200 : 499;
     const status = error ? shownStatus(error) : success;
     const limit = error instanceof LimitError ? error.limit : undefined;
-    // Not what the client calls it: that is fit for no metric.
+    // Not the path that the client sent: it must not become a label of metrics.
     const operation = call?.procedure?.path;
     this.settings.emit({
       requestId,
@@ -188,7 +192,7 @@ export class Socket {
     });
   }
 
-  /** Records that the client exceeded a limit. */
+  /** Emits a record of a limit that the client exceeded. */
   limited(limit: SocketLimit): void {
     const code = limit === 'message-bytes' ? 'PAYLOAD_TOO_LARGE' : 'TOO_MANY_REQUESTS';
     this.record(new LimitError(limit, { code, message: 'The socket is closed.' }));
@@ -203,18 +207,20 @@ export class Socket {
     this.#checkUnsent();
   }
 
-  /** What a subscription waits for before its next event: its client reads too slowly. */
+  /**
+   * Backpressure: returns a promise that subscriptions await before their next event, if the client reads too slowly.
+   */
   ready(): Promise<void> | undefined {
-    if (!this.isOpen || this.peer.bufferedBytes <= pacedFromBytes) return undefined;
-    return new Promise((resolve) => this.#paused.push(resolve));
+    if (!this.isOpen || this.peer.bufferedBytes <= pauseAboveBytes) return undefined;
+    return new Promise((resolve) => this.#resumeCallbacks.push(resolve));
   }
 
   drained(): void {
-    if (this.peer.bufferedBytes > pacedFromBytes) return;
-    for (const resume of this.#paused.splice(0)) resume();
+    if (this.peer.bufferedBytes > pauseAboveBytes) return;
+    for (const resume of this.#resumeCallbacks.splice(0)) resume();
   }
 
-  /** Why no further call may start: then the socket is closed. */
+  /** Returns an error and closes the socket if no further call may start. */
   rejection(): TRPCError | undefined {
     const { maxCallsPerSocket } = this.settings.sockets;
     if (this.running.length < maxCallsPerSocket) return undefined;
@@ -234,14 +240,14 @@ export class Socket {
     this.peer.close(code, reason);
   }
 
-  /** Closes the socket of a client that does not read what it is sent: that would fill the memory. */
+  /** Closes the socket of a client that does not read, before unsent data fills the memory. */
   #checkUnsent(): void {
     if (this.peer.bufferedBytes <= this.maxUnsentBytes) return;
     this.limited('unsent-bytes');
     this.close(1013, 'What is sent is not read.');
   }
 
-  /** Sends every call of a batch that is too large its error. */
+  /** Sends an error for each call of a batch that is too large. */
   #rejectBatch(parts: readonly unknown[]): void {
     const error = new TRPCError({ code: 'BAD_REQUEST', message: 'Batch call exceeds maximum size' });
     const shape = this.#shapeOf(noCall, this.reportError(noCall, error));
@@ -287,7 +293,7 @@ export class Socket {
       maxBytes = limits.maxResponseBytes;
     }
     const encoder = sockets.experimental_encoder;
-    // All of it at once, not the JSON of the data with text around it: a `toJSON` is given the name of its member.
+    // Encoded with its envelope, since `toJSON` receives the name of its member.
     const frame = encoder ? encoder.encode(message) : (boundedJson(message, maxBytes) as string);
     if (encoder && encodedBytes(frame) > maxBytes) throw responseTooLarge(maxBytes);
     this.send(frame);

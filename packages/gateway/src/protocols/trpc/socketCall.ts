@@ -17,19 +17,19 @@ import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { noCall, type OpenCall, type Socket } from './socket.ts';
 
-/** One call on a WebSocket, answered as tRPC's connection handler (@trpc/server 11.25) answers it. */
+/** One call on a WebSocket. Its messages are those of tRPC's connection handler (@trpc/server 11.25). */
 export class SocketCall extends CallScope implements OpenCall, RawInputs, OutcomeReceiver {
   readonly id: string | number;
   readonly jsonrpc: '2.0' | undefined;
   readonly path: string;
   readonly type: 'query' | 'mutation' | 'subscription';
   readonly input: unknown;
-  /** `undefined` where there is none of this type at its path. */
+  /** `undefined` if there is no procedure of this type at the path. */
   readonly procedure: Procedure | undefined;
   readonly startedAt = performance.now();
-  place: number | undefined = undefined;
+  runningIndex: number | undefined = undefined;
   readonly #socket: Socket;
-  /** Its place in its message. */
+  /** The index of the call in its message. */
   readonly #index: number;
   readonly #rejection: MaybePromise<TRPCError | undefined>;
   #observed: CallTelemetry | undefined = undefined;
@@ -38,7 +38,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** Ends a subscription's wait for its next event. */
   #stopWaiting: (() => void) | undefined = undefined;
 
-  /** @param rejection why a policy rejects it */
+  /** @param rejection the error of a policy that rejects the call */
   constructor(
     socket: Socket,
     id: string | number,
@@ -75,7 +75,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     return (this.#ended ??= Promise.withResolvers()).promise;
   }
 
-  /** Its socket aborts it: a listener to its request would stay for as long as the socket is open. */
+  /** Does nothing, since the socket aborts its calls: a listener on its request would stay until the socket closes. */
   override follow(): void {}
 
   override abort(reason?: unknown): void {
@@ -83,39 +83,39 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     this.#stopWaiting?.();
   }
 
-  /** Runs the call, which is answered at once where nothing in it waits. It never throws. */
+  /** Runs the call. If all its steps are synchronous, the result is sent before this returns. It never throws. */
   start(): void {
     const rejection = this.#rejection;
     if (!(rejection instanceof Promise)) return this.#start(rejection);
     this.#socket.settings.calls.wait(rejection, this, (outcome) => {
-      if (outcome instanceof Failure) this.#fail(outcome.error);
-      else if (this.signal.aborted) this.#stopped();
+      if (outcome instanceof Failure) this.#endWithError(outcome.error);
+      else if (this.signal.aborted) this.#endStopped();
       else this.#start(outcome as TRPCError | undefined);
     });
-    this.#socket.started(this);
+    this.#socket.callStarted(this);
   }
 
   #start(rejection: TRPCError | undefined): void {
     const { context, contextError, isOpen, settings } = this.#socket;
-    if (contextError) return this.#fail(contextError);
+    if (contextError) return this.#endWithError(contextError);
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
-      // It has not run, so there is no record of it.
+      // It never ran, so it is not recorded.
       this.#hasEnded = true;
-      return this.#stopped();
+      return this.#endStopped();
     }
     const { procedure } = this;
     if (procedure === undefined) {
       const message = `No "${this.type}"-procedure on path "${this.path}"`;
-      return this.#fail(new TRPCError({ code: 'NOT_FOUND', message }));
+      return this.#endWithError(new TRPCError({ code: 'NOT_FOUND', message }));
     }
     const error =
       rejection ??
       scopeRejection(this.#socket.scope, procedure) ??
       // A message has no headers.
       (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection());
-    if (error) return this.#fail(error);
+    if (error) return this.#endWithError(error);
     settings.calls.start(procedure, context, this, this.#index, this, this);
-    if (!this.#hasEnded && this.place === undefined) this.#socket.started(this);
+    if (!this.#hasEnded && this.runningIndex === undefined) this.#socket.callStarted(this);
   }
 
   /** @throws {LimitError} `json-depth` */
@@ -126,29 +126,31 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   }
 
   settle(_index: number, outcome: unknown): void {
-    if (outcome instanceof Failure) return this.#fail(outcome.error);
+    if (outcome instanceof Failure) return this.#endWithError(outcome.error);
     const isStream = isAsyncIterable(outcome) || isObservable(outcome);
-    if (isStream !== (this.type === 'subscription')) return this.#fail(wrongOutput(this));
+    if (isStream !== (this.type === 'subscription')) return this.#endWithError(wrongOutput(this));
     if (isStream) return void this.#stream(outcome);
     try {
       this.#socket.sendResult(this, { type: 'data', data: outcome });
       this.#end();
     } catch (cause) {
-      this.#fail(cause);
+      this.#endWithError(cause);
     }
   }
 
-  /** Answers with an error. A call that gave up since it was stopped, or its client has gone, has not failed. */
-  #fail(cause: unknown): void {
+  /**
+   * Ends the call with an error; without one, if the call was aborted since it was stopped or its client disconnected.
+   */
+  #endWithError(cause: unknown): void {
     const { error } = failureOf(cause);
     if (error.code === 'INTERNAL_SERVER_ERROR' && isAbort(error) && this.signal.aborted)
-      return this.#stopped();
+      return this.#endStopped();
     this.#end(error);
     this.#release();
-    this.#socket.fail(this, error);
+    this.#socket.reportAndSendError(this, error);
   }
 
-  #stopped(): void {
+  #endStopped(): void {
     this.#end();
     this.#release();
     try {
@@ -161,29 +163,30 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   #end(error?: TRPCError): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#socket.ended(this, error);
+    this.#socket.callEnded(this, error);
     this.#ended?.resolve();
   }
 
-  /** Lets another subscription have the id. */
+  /** Frees the id for another subscription. */
   #release(): void {
     if (this.type === 'subscription') this.#socket.subscriptions.delete(this.id);
   }
 
-  /** Answers a subscription. It never rejects. */
+  /** Streams the events of a subscription. It never rejects. */
   async #stream(output: AsyncIterable<unknown> | Observable<unknown, unknown>): Promise<void> {
     const socket = this.#socket;
     let events: AsyncIterable<unknown>;
     try {
       if (!socket.isOpen) {
         this.abort();
-        if (isObservable(output)) return this.#stopped();
+        if (isObservable(output)) return this.#endStopped();
       }
-      // An observable cannot wait: its events are queued, and a client that does not read them loses its socket.
+      // Observables have no backpressure: their events are queued, and the socket of a client that does not read is
+      // closed.
       events = isObservable(output) ? observableToAsyncIterable(output, this.signal) : output;
       if (!this.signal.aborted) socket.sendResult(this, { type: 'started' });
     } catch (cause) {
-      this.#fail(cause);
+      this.#endWithError(cause);
       return this.abort();
     }
     const isStopped = this.signal.aborted;
@@ -193,20 +196,22 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       return this.#sendEvents(iterator);
     });
     if (error) this.abort();
-    // Before the iterator is closed: one that waits without looking at its signal may never be.
+    // Not after closing the iterator: one that ignores its signal may never finish.
     this.#end(isStopped ? undefined : error);
     const closingError = await errorOf(() => iterator?.[Symbol.asyncDispose]?.() ?? iterator?.return?.());
     try {
       if (error && !isStopped) socket.sendError(this, error);
     } catch (cause) {
-      return this.#fail(cause);
+      return this.#endWithError(cause);
     }
     const unsent = isStopped ? (error ?? closingError) : closingError;
     if (unsent) socket.reportError(this, unsent);
-    this.#stopped();
+    this.#endStopped();
   }
 
-  /** Sends events until the iterator ends or the subscription is stopped, whatever the iterator waits for then. */
+  /**
+   * Sends events until the iterator ends or the subscription is stopped, without waiting for a pending `next()` then.
+   */
   #sendEvents(iterator: AsyncIterator<unknown>): Promise<void> {
     const send = async () => {
       for (;;) {
@@ -243,7 +248,7 @@ async function errorOf(run: () => unknown): Promise<TRPCError | undefined> {
   }
 }
 
-/** Whether something gave up because its signal aborted. */
+/** Whether an error is the result of an aborted signal. */
 const isAbort = ({ cause }: TRPCError): boolean => cause?.name === 'AbortError';
 
 const wrongOutput = ({ path, type }: SocketCall) =>

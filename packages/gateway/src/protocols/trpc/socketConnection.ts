@@ -15,14 +15,17 @@ import { withParameters } from './request.ts';
 import { noCall, Socket, type CallInfo } from './socket.ts';
 import { SocketCall } from './socketCall.ts';
 
-/** Whether a socket's first message is its connection parameters, as tRPC's handler reads the URL that opened it. */
+/** Whether the first message of a socket is its connection parameters: its URL has `connectionParams=1`, as in tRPC. */
 export const sendsParameters = ({ query }: HttpRequest): boolean =>
   new URLSearchParams(query).get('connectionParams') === '1';
 
-/** How long a client may keep the connection open after it has closed its socket, in milliseconds. */
+/** Time for which a client may keep the connection open after it has closed the socket, in milliseconds. */
 const connectionEndsWithinMs = 18_000;
 
-/** @returns how a socket is closed whose credential is rejected (RFC 6455 §7.4.1; 1013 is in IANA's registry) */
+/**
+ * Returns the close code and reason for a socket whose credential was rejected (RFC 6455 §7.4.1; 1013 is in IANA's
+ * registry).
+ */
 function closeOf({ code }: TRPCError): [code: number, reason: string] {
   if (code === 'SERVICE_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS') return [1013, 'Try again later.'];
   return code === 'UNAUTHORIZED' || code === 'FORBIDDEN'
@@ -32,7 +35,7 @@ function closeOf({ code }: TRPCError): [code: number, reason: string] {
 
 type ConnectionParams = TRPCRequestInfo['connectionParams'];
 
-/** The owner of one WebSocket: its credential, its context, its limits and its end. */
+/** One WebSocket connection: checks its credential, creates its context, enforces its limits and closes it. */
 export class SocketConnection extends Socket implements SocketHandler {
   readonly #onClosed: () => void;
   #onChecked: (() => void) | undefined;
@@ -40,8 +43,10 @@ export class SocketConnection extends Socket implements SocketHandler {
   readonly #closing = new AbortController();
   /** Whether the next message is the connection parameters. */
   #awaitsParameters: boolean;
-  /** Messages that wait for the context, unparsed: each may be thousands of calls. `undefined` once it is there. */
-  #held: (string | Buffer)[] | undefined = [];
+  /**
+   * Messages that wait for the context. Not parsed yet, since each may be thousands of calls. `undefined` afterwards.
+   */
+  #heldMessages: (string | Buffer)[] | undefined = [];
   #heldBytes = 0;
   #isDraining = false;
   #credentialTimer: Timer | undefined;
@@ -49,8 +54,9 @@ export class SocketConnection extends Socket implements SocketHandler {
   #endWatch = () => {};
 
   /**
-   * @param scope of the request that opened the socket
-   * @param onChecked if the credential comes with the first message: called once it is checked, or the socket is closed
+   * @param scope the scope of the request that opened the socket
+   * @param onChecked called when the credential is checked or the socket is closed, if the credential comes with the
+   *   first message
    */
   constructor(
     peer: WebSocketPeer,
@@ -77,7 +83,7 @@ export class SocketConnection extends Socket implements SocketHandler {
   }
 
   message(data: Buffer, isBinary: boolean): void {
-    // A client that is about to be told to reconnect repeats its calls on the next socket.
+    // A client that is about to be asked to reconnect repeats its calls on the next socket.
     if (this.#isDraining || !this.isOpen) return;
     this.#keepAlive();
     const message = isBinary ? data : data.toString();
@@ -87,9 +93,9 @@ export class SocketConnection extends Socket implements SocketHandler {
     if (this.#awaitsParameters) {
       this.#awaitsParameters = false;
       this.#readParameters(message);
-    } else if (this.#held) {
+    } else if (this.#heldMessages) {
       this.#heldBytes += data.byteLength;
-      if (this.#heldBytes <= maxUnauthenticatedBytes) this.#held.push(message);
+      if (this.#heldBytes <= maxUnauthenticatedBytes) this.#heldMessages.push(message);
       else this.close(1008, 'Too much was sent before the credential was checked.');
     } else {
       for (const call of this.#read(message)) call.start();
@@ -97,15 +103,15 @@ export class SocketConnection extends Socket implements SocketHandler {
   }
 
   async closed(isInOrder = false): Promise<void> {
-    // A client that closes its socket before it is authenticated may keep the connection open: it keeps its place among
-    // those that wait so long. An adapter bounds the connections of the sockets that it closes itself.
+    // A client that closes its socket before it is authenticated may keep the connection open, so the socket counts as
+    // waiting for that long. An adapter limits the connections of the sockets that it closes itself.
     if (isInOrder && this.isOpen && this.#onChecked) {
       unref(setTimeout(this.#onChecked, connectionEndsWithinMs));
       this.#onChecked = undefined;
     }
-    this.#checked();
+    this.#endWaiting();
     this.isOpen = false;
-    this.#held &&= [];
+    this.#heldMessages &&= [];
     this.#endWatch();
     clearTimeout(this.#keepAliveTimer);
     const reason = new DOMException('The client went away.', 'AbortError');
@@ -139,27 +145,28 @@ export class SocketConnection extends Socket implements SocketHandler {
   }
 
   /**
-   * Authenticates the client where its request did not, makes the context, and serves what was held. It never rejects.
+   * Authenticates the client if the request that opened the socket did not, creates the context, and serves the held
+   * messages. It never rejects.
    */
   async #begin(connectionParams: ConnectionParams): Promise<void> {
     if (this.#onChecked) {
       const credentials = withParameters(this.scope.request, connectionParams);
       const target = { callCount: 1, isPublic: false, isSocket: true, credentials };
       const rejection = await this.settings.admit(this.scope, target);
-      this.#checked();
+      this.#endWaiting();
       if (rejection) return this.#end(rejection, ...closeOf(rejection));
       if (!this.isOpen) return;
     }
-    // Read now: the policies have set it.
+    // Not earlier: `watch` reads the credential that the policies have set.
     this.#endWatch = this.settings.watch(this.scope, () =>
       this.close(1008, 'The credential is not valid any more.'),
     );
     const context = await this.#createContext(connectionParams);
     if (context instanceof Failure) this.contextError = context.error;
     else this.context = context;
-    // All are read before the first call starts: one of them may stop a subscription that another starts.
-    const held = this.#held ?? [];
-    this.#held = undefined;
+    // All messages are read before the first call starts, since one may stop a subscription that another starts.
+    const held = this.#heldMessages ?? [];
+    this.#heldMessages = undefined;
     const calls = held.flatMap((message) => (this.isOpen && !this.#isDraining ? this.#read(message) : []));
     if (this.contextError) this.#end(this.contextError);
     for (const call of calls) call.start();
@@ -174,7 +181,7 @@ export class SocketConnection extends Socket implements SocketHandler {
       const context = this.settings.createContext({
         request,
         identity,
-        // No response takes its headers, and it lasts as long as the socket: they are not kept.
+        // Headers are dropped: no response uses them, and they would accumulate as long as the socket is open.
         response: Object.assign(new ResponseControls(), { append() {} }),
         requestId,
         idempotencyKey: undefined,
@@ -189,7 +196,10 @@ export class SocketConnection extends Socket implements SocketHandler {
     }
   }
 
-  /** The calls of a message. It costs what its first call does, or one that is none, and each further call its own. */
+  /**
+   * Parses a message into calls, and charges each to the rate limit. A message without a call, or a malformed one, is
+   * charged as one call.
+   */
   #read(message: string | Buffer): readonly SocketCall[] {
     const parts = this.read(message);
     const charged = parts?.find((part) => part.id !== null && part.method !== 'subscription.stop');
@@ -198,7 +208,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     let isAllCalls = parts !== undefined;
     if (!parts) this.record(new TRPCError({ code: 'BAD_REQUEST' }));
     let index = -1;
-    // Not by `entries()`, which costs 3% of a query.
+    // Not with `entries()`, which costs 3% of a query.
     for (const part of parts ?? []) {
       index += 1;
       const { id, jsonrpc, method } = part;
@@ -216,19 +226,20 @@ export class SocketConnection extends Socket implements SocketHandler {
           this.#reject(call, new TRPCError({ code: 'BAD_REQUEST', message: `Duplicate id ${id}` }));
           continue;
         }
-        // From now on a message behind it, in the same batch even, can stop it.
+        // Registered before it starts, so that a later message, even of the same batch, can stop it.
         if (isSubscription) this.subscriptions.set(id, call);
         calls.push(call);
       }
     }
-    // A call is answered; anything else would cost nothing.
+    // A rejected call gets an error. For anything else, close the socket: otherwise it would exceed the limit at no
+    // cost.
     if (exceeded && !isAllCalls) {
       void mapMaybePromise(exceeded, (error) => error && this.close(1013, 'Try again later.'));
     }
     return calls;
   }
 
-  /** Counts a call, or a message that is none, to the rate limit. */
+  /** Charges a call, or a message without a call, to the rate limit. */
   #charge(part?: TRPCClientOutgoingMessage): MaybePromise<TRPCError | undefined> {
     const { procedures, rateLimit } = this.settings;
     if (rateLimit === undefined) return undefined;
@@ -236,27 +247,30 @@ export class SocketConnection extends Socket implements SocketHandler {
     return rateLimit.count(this.scope, procedures.get(path)?.rateLimitCost ?? 1);
   }
 
-  /** Answers what is no call with an error. */
+  /** Records an error outside of a call, and sends it to the client. */
   #reject(call: CallInfo, error: TRPCError): void {
     this.record(error);
-    this.fail(call, error);
+    this.reportAndSendError(call, error);
   }
 
-  /** Ends the socket with an error. */
+  /** Sends an error and closes the socket. */
   #end(error: TRPCError, code?: number, reason?: string): void {
     this.#reject(noCall, error);
     nextTurn(() => this.close(code, reason));
   }
 
-  /** Gives up the place among the sockets whose credential is awaited. */
-  #checked(): void {
+  /** Stops counting the socket as waiting for its credential. */
+  #endWaiting(): void {
     clearTimeout(this.#credentialTimer);
     this.#onChecked?.();
     this.#onChecked = undefined;
     this.maxUnsentBytes = this.settings.sockets.maxBufferedBytes;
   }
 
-  /** Pings the client once it is quiet, and ends the connection if it stays so. Called when something has come. */
+  /**
+   * Restarts the timer that pings the client after silence, and ends the connection if there is no reaction. Called for
+   * each message.
+   */
   #keepAlive(): void {
     const { keepAlive } = this.settings.sockets;
     if (!keepAlive?.enabled) return;

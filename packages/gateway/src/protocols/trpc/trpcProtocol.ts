@@ -12,8 +12,8 @@ import type { TrpcSettings } from './options.ts';
 import { TrpcRequest } from './request.ts';
 
 /**
- * tRPC over HTTP: what tRPC's standalone adapter answers, the gateway answers. Three things differ: the credential is
- * checked before anything else, `OPTIONS` is a preflight, and there are limits.
+ * The tRPC protocol over HTTP. Responses are the same as those of tRPC's standalone adapter, with three differences:
+ * the credential is checked first, `OPTIONS` is a CORS preflight, and limits apply.
  */
 export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
   readonly #settings: TrpcSettings;
@@ -38,7 +38,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
     const { accept, http, isBatchCall, phase, paths, procedures, type } = request;
     const settings = this.#settings;
     scope.calls = paths.length;
-    // Clients choose the other names: they must not become labels of metrics.
+    // Known procedures only: clients choose the other names, which must not become labels of metrics.
     scope.procedures =
       procedures.length > 0 && !procedures.includes(undefined)
         ? paths
@@ -58,5 +58,5 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
 
 const allow: Header = ['allow', 'GET, POST, HEAD, OPTIONS'];
 
-/** The methods that tRPC answers. They are case-sensitive (RFC 9110 §9.1). */
+/** The methods that tRPC supports. They are case-sensitive (RFC 9110 §9.1). */
 const trpcMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);

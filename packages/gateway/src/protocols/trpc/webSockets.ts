@@ -9,8 +9,9 @@ import type { SocketSettings } from './options.ts';
 import { SocketConnection, sendsParameters } from './socketConnection.ts';
 
 /**
- * tRPC over WebSocket (RFC 6455). The credential comes with the request that opens the socket or, where its URL has
- * `connectionParams=1` and it has no credential, with the first message: browsers can send no header here.
+ * Accepts tRPC connections over WebSocket (RFC 6455). The credential comes with the request that opens the socket.
+ * Browsers cannot set its headers, so if its URL has `connectionParams=1` and it has no credential, the first message
+ * may have it.
  */
 export class WebSockets {
   readonly #settings: SocketSettings;
@@ -22,7 +23,7 @@ export class WebSockets {
     this.#waiting = new WaitingSockets(settings.sockets);
   }
 
-  /** Decides on a request for a WebSocket at the tRPC base path. It never throws and never rejects. */
+  /** Accepts or rejects a request for a WebSocket at the tRPC base path. It never throws and never rejects. */
   upgrade(scope: RequestScope): MaybePromise<SocketAcceptor | HttpResponse> {
     const { allowsOrigin, clientAddress, errorResponse, failedAttempts } = this.#settings;
     const { request } = scope;
@@ -39,7 +40,7 @@ export class WebSockets {
       return errorResponse(new TRPCError({ code: 'FORBIDDEN', message }), scope);
     }
     if (sendsParameters(request) && this.#settings.awaitsParameters(request)) {
-      // Read while the request is here: the socket is counted by it later.
+      // Read now, since the socket is counted by address after the request has ended.
       const address = clientAddress(request);
       const rejection = failedAttempts?.silentRejection(request) ?? this.#waiting.rejection(address);
       return rejection ? errorResponse(rejection, scope) : this.#acceptor(scope, address);
@@ -50,12 +51,12 @@ export class WebSockets {
     );
   }
 
-  /** Tells every client to open another socket. */
+  /** Asks all clients to reconnect. */
   broadcastReconnect(): void {
     for (const connection of this.#connections) connection.reconnect();
   }
 
-  /** @param waitingAddress the client's address if its credential comes later */
+  /** @param waitingAddress the client's address, if the credential comes with the first message */
   #acceptor(scope: RequestScope, waitingAddress?: string): SocketAcceptor {
     const accept: SocketAcceptor = (peer) => {
       const onChecked = waitingAddress === undefined ? undefined : this.#waiting.add(waitingAddress);
@@ -68,7 +69,7 @@ export class WebSockets {
   }
 }
 
-/** Counts the open sockets that have sent no credential yet. */
+/** Counts the open sockets that have not sent their credential yet. */
 class WaitingSockets {
   readonly #limits: SocketSettings['sockets'];
   readonly #byAddress = new Map<string, number>();
@@ -78,13 +79,13 @@ class WaitingSockets {
     this.#limits = limits;
   }
 
-  /** @returns removes the socket, to be called once */
+  /** Counts a socket. Returns the function that removes it, which must be called once. */
   add(address: string): () => void {
     this.#change(address, 1);
     return () => this.#change(address, -1);
   }
 
-  /** Why an address may not open another one. */
+  /** Returns the error if an address may not open another one. */
   rejection(address: string): LimitError | undefined {
     const { maxWaiting, maxWaitingPerAddress } = this.#limits;
     const ofAddress = this.#byAddress.get(address) ?? 0;

@@ -1,4 +1,4 @@
-/** The one function of qs that tests use; its own types are another package. */
+/** Types of the one function of qs that tests use. qs has none; `@types/qs` is another package. */
 declare module 'qs' {
   export interface StringifyOptions {
     readonly arrayFormat?: 'indices' | 'brackets' | 'repeat' | 'comma';
