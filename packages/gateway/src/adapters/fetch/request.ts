@@ -1,14 +1,12 @@
-// Hot path: every request is one of these.
+// Hot path: one object per request.
+import type { Bytes } from '../../http/bytes.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 
-type Bytes = Uint8Array<ArrayBuffer>;
-
-/** A WHATWG `Request`. */
+/** A WHATWG `Request` as an `HttpRequest`. */
 export class FetchRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** How many bytes of the body were read. */
   receivedBytes = 0;
   readonly #request: Request;
   readonly #headers: Headers;
@@ -17,8 +15,8 @@ export class FetchRequest implements HttpRequest {
   readonly #remoteAddress: string;
 
   /**
-   * @param maxBodyBytes the largest body to accept, whatever its reader allows
-   * @param maxStreamBytes the same, of one that is read in chunks
+   * @param maxBodyBytes maximum size of a body that is read into memory, regardless of the limit of its reader
+   * @param maxStreamBytes maximum size of a body that is read in chunks
    */
   constructor(request: Request, maxBodyBytes: number, remoteAddress: string, maxStreamBytes = maxBodyBytes) {
     this.#request = request;
@@ -27,7 +25,8 @@ export class FetchRequest implements HttpRequest {
     this.#maxStreamBytes = maxStreamBytes;
     this.#remoteAddress = remoteAddress;
     this.method = request.method;
-    // Serialized (URL Standard §4.5): a scheme, an authority, a path that starts with a slash. Not `new URL`: it takes 2 µs.
+    // The URL is serialized (URL Standard §4.5): a scheme, an authority, and a path that starts with a slash. `new URL`
+    // would take 2 µs.
     const { url } = request;
     const fragment = url.indexOf('#');
     const end = fragment === -1 ? url.length : fragment;
@@ -44,7 +43,7 @@ export class FetchRequest implements HttpRequest {
 
   header(name: string): string | undefined {
     const value = this.#headers.get(name);
-    // A request that did not come over a network has none.
+    // A request that was not received over a network has no Host header.
     if (value === null && name === 'host') return this.#host;
     return value || undefined;
   }
@@ -81,23 +80,23 @@ export class FetchRequest implements HttpRequest {
     const reader = body?.getReader();
     if (!reader) return;
     const { signal } = this;
-    // A pending read ends by it.
+    // Ends a pending read.
     const onAbort = () => void reader.cancel(signal.reason).catch(() => {});
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       for (;;) {
         signal.throwIfAborted();
-        // oxlint-disable-next-line no-await-in-loop -- one chunk after the other
+        // oxlint-disable-next-line no-await-in-loop -- chunks are read one after the other
         const { done, value } = await reader.read();
         signal.throwIfAborted();
         if (done) return;
         this.receivedBytes += value.byteLength;
         if (this.receivedBytes > limit) throw new BodyTooLargeError(limit);
-        yield ownBytes(value);
+        yield requireBytes(value);
       }
     } finally {
       signal.removeEventListener('abort', onAbort);
-      // Does nothing where all was read.
+      // Has no effect if the body was read completely.
       void reader.cancel().catch(() => {});
     }
   }
@@ -119,10 +118,10 @@ export class FetchRequest implements HttpRequest {
 }
 
 /**
- * A chunk in a buffer that holds nothing else: its reader may pass it on.
- * @throws {TypeError} for a chunk that is not bytes, as `Request.bytes()` does
+ * Returns a chunk in a buffer that contains nothing else, so that its reader may transfer it.
+ * @throws {TypeError} if the chunk is not bytes, as `Request.bytes()` does
  */
-function ownBytes(chunk: unknown): Bytes {
+function requireBytes(chunk: unknown): Bytes {
   if (!ArrayBuffer.isView(chunk)) {
     throw new TypeError(`The body of the Request yielded a ${typeof chunk}. Yield Uint8Array chunks.`);
   }

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { Connection } from './connection.ts';
 import type { ServedRequest } from './servedRequest.ts';
 
-/** A connection after checks, a second apart, before each of which something happens. @returns how many were survived */
+/**
+ * A connection after checks, a second apart, before each of which something happens. @returns how many were survived
+ */
 function checks(
   happens: (socket: Counters, at: number) => void,
   requests: readonly ServedRequest[] = [],

@@ -1,35 +1,41 @@
 import type { Socket } from 'node:net';
 import type { ServedRequest } from './servedRequest.ts';
 
-/** After how many checks in a row, a second apart, a connection is ended on which nothing happens: 11 to 12 s, as uWebSockets.js. */
-const maxQuietChecks = 11;
+/**
+ * Number of consecutive checks without activity, one second apart, after which a connection is closed: 11 to 12 s, as
+ * in uWebSockets.js.
+ */
+const maxIdleChecks = 11;
 
 /**
- * A connection that is not a WebSocket. Node's own time-outs set a timer for each request (1 µs), and do not end the
+ * An HTTP connection with an idle timeout. Node's own timeouts set a timer for each request (1 µs) and do not close the
  * connection of a client that does not read.
  */
 export class Connection {
-  /** Those that outlive their handlers. */
+  /** Requests that outlive their handlers. */
   readonly requests = new Set<ServedRequest>();
   readonly #socket: Socket;
-  #received = 0;
-  #taken = 0;
-  #quietChecks = 0;
+  #bytesRead = 0;
+  #bytesSent = 0;
+  #idleChecks = 0;
 
   constructor(socket: Socket) {
     this.#socket = socket;
   }
 
-  /** Ends the connection where its client has neither sent nor read for too long. A request that has arrived is waited for. */
+  /**
+   * Closes the connection if the client has neither sent nor read for too long. While a completely received request is
+   * handled, the connection is not idle.
+   */
   check(): void {
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
-    const taken = bytesWritten - writableLength;
+    const bytesSent = bytesWritten - writableLength;
     const isHandling = writableLength === 0 && this.#hasReceivedRequest();
-    const isQuiet = bytesRead === this.#received && taken === this.#taken && !isHandling;
-    this.#received = bytesRead;
-    this.#taken = taken;
-    this.#quietChecks = isQuiet ? this.#quietChecks + 1 : 0;
-    if (this.#quietChecks >= maxQuietChecks) this.#socket.destroy();
+    const isIdle = bytesRead === this.#bytesRead && bytesSent === this.#bytesSent && !isHandling;
+    this.#bytesRead = bytesRead;
+    this.#bytesSent = bytesSent;
+    this.#idleChecks = isIdle ? this.#idleChecks + 1 : 0;
+    if (this.#idleChecks >= maxIdleChecks) this.#socket.destroy();
   }
 
   #hasReceivedRequest(): boolean {
@@ -37,9 +43,9 @@ export class Connection {
     return false;
   }
 
-  /** The connection has ended. */
-  closed(): void {
-    for (const request of this.requests) request.aborted();
+  /** Called when the connection has closed. */
+  onClose(): void {
+    for (const request of this.requests) request.onDisconnect();
     this.requests.clear();
   }
 }

@@ -4,49 +4,49 @@ import { Drain } from '../server/drain.ts';
 import { OpenSockets } from '../server/openSockets.ts';
 import { requireService, type Listening } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
-import { noLimits, type NodeHandlerOptions } from './nodeHandler.ts';
+import { noHeadLimits, type NodeHandlerOptions } from './nodeHandler.ts';
 import { prefixRemover } from './prefix.ts';
 import { Responder } from './responder.ts';
 import { attachWebSockets } from './webSockets.ts';
 
-/** The WebSockets of a gateway on a server of yours. */
+/** The WebSockets of a gateway on your own server. */
 export interface Upgrades extends Pick<Listening, 'inFlight'> {
-  /** How many WebSockets are open. */
+  /** Returns the number of open WebSockets. */
   connections(): number;
   /**
-   * Closes the WebSockets once their calls are answered, and opens no more: call it before the server's own `close`, which
-   * waits for them.
-   * @param options `deadlineMs`: how long calls in flight may take. Default: 10 s
-   * @returns how many calls were cut off at the deadline
+   * Stops accepting WebSockets, and closes each open one after its calls have completed. Call it before `close` of the
+   * server, which waits for them.
+   * @param options `deadlineMs`: maximum time for calls in flight, in milliseconds. Default: 10000
+   * @returns the number of calls that were cut off at the deadline
    */
   close(options?: { readonly deadlineMs?: number }): Promise<number>;
 }
 
 /**
- * Opens the WebSockets of a gateway on a server of yours, `node:http` or `node:https`, beside `nodeHandler`:
- * `handleUpgrades(server, gateway)`. Paths that are not the gateway's are left to the server's other `upgrade` listeners,
- * such as Vite's or socket.io's.
- * Of several gateways on one server, each opens those of its own paths.
- * @param server what `createServer` or `app.listen` returns
+ * Serves the WebSockets of a gateway on your own `node:http` or `node:https` server, next to `nodeHandler`:
+ * `handleUpgrades(server, gateway)`. Upgrades of other paths are left to the other `upgrade` listeners of the server,
+ * such as those of Vite, socket.io or another gateway.
+ * @param server the server that `createServer` or `app.listen` returns
+ * @throws {TypeError} if `service` is not a gateway, such as the promise of one
  */
 export function handleUpgrades(server: Server, service: Service, options: NodeHandlerOptions = {}): Upgrades {
   requireService('handleUpgrades', service, 'server, ');
   const { maxBodyBytes = defaultBodyBytes, maxStreamBytes = maxBodyBytes } = service;
-  const limits = { ...noLimits, maxBodyBytes, maxStreamBytes };
-  const withoutPrefix = prefixRemover(options.prefix);
+  const limits = { ...noHeadLimits, maxBodyBytes, maxStreamBytes };
+  const removePrefix = prefixRemover(options.prefix);
   const sockets = new OpenSockets({});
   const drain = new Drain();
-  const responder = new Responder(service.handle, Infinity, drain.changed);
+  const responder = new Responder(service.handle, Infinity, drain.recheck);
   const end = attachWebSockets(server, {
     service,
     sockets,
     responder,
     receive(message, res) {
       const url = message.url ?? '';
-      return new MountedRequest(message, res, withoutPrefix(url) ?? url, limits);
+      return new MountedRequest(message, res, removePrefix(url) ?? url, limits);
     },
     serves(url) {
-      const path = withoutPrefix(url)?.split('?', 1)[0];
+      const path = removePrefix(url)?.split('?', 1)[0];
       return path !== undefined && service.serves?.(path) !== false;
     },
   });
@@ -61,10 +61,10 @@ export function handleUpgrades(server: Server, service: Service, options: NodeHa
     return cutOff;
   }
 
-  let stopped: Promise<number> | undefined;
+  let stopping: Promise<number> | undefined;
   return {
     inFlight: () => responder.inFlight + sockets.inFlight,
     connections: () => sockets.size,
-    close: (closeOptions = {}) => (stopped ??= stop(closeOptions)),
+    close: (closeOptions = {}) => (stopping ??= stop(closeOptions)),
   };
 }

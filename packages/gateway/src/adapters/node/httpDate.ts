@@ -1,15 +1,15 @@
-// Hot path: every response has it.
-let text: string | undefined;
+// Hot path: called for every response.
+let cachedDate: string | undefined;
 
-const forget = () => {
-  text = undefined;
+const clearCachedDate = () => {
+  cachedDate = undefined;
 };
 
-/** The current time for the header `Date` (RFC 9110 §6.6.1). */
+/** Returns the current time for the header `Date` (RFC 9110 §6.6.1), formatted once per second. */
 export function httpDate(): string {
-  if (text !== undefined) return text;
+  if (cachedDate !== undefined) return cachedDate;
   const now = Date.now();
-  setTimeout(forget, 1000 - (now % 1000)).unref();
-  text = new Date(now).toUTCString();
-  return text;
+  setTimeout(clearCachedDate, 1000 - (now % 1000)).unref();
+  cachedDate = new Date(now).toUTCString();
+  return cachedDate;
 }

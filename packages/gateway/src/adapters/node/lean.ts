@@ -1,43 +1,43 @@
-// Hot path: every request and every response is one of these. They need what Node does but does not document: its parser
-// passes bodies to `push`, and it goes on with a connection at `finish`. `leanCheck.ts` tries it when a server starts, and
-// `serve` does without them where it fails.
+// Hot path: one object of each class per request. They depend on undocumented behaviour of Node: its parser passes
+// bodies to `push`, and it continues with the next request of a connection at `finish`. `leanCheck.ts` tests this when
+// a server starts; if the test fails, `serve` uses Node's own classes.
 import { Buffer } from 'node:buffer';
 import { http } from './builtins.ts';
 
 /**
- * A message of node:http whose body goes from the parser to its reader, not through the queue of a `Readable`, which costs
- * 1 µs even of a request without a body.
+ * A message of node:http whose body goes directly from the parser to its reader. The queue of a `Readable` would cost 1
+ * µs, even for a request without a body.
  */
 export class LeanMessage extends http.IncomingMessage {
-  /** Takes the chunks of the body, and `null` at its end. @returns whether more may follow at once */
+  /** Receives the chunks of the body, and `null` at its end. Returns whether the parser may continue at once. */
   receiver: ((chunk: Uint8Array | null) => boolean) | undefined;
 
-  /** The parser calls it. */
+  /** Called by the parser with each chunk. */
   override push(chunk: Uint8Array | null): boolean {
     return this.receiver ? this.receiver(chunk) : true;
   }
 
-  /** Node calls it when the response has ended, to drop what is left of the body. */
+  /** Called by Node when the response has ended, to drop the rest of the body. */
   override resume(): this {
     return this;
   }
 }
 
-/** Node waits for its `end` otherwise, which a message that is not read as a stream does not emit. */
+/** Without it, Node waits for the event `end`, which a message that is not read as a stream does not emit. */
 Object.defineProperty(LeanMessage.prototype, 'readableEnded', { value: true });
 
-/** A response of node:http that can be written at once, with what follows it on its connection. */
+/** A response of node:http that can be written in one call. */
 export class LeanResponse extends http.ServerResponse<LeanMessage> {
-  /** Whether nothing else is being written on its connection, and the connection can be written. */
-  get isFree(): boolean {
+  /** Whether the connection is writable and has no unsent bytes. */
+  get canWriteAtOnce(): boolean {
     return this.socket !== null && this.socket.writable && this.socket.writableLength === 0;
   }
 
   /**
-   * Writes a whole response as text, past `writeHead` and `end`, which cost 3 µs more (Node 22). Call it where `isFree`.
-   * It emits `finish`, which is what Node waits for before it goes on with the connection.
-   * @param bytes the body, where it is not text
-   * @returns whether the connection has taken it all; if not, it is written as it does
+   * Writes a whole response as text. It bypasses `writeHead` and `end`, which take 3 µs more (Node 22). Requires
+   * `canWriteAtOnce`. Emits `finish`, for which Node waits before it continues with the connection.
+   * @param bytes the body, if it is not text
+   * @returns whether the socket has taken all of it; otherwise the rest is written as the client reads
    */
   sendWhole(text: string, bytes: Uint8Array | undefined): boolean {
     const { socket } = this;
@@ -51,7 +51,7 @@ export class LeanResponse extends http.ServerResponse<LeanMessage> {
     }
     this.finished = true;
     if (socket.writableLength === 0) return this.emit('finish');
-    // Called when everything before it is written, or the connection has ended.
+    // The callback runs when everything before is written, or the connection has ended.
     socket.write('', (error) => {
       if (!error) this.emit('finish');
     });
@@ -59,5 +59,5 @@ export class LeanResponse extends http.ServerResponse<LeanMessage> {
   }
 }
 
-/** Node writes ASCII in half the time when it is called Latin-1. */
+/** Node writes ASCII text as Latin-1 in half the time of UTF-8. */
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length;

@@ -2,24 +2,24 @@ import { Duplex } from 'node:stream';
 import { http } from './builtins.ts';
 import { LeanMessage, LeanResponse } from './lean.ts';
 
-const wire =
+const pipelinedRequests =
   'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi' +
   'POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi' +
   'GET /c HTTP/1.1\r\nHost: a\r\n\r\n';
 
 /**
- * Whether this Node does what `lean.ts` needs. It answers three requests on a connection in memory: a body that is read,
- * one that is not, and none. 4 ms the first time, 1 ms then.
+ * Whether this version of Node supports the classes of `lean.ts`. Handles three requests on an in-memory connection:
+ * with a body that is read, with a body that is not read, and without a body. Takes 4 ms the first time, then 1 ms.
  */
 export async function supportsLean(): Promise<boolean> {
   const bodies: string[] = [];
   let written = '';
-  const response = (message: LeanMessage, res: LeanResponse): void => {
+  const respond = (message: LeanMessage, res: LeanResponse): void => {
     const send = () => {
       try {
-        if (res.isFree) res.sendWhole(message.url ?? '', undefined);
+        if (res.canWriteAtOnce) res.sendWhole(message.url ?? '', undefined);
       } catch {
-        // What is missing then is seen below.
+        // The response is then missing in the comparison below.
       }
     };
     if (message.url === '/b') return send();
@@ -30,7 +30,7 @@ export async function supportsLean(): Promise<boolean> {
     };
   };
   const options = { IncomingMessage: LeanMessage, ServerResponse: LeanResponse };
-  const server = http.createServer<typeof LeanMessage, typeof LeanResponse>(options, response);
+  const server = http.createServer<typeof LeanMessage, typeof LeanResponse>(options, respond);
   server.on('clientError', () => {});
   const connection = new Duplex({
     read: () => {},
@@ -41,11 +41,11 @@ export async function supportsLean(): Promise<boolean> {
   });
   connection.on('error', () => {});
   server.emit('connection', connection);
-  connection.push(wire);
-  // It is read within this turn of the event loop.
+  connection.push(pipelinedRequests);
+  // The server reads it within this turn of the event loop.
   await new Promise(setImmediate);
   connection.destroy();
-  // Ends the timer that checks connections.
+  // Clears the timer that checks connections.
   server.close();
   return written === '/a/b/c' && bodies.join() === 'hi,null,null';
 }

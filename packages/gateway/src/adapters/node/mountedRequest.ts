@@ -1,71 +1,72 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Bytes, PushChunk } from '../server/bodyBuffer.ts';
+import type { Bytes } from '../../http/bytes.ts';
+import type { PushChunk } from '../server/bodyBuffer.ts';
 import type { RequestLimits } from '../server/requestHead.ts';
 import { BodyTooLargeError } from '../../http/request.ts';
 import { parsedBody } from './parsedBody.ts';
 import { NodeRequest } from './request.ts';
 
-/** A request to a server of the user's own. */
+/** A request to the user's own server, in which the gateway is mounted. */
 export class MountedRequest extends NodeRequest {
-  /** The body, where a parser of the host has read it. */
-  #parsed: Bytes | undefined;
+  /** The body, if a body parser of the server has read it. */
+  #parsedBody: Bytes | undefined;
 
   constructor(message: IncomingMessage, res: ServerResponse, url: string, limits: RequestLimits) {
     super(message, res, url, limits);
-    // The host has continued it by itself.
-    this.isWaiting = false;
+    // The server has already sent `100 Continue`.
+    this.awaitsContinue = false;
   }
 
   /**
-   * Takes the body from a parser of the host that has read it.
-   * @throws where the parser left nothing that can be a body again. The message names the fix
+   * Takes the body from a body parser of the server, if one has read it.
+   * @throws {Error} if the parser left nothing from which the body can be restored. The message names the fix
    */
   takeParsedBody(): void {
-    if (this.message.readableDidRead && this.hasBody) this.#parsed = parsedBody(this.message);
+    if (this.message.readableDidRead && this.hasBody) this.#parsedBody = parsedBody(this.message);
   }
 
   override header(name: string): string | undefined {
-    // The parser of the host has decoded the body.
-    return this.#parsed && name === 'content-encoding' ? undefined : super.header(name);
+    // The body parser of the server has decoded the body.
+    return this.#parsedBody && name === 'content-encoding' ? undefined : super.header(name);
   }
 
   override async body(maxBytes: number): Promise<Bytes> {
-    return this.#parsed ? within(this.#parsed, maxBytes) : super.body(maxBytes);
+    return this.#parsedBody ? requireSize(this.#parsedBody, maxBytes) : super.body(maxBytes);
   }
 
   override bodyNow(maxBytes: number): Bytes | undefined {
-    if (!this.#parsed) return super.bodyNow(maxBytes);
-    return this.#parsed.byteLength > maxBytes ? undefined : this.#parsed;
+    if (!this.#parsedBody) return super.bodyNow(maxBytes);
+    return this.#parsedBody.byteLength > maxBytes ? undefined : this.#parsedBody;
   }
 
   override bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
-    return this.#parsed ? oneChunk(this.#parsed, maxBytes) : super.bodyChunks(maxBytes);
+    return this.#parsedBody ? oneChunk(this.#parsedBody, maxBytes) : super.bodyChunks(maxBytes);
   }
 
   override get hasSmallBody(): boolean {
-    return this.#parsed === undefined && super.hasSmallBody;
+    return this.#parsedBody === undefined && super.hasSmallBody;
   }
 
   override get isEndless(): boolean {
-    return this.#parsed === undefined && super.isEndless;
+    return this.#parsedBody === undefined && super.isEndless;
   }
 
   protected watchConnection(): void {
     this.res.once('close', () => {
-      if (!this.hasEnded) this.aborted();
+      if (!this.hasEnded) this.onDisconnect();
     });
   }
 
   protected override receive(push: PushChunk): void {
-    if (!this.#parsed) super.receive(push);
+    if (!this.#parsedBody) super.receive(push);
   }
 }
 
-function within(body: Bytes, maxBytes: number): Bytes {
+function requireSize(body: Bytes, maxBytes: number): Bytes {
   if (body.byteLength > maxBytes) throw new BodyTooLargeError(maxBytes);
   return body;
 }
 
 async function* oneChunk(body: Bytes, maxBytes: number): AsyncGenerator<Bytes, void> {
-  yield within(body, maxBytes);
+  yield requireSize(body, maxBytes);
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
-import { defaultRejection, internalError } from '../server/rejections.ts';
+import { defaultRejection, internalErrorResponse } from '../server/rejections.ts';
 import { requireService } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { prefixRemover } from './prefix.ts';
@@ -9,27 +9,28 @@ import { Responder } from './responder.ts';
 
 export interface NodeHandlerOptions {
   /**
-   * The path below which the gateway is mounted, such as `/api`, where the server does not remove it from `req.url`.
-   * Express removes that of `app.use`, Fastify does not. Default: none.
+   * Path below which the gateway is mounted, such as `/api`. Set it only if the server leaves this prefix in `req.url`:
+   * Express removes the path of `app.use`, Fastify does not. Default: none.
    */
   readonly prefix?: string;
 }
 
-/** @param next called for a path that is not the gateway's. Without it the gateway answers 404 */
+/** A handler of node:http. `next` is called for paths that the gateway does not serve; without `next`, they get 404. */
 export type NodeHandler = (
   req: IncomingMessage,
   res: ServerResponse,
   next?: (error?: unknown) => void,
 ) => void;
 
-const notFound = { status: 404, code: 'NOT_FOUND', message: 'There is nothing at this path.' };
+const notFoundRejection = { status: 404, code: 'NOT_FOUND', message: 'There is nothing at this path.' };
 
-/** The limits are the server's: it has read the head. */
-export const noLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };
+/** The server has read the head and enforces its own limits. */
+export const noHeadLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };
 
 /**
- * A gateway as a handler of node:http: `app.use('/api', nodeHandler(gateway))` in Express,
- * `createServer(nodeHandler(gateway))`. Connections, TLS, limits of heads and the order of a stop are the server's.
+ * Creates a handler of node:http from a gateway: `app.use('/api', nodeHandler(gateway))` in Express, or
+ * `createServer(nodeHandler(gateway))`. Your server manages connections, TLS, limits of request heads and shutdown.
+ * @throws {TypeError} if `service` is not a gateway, such as the promise of one
  */
 export function nodeHandler(service: Service, options: NodeHandlerOptions = {}): NodeHandler {
   requireService('nodeHandler', service);
@@ -41,24 +42,24 @@ export function nodeHandler(service: Service, options: NodeHandlerOptions = {}):
     maxStreamBytes = maxBodyBytes,
     serves,
   } = service;
-  const withoutPrefix = prefixRemover(options.prefix);
-  const limits = { ...noLimits, maxBodyBytes, maxStreamBytes };
-  const response = (request: NodeRequest) =>
+  const removePrefix = prefixRemover(options.prefix);
+  const limits = { ...noHeadLimits, maxBodyBytes, maxStreamBytes };
+  const handleOrReject = (request: NodeRequest) =>
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
-  const responder = new Responder(response, Infinity, () => {});
+  const responder = new Responder(handleOrReject, Infinity, () => {});
   return (req, res, next) => {
     const url = req.url ?? '/';
-    const rest = withoutPrefix(url);
-    const request = new MountedRequest(req, res, rest ?? url, limits);
-    if (next && (rest === undefined || serves?.(request.path) === false)) next();
-    else if (rest === undefined) responder.respond(request, rejectHttp(request, notFound));
+    const target = removePrefix(url);
+    const request = new MountedRequest(req, res, target ?? url, limits);
+    if (next && (target === undefined || serves?.(request.path) === false)) next();
+    else if (target === undefined) responder.respond(request, rejectHttp(request, notFoundRejection));
     else {
       try {
         request.takeParsedBody();
       } catch (error) {
         if (next) return next(error);
         process.emitWarning(error as Error);
-        return responder.respond(request, internalError);
+        return responder.respond(request, internalErrorResponse);
       }
       responder.receive(request);
     }

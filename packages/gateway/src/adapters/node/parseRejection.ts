@@ -1,8 +1,8 @@
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
 
-/** What Node's parser rejects by itself, by the code of its error. */
-const rejections: Readonly<Record<string, HttpRejection>> = {
+/** Rejections by Node's parser, by error code. */
+const parserRejections: Readonly<Record<string, HttpRejection>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
     code: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
@@ -20,7 +20,7 @@ const rejections: Readonly<Record<string, HttpRejection>> = {
   },
 };
 
-const malformed: HttpRejection = {
+const malformedRequest: HttpRejection = {
   status: 400,
   code: 'BAD_REQUEST',
   message: 'The request is not well-formed HTTP/1.1 (RFC 9112).',
@@ -32,13 +32,16 @@ export const connectRejection: HttpRejection = {
   message: 'This server is no proxy: it takes no CONNECT (RFC 9110 §9.3.6).',
 };
 
-/** @returns `undefined` for an error of the connection, which has no response */
+/**
+ * Returns the rejection for an error code of Node's parser, or `undefined` for a connection error, which gets no
+ * response.
+ */
 export const parseRejection = (code = ''): HttpRejection | undefined =>
-  rejections[code] ?? (code.startsWith('HPE_') ? malformed : undefined);
+  parserRejections[code] ?? (code.startsWith('HPE_') ? malformedRequest : undefined);
 
-const aborted = AbortSignal.abort();
+const abortedSignal = AbortSignal.abort();
 
-/** In place of a request of which nothing could be read. */
+/** Creates a placeholder for a request that could not be parsed. */
 export const unreadRequest = (remoteAddress = ''): HttpRequest => ({
   method: '',
   path: '',
@@ -46,11 +49,11 @@ export const unreadRequest = (remoteAddress = ''): HttpRequest => ({
   header: () => undefined,
   headers: () => [],
   remoteAddress: () => remoteAddress,
-  body: () => Promise.reject(aborted.reason),
+  body: () => Promise.reject(abortedSignal.reason),
   // oxlint-disable-next-line require-yield -- it has none
   async *bodyChunks() {
-    throw aborted.reason;
+    throw abortedSignal.reason;
   },
   isAborted: false,
-  signal: aborted,
+  signal: abortedSignal,
 });

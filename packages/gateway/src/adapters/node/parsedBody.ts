@@ -1,29 +1,30 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import type { Bytes } from '../server/bodyBuffer.ts';
+import type { Bytes } from '../../http/bytes.ts';
 
-/** What body parsers leave behind on a request. */
-interface Parsed {
+/** Properties that body parsers set on a request. */
+interface ParserResult {
   readonly body?: unknown;
-  /** The bytes, as Google's and Firebase's functions keep them. */
+  /** Raw bytes, set by Google Cloud Functions and Firebase. */
   readonly rawBody?: unknown;
 }
 
 /**
- * The body of a request that a body parser has read, as the client may have sent it.
- * @throws where the parser left nothing of it, or something that cannot be made a body again
+ * Restores the body of a request that a body parser has read. The bytes are equivalent to what the client sent, not
+ * always identical.
+ * @throws {Error} if the parser left nothing from which the body can be restored
  */
 export function parsedBody(message: IncomingMessage): Bytes {
-  const { body, rawBody } = message as IncomingMessage & Parsed;
-  if (rawBody instanceof Uint8Array || typeof rawBody === 'string') return bytesOf(rawBody);
+  const { body, rawBody } = message as IncomingMessage & ParserResult;
+  if (rawBody instanceof Uint8Array || typeof rawBody === 'string') return copyBytes(rawBody);
   const type = (message.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const isJson = type === 'application/json' || type.endsWith('+json');
-  if (body instanceof Uint8Array) return bytesOf(body);
+  if (body instanceof Uint8Array) return copyBytes(body);
   if (typeof body === 'string')
-    return bytesOf(isJson && !isAsReceived(body, message) ? JSON.stringify(body) : body);
-  if (isJson && body !== undefined) return bytesOf(JSON.stringify(body));
+    return copyBytes(isJson && !isAsReceived(body, message) ? JSON.stringify(body) : body);
+  if (isJson && body !== undefined) return copyBytes(JSON.stringify(body));
   if (type === 'application/x-www-form-urlencoded' && typeof body === 'object' && body !== null) {
-    return bytesOf(formOf(body));
+    return copyBytes(toFormBody(body));
   }
   throw new Error(
     `A body parser has read the body of ${message.method} ${message.url} (${type || 'no Content-Type'}) and left no ` +
@@ -31,14 +32,14 @@ export function parsedBody(message: IncomingMessage): Bytes {
   );
 }
 
-/** Whether a string is the text of the body, not the value of a JSON string. */
+/** Whether a string is the raw text of the body, rather than the value of a parsed JSON string. */
 function isAsReceived(text: string, { headers }: IncomingMessage): boolean {
   const { 'content-length': length, 'content-encoding': encoding } = headers;
   return length === undefined || encoding !== undefined || Number(length) === Buffer.byteLength(text);
 }
 
-/** Fields of a form, arrays as a field of each item. */
-function formOf(fields: object): string {
+/** Encodes fields as a form: an array as one field per item. */
+function toFormBody(fields: object): string {
   const form = new URLSearchParams();
   const append = (name: string, value: unknown): void => {
     if (Array.isArray(value)) for (const item of value) append(name, item);
@@ -50,5 +51,5 @@ function formOf(fields: object): string {
   return form.toString();
 }
 
-/** Of its own: a reader may pass it on. */
-const bytesOf = (body: string | Uint8Array): Bytes => Uint8Array.from(Buffer.from(body));
+/** Copies bytes into a buffer that contains nothing else, so that the reader may transfer it. */
+const copyBytes = (body: string | Uint8Array): Bytes => Uint8Array.from(Buffer.from(body));

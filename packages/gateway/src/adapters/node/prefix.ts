@@ -1,6 +1,6 @@
 /**
- * @returns what gives the part of a target behind a prefix; `undefined` where the target is not below it
- * @throws {RangeError} for a prefix that no target begins with
+ * Creates a function that removes a prefix from a request target, and returns `undefined` for other targets.
+ * @throws {RangeError} if the prefix does not begin with a slash
  */
 export function prefixRemover(prefix = ''): (url: string) => string | undefined {
   const start = prefix.replace(/\/+$/, '');

@@ -1,15 +1,16 @@
-// Hot path: every request is one of these.
+// Hot path: one object per request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRejection } from '../../http/service.ts';
-import type { Bytes, PushChunk } from '../server/bodyBuffer.ts';
+import type { Bytes } from '../../http/bytes.ts';
+import { noBytes, type PushChunk } from '../server/bodyBuffer.ts';
 import { RequestHead, type RequestLimits } from '../server/requestHead.ts';
 import { ServerRequest } from '../server/serverRequest.ts';
 
 /** The scheme and the authority of a target in absolute form (RFC 9112 §3.2.2). */
-const absolute = /^https?:\/\/([^/?#]*)/i;
+const absoluteForm = /^https?:\/\/([^/?#]*)/i;
 
-const rejections = {
+const targetRejections = {
   version: {
     status: 505,
     code: 'HTTP_VERSION_NOT_SUPPORTED',
@@ -28,16 +29,15 @@ const rejections = {
 } satisfies Readonly<Record<string, HttpRejection>>;
 
 const head = new RequestHead();
-const empty = new Uint8Array(0);
 
-/** The names of earlier headers by their place, as received and in lower case: nearly all requests have the same. */
+/** Cache of header names by position, as received and in lower case: nearly all requests have the same names. */
 const rawNames: string[] = [];
 const lowerNames: string[] = [];
 
 function readHead(message: IncomingMessage, url: string): RequestHead {
   const { rawHeaders, httpVersionMajor, httpVersionMinor } = message;
   head.clear();
-  head.mayLackHost = httpVersionMajor === 1 && httpVersionMinor === 0;
+  head.isHostOptional = httpVersionMajor === 1 && httpVersionMinor === 0;
   for (let at = 0, index = 0; at < rawHeaders.length; at += 2, index += 1) {
     const name = rawHeaders[at] ?? '';
     if (rawNames[index] !== name) {
@@ -46,21 +46,21 @@ function readHead(message: IncomingMessage, url: string): RequestHead {
     }
     head.add(lowerNames[index] ?? '', rawHeaders[at + 1] ?? '');
   }
-  // Node's parser takes a line without a version for HTTP/0.9, and HTTP/2.0 as if it were 1.1 (Node 22).
-  if (httpVersionMajor !== 1) head.fromAdapter = rejections.version;
-  else if (!isPath(url)) head.fromAdapter = targetRejection(message.method, url);
+  // Node's parser accepts a request line without a version as HTTP/0.9, and HTTP/2.0 as if it were 1.1 (Node 22).
+  if (httpVersionMajor !== 1) head.adapterRejection = targetRejections.version;
+  else if (!isPath(url)) head.adapterRejection = targetRejection(message.method, url);
   return head;
 }
 
-/** A request of node:http, whose parser has accepted its framing. */
+/** A request of node:http. Node's parser has validated its framing. */
 export abstract class NodeRequest extends ServerRequest {
   readonly isLast: boolean;
   readonly res: ServerResponse;
   /** Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
-  isWaiting: boolean;
+  awaitsContinue: boolean;
   protected readonly message: IncomingMessage;
 
-  /** @param url the target, of which a host may have removed its prefix */
+  /** @param url the target, from which a server may have removed a prefix */
   constructor(message: IncomingMessage, res: ServerResponse, url: string, limits: RequestLimits) {
     const target = isPath(url) ? url : originForm(url);
     const end = target.indexOf('?');
@@ -76,13 +76,13 @@ export abstract class NodeRequest extends ServerRequest {
     this.isLast =
       this.rejection !== undefined ||
       head.isLast ||
-      // A client of HTTP/1.0 would have to be told that it may send another one.
-      head.mayLackHost ||
-      // Node's parser drops what came behind it in one packet, and what comes next may be the end of another request (Node 22
-      // to 26). `attachWebSockets` takes those without a body from it.
-      head.upgrades;
-    // A client of HTTP/1.0 does not wait, whatever it says.
-    this.isWaiting = head.expects && !head.mayLackHost;
+      // An HTTP/1.0 client sends another request only if the response says so.
+      head.isHostOptional ||
+      // After an upgrade request, Node's parser drops the rest of the packet, so that the next bytes may be the end of
+      // another request (Node 22 to 26). `attachWebSockets` takes over upgrade requests without a body.
+      head.isUpgrade;
+    // An HTTP/1.0 client does not wait, even with `Expect`.
+    this.awaitsContinue = head.awaitsContinue && !head.isHostOptional;
   }
 
   override get scheme(): 'http' | 'https' {
@@ -112,12 +112,12 @@ export abstract class NodeRequest extends ServerRequest {
     else this.message[action]();
   }
 
-  /** Node's parser copies what it passes on: the chunks may be kept. */
+  /** Chunks may be retained: Node's parser copies them. */
   protected receive(push: PushChunk): void {
     const { message } = this;
     message.on('data', (chunk: Uint8Array) => push(chunk, false, true));
-    message.once('end', () => push(empty, true));
-    // The end of the connection is that of the response, too.
+    message.once('end', () => push(noBytes, true));
+    // The end of the connection is reported by the response, too.
     message.on('error', () => {});
   }
 
@@ -126,25 +126,27 @@ export abstract class NodeRequest extends ServerRequest {
   }
 
   #continue(): void {
-    if (!this.isWaiting) return;
-    this.isWaiting = false;
+    if (!this.awaitsContinue) return;
+    this.awaitsContinue = false;
     if (!this.hasEnded && !this.res.headersSent) this.res.writeContinue();
   }
 }
 
 const isPath = (url: string): boolean => url.charCodeAt(0) === 0x2f;
 
-/** Why a target is rejected that is not a path. */
+/** Returns why a target that is not a path is rejected, or `undefined` if it is valid. */
 function targetRejection(method: string | undefined, url: string): HttpRejection | undefined {
   if (url === '*' && method === 'OPTIONS') return undefined;
-  const authority = absolute.exec(url)?.[1];
-  if (authority === undefined) return rejections.form;
-  const isOfHost = head.hosts === 0 || authority.toLowerCase() === head.host.toLowerCase();
-  return isOfHost ? undefined : rejections.authority;
+  const authority = absoluteForm.exec(url)?.[1];
+  if (authority === undefined) return targetRejections.form;
+  const hasSameHost = head.hostCount === 0 || authority.toLowerCase() === head.host.toLowerCase();
+  return hasSameHost ? undefined : targetRejections.authority;
 }
 
-/** The target of a request to a server, from one in absolute form, which is meant for proxies but must be accepted. */
+/**
+ * Converts a target in absolute form to origin form. Absolute form is meant for proxies, but servers must accept it.
+ */
 function originForm(url: string): string {
-  const rest = url.replace(absolute, '');
-  return rest.startsWith('?') || rest === '' ? `/${rest}` : rest;
+  const target = url.replace(absoluteForm, '');
+  return target.startsWith('?') || target === '' ? `/${target}` : target;
 }

@@ -1,51 +1,54 @@
-// Hot path: every request runs through it.
+// Hot path: called for every request.
 import { discardStream, isBodyStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
-import { internalError, overloaded } from '../server/rejections.ts';
-import { byteLength, headOf, isLarge, wholeBody } from '../server/responseHead.ts';
+import { internalErrorResponse, overloadedResponse } from '../server/rejections.ts';
+import { byteLength, headOf, isLarge, bufferedBody } from '../server/responseHead.ts';
 import type { Socket } from 'node:net';
 import { httpDate } from './httpDate.ts';
 import { LeanResponse } from './lean.ts';
 import type { NodeRequest } from './request.ts';
 import { endResponse, sendBody, sendStream, writeHead } from './writeResponse.ts';
 
-/** How long the end of a body is awaited before a response that closes the connection. */
+/** Maximum wait for the end of a body before a response that closes the connection. */
 const maxBodyWaitMs = 2000;
 
-/** How long a client that still sends may take to read its response before the connection is closed. */
+/** Maximum time for a client that is still sending to read its response, before the connection is closed. */
 const lingerMs = 10_000;
 
-type ReceivedResponse = (request: NodeRequest) => HttpResponse | Promise<HttpResponse>;
+type RequestHandler = (request: NodeRequest) => HttpResponse | Promise<HttpResponse>;
 
-/** Answers requests, and sees their responses to the end. */
+/** Passes requests to the service and sends the responses. */
 export class Responder {
-  /** Requests whose response has not ended, or whose calls have not ended though the client has disconnected. */
+  /**
+   * Number of requests whose response has not ended, or whose client has disconnected while their calls are still
+   * running.
+   */
   inFlight = 0;
   /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
-  /** Connections that end with the response to a request that has come. */
+  /** Connections that close after the response to a request that has already arrived. */
   readonly #ending = new WeakSet<Socket>();
-  readonly #answer: ReceivedResponse;
+  readonly #handler: RequestHandler;
   readonly #maxUnsentBytes: number;
   readonly #onEnd: () => void;
   #unsentBytes = 0;
   #isDraining = false;
 
-  /** @param onEnd called whenever `inFlight` falls */
-  constructor(received: ReceivedResponse, maxUnsentBytes: number, onEnd: () => void) {
-    this.#answer = received;
+  /** @param onEnd called whenever `inFlight` decreases */
+  constructor(handler: RequestHandler, maxUnsentBytes: number, onEnd: () => void) {
+    this.#handler = handler;
     this.#maxUnsentBytes = maxUnsentBytes;
     this.#onEnd = onEnd;
   }
 
-  /** The server stops: responses close their connections, and streams of events end after an event. */
+  /** Called when the server stops: responses close their connections, and event streams end after the current event. */
   drain(): void {
     this.#isDraining = true;
     for (const stream of this.#streams) stream.end?.();
   }
 
-  /** Handles a request, after its body has been received where that is small. */
+  /** Handles a request. A small body is received first. */
   receive(request: NodeRequest): void {
-    // What follows is not to be processed (RFC 9112 §9.6), and where it begins may not be certain.
+    // Further requests must not be processed (RFC 9112 §9.6), and their start may be uncertain.
     if (this.#ending.has(request.connection)) return;
     if (request.isLast) this.#ending.add(request.connection);
     if (!request.hasSmallBody) return this.#handle(request);
@@ -56,43 +59,44 @@ export class Responder {
     });
   }
 
-  /** Counts work as in flight until it is done. */
+  /** Counts work as in flight until its promise settles. */
   count(work: Promise<void>): void {
     this.inFlight += 1;
     const onEnd = () => this.#end();
     work.then(onEnd, onEnd);
   }
 
+  /** Sends a response; a 500 if the response is invalid. */
   respond(request: NodeRequest, response: HttpResponse): void {
     const head = headOf(response);
-    if (head === undefined) return this.respond(request, internalError);
+    if (head === undefined) return this.respond(request, internalErrorResponse);
     const { body } = response;
     const { res } = request;
-    // Something else has answered it: another handler of the server in which this one is mounted.
+    // Another handler of the server in which this one is mounted has already responded.
     if (request.isAborted || res.headersSent) return void (isBodyStream(body) && discardStream(body));
     const isHead = request.method === 'HEAD';
     if (this.#unsentBytes > this.#maxUnsentBytes && isLarge(body) && !isHead) {
-      return this.respond(request, overloaded);
+      return this.respond(request, overloadedResponse);
     }
     if (
       res instanceof LeanResponse &&
-      res.isFree &&
+      res.canWriteAtOnce &&
       !this.#isClosing(request) &&
       !isBodyStream(body) &&
       !isLarge(body)
     ) {
       request.discardBody();
-      if (this.#sendWhole(res, head, response, isHead)) request.ended();
-      else this.#track(request, this.#taken(request, byteLength(wholeBody(body))));
+      if (this.#sendWhole(res, head, response, isHead)) request.onResponseEnd();
+      else this.#track(request, this.#whenTaken(request, byteLength(bufferedBody(body))));
     } else this.#track(request, this.#respondInSteps(request, response, isHead));
   }
 
   #handle(request: NodeRequest): void {
     let response: HttpResponse | Promise<HttpResponse>;
     try {
-      response = this.#answer(request);
+      response = this.#handler(request);
     } catch {
-      response = internalError;
+      response = internalErrorResponse;
     }
     if (response instanceof Promise) this.#respondWhenReady(request, response);
     else this.respond(request, response);
@@ -105,24 +109,24 @@ export class Responder {
       this.respond(request, ready);
       this.#end();
     };
-    response.then(respond, () => respond(internalError));
+    response.then(respond, () => respond(internalErrorResponse));
   }
 
-  /** Counts a request as in flight, and keeps it readable, until the work on it is done. */
+  /** Counts a request as in flight and keeps it readable until the promise settles. */
   #track(request: NodeRequest, work: Promise<void>): void {
     request.keep();
     const closed = () => {
-      // No response could be written: the client must not wait for one.
+      // No response could be written, so the client must not wait for one.
       if (!request.hasEnded) request.controlBody('close');
     };
     this.count(work.catch(closed));
   }
 
-  /** @returns whether the connection has taken all of it */
+  /** Writes a whole response. @returns whether the socket has taken all of it */
   #sendWhole(res: LeanResponse, head: string, { status, body }: HttpResponse, isHead: boolean): boolean {
     const start = `HTTP/1.1 ${head}\r\nDate: ${httpDate()}`;
     if (status === 204 || status === 304) return res.sendWhole(`${start}\r\n\r\n`, undefined);
-    const whole = wholeBody(body);
+    const whole = bufferedBody(body);
     const lines = `${start}\r\nContent-Length: ${byteLength(whole)}\r\n\r\n`;
     if (isHead) return res.sendWhole(lines, undefined);
     return typeof whole === 'string'
@@ -130,8 +134,10 @@ export class Responder {
       : res.sendWhole(lines, whole.byteLength === 0 ? undefined : whole);
   }
 
-  /** Waits until the connection has taken a small response, unless too much waits already. */
-  async #taken(request: NodeRequest, bytes: number): Promise<void> {
+  /**
+   * Waits until the socket has taken a small response. Closes the connection if the limit of unsent bytes is exceeded.
+   */
+  async #whenTaken(request: NodeRequest, bytes: number): Promise<void> {
     if (this.#unsentBytes > this.#maxUnsentBytes) return request.controlBody('close');
     this.#unsentBytes += bytes;
     await new Promise<void>((resolve) => {
@@ -139,17 +145,18 @@ export class Responder {
       request.res.on('finish', resolve);
     });
     this.#unsentBytes -= bytes;
-    request.ended();
+    request.onResponseEnd();
   }
 
-  /** Sees any response to its end. */
+  /** Sends a response of any kind, and waits for its end. */
   async #respondInSteps(request: NodeRequest, response: HttpResponse, isHead: boolean): Promise<void> {
     request.keep();
     const { res } = request;
     const { body } = response;
     const isStream = isBodyStream(body) && !isHead;
-    if (!request.isWaiting && (request.isLast || (request.isEndless && !isStream))) {
-      // The connection closes with the response. If its client were still sending, it would see a reset, not a response.
+    if (!request.awaitsContinue && (request.isLast || (request.isEndless && !isStream))) {
+      // The connection closes with the response. A client that is still sending would get a reset instead of the
+      // response.
       request.discardBody();
       await request.bodyEnded(maxBodyWaitMs);
     }
@@ -157,21 +164,21 @@ export class Responder {
       if (isBodyStream(body)) void discardStream(body);
       if (request.isAborted) return;
     }
-    // Errors of the connection end the request by its `close`.
+    // Errors of the connection are handled by its event `close`.
     res.on('error', () => {});
     const isClosing = this.#isClosing(request);
     try {
       writeHead(res, response, isHead, isClosing);
     } catch {
       if (isStream) void discardStream(body);
-      return this.respond(request, internalError);
+      return this.respond(request, internalErrorResponse);
     }
     if (isStream) await this.#stream(request, body);
     else {
       request.discardBody();
-      await this.#sendRest(request, isHead ? '' : wholeBody(body));
+      await this.#sendRest(request, isHead ? '' : bufferedBody(body));
     }
-    request.ended();
+    request.onResponseEnd();
   }
 
   async #stream(request: NodeRequest, body: BodyStream): Promise<void> {
@@ -188,7 +195,7 @@ export class Responder {
     const bytes = byteLength(body);
     this.#unsentBytes += bytes;
     await sendBody(request, body);
-    if (request.isEndless && !request.isWaiting) linger(request);
+    if (request.isEndless && !request.awaitsContinue) linger(request);
     else await endResponse(request);
     this.#unsentBytes -= bytes;
   }
@@ -196,7 +203,7 @@ export class Responder {
   #isClosing(request: NodeRequest): boolean {
     return (
       request.isLast ||
-      request.isWaiting ||
+      request.awaitsContinue ||
       request.isEndless ||
       this.#isDraining ||
       !request.res.shouldKeepAlive
@@ -210,8 +217,8 @@ export class Responder {
 }
 
 /**
- * Leaves a response unended of which all is written: with its end Node closes the connection, and a client that still
- * sends would see a reset in place of the response. The client closes it.
+ * Leaves a fully written response unended, so that the client closes the connection. If the response ended, Node would
+ * close the connection, and a client that is still sending would get a reset instead of the response.
  */
 function linger(request: NodeRequest): void {
   request.res.flushHeaders();

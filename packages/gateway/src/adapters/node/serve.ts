@@ -6,8 +6,8 @@ import { defaultBodyBytes, type HttpRejection, type Service } from '../../http/s
 import { Drain } from '../server/drain.ts';
 import { ListenError } from '../server/listenError.ts';
 import { OpenSockets } from '../server/openSockets.ts';
-import { busy, defaultRejection } from '../server/rejections.ts';
-import { byteLength, headOf, wholeBody } from '../server/responseHead.ts';
+import { busyResponse, defaultRejection } from '../server/rejections.ts';
+import { byteLength, headOf, bufferedBody } from '../server/responseHead.ts';
 import {
   checkOptions,
   requireService,
@@ -32,26 +32,28 @@ const lean: Http.ServerOptions<typeof LeanMessage, typeof LeanResponse> = {
   ServerResponse: LeanResponse,
 };
 
-/** How often connections are checked: for what their clients do, and for the times of `timeLimits`. */
-const checkMs = 1000;
+/** Interval of the checks of connections, for idle clients and for `timeLimits`. */
+const connectionCheckMs = 1000;
 
-/** Against clients that send slowly. A connection of which nothing comes at all is ended after 11 to 12 s (`Connection`). */
+/**
+ * Timeouts for clients that send slowly. A connection without any activity is closed after 11 to 12 s (`Connection`).
+ */
 const timeLimits = {
-  /** The whole head must be there after so long. */
+  /** Maximum time until the whole head has arrived. */
   headersTimeout: 20_000,
-  /** The whole request must be there after so long. Node's default. */
+  /** Maximum time until the whole request has arrived: Node's default. */
   requestTimeout: 300_000,
-  connectionsCheckingInterval: checkMs,
-  // Each would set a timer for each request: `Connection` does without.
+  connectionsCheckingInterval: connectionCheckMs,
+  // Disabled: Node would set a timer for each request. `Connection` checks for idle clients.
   keepAliveTimeout: 0,
 };
 
 /**
- * Serves a gateway, or anything else that answers requests, on node:http.
- * @throws {ListenError} where it cannot listen
- * @throws {CertificateError} where the certificate cannot be served
- * @throws {RangeError} for an unknown option, an invalid port, and a limit that is not a positive integer
- * @throws {TypeError} for what is not a gateway, such as the promise of one
+ * Serves a gateway, or your own `Service`, on node:http. Resolves when the server listens.
+ * @throws {ListenError} if the address cannot be listened on
+ * @throws {CertificateError} if the certificate cannot be used
+ * @throws {RangeError} for an unknown option, an invalid port, or a limit that is not a positive integer
+ * @throws {TypeError} if `service` is not a gateway, such as the promise of one
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   requireService('serve', service);
@@ -68,43 +70,43 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const limits = { maxBodyBytes, maxStreamBytes, maxUrlBytes, maxHeaderBytes };
 
   const drain = new Drain();
-  const received = (request: NodeRequest) =>
+  const handleOrReject = (request: NodeRequest) =>
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
-  const responder = new Responder(received, maxUnsentBytes, drain.changed);
+  const responder = new Responder(handleOrReject, maxUnsentBytes, drain.recheck);
   const sockets = new OpenSockets(options);
-  /** Those that are no WebSockets. Over TLS, after the handshake. */
+  /** HTTP connections, without WebSockets; over TLS, after the handshake. */
   const connections = new Map<Socket, Connection>();
-  /** How many connections of TCP are open. */
-  let open = 0;
+  /** Number of open TCP connections. */
+  let tcpConnections = 0;
 
   const serverOptions: Http.ServerOptions = {
     ...timeLimits,
     ...((await supportsLean()) && (lean as Http.ServerOptions)),
-    // The gateway's own limits are exact, and checked before. This one bounds what is read until then.
+    // `RequestHead` checks the exact limits. This one only limits how much the parser buffers before that.
     maxHeaderSize: maxUrlBytes + maxHeaderBytes + 16_384,
-    // `RequestHead` checks it, and its check needs no object of all headers.
+    // `RequestHead` checks it, without Node's object of all headers.
     requireHostHeader: false,
     insecureHTTPParser: false,
   };
   const secure = tls && (await createTlsServer(serverOptions, tls));
   const server = secure ?? http.createServer(serverOptions);
-  // Node would leave out headers beyond 1,000.
+  // By default, Node drops headers after the first 1,000.
   server.maxHeadersCount = 0;
 
   server.on('connection', (socket: Socket) => {
-    // Again, for a WebSocket that was not opened.
+    // Emitted a second time for an upgrade request that is handled as a normal request.
     if (connections.has(socket)) return;
-    open += 1;
+    tcpConnections += 1;
     socket.once('close', () => {
-      open -= 1;
-      drain.changed();
+      tcpConnections -= 1;
+      drain.recheck();
     });
-    const isBusy = open > maxConnections;
+    const isBusy = tcpConnections > maxConnections;
     if (!isBusy && !tls) track(socket);
     if (!isBusy) return;
-    // Before the handshake nothing can be sent.
+    // Before the TLS handshake, no response can be sent.
     if (tls) socket.destroy();
-    else writeLast(socket, busy);
+    else writeLast(socket, busyResponse);
   });
   if (tls) server.on('secureConnection', (socket: Socket) => connections.has(socket) || track(socket));
 
@@ -113,12 +115,12 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     connections.set(socket, connection);
     socket.once('close', () => {
       connections.delete(socket);
-      connection.closed();
+      connection.onClose();
     });
   }
 
   const receive = (message: Http.IncomingMessage, res: Http.ServerResponse) => {
-    // What a client sends that was told to go away.
+    // The connection is already closing, and the client is still sending.
     if (!message.socket.writable) return;
     responder.receive(new ServedRequest(message, res, limits, connections));
   };
@@ -126,9 +128,9 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   server.on('checkContinue', receive);
   server.on('checkExpectation', receive);
 
-  /** Rejects what is no request, and closes its connection. */
+  /** Rejects input that is not a valid request, and closes the connection. */
   function reject(socket: Socket, rejection: HttpRejection | undefined): void {
-    // It would be taken for the response to a request that is still being handled.
+    // While a request is being handled, the client would take the rejection for the response to that request.
     const isResponding = (connections.get(socket)?.requests.size ?? 0) > 0;
     if (!rejection || !socket.writable || isResponding || socket.bytesRead === 0) socket.destroy();
     else writeLast(socket, rejectHttp(unreadRequest(socket.remoteAddress), rejection));
@@ -146,23 +148,23 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     sockets,
     responder,
     receive: (message, res) => new ServedRequest(message, res, limits, connections),
-    // It has other times.
+    // WebSockets have their own timeouts.
     onUpgrade: (socket) => connections.delete(socket),
   });
 
-  const address = await listen(server, { host, port, reusePort });
+  const address = await startListening(server, { host, port, reusePort });
   server.on('error', () => {});
   const timer = setInterval(() => {
     for (const connection of connections.values()) connection.check();
-  }, checkMs).unref();
+  }, connectionCheckMs).unref();
 
   async function stop(closeOptions: CloseOptions): Promise<number> {
-    // Not the server's own `close`, which ends idle connections: they may have a request on its way.
+    // Not `server.close()`, which closes idle connections: a request may already be on its way.
     NetServer.prototype.close.call(server);
     responder.drain();
     sockets.drain();
     await drain.wait(
-      { connections: () => open - sockets.closing, calls: () => responder.inFlight + sockets.size },
+      { connections: () => tcpConnections - sockets.closing, calls: () => responder.inFlight + sockets.size },
       closeOptions,
     );
     const cutOff = responder.inFlight + sockets.inFlight;
@@ -174,38 +176,38 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     return cutOff;
   }
 
-  let stopped: Promise<number> | undefined;
+  let stopping: Promise<number> | undefined;
   return {
     host,
     port: address.port,
     inFlight: () => responder.inFlight + sockets.inFlight,
-    connections: () => ({ http: open - sockets.size - sockets.closing, webSockets: sockets.size }),
-    close: (closeOptions = {}) => (stopped ??= stop(closeOptions)),
+    connections: () => ({ http: tcpConnections - sockets.size - sockets.closing, webSockets: sockets.size }),
+    close: (closeOptions = {}) => (stopping ??= stop(closeOptions)),
     async reloadCertificate() {
       if (secure && tls) await reloadCertificate(secure, tls);
     },
   };
 }
 
-/** @throws {ListenError} */
-async function listen(server: NetServer, options: ListenOptions): Promise<AddressInfo> {
+/** @throws {ListenError} if the address cannot be listened on */
+async function startListening(server: NetServer, options: ListenOptions): Promise<AddressInfo> {
   const { host = '', port = 0 } = options;
   try {
     server.listen({ ...options, exclusive: true });
     await once(server, 'listening');
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
-    // Where ports cannot be shared (macOS, Windows) the first process has it alone.
+    // macOS and Windows cannot share ports: the first process gets the port.
     if (cause.code === 'ENOTSUP' && options.reusePort)
-      return listen(server, { ...options, reusePort: false });
+      return startListening(server, { ...options, reusePort: false });
     throw ListenError.from(cause, host, port);
   }
   return server.address() as AddressInfo;
 }
 
-/** Writes a response outside of any request, and closes the connection. */
+/** Writes a response without a request, and closes the connection. */
 function writeLast(socket: Socket, response: HttpResponse): void {
-  const body = wholeBody(response.body);
+  const body = bufferedBody(response.body);
   const head = headOf(response);
   socket.write(
     `HTTP/1.1 ${head}\r\nDate: ${httpDate()}\r\nConnection: close\r\nContent-Length: ${byteLength(body)}\r\n\r\n`,

@@ -1,30 +1,28 @@
-// Hot path: every request is one of these.
+// Hot path: one object per request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { PushChunk } from '../server/bodyBuffer.ts';
+import { noBytes, type PushChunk } from '../server/bodyBuffer.ts';
 import type { RequestLimits } from '../server/requestHead.ts';
 import { LeanMessage } from './lean.ts';
 import { NodeRequest } from './request.ts';
 
-const empty = new Uint8Array(0);
-
 /**
- * How many requests of a connection may wait for their responses. Node parses all that arrives together, up to 64 KiB:
- * 2,000 requests, whose responses would wait for a client that does not read.
+ * Maximum number of pipelined requests per connection that wait for their responses. Node parses all requests of one
+ * read, up to 64 KiB: without a limit, 2,000 responses would wait for a client that does not read.
  */
 const maxPipelined = 100;
 
-/** The requests of each connection that outlive their handlers. */
+/** Requests that outlive their handlers, by connection. */
 export type Connections = ReadonlyMap<Socket, { readonly requests: Set<ServedRequest> }>;
 
-/** A request to a server of this adapter. */
+/** A request to the server of this adapter (`serve`). */
 export class ServedRequest extends NodeRequest {
   readonly #connections: Connections;
-  /** The message, unless this Node does not support lean ones. */
+  /** The message, if this version of Node supports `LeanMessage`. */
   readonly #lean: LeanMessage | undefined;
   #isPaused = false;
-  /** Those of its connection that outlive their handlers, this one among them. */
-  #waiting: Set<ServedRequest> | undefined;
+  /** The requests of the connection that outlive their handlers, including this one. */
+  #pendingRequests: Set<ServedRequest> | undefined;
 
   constructor(
     message: IncomingMessage,
@@ -37,21 +35,21 @@ export class ServedRequest extends NodeRequest {
     this.#connections = connections;
   }
 
-  /** Whether all of it has arrived. */
+  /** Whether the request has arrived completely. */
   get isReceived(): boolean {
     return this.message.complete;
   }
 
-  override ended(): void {
-    super.ended();
-    this.#waiting?.delete(this);
+  override onResponseEnd(): void {
+    super.onResponseEnd();
+    this.#pendingRequests?.delete(this);
   }
 
   override controlBody(action: 'pause' | 'resume' | 'close'): void {
     if (!this.#lean) return super.controlBody(action);
     const { socket } = this.#lean;
     this.#isPaused = action === 'pause';
-    // The parser pauses the connection where its receiver says so.
+    // `pause` needs no call: the parser pauses the connection if its receiver returns false.
     if (action === 'resume') socket.resume();
     if (action !== 'close') return;
     this.#lean.receiver = undefined;
@@ -59,15 +57,15 @@ export class ServedRequest extends NodeRequest {
   }
 
   protected watchConnection(): void {
-    this.#waiting = this.#connections.get(this.message.socket)?.requests;
-    this.#waiting?.add(this);
-    if (this.#waiting && this.#waiting.size > maxPipelined) this.controlBody('close');
+    this.#pendingRequests = this.#connections.get(this.message.socket)?.requests;
+    this.#pendingRequests?.add(this);
+    if (this.#pendingRequests && this.#pendingRequests.size > maxPipelined) this.controlBody('close');
   }
 
   protected override receive(push: PushChunk): void {
     if (!this.#lean) return super.receive(push);
     this.#lean.receiver = (chunk) => {
-      push(chunk ?? empty, chunk === null, true);
+      push(chunk ?? noBytes, chunk === null, true);
       return !this.#isPaused;
     };
   }

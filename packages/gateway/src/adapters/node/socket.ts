@@ -1,30 +1,31 @@
-// Hot path: every message on a WebSocket runs through it.
+// Hot path: called for every WebSocket message.
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { WebSocketPeer } from '../../http/webSocket.ts';
 import { OpenSocket, type OpenSockets } from '../server/openSockets.ts';
 
 /**
- * Memory that a frame takes besides its bytes while it waits in Node's stream. Without it, answers of 6 bytes that a client
- * does not read would take a hundred times what the limits allow.
+ * Memory overhead of a frame that waits in Node's stream. Without it, unread responses of 6 bytes would take a hundred
+ * times the memory that the limits allow.
  */
-const frameBytes = 512;
+const frameOverheadBytes = 512;
 
-/** How often a quiet socket is pinged. */
+/** Interval of pings on an idle socket. */
 const pingMs = 40_000;
 
-/** After how many pings without an answer, or anything else from its client, a socket is ended. */
+/** Number of consecutive pings without any data from the client after which a socket is closed. */
 const maxUnansweredPings = 2;
 
-/** A WebSocket of ws of which all closes go through its owner, those that the client causes too. */
+/** A WebSocket of ws that passes every close to its owner, including closes by the client. */
 export class NativeSocket extends WebSocket {
   owner: NodeSocket | undefined;
 
-  /** ws calls it for a close frame, and for a malformed frame: then without a reason. */
+  /** Called by ws for a close frame, and for a malformed frame, without a reason. */
   override close(code?: number, reason?: Buffer): void {
     this.owner?.closedByClient(code, reason);
   }
 
+  /** Closes the socket with a close frame (ws's own `close`). */
   closeInOrder(code?: number, reason?: string | Buffer): void {
     super.close(code, reason);
   }
@@ -35,13 +36,13 @@ interface NodeSocketOptions {
   readonly connection: Socket;
   readonly all: OpenSockets;
   readonly maxMessageBytes: number;
-  /** Called once, when the socket is closed, with its calls in flight. */
+  /** Called once when the socket is closed, with a promise of the end of its calls. */
   readonly onClosed: (calls: Promise<void>) => void;
 }
 
 /**
- * A WebSocket of ws, on a connection of an HTTP server of Node. For its handler it is closed as soon as either end closes
- * it: ws reports that when the connection has ended.
+ * A WebSocket of ws on a connection of node:http. Its handler is notified as soon as either end closes the socket; ws
+ * itself reports a close only when the connection has ended.
  */
 export class NodeSocket extends OpenSocket implements WebSocketPeer {
   readonly #ws: NativeSocket;
@@ -49,11 +50,12 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
   readonly #maxMessageBytes: number;
   readonly #onClosed: (calls: Promise<void>) => void;
   readonly #pingTimer: NodeJS.Timeout;
-  /** How many frames were passed to ws and are not written yet. */
+  /** Number of frames that were passed to ws and are not written yet. */
   #frames = 0;
+  /** `bytesRead` of the connection at the last check. */
   #bytesRead = 0;
   #unansweredPings = 0;
-  /** Frees the place among the sockets that close in order. */
+  /** Releases the place that `OpenSockets.beginClosing` reserved. */
   #onEnd: (() => void) | undefined;
 
   constructor({ ws, connection, all, maxMessageBytes, onClosed }: NodeSocketOptions) {
@@ -65,20 +67,20 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
     this.#pingTimer = setInterval(() => this.#checkIdle(), pingMs).unref();
     ws.owner = this;
     ws.on('message', (data: Buffer, isBinary) => {
-      if (!this.isClosed) this.handler?.message(isBinary ? ownBytes(data) : data, isBinary);
+      if (!this.isClosed) this.handler?.message(isBinary ? compactBytes(data) : data, isBinary);
     });
     ws.on('ping', (data) => this.#pinged(data));
-    // What answers no ping costs as much to read.
+    // Unsolicited pongs cost as much as pings.
     ws.on('pong', () => {
       if (!this.isClosed && !this.countPing()) this.endFor('pings');
     });
-    // A malformed frame: `closedByClient` was called.
+    // Emitted for a malformed frame, for which `closedByClient` was called.
     ws.on('error', () => {});
     ws.on('close', () => {
       this.#end(false);
       this.#onEnd?.();
     });
-    // The client ends without a close frame: ws would go on until everything is sent.
+    // The client ended the connection without a close frame. ws would continue until everything is sent.
     connection.on('end', () => this.terminate());
   }
 
@@ -92,7 +94,7 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
   close(code?: number, reason?: string): void {
     this.recount();
     if (this.isClosed) return;
-    this.#onEnd = this.all.beginClosing(this.unsentBytes);
+    this.#onEnd = this.openSockets.beginClosing(this.unsentBytes);
     if (this.#onEnd) this.#closeInOrder(false, code, reason);
     else this.terminate();
   }
@@ -103,7 +105,7 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
     this.#ws.terminate();
   }
 
-  /** @param reason undefined for a malformed frame: then the client has sent no close frame, and may go on */
+  /** @param reason undefined for a malformed frame: the client has sent no close frame and may continue to send */
   closedByClient(code?: number, reason?: Buffer): void {
     if (code !== undefined && reason === undefined) {
       if (code !== 1009 || this.isClosed) return this.close(code);
@@ -111,20 +113,21 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
       return this.close(code, `A message may have ${this.#maxMessageBytes} bytes.`);
     }
     this.recount();
-    // What is unsent is bounded, whichever end closes.
-    if (this.unsentBytes > 0) this.#onEnd = this.all.beginClosing(this.unsentBytes);
+    // Limits the unsent bytes, no matter which end closes.
+    if (this.unsentBytes > 0) this.#onEnd = this.openSockets.beginClosing(this.unsentBytes);
     if (this.unsentBytes > 0 && !this.#onEnd) return this.terminate();
     this.#closeInOrder(true, code, reason);
-    // Both ends have closed, and the server ends the connection (RFC 6455 §7.1.1): ws would wait for its client to do it.
+    // Both ends have closed, so the server ends the connection (RFC 6455 §7.1.1). ws would wait for the client to do
+    // it.
     this.#connection.destroySoon();
   }
 
   protected waitingBytes(): number {
     const bytes = this.#ws.bufferedAmount;
-    return bytes === 0 ? 0 : bytes + this.#frames * frameBytes;
+    return bytes === 0 ? 0 : bytes + this.#frames * frameOverheadBytes;
   }
 
-  /** Node has written a frame, or dropped it because the connection has ended. */
+  /** Called when Node has written a frame, or dropped it because the connection has ended. */
   readonly #written = (): void => {
     this.#frames -= 1;
     if (this.unsentBytes === 0) return;
@@ -134,10 +137,10 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
 
   #pinged(data: Buffer): void {
     if (this.isClosed) return;
-    // Without a close frame: what the client goes on sending would be read until its connection ends.
+    // Without a close frame: after one, further data from the client would be read until the connection ends.
     if (!this.countPing()) return this.endFor('pings');
     this.#frames += 1;
-    this.#ws.pong(ownBytes(data), false, this.#written);
+    this.#ws.pong(compactBytes(data), false, this.#written);
     this.recount();
     this.handler?.pinged();
   }
@@ -160,13 +163,13 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
 
   #end(isByClient: boolean): void {
     if (this.isClosed) return;
-    this.closed();
+    this.onClose();
     clearInterval(this.#pingTimer);
-    // Otherwise the connection ends at once, or is counted until it does.
+    // The connection ends at once, or `OpenSockets` counts it until it ends.
     this.#onClosed(Promise.resolve(this.handler?.closed(isByClient)));
   }
 }
 
-/** Bytes that keep no others in memory: what arrives at once is one buffer of up to 64 KiB, of which ws gives out parts. */
-const ownBytes = (data: Buffer): Buffer =>
+/** Returns bytes that keep no large buffer in memory: ws passes on parts of a buffer of up to 64 KiB. */
+const compactBytes = (data: Buffer): Buffer =>
   data.byteLength * 2 > data.buffer.byteLength ? data : Buffer.from(new Uint8Array(data).buffer);

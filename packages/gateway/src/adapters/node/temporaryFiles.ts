@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Spool } from '../../http/upload.ts';
 
-const paths = new WeakMap<Blob, string>();
+const pathsByFile = new WeakMap<Blob, string>();
 
 /**
- * Keeps uploaded files in a directory, which must exist, until their calls have ended: the option `spool` of
- * `createGateway`. Only the user of the process may read them.
+ * Stores uploaded files in a directory until their calls have ended, for the option `spool` of `createGateway`. Only
+ * the user of the process can read the files.
+ * @param directory must exist. Default: the temporary directory of the system
  */
 export function temporaryFiles(directory: string = tmpdir()): Spool {
   return async ({ name, stream, type }) => {
@@ -18,7 +19,7 @@ export function temporaryFiles(directory: string = tmpdir()): Spool {
     try {
       await writeFile(path, stream(), { flag: 'wx', mode: 0o600 });
       const file = new File([await openAsBlob(path)], name, { type });
-      paths.set(file, path);
+      pathsByFile.set(file, path);
       return { file, remove };
     } catch (error) {
       await remove();
@@ -27,5 +28,5 @@ export function temporaryFiles(directory: string = tmpdir()): Spool {
   };
 }
 
-/** Where `temporaryFiles` keeps a file, such as to move it; `undefined` for another file. */
-export const temporaryPath = (file: Blob): string | undefined => paths.get(file);
+/** Returns the path of a file that `temporaryFiles` stored, for example to move it; `undefined` for any other file. */
+export const temporaryPath = (file: Blob): string | undefined => pathsByFile.get(file);

@@ -3,11 +3,11 @@ import type * as Https from 'node:https';
 import { https } from './builtins.ts';
 import { CertificateError, readTlsFiles, type TlsFiles } from '../server/tlsFiles.ts';
 
-/** How long a handshake may take. */
+/** Maximum time for a TLS handshake, in milliseconds. */
 const handshakeTimeout = 10_000;
 const minVersion = 'TLSv1.2';
 
-/** @throws {CertificateError} where the certificate cannot be served */
+/** @throws {CertificateError} if the certificate cannot be used */
 export async function createTlsServer(options: ServerOptions, files: TlsFiles): Promise<Https.Server> {
   return withCertificate(files, (pem) =>
     https.createServer({ ...options, ...pem, minVersion, handshakeTimeout }),
@@ -15,8 +15,8 @@ export async function createTlsServer(options: ServerOptions, files: TlsFiles): 
 }
 
 /**
- * Reads the files again, for new connections. Open ones go on.
- * @throws {CertificateError} where they cannot be served: then the current certificate stays
+ * Reads the certificate files again. New connections use the new certificate; open connections are not affected.
+ * @throws {CertificateError} if the files cannot be used; the current certificate stays in use
  */
 export async function reloadCertificate(server: Https.Server, files: TlsFiles): Promise<void> {
   await withCertificate(files, (pem) => server.setSecureContext({ ...pem, minVersion }));

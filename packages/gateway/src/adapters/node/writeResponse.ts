@@ -8,17 +8,20 @@ import {
   type HttpResponse,
 } from '../../http/response.ts';
 import { statusText } from '../../http/statusText.ts';
-import { byteLength, wholeBody } from '../server/responseHead.ts';
+import { byteLength, bufferedBody } from '../server/responseHead.ts';
 import type { NodeRequest } from './request.ts';
 
-/** How many bytes of a whole body are passed to Node at once. */
+/** Size of the slices in which a whole body is passed to Node. */
 const sliceBytes = 65_536;
 
-/** Waits for one thing at a time, and no longer than the client is connected. */
-type UnlessAborted = <T>(pending: Promise<T>) => Promise<T | undefined>;
+/** Waits for a promise, or until the client disconnects. Only one promise can be pending at a time. */
+type WaitUnlessAborted = <T>(pending: Promise<T>) => Promise<T | undefined>;
 
-/** One listener for all that a response waits for: `Promise.race` would add its reactions for as long as the response lives. */
-function unlessAborted(request: NodeRequest): UnlessAborted {
+/**
+ * Creates a function that waits for promises of one response, with a single abort listener. `Promise.race` would add
+ * reactions that live as long as the response.
+ */
+function unlessAborted(request: NodeRequest): WaitUnlessAborted {
   let interrupt = () => {};
   request.whenAborted(() => interrupt());
   return (pending) =>
@@ -31,7 +34,7 @@ function unlessAborted(request: NodeRequest): UnlessAborted {
 
 /**
  * Writes the head of a response.
- * @throws where Node rejects it: a control character in a value, say
+ * @throws if Node rejects it, for example for a control character in a value
  */
 export function writeHead(
   res: ServerResponse,
@@ -43,32 +46,29 @@ export function writeHead(
   const headers: string[] = [];
   for (const [name, value] of headersOf(response)) headers.push(name, latin1(value));
   const hasNoLength = status === 204 || status === 304 || isBodyStream(body);
-  if (!hasNoLength) headers.push('Content-Length', String(byteLength(wholeBody(body))));
-  // Node closes the connection behind a response that says so.
+  if (!hasNoLength) headers.push('Content-Length', String(byteLength(bufferedBody(body))));
+  // Node closes the connection after a response with this header.
   if (isClosing) headers.push('Connection', 'close');
-  // Without a length and a body Node would announce chunks.
+  // Node would announce a chunked body, since there is no length.
   if (isHead && isBodyStream(body)) res.removeHeader('transfer-encoding');
   res.writeHead(status, statusText(status), headers);
 }
 
-/** Text as Node writes it, which takes each character for a byte: UTF-8, as the other adapters write it. */
+/** Encodes a header value as UTF-8, as the other adapters do. Node writes each character of the result as one byte. */
 const latin1 = (value: string): string =>
   Buffer.byteLength(value) === value.length ? value : Buffer.from(value).toString('latin1');
 
-/**
- * Sends a whole body as the client takes it.
- * @returns when it is sent, or the client has disconnected
- */
+/** Sends a whole body with backpressure. Resolves when it is sent or the client has disconnected. */
 export async function sendBody(request: NodeRequest, body: string | Uint8Array): Promise<void> {
   const { res } = request;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const wait = unlessAborted(request);
   for (let from = 0; from < bytes.byteLength && !request.isAborted; from += sliceBytes) {
-    if (!res.write(bytes.subarray(from, from + sliceBytes))) await wait(drained(res));
+    if (!res.write(bytes.subarray(from, from + sliceBytes))) await wait(untilDrained(res));
   }
 }
 
-/** Ends a response. @returns when it is sent, or the client has disconnected */
+/** Ends a response. Resolves when it is sent or the client has disconnected. */
 export async function endResponse(request: NodeRequest): Promise<void> {
   if (request.isAborted) return;
   const wait = unlessAborted(request);
@@ -76,9 +76,9 @@ export async function endResponse(request: NodeRequest): Promise<void> {
 }
 
 /**
- * Sends a streamed body: the next chunk is requested when the connection has taken the previous one. A stream that fails
- * closes the connection, so that the client does not take a part for the whole.
- * @returns when all is sent, or the client has disconnected: the stream's producer may take longer to end
+ * Sends a streamed body with backpressure: requests the next chunk when the socket has taken the previous one. If the
+ * stream fails, the connection is closed, so that the client notices that the body is incomplete. Resolves when
+ * everything is sent or the client has disconnected; the producer of the stream may end later.
  */
 export async function sendStream(request: NodeRequest, body: BodyStream): Promise<void> {
   const { res } = request;
@@ -94,7 +94,7 @@ export async function sendStream(request: NodeRequest, body: BodyStream): Promis
         return await endResponse(request);
       }
       // An empty chunk would end the response (RFC 9112 §7.1).
-      if (next.value.byteLength !== 0 && !res.write(next.value)) await wait(drained(res));
+      if (next.value.byteLength !== 0 && !res.write(next.value)) await wait(untilDrained(res));
     }
   } catch {
     request.controlBody('close');
@@ -102,4 +102,4 @@ export async function sendStream(request: NodeRequest, body: BodyStream): Promis
   void discardStream({ [Symbol.asyncIterator]: () => chunks });
 }
 
-const drained = (res: ServerResponse) => new Promise<void>((resolve) => res.once('drain', resolve));
+const untilDrained = (res: ServerResponse) => new Promise<void>((resolve) => res.once('drain', resolve));

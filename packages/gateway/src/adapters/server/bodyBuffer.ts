@@ -1,99 +1,108 @@
 import { Buffer } from 'node:buffer';
+import type { Bytes } from '../../http/bytes.ts';
 import { BodyTooLargeError } from '../../http/request.ts';
 import { TurnCounter } from './turnCounter.ts';
 
-export type Bytes = Uint8Array<ArrayBuffer>;
-
-/** How many bytes of a body are received past its limit or after its response. Then the connection is not read any more. */
+/** Maximum number of bytes that are read and dropped after a body has exceeded its limit or the response was sent. */
 export const maxDiscardedBytes = 1024 * 1024;
 
 /**
- * The most chunks of one body in one turn of the event loop, where they have fewer than `smallChunkBytes` on average. Each
- * chunk is a call from the parser, 1 to 2 µs, and one read of 512 KiB holds 87,000 chunks of one byte.
+ * Maximum number of chunks of one body in one turn of the event loop, if they are smaller than `smallChunkBytes` on
+ * average. Each chunk is a call from the parser (1 to 2 µs), and one read of 512 KiB may contain 87,000 chunks of one
+ * byte.
  */
 const maxChunksPerTurn = 1000;
 const smallChunkBytes = 32;
 
 /**
- * How many bytes are buffered until the client has to wait: many for a reader that may yet come, since uWebSockets.js 20
- * does not notice that a client has disconnected while its connection is paused.
+ * Number of buffered bytes from which on the connection is paused. Before a reader has started, the limit is high:
+ * while a connection is paused, uWebSockets.js 20 does not notice that its client has disconnected.
  */
-const maxUndecidedBytes = 1024 * 1024;
-const maxChunkedBytes = 64 * 1024;
+const maxBytesBeforeRead = 1024 * 1024;
+const maxBytesBetweenChunks = 64 * 1024;
 
 /**
- * Unread bytes are kept in segments of so many bytes, or of one chunk where that is larger. uWebSockets.js 20 reads on after
- * `pause`, as long as each of its reads fills 512 KiB: what the kernel has received of the connection, and what a client of
- * the same machine sends meanwhile. One buffer that grew took two and a half times the memory of that.
+ * Size of the segments that unread bytes are stored in; a larger chunk is a segment of its own. After `pause`,
+ * uWebSockets.js 20 continues to read as long as each read fills 512 KiB: the bytes in the kernel's buffer, and all
+ * that a client on the same machine sends meanwhile. A single growing buffer took two and a half times as much memory.
  */
 const segmentBytes = 64 * 1024;
 
-/** A chunk of so many bytes is a segment as it is, where it may be kept. */
+/** Size from which on a chunk becomes a segment without a copy, if it may be retained. */
 const wholeChunkBytes = segmentBytes / 2;
 
-/** `Buffer.from` copies up to so many bytes into memory that it shares. */
+/** `Buffer.from` copies up to this number of bytes into Node's shared pool. */
 const pooledBytes = Buffer.poolSize / 2;
 
-const empty: Bytes = new Uint8Array(0);
-const notRead = new Error('The request was answered before the rest of its body was read.');
+export const noBytes: Bytes = new Uint8Array(0);
+const unreadBodyError = new Error('The request was answered before the rest of its body was read.');
 
 export type PushChunk = BodyBuffer['push'];
 
-/** The connection that a body comes from. */
+/** The connection that a body is received from. */
 export interface BodySource {
-  /** Stops reading, goes on, or closes the connection at once. */
+  /** Pauses or resumes reading, or closes the connection at once. */
   controlBody(action: 'pause' | 'resume' | 'close'): void;
 }
 
 /** Buffers a body up to the limit of its reader, with backpressure to the client. */
 export class BodyBuffer {
-  /** How many bytes have been received. */
+  /** Number of received bytes. */
   size = 0;
 
-  readonly #declared: number;
+  readonly #declaredLength: number;
   readonly #source: BodySource;
   #limit: number;
-  /** How many bytes are unread. */
+  /** Number of unread bytes. */
   #unread = 0;
-  /** The segments in front of the last one. */
+  /** Unread segments before the last one. */
   #segments: Bytes[] | undefined;
-  /** The last segment, used up to `#length`. It grows: an object for each chunk of one byte took 250 times as much. */
-  #bytes: Bytes = empty;
+  /**
+   * The last segment, filled up to `#length`. It grows: one object per chunk took 250 times the memory for chunks of
+   * one byte.
+   */
+  #bytes: Bytes = noBytes;
   #length = 0;
-  #maxBuffered = maxUndecidedBytes;
+  #maxBuffered = maxBytesBeforeRead;
   #isPaused = false;
   #isComplete = false;
   #error: Error | undefined;
   #onChange: (() => void) | undefined;
   #isOver = false;
-  /** The size at which the rest was dropped. */
+  /** `size` when dropping began. */
   #droppedAt = Infinity;
   #chunks: TurnCounter | undefined;
   #chunkBytes = 0;
 
   /**
-   * @param declared the body's length in bytes, NaN where it is chunked
-   * @param limit the largest body to accept, in bytes, whatever its reader allows
+   * @param declaredLength the length of the body in bytes; NaN for a chunked body
+   * @param limit maximum size in bytes, regardless of the limit of the reader
    */
-  constructor(declared: number, limit: number, source: BodySource) {
-    this.#declared = declared;
+  constructor(declaredLength: number, limit: number, source: BodySource) {
+    this.#declaredLength = declaredLength;
     this.#limit = limit;
     this.#source = source;
   }
 
-  /** Waits for the body's end, for the end of reading past its limit or its response, or for the client to disconnect. */
-  async ended(maxMs: number): Promise<void> {
+  /**
+   * Waits until the body is complete, reading has stopped because too much was dropped, the client has disconnected or
+   * `maxMs` have passed.
+   */
+  async whenEnded(maxMs: number): Promise<void> {
     const timer = setTimeout(() => this.#end(), maxMs).unref();
     while (!this.#isOver) await this.#change();
     clearTimeout(timer);
   }
 
-  /** Whether more is left than is received after a response, or an unknown number of bytes. */
+  /** Whether the rest of the body is longer than the server reads after a response, or of unknown length. */
   get isEndless(): boolean {
-    return this.#isTooMuch || (!this.#isComplete && !(this.#declared - this.size <= maxDiscardedBytes));
+    return this.#isTooMuch || (!this.#isComplete && !(this.#declaredLength - this.size <= maxDiscardedBytes));
   }
 
-  /** @param isOwn whether the chunk may be kept. It is copied otherwise: its memory is the parser's */
+  /**
+   * Receives a chunk from the parser.
+   * @param isOwn whether the chunk may be retained; otherwise it is copied, since its memory belongs to the parser
+   */
   push(chunk: Uint8Array, isLast: boolean, isOwn = false): void {
     this.size += chunk.byteLength;
     if (!isLast && this.#isFlood(chunk)) return this.#source.controlBody('close');
@@ -101,7 +110,8 @@ export class BodyBuffer {
     else if (this.#error === undefined) this.#append(chunk, isLast, isOwn);
     this.#isComplete = isLast;
     if (isLast || this.#isTooMuch) this.#isOver = true;
-    // The rest may come all the same: what has been read from the connection is parsed. The next request needs it resumed.
+    // The rest may still arrive, since bytes already read from the connection are parsed. The next request needs the
+    // connection resumed.
     if (isLast) this.#resume();
     else if (this.#isTooMuch || this.#unread > this.#maxBuffered) {
       this.#isPaused = true;
@@ -110,39 +120,42 @@ export class BodyBuffer {
     this.#onChange?.();
   }
 
-  /** The client has disconnected. */
-  fail(reason: Error): void {
+  /** Called when the client has disconnected: a body that is not complete fails with the reason. */
+  abort(reason: Error): void {
     if (!this.#isComplete) this.#drop(reason);
     this.#end();
   }
 
-  /** Drops what is left: the request is answered, or its reader has enough. */
+  /** Drops the rest of the body: the response was sent, or the reader has stopped. */
   discard(): void {
     if (this.#isComplete && this.#unread === 0) return;
-    this.#drop(notRead);
+    this.#drop(unreadBodyError);
     this.#onChange?.();
   }
 
-  /** The whole body; `undefined` where it is not complete or too large. */
+  /** Returns the whole body, or `undefined` if it is not complete or is too large. */
   takeWhole(maxBytes: number): Bytes | undefined {
     if (!this.#isComplete || this.#error || this.size > maxBytes) return undefined;
     return this.#takeAll();
   }
 
+  /** Reads the whole body. */
   read(maxBytes: number): Promise<Bytes> {
     const body = this.#readWhole(maxBytes);
-    // A handler may respond without waiting for the body it began to read: an unhandled rejection would end the process.
+    // A handler may respond without awaiting the body that it has begun to read. An unhandled rejection would end the
+    // process.
     body.catch(() => {});
     return body;
   }
 
+  /** Reads the body in chunks. */
   async *chunks(maxBytes: number): AsyncGenerator<Bytes, void> {
-    this.#open(maxChunkedBytes, maxBytes);
+    this.#open(maxBytesBetweenChunks, maxBytes);
     try {
       for (;;) {
         if (this.#error) throw this.#error;
         if (this.#unread > 0) {
-          yield ownBytes(this.#takeSegment());
+          yield unpooledBytes(this.#takeSegment());
         } else if (this.#isComplete) {
           return;
         } else {
@@ -160,13 +173,13 @@ export class BodyBuffer {
     this.#resume();
     while (!this.#isComplete && !this.#error) await this.#change();
     if (this.#error) throw this.#error;
-    return ownBytes(this.#takeAll());
+    return unpooledBytes(this.#takeAll());
   }
 
   #open(maxBuffered: number, maxBytes: number): void {
     this.#maxBuffered = maxBuffered;
     this.#limit = Math.min(this.#limit, maxBytes);
-    if (this.#declared > this.#limit || this.size > this.#limit)
+    if (this.#declaredLength > this.#limit || this.size > this.#limit)
       this.#drop(new BodyTooLargeError(this.#limit));
   }
 
@@ -188,7 +201,7 @@ export class BodyBuffer {
     this.#unread += chunk.byteLength;
     let length = this.#length + chunk.byteLength;
     if (isLast && isFirst && length <= pooledBytes) {
-      // Into Node's pool: memory of its own for each small body takes 0.8 µs more, 5% of a POST.
+      // Copied into Node's pool: a separate allocation for each small body takes 0.8 µs more, 5% of a POST.
       this.#bytes = Buffer.from(chunk);
     } else {
       if (length > segmentBytes && this.#length > 0) {
@@ -196,7 +209,7 @@ export class BodyBuffer {
         length = chunk.byteLength;
       }
       if (length >= wholeChunkBytes && this.#length === 0) {
-        this.#bytes = isOwn && isAlone(chunk) ? new Uint8Array(chunk.buffer) : new Uint8Array(chunk);
+        this.#bytes = isOwn && hasOwnBuffer(chunk) ? new Uint8Array(chunk.buffer) : new Uint8Array(chunk);
       } else {
         if (length > this.#bytes.byteLength) {
           const grown = new Uint8Array(Math.max(length, Math.min(2 * this.#bytes.byteLength, segmentBytes)));
@@ -211,10 +224,10 @@ export class BodyBuffer {
 
   #takeLast(): Bytes {
     const bytes = this.#bytes;
-    const taken = this.#length === bytes.byteLength ? bytes : bytes.subarray(0, this.#length);
-    this.#bytes = empty;
+    const lastSegment = this.#length === bytes.byteLength ? bytes : bytes.subarray(0, this.#length);
+    this.#bytes = noBytes;
     this.#length = 0;
-    return taken;
+    return lastSegment;
   }
 
   #takeSegment(): Bytes {
@@ -226,26 +239,26 @@ export class BodyBuffer {
   #takeAll(): Bytes {
     const segments = this.#segments ?? [];
     if (segments.length === 0) return this.#takeSegment();
-    const all = new Uint8Array(this.#unread);
-    for (let at = 0; at < all.byteLength;) {
+    const body = new Uint8Array(this.#unread);
+    for (let at = 0; at < body.byteLength;) {
       const bytes = this.#takeSegment();
-      all.set(bytes, at);
+      body.set(bytes, at);
       at += bytes.byteLength;
     }
-    return all;
+    return body;
   }
 
   #drop(reason: Error): void {
     this.#error ??= reason;
     this.#droppedAt = Math.min(this.#droppedAt, this.size);
     this.#segments = undefined;
-    this.#bytes = empty;
+    this.#bytes = noBytes;
     this.#length = 0;
     this.#unread = 0;
     this.#resume();
   }
 
-  /** Whether more has been dropped than is received for a response to be seen. Nothing more is read. */
+  /** Whether more was dropped than `maxDiscardedBytes`. The connection is then not read any more. */
   get #isTooMuch(): boolean {
     return !this.#isComplete && this.size > this.#droppedAt + maxDiscardedBytes;
   }
@@ -262,8 +275,8 @@ export class BodyBuffer {
   }
 }
 
-/** Bytes in a buffer that holds nothing else: their reader may pass it on. */
-const ownBytes = (bytes: Bytes): Bytes => (bytes instanceof Buffer ? new Uint8Array(bytes) : bytes);
+/** Returns bytes in a buffer that contains nothing else, so that the reader may transfer it. */
+const unpooledBytes = (bytes: Bytes): Bytes => (bytes instanceof Buffer ? new Uint8Array(bytes) : bytes);
 
-/** Whether its buffer holds nothing else. */
-const isAlone = (chunk: Uint8Array): chunk is Bytes => chunk.buffer.byteLength === chunk.byteLength;
+/** Whether the buffer of a chunk contains nothing else. */
+const hasOwnBuffer = (chunk: Uint8Array): chunk is Bytes => chunk.buffer.byteLength === chunk.byteLength;

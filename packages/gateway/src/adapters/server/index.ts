@@ -1,4 +1,4 @@
-// What `/uws` and `/node` have in common, without either.
+// Exports shared by `/uws` and `/node`, for code that loads neither.
 export { ListenError } from './listenError.ts';
 export { reservePort, type ReservedPort } from './reservePort.ts';
 export {
@@ -8,6 +8,6 @@ export {
   type ServeOptions,
 } from './serveOptions.ts';
 export { CertificateError, type TlsFiles } from './tlsFiles.ts';
-// For the options of what serves a gateway, such as `run` of `@petstore/runtime`.
+// For packages that check options in the same way, such as `run` of `@petstore/runtime`.
 export { formatValue } from '../../http/formatValue.ts';
 export { memberNames, unknownOptions } from '../../http/unknownOptions.ts';

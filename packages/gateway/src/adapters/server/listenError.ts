@@ -1,11 +1,12 @@
 /**
- * - `in-use`: another process listens there.
- * - `forbidden`: the process may not (ports below 1024).
- * - `no-address`: the address is not one of this machine.
+ * Reason why a server cannot listen:
+ * - `in-use`: another process listens on the port.
+ * - `forbidden`: the process has no permission, as for ports below 1024.
+ * - `no-address`: the address does not belong to this machine.
  */
 export type ListenErrorCode = 'in-use' | 'forbidden' | 'no-address';
 
-const sentences: Record<ListenErrorCode, (host: string, port: number) => string> = {
+const listenErrorMessages: Record<ListenErrorCode, (host: string, port: number) => string> = {
   'in-use': (host, port) =>
     `Port ${port} on ${host} is taken: stop what listens there, or choose another port.`,
   forbidden: (host, port) =>
@@ -16,13 +17,13 @@ const sentences: Record<ListenErrorCode, (host: string, port: number) => string>
 
 const codes: Record<string, ListenErrorCode> = { EADDRINUSE: 'in-use', EACCES: 'forbidden' };
 
-/** `serve` cannot listen. The message names the fix. */
+/** Thrown if a server cannot listen. The message names the fix. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
   readonly code: ListenErrorCode;
 
   constructor(code: ListenErrorCode, host: string, port: number, options?: ErrorOptions) {
-    super(sentences[code](host, port), options);
+    super(listenErrorMessages[code](host, port), options);
     this.code = code;
   }
 

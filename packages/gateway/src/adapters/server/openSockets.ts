@@ -1,55 +1,59 @@
 import type { SocketHandler, SocketLimit } from '../../http/webSocket.ts';
 
 /**
- * How many protocol pings (RFC 6455 §5.5.2) a client may send in a second. uWebSockets.js answers each by itself, 125
- * bytes for 131: 1,000 sockets that did nothing else made others wait for seconds. Browsers send none, libraries one every
- * few seconds.
+ * Maximum number of protocol pings (RFC 6455 §5.5.2) that a client may send per second. uWebSockets.js replies to each
+ * ping with up to 125 bytes: 1,000 sockets that only sent pings delayed others for seconds. Browsers send none,
+ * libraries one every few seconds.
  */
 const maxPingsPerSecond = 100;
 
 /**
- * How long the connection of a socket may outlive the close frame that the server sends: uWebSockets.js 20 takes 16 to 18 s
- * to end one whose client does not.
+ * Maximum time that a connection may outlive the close frame of the server: uWebSockets.js 20 ends it after 16 to 18 s
+ * if the client does not.
  */
 export const closedWithinMs = 18_000;
 
-/** The open WebSockets of a server, and the bounds of all together. */
+/** The open WebSockets of a server, with the limits that apply to all of them together. */
 export class OpenSockets extends Set<OpenSocket> {
-  /** How many sockets got a close frame, and may still have a connection. */
+  /** Number of sockets that were sent a close frame and may still have a connection. */
   closing = 0;
-  /** Whether the server stops: then all may close in order, since no new connections come. */
+  /**
+   * Whether the server is stopping. All sockets may then close with a close frame, since there are no new connections.
+   */
   isStopping = false;
   readonly #maxUnsentBytes: number;
   readonly #maxClosing: number;
   #unsentBytes = 0;
   #closingBytes = 0;
 
-  constructor({ maxUnsentSocketBytes = 25_165_824, maxConnections = Infinity }: SocketBounds) {
+  constructor({ maxUnsentSocketBytes = 25_165_824, maxConnections = Infinity }: SocketLimits) {
     super();
     this.#maxUnsentBytes = maxUnsentSocketBytes;
     this.#maxClosing = Math.min(100, Math.ceil(maxConnections / 4));
   }
 
-  /** How many calls are in flight. */
+  /** Number of calls in flight. */
   get inFlight(): number {
     let count = 0;
     for (const { handler } of this) count += handler?.inFlight ?? 0;
     return count;
   }
 
-  /** The server stops: sockets close once their calls are answered, and no more are opened. */
+  /** Called when the server stops: each socket closes after its calls have completed, and no sockets are opened. */
   drain(): void {
     this.isStopping = true;
     for (const { handler } of this) handler?.drain();
   }
 
+  /** Closes all sockets, as the server is stopping. */
   closeAll(): void {
     for (const socket of this) socket.close(1001, 'The server is stopping.');
   }
 
   /**
-   * Adds a change of one socket's unsent bytes. Beyond the bound it ends the sockets with the most: ending the one that
-   * passes it would let a client that holds nearly all of it end the others. A quarter is freed, so that this is rare.
+   * Adds a change of the unsent bytes of one socket. Over the limit, it closes the sockets with the most unsent bytes
+   * until a quarter of the limit is free, so that this happens rarely. It does not close the socket that exceeds the
+   * limit: a client that occupies nearly all of it could then close other sockets.
    */
   addUnsent(change: number): void {
     this.#unsentBytes += change;
@@ -61,9 +65,10 @@ export class OpenSockets extends Set<OpenSocket> {
   }
 
   /**
-   * Begins to close a socket in order: its close frame waits behind its unsent bytes, and its client may leave the
-   * connection open. All such sockets may hold a quarter of the bound, and a number of connections.
-   * @returns to be called when its connection has ended; `undefined` where the socket is to be ended at once
+   * Reserves a place for a socket that closes with a close frame. The close frame waits behind the unsent bytes, and
+   * the client may leave the connection open, so the number and the unsent bytes (a quarter of the limit) of closing
+   * sockets are limited.
+   * @returns a function to call when the connection has ended, or `undefined` if the connection must be ended at once
    */
   beginClosing(unsent: number): (() => void) | undefined {
     if (this.#closingBytes + unsent > this.#maxUnsentBytes / 4) return undefined;
@@ -77,25 +82,25 @@ export class OpenSockets extends Set<OpenSocket> {
   }
 }
 
-/** Of `ServeOptions`. */
-interface SocketBounds {
+/** Members of `ServeOptions`. */
+interface SocketLimits {
   readonly maxUnsentSocketBytes?: number | undefined;
   readonly maxConnections?: number | undefined;
 }
 
-/** What the WebSockets of all adapters have in common: their owner, their unsent bytes and their pings. */
+/** Base of the WebSockets of all adapters: their handler, unsent bytes and pings. */
 export abstract class OpenSocket {
   handler: SocketHandler | undefined;
   isClosed = false;
-  /** `waitingBytes` as counted last. */
+  /** `waitingBytes` at the last count. */
   unsentBytes = 0;
-  protected readonly all: OpenSockets;
+  protected readonly openSockets: OpenSockets;
   #pings = 0;
   #pingsSince = 0;
 
-  constructor(all: OpenSockets) {
-    this.all = all;
-    all.add(this);
+  constructor(openSockets: OpenSockets) {
+    this.openSockets = openSockets;
+    openSockets.add(this);
   }
 
   get bufferedBytes(): number {
@@ -107,30 +112,33 @@ export abstract class OpenSocket {
 
   abstract terminate(): void;
 
-  /** How many bytes the network has not taken yet. Not called once the socket is closed. */
+  /** Returns the number of bytes that the network has not taken yet. Not called after the socket has closed. */
   protected abstract waitingBytes(): number;
 
-  /** Ends the connection at once because of a limit. */
+  /** Ends the connection at once because the client exceeded a limit. */
   endFor(limit: SocketLimit): void {
     if (!this.isClosed) this.handler?.limited(limit);
     this.terminate();
   }
 
-  /** Counts the unsent bytes. Beyond the bound of all sockets it may end this one. */
+  /**
+   * Updates the count of unsent bytes. If the limit of all sockets is exceeded, this may close sockets, including this
+   * one.
+   */
   recount(): void {
-    const before = this.unsentBytes;
+    const previousBytes = this.unsentBytes;
     this.unsentBytes = this.isClosed ? 0 : this.waitingBytes();
-    if (this.unsentBytes !== before) this.all.addUnsent(this.unsentBytes - before);
+    if (this.unsentBytes !== previousBytes) this.openSockets.addUnsent(this.unsentBytes - previousBytes);
   }
 
-  /** The socket is closed: nothing can be sent any more. */
-  closed(): void {
+  /** Called when the socket has closed: nothing can be sent any more. */
+  onClose(): void {
     this.isClosed = true;
     this.recount();
-    this.all.delete(this);
+    this.openSockets.delete(this);
   }
 
-  /** @returns whether the client may send this ping */
+  /** Counts a ping. Returns false if the client exceeds `maxPingsPerSecond`. */
   countPing(): boolean {
     const now = performance.now();
     if (now - this.#pingsSince > 1000) {

@@ -2,38 +2,40 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net';
 import { ListenError } from './listenError.ts';
 
+/** A port that no other process can take until it is released. */
 export interface ReservedPort {
   readonly port: number;
-  /** Call it once a server listens. */
+  /** Call it when your server listens on the port. */
   readonly release: () => void;
 }
 
 /**
- * Checks with Node that the address can be listened on. uWS reports no reason for a failure, and with SO_REUSEPORT, its
- * default on Linux, it shares a port with any other server of uWS. With `reusePort`, processes that all set it share one.
+ * Checks with Node that an address can be listened on, and chooses a free port for port 0. With `reusePort`, processes
+ * that all set it can share the port.
  *
- * Port 0 is chosen here too. uWebSockets.js 20 sets SO_REUSEPORT and SO_REUSEADDR only for a port that it is given: on one
- * that it chooses, no server can start again for the minute that closed connections linger.
- * @throws {ListenError} where it cannot be listened on
+ * uWS reports no reason for a failure, and with SO_REUSEPORT, its default on Linux, it shares a port with any other uWS
+ * server. uWebSockets.js 20 sets SO_REUSEPORT and SO_REUSEADDR only if a port is passed: on a port that it chooses
+ * itself, no server can start again for the minute that closed connections linger.
+ * @throws {ListenError} if the address cannot be listened on
  */
 export async function reservePort(host: string, port: number, reusePort = false): Promise<ReservedPort> {
   try {
     if (port !== 0) {
-      const probe = await listen({ host, port, exclusive: true, reusePort });
+      const probe = await openListener({ host, port, exclusive: true, reusePort });
       await once(probe.close(), 'close');
       return { port, release: () => {} };
     }
-    // Held until a server listens too, so that no other process gets it.
-    const holder = await listen({ host, port, reusePort: true });
+    // Held until a server listens on it, so that no other process gets it.
+    const holder = await openListener({ host, port, reusePort: true });
     return { port: (holder.address() as AddressInfo).port, release: () => holder.close() };
   } catch (error) {
-    // Where ports cannot be shared (macOS, Windows) uWS chooses one.
+    // macOS and Windows cannot share ports: uWS chooses the port.
     if ((error as NodeJS.ErrnoException).code === 'ENOTSUP') return { port, release: () => {} };
     throw ListenError.from(error as NodeJS.ErrnoException, host, port);
   }
 }
 
-async function listen(options: ListenOptions): Promise<Server> {
+async function openListener(options: ListenOptions): Promise<Server> {
   const server = createServer().listen(options);
   await once(server, 'listening');
   return server;

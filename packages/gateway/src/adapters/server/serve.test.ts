@@ -329,8 +329,8 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       const listening = await listen(async () => ok('in time'));
       const { socket, text: received, closed } = await dial(listening);
       await until(() => expect(listening.connections().http).toBe(1));
-      // Behind a setImmediate the event loop begins a turn with its timers: all that follows is one turn, however long it
-      // takes, and the grace is over before what was sent is read.
+      // Behind a setImmediate the event loop begins a turn with its timers: all that follows is one turn, however long
+      // it takes, and the grace is over before what was sent is read.
       await new Promise(setImmediate);
       const closes = listening.close({ graceMs: 50 });
       socket.write(get('/'));

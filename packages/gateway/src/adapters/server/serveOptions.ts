@@ -3,40 +3,43 @@ import { formatValue } from '../../http/formatValue.ts';
 import { memberNames, unknownOptions } from '../../http/unknownOptions.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
+/** Options of `serve`. Sizes are in bytes. */
 export interface ServeOptions {
-  /** The address to listen on. Default: 127.0.0.1. */
+  /** Address to listen on. Default: 127.0.0.1. */
   readonly host?: string;
-  /** 0: any free port. Default: 0. */
+  /** Port to listen on, 0 to 65535; 0 chooses a free port. Default: 0. */
   readonly port?: number;
   /**
-   * Whether processes that all set this may listen on the same port: the kernel distributes the connections (Linux).
-   * Default: false, and a port in use is an error.
+   * Whether several processes can listen on the same port, if all of them set this option. The kernel distributes the
+   * connections (Linux). Default: false; a port in use is an error.
    */
   readonly reusePort?: boolean;
-  /** Serves over TLS, 1.2 or newer. Default: not. */
+  /** Certificate for TLS 1.2 or newer. Default: no TLS. */
   readonly tls?: TlsFiles;
   /**
-   * How many connections may be open, WebSockets among them. A WebSocket that the server closed with a close frame (RFC
-   * 6455 §7.1.2) counts for 18 s, since its client may keep it open so long; on node:http only while it does. At most a
-   * quarter of them, and 100, count so at a time; further ones are ended without a close frame (1006), except when the
-   * server stops. One connection more
-   * than `maxConnections` is answered 503 and closed; over TLS it is only closed. Default: Infinity.
+   * Maximum number of open connections, including WebSockets. A connection over the limit gets 503 and is closed; over
+   * TLS it is closed without a response.
+   *
+   * A WebSocket that the server has closed with a close frame (RFC 6455 §7.1.2) counts for 18 s, since the client may
+   * keep the connection open for that time; on node:http it counts until the connection ends. At most a quarter of
+   * `maxConnections`, and at most 100, can be in this state. Further WebSockets are closed without a close frame
+   * (1006), except when the server stops. Default: Infinity.
    */
   readonly maxConnections?: number;
-  /** How long a request's target may be, in bytes; a longer one is 414. Default: 16384. */
+  /** Maximum length of a request target, in bytes. A longer one gets 414. Default: 16384. */
   readonly maxUrlBytes?: number;
-  /** How long a request's header lines may be together, in bytes; longer ones are 431. Default: 16384. */
+  /** Maximum total length of the header lines of a request, in bytes. Longer ones get 431. Default: 16384. */
   readonly maxHeaderBytes?: number;
   /**
-   * How many bytes of responses may wait for clients to read them, all connections together, streams and WebSockets aside.
-   * Beyond it a response of more than 64 KiB is 503, and a smaller one that its client does not take at once ends the
-   * connection. In memory it may be twice as much. Default: 268435456.
+   * Maximum number of response bytes that wait for clients to read them, over all connections, without streams and
+   * WebSockets. Over the limit, a response of more than 64 KiB is replaced by 503, and a smaller response that the
+   * client does not take at once closes the connection. Memory use may be twice the limit. Default: 268435456.
    */
   readonly maxUnsentBytes?: number;
   /**
-   * How many bytes may wait for the clients of WebSockets to read them, all sockets together. Beyond it, the sockets with
-   * the most unsent bytes are ended, without a close frame, until a quarter is free. In memory it may be twice as much. On
-   * node:http a frame counts with 512 bytes more, until all of it is taken. Default: 25165824.
+   * Maximum number of bytes that wait for clients to read them on all WebSockets together. Over the limit, the sockets
+   * with the most unsent bytes are closed without a close frame until a quarter of the limit is free. Memory use may be
+   * twice the limit. On node:http, each frame counts 512 bytes more until it is sent. Default: 25165824.
    */
   readonly maxUnsentSocketBytes?: number;
 }
@@ -44,7 +47,7 @@ export interface ServeOptions {
 const limitsPerRequest = ['maxUrlBytes', 'maxHeaderBytes'] as const;
 const limitsPerServer = ['maxConnections', 'maxUnsentBytes', 'maxUnsentSocketBytes'] as const;
 
-const names = {
+const serveOptionNames = {
   host: true,
   port: true,
   reusePort: true,
@@ -59,8 +62,10 @@ const names = {
 const tlsNames = memberNames<TlsFiles>({ certFile: true, keyFile: true });
 
 /**
- * @param before the arguments of the caller in front of the gateway
- * @throws {TypeError} for what is not a gateway, such as the promise of one
+ * Checks that a value is a service.
+ * @param caller the function that takes the service, for the message
+ * @param before the arguments of `caller` before the service, for the message
+ * @throws {TypeError} if it is not a service, such as the promise of a gateway
  */
 export function requireService(caller: string, service: Service, before = ''): void {
   if (typeof (service as Service | undefined)?.handle === 'function') return;
@@ -70,8 +75,10 @@ export function requireService(caller: string, service: Service, before = ''): v
 }
 
 /**
- * @throws {RangeError} for an unknown option, a port that is none, and a limit that is not a positive integer; `Infinity`
- * lifts those of the whole server
+ * Checks the options of `serve`.
+ * @throws {RangeError} for an unknown option, an invalid port, or a limit that is not a positive integer. Limits of the
+ * whole server may also be `Infinity`
+ * @throws {TypeError} if the options are not an object
  */
 export function checkOptions(options: ServeOptions): void {
   if (typeof options !== 'object') {
@@ -80,7 +87,7 @@ export function checkOptions(options: ServeOptions): void {
     );
   }
   const unknown = [
-    ...unknownOptions('serve', options, Object.keys(names)),
+    ...unknownOptions('serve', options, Object.keys(serveOptionNames)),
     ...unknownOptions('tls', options.tls ?? {}, tlsNames),
   ];
   if (unknown.length > 0) throw new RangeError(unknown.join('\n'));
@@ -90,36 +97,46 @@ export function checkOptions(options: ServeOptions): void {
   }
   for (const name of [...limitsPerRequest, ...limitsPerServer]) {
     const limit = options[name];
-    const isLifted = limit === Infinity && limitsPerServer.some((other) => other === name);
-    if (limit === undefined || isLifted || (Number.isSafeInteger(limit) && limit > 0)) continue;
+    const isUnlimited = limit === Infinity && limitsPerServer.some((other) => other === name);
+    if (limit === undefined || isUnlimited || (Number.isSafeInteger(limit) && limit > 0)) continue;
     throw new RangeError(`The option ${name} of serve is ${limit}; it must be a positive integer.`);
   }
 }
 
+/** Times of a graceful shutdown, in milliseconds. */
 export interface CloseOptions {
-  /** How long calls in flight may take. Default: 10 s. */
+  /** Maximum time for calls in flight. Default: 10000. */
   readonly deadlineMs?: number;
-  /** How long idle keep-alive connections may send one more request, to be answered `Connection: close`. Default: 1 s. */
+  /**
+   * Time in which clients can send one more request on idle keep-alive connections; its response has `Connection:
+   * close`. Default: 1000.
+   */
   readonly graceMs?: number;
 }
 
+/** A server that listens, returned by `serve`. */
 export interface Listening {
   readonly host: string;
+  /** The port that the server listens on, also if `port` was 0. */
   readonly port: number;
-  /** How many calls are in flight: requests whose response has not ended, streams among them, and calls on WebSockets. */
+  /**
+   * Returns the number of calls in flight: requests whose response has not ended, including streams, and calls on
+   * WebSockets.
+   */
   inFlight(): number;
-  /** How many connections are open; WebSockets also until their calls have ended. */
+  /** Returns the number of open connections. A closed WebSocket counts until its calls have ended. */
   connections(): { readonly http: number; readonly webSockets: number };
   /**
-   * Stops in order: no new connections, `Connection: close` on every response, streams of events end after an event,
-   * WebSockets once their calls are answered. It waits for calls in flight until the deadline and for idle keep-alive
-   * connections until the grace is over, then closes what is left.
-   * @returns how many calls were cut off at the deadline
+   * Shuts the server down gracefully. It accepts no new connections, every response has `Connection: close`, event
+   * streams end after the current event, and WebSockets close after their calls have completed. It waits for calls in
+   * flight until `deadlineMs` and for idle keep-alive connections until `graceMs`, then closes the remaining
+   * connections.
+   * @returns the number of calls that were cut off at the deadline
    */
   close(options?: CloseOptions): Promise<number>;
   /**
-   * Reads the certificate and its key again, for new connections. Without TLS it does nothing.
-   * @throws {CertificateError} where they cannot be served: then the current ones stay
+   * Reads the certificate and its key again, for new connections. Does nothing without TLS.
+   * @throws {CertificateError} if they cannot be used; the current ones stay in use
    */
   reloadCertificate(): Promise<void>;
 }

@@ -1,32 +1,36 @@
-// Hot path: every request is one of these.
+// Hot path: one object per request.
+import type { Bytes } from '../../http/bytes.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
-import { BodyBuffer, maxDiscardedBytes, type BodySource, type Bytes, type PushChunk } from './bodyBuffer.ts';
+import { BodyBuffer, maxDiscardedBytes, type BodySource, type PushChunk } from './bodyBuffer.ts';
 import type { RequestHead, RequestLimits } from './requestHead.ts';
 
-/** The reason of `signal`, and the error of a body that is being read. */
-const clientDisconnected = () => new DOMException('The client went away.', 'AbortError');
+/** Creates the abort reason of `signal`, which is also the error of a body that is being read. */
+const disconnectError = () => new DOMException('The client went away.', 'AbortError');
 
-/** Bodies up to this size, in bytes, are received before the request is handled. */
+/** Maximum size of a body that is received before the request is handled. */
 const smallBodyBytes = 16_384;
 
-const none: readonly string[] = [];
+const noStrings: readonly string[] = [];
 
 /**
- * A request that an adapter reads from a connection of its own. Its head is read from an object that all requests share:
- * call `keep` before another request is read, unless the response is written by then.
+ * A request that an adapter reads from a connection. Its headers are in an object that all requests of the adapter
+ * share: call `keep` before the next request is read, unless the response has been written.
  */
 export abstract class ServerRequest implements HttpRequest, BodySource {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  /** Why the request is malformed; `undefined` where it can be handled. */
+  /** Why the request is malformed; `undefined` if it is valid. */
   readonly rejection: HttpRejection | undefined;
-  /** Whether its connection must not serve another request: the client says so, or the request's end is uncertain. */
+  /**
+   * Whether the connection must not serve another request: the client requests it, or the end of this request is
+   * uncertain.
+   */
   abstract readonly isLast: boolean;
-  /** Whether the client has disconnected. Then nothing can be written any more. */
+  /** Whether the client has disconnected. Nothing can be written then. */
   isAborted = false;
-  /** Whether nothing must be written any more: the response has ended, or the client has disconnected. */
+  /** Whether nothing must be written any more, because the response has ended or the client has disconnected. */
   hasEnded = false;
 
   protected address: string | undefined;
@@ -34,7 +38,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   #values: readonly string[];
   #count: number;
   #isKept = false;
-  /** The body's length in bytes: 0 without a body, NaN for a chunked one. */
+  /** Length of the body in bytes: 0 without a body, NaN for a chunked body. */
   readonly #bodyLength: number;
   readonly #limits: RequestLimits;
   #abort: AbortController | undefined;
@@ -42,7 +46,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   #onBody: (() => void) | undefined;
   #listeners: ((reason: unknown) => void)[] | undefined;
 
-  /** @param head with the headers of this request */
+  /** @param head contains the headers of this request */
   constructor(method: string, path: string, query: string, head: RequestHead, limits: RequestLimits) {
     this.method = method;
     this.path = path;
@@ -56,7 +60,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   }
 
   header(name: string): string | undefined {
-    // An empty header counts as none.
+    // An empty header counts as missing.
     for (let at = 0; at < this.#count; at += 1) {
       if (this.#names[at] === name) return this.#values[at] || undefined;
     }
@@ -105,7 +109,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
 
   get signal(): AbortSignal {
     this.#abort ??= new AbortController();
-    if (this.isAborted && !this.#abort.signal.aborted) this.#abort.abort(clientDisconnected());
+    if (this.isAborted && !this.#abort.signal.aborted) this.#abort.abort(disconnectError());
     return this.#abort.signal;
   }
 
@@ -114,14 +118,14 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   }
 
   /**
-   * Whether a small body of known length comes. It is received before the request is handled: most are in the same packet,
-   * and a handler that does not wait for it takes a third less time.
+   * Whether the request has a small body of known length. It is received before the request is handled: most arrive in
+   * the same packet, and a handler that does not need to wait takes a third less time.
    */
   get hasSmallBody(): boolean {
     if (this.#bodyLength === 0 || this.isLast) return false;
-    // Not so where the length is not known.
+    // Written so that NaN, an unknown length, returns false.
     if (!(this.#bodyLength <= Math.min(smallBodyBytes, this.#limits.maxBodyBytes))) return false;
-    // With one, the client waits for a response before it sends the body (RFC 9110 §10.1.1).
+    // With `Expect`, the client waits for a response before it sends the body (RFC 9110 §10.1.1).
     return this.header('expect') === undefined;
   }
 
@@ -129,93 +133,96 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     return this.#bodyLength !== 0;
   }
 
-  /** Calls `next` within the parser's turn, when the small body is complete or the client has disconnected. */
+  /** Calls `next` synchronously from the parser when the body is complete, or when the client has disconnected. */
   whenBodyReceived(next: () => void): void {
     this.#onBody = next;
     this.keep();
   }
 
-  /** Makes the request outlive its handler. A response that is written in the handler saves the listeners and the copies. */
+  /**
+   * Copies the headers and attaches listeners, so that the request outlives its handler. A response that is written
+   * within the handler does not need this.
+   */
   keep(): void {
     if (this.#isKept) return;
     this.#isKept = true;
     this.watchConnection();
     this.#names = this.#names.slice(0, this.#count);
     this.#values = this.#values.slice(0, this.#count);
-    // What arrives before the body is received is lost.
+    // The body must be received from now on: earlier chunks would be lost.
     if (this.#bodyLength !== 0) this.#receiveBody();
   }
 
-  /** Drops the rest of the body, which nothing will read. */
+  /** Drops the rest of the body, which will not be read. */
   discardBody(): void {
     this.#body?.discard();
   }
 
-  /** The response has ended. */
-  ended(): void {
+  /** Called when the response has ended. */
+  onResponseEnd(): void {
     this.hasEnded = true;
     if (this.#isKept) return;
-    this.#names = none;
-    this.#values = none;
+    this.#names = noStrings;
+    this.#values = noStrings;
     this.#count = 0;
   }
 
-  /** The request is about to become a WebSocket: it stays readable, and can have no response. */
-  upgrades(): void {
+  /** Called when the request is about to become a WebSocket: it stays readable and can have no response. */
+  onUpgrade(): void {
     this.keep();
     this.address = this.remoteAddress();
-    this.ended();
+    this.onResponseEnd();
   }
 
-  /** The client has disconnected, or the WebSocket has closed that this request became. */
-  aborted(): void {
+  /** Called when the client has disconnected, or the WebSocket that this request became has closed. */
+  onDisconnect(): void {
     this.isAborted = true;
     this.hasEnded = true;
-    const reason = clientDisconnected();
-    this.#body?.fail(reason);
+    const reason = disconnectError();
+    this.#body?.abort(reason);
     this.#abort?.abort(reason);
     for (const listener of this.#listeners ?? []) listener(reason);
-    this.#continue();
+    this.#callOnBody();
   }
 
-  /** Whether more of the body is left than is received after a response, or an unknown number of bytes. */
+  /** Whether the rest of the body is longer than the server reads after a response, or of unknown length. */
   get isEndless(): boolean {
     return this.#body?.isEndless ?? !(this.#bodyLength <= maxDiscardedBytes);
   }
 
-  /** Waits for the end of the body, or of what is received of it, but not longer than `ms`. */
+  /** Waits until the body has ended or no more of it is received, at most for `ms`. */
   async bodyEnded(ms: number): Promise<void> {
-    if (Number.isNaN(this.#bodyLength) || !this.isEndless) await this.#body?.ended(ms);
+    if (Number.isNaN(this.#bodyLength) || !this.isEndless) await this.#body?.whenEnded(ms);
   }
 
   abstract controlBody(action: 'pause' | 'resume' | 'close'): void;
 
-  /** The client's address. Not called once the request is over. */
+  /** Returns the address of the client. Not called after the request has ended. */
   protected abstract readAddress(): string;
 
-  /** Sees to it that `aborted` is called when the client disconnects. Called once. */
+  /** Makes sure that `onDisconnect` is called when the client disconnects. Called once. */
   protected abstract watchConnection(): void;
 
-  /** Begins to pass the body's chunks on, as `BodyBuffer.push` takes them. Called once, for a request that has a body. */
+  /** Starts passing the chunks of the body to `BodyBuffer.push`. Called once, for a request with a body. */
   protected abstract receive(push: PushChunk): void;
 
   #receiveBody(): BodyBuffer {
     if (this.#body) return this.#body;
     const body = new BodyBuffer(this.#bodyLength, this.#limits.maxStreamBytes, this);
     this.#body = body;
-    if (this.isAborted) body.fail(clientDisconnected());
-    else if (this.hasEnded) body.fail(new Error('The request was answered before its body was read.'));
+    if (this.isAborted) body.abort(disconnectError());
+    else if (this.hasEnded) body.abort(new Error('The request was answered before its body was read.'));
     else if (this.#bodyLength === 0) body.push(new Uint8Array(0), true);
     else {
       this.receive((chunk, isLast, isOwn) => {
         body.push(chunk, isLast, isOwn);
-        if (isLast) this.#continue();
+        if (isLast) this.#callOnBody();
       });
     }
     return body;
   }
 
-  #continue(): void {
+  #callOnBody(): void {
     const next = this.#onBody;
     this.#onBody = undefined;
     next?.();

@@ -2,19 +2,19 @@ import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-/** The PEM files of a server's certificate. */
+/** PEM files of the certificate of a server. */
 export interface TlsFiles {
-  /** The certificate, followed by its intermediate certificates. */
+  /** Path of the certificate, followed by its intermediate certificates. */
   readonly certFile: string;
-  /** Its private key, without a passphrase. */
+  /** Path of the private key, without a passphrase. */
   readonly keyFile: string;
 }
 
-/** A certificate that cannot be served. The message names the file. */
+/** Thrown for a certificate or key that cannot be used. The message names the file. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError';
 
-  /** For files that are sound, but that the TLS library rejects. */
+  /** Creates the error for valid files that the TLS library rejects. */
   static unserved({ certFile, keyFile }: TlsFiles, cause: unknown): CertificateError {
     return new CertificateError(`The certificate ${certFile} and the key ${keyFile} cannot be served.`, {
       cause,
@@ -23,17 +23,17 @@ export class CertificateError extends Error {
 }
 
 /**
- * Reads the files, and finds what is wrong with them before a TLS library, which reports only that it failed.
- * @throws {CertificateError}
+ * Reads and validates the files, since a TLS library reports only that it failed.
+ * @throws {CertificateError} if a file cannot be read or is invalid, or if the key does not match the certificate
  */
 export async function readTlsFiles({
   certFile,
   keyFile,
 }: TlsFiles): Promise<{ readonly cert: Buffer; readonly key: Buffer }> {
-  const cert = await read(certFile);
-  const certificate = parse(certFile, 'certificate', () => new X509Certificate(cert));
-  const key = await read(keyFile);
-  const privateKey = parse(keyFile, 'private key without a passphrase', () => createPrivateKey(key));
+  const cert = await readPem(certFile);
+  const certificate = parsePem(certFile, 'certificate', () => new X509Certificate(cert));
+  const key = await readPem(keyFile);
+  const privateKey = parsePem(keyFile, 'private key without a passphrase', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new CertificateError(
       `The key in ${resolve(keyFile)} is not that of the certificate in ${resolve(certFile)}.`,
@@ -42,13 +42,13 @@ export async function readTlsFiles({
   return { cert, key };
 }
 
-async function read(file: string): Promise<Buffer> {
+async function readPem(file: string): Promise<Buffer> {
   return readFile(file).catch((cause: NodeJS.ErrnoException) => {
     throw new CertificateError(`${resolve(file)} cannot be read: ${cause.code}.`, { cause });
   });
 }
 
-function parse<T>(file: string, what: string, parser: () => T): T {
+function parsePem<T>(file: string, what: string, parser: () => T): T {
   try {
     return parser();
   } catch (cause) {

@@ -1,6 +1,6 @@
-// Hot path: every request runs through it.
+// Hot path: called for every request.
 
-/** The event that schedules the reset. At the first one of each turn the `setImmediate` would cost 0.4 µs per request. */
+/** Count at which the reset is scheduled. A `setImmediate` in each turn would cost 0.4 µs per request. */
 const resetAt = 64;
 
 /** Counts events within one turn of the event loop. */
@@ -10,7 +10,7 @@ export class TurnCounter {
     this.#count = 0;
   };
 
-  /** @returns the number of events in this turn; up to 63 of earlier turns may be among them */
+  /** Counts an event. Returns the number of events in this turn, which may include up to 63 events of earlier turns. */
   next(): number {
     this.#count += 1;
     if (this.#count === resetAt) setImmediate(this.#reset);

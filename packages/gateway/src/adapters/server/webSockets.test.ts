@@ -280,7 +280,9 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       return { clients, listening, owners };
     }
 
-    /** Waits until the server has closed its end of a connection: what a client still writes is answered with a reset. */
+    /**
+     * Waits until the server has closed its end of a connection: what a client still writes is answered with a reset.
+     */
     const resetOf = ({ socket }: Dialled) =>
       until(() => {
         if (socket.readableEnded) socket.write('late');

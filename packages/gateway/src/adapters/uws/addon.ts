@@ -1,12 +1,12 @@
 import type * as Uws from 'uWebSockets.js';
 
 /**
- * The size of a request's head, in bytes, from which uWebSockets.js rejects it by itself, in HTML. It is above the default
- * limits of `serve`, which reject in JSON.
+ * Size of a request head, in bytes, from which on uWebSockets.js itself rejects the request, with an HTML body. It is
+ * higher than the default limits of `serve`, which reject with JSON.
  */
 const parserHeadBytes = 49_152;
 
-/** Thrown by the import of `@petstore/gateway/uws`. The message names the ways out. */
+/** Thrown by the import of `@petstore/gateway/uws` if there is no binary. The message names the fixes. */
 class NoBinaryError extends Error {
   override readonly name = 'NoBinaryError';
   readonly code = 'no-binary';
@@ -22,10 +22,12 @@ class NoBinaryError extends Error {
   }
 }
 
-// Read once, when the addon loads: by default it rejects heads over 4,096 bytes, and tRPC's batched GETs are longer.
+// The addon reads this once, when it is loaded. Its default of 4,096 bytes is too low for tRPC's batched GET requests.
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(parserHeadBytes);
 
-/** The addon. The dependency is optional, and what is installed may have no binary for this Node, system or libc. */
+/**
+ * The addon. The dependency is optional, and it may have no binary for this version of Node, operating system or libc.
+ */
 export const uws: typeof Uws = await import('uWebSockets.js').catch((cause: unknown) => {
   throw new NoBinaryError({ cause });
 });

@@ -1,4 +1,4 @@
-// Hot path: every request is one of these.
+// Hot path: one object per request.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { PushChunk } from '../server/bodyBuffer.ts';
 import type { RequestLimits } from '../server/requestHead.ts';
@@ -10,29 +10,32 @@ const letterP = 0x50;
 const head = new UwsHead();
 
 /**
- * A request of uWebSockets.js. `NativeRequest` may be read only until its handler returns, and `onAborted` and `onData`
- * must be attached by then: call `keep` in the handler, unless the response is written in it. Once `isAborted`, every
- * method of the native response throws.
+ * A request of uWebSockets.js. `NativeRequest` can be read only until its handler returns, and `onAborted` and `onData`
+ * must be attached before that: call `keep` in the handler, unless the response is written there. When `isAborted` is
+ * true, every method of the native response throws.
  */
 export class UwsRequest extends ServerRequest {
   readonly isLast: boolean;
-  /** Whether uWS closes the connection after the response by itself: for `Connection: close` in five letters (20). */
+  /**
+   * Whether uWS itself closes the connection after the response: uWebSockets.js 20 does so for a `Connection` value of
+   * five letters.
+   */
   readonly isClosedByUws: boolean;
   readonly #res: NativeResponse;
 
   constructor(res: NativeResponse, req: NativeRequest, limits: RequestLimits) {
     head.read(req);
     const query: string | undefined = req.getQuery();
-    // The type says string; without a `?` it is undefined (uWebSockets.js 20).
+    // Typed as string, but undefined without a `?` (uWebSockets.js 20).
     super(req.getCaseSensitiveMethod(), req.getUrl(), query ?? '', head, limits);
     this.#res = res;
     this.isLast =
       this.rejection !== undefined ||
       head.isLast ||
-      head.codings !== 0 ||
-      // POST, PUT and PATCH have a length (RFC 9110 §8.6). One without it may have a Content-Length that the parser hides
-      // behind a header with an empty name: what follows is then its body, not a request.
-      (head.lengths === 0 && this.method.charCodeAt(0) === letterP);
+      head.transferEncodingCount !== 0 ||
+      // POST, PUT and PATCH have a length (RFC 9110 §8.6). If it is missing, there may be a Content-Length that the
+      // parser hides after a header with an empty name: the next bytes are then the body, not a request.
+      (head.contentLengthCount === 0 && this.method.charCodeAt(0) === letterP);
     this.isClosedByUws = head.isLast && this.header('connection')?.length === 5;
   }
 
@@ -44,12 +47,15 @@ export class UwsRequest extends ServerRequest {
     return Buffer.from(this.#res.getRemoteAddressAsText()).toString();
   }
 
-  /** uWS keeps only the last listener. Without it, a write after the client has disconnected ends the process (20). */
+  /**
+   * uWS keeps only the last listener. Without one, a write after the client has disconnected ends the process
+   * (uWebSockets.js 20).
+   */
   protected watchConnection(): void {
-    this.#res.onAborted(() => this.aborted());
+    this.#res.onAborted(() => this.onDisconnect());
   }
 
-  /** uWS detaches the memory of a chunk when its handler returns. */
+  /** uWS detaches the memory of a chunk when the handler returns, so the chunk is copied. */
   protected receive(push: PushChunk): void {
     this.#res.onData((chunk, isLast) => push(new Uint8Array(chunk), isLast));
   }

@@ -1,89 +1,95 @@
-// Hot path: every request runs through it.
+// Hot path: called for every request.
 import { Buffer } from 'node:buffer';
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { type BodyStream, type HttpResponse, discardStream, isBodyStream } from '../../http/response.ts';
-import { internalError, overloaded } from '../server/rejections.ts';
+import { internalErrorResponse, overloadedResponse } from '../server/rejections.ts';
 import type { UwsRequest } from './request.ts';
 import { pauseReading, streamResponse } from './streamResponse.ts';
-import { headOf, isLarge, wholeBody } from '../server/responseHead.ts';
+import { headOf, isLarge, bufferedBody } from '../server/responseHead.ts';
 import { TurnCounter } from '../server/turnCounter.ts';
 import { writeResponse, type Ending } from './writeResponse.ts';
 
-/** How long the end of a body is awaited when the connection closes with the response. */
+/** Maximum wait for the end of a body when the connection closes after the response. */
 const maxBodyWaitMs = 2000;
 
 /**
- * The most requests that are handled in one turn of the event loop, all connections together. Further ones are handled
- * in the next turn, and uWebSockets.js 20 closes the connection of one that is followed by another request meanwhile. So a
- * client that pipelines requests gets no more than this of a turn: one read of 512 KiB holds 19,000 of 27 bytes.
+ * Maximum number of requests that are handled in one turn of the event loop, over all connections. Further requests are
+ * handled in the next turn; uWebSockets.js 20 closes their connection if another request follows in the meantime. This
+ * limits clients that pipeline requests: one read of 512 KiB may contain 19,000 requests of 27 bytes.
  */
 const maxPerTurn = 500;
 
-type ReceivedResponse = (request: UwsRequest) => HttpResponse | Promise<HttpResponse>;
+type RequestHandler = (request: UwsRequest) => HttpResponse | Promise<HttpResponse>;
 
-/** Answers requests, and sees their responses to the end. */
+/** Passes requests to the service and sends the responses. */
 export class Responder {
-  /** Requests whose response has not ended, or whose calls have not ended though the client has disconnected. */
+  /**
+   * Number of requests whose response has not ended, or whose client has disconnected while their calls are still
+   * running.
+   */
   inFlight = 0;
   /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
-  readonly #answer: ReceivedResponse;
+  readonly #handler: RequestHandler;
   readonly #maxUnsentBytes: number;
   readonly #onEnd: () => void;
   #unsentBytes = 0;
   #isDraining = false;
   readonly #handled = new TurnCounter();
 
-  /** @param onEnd called whenever `inFlight` falls */
-  constructor(received: ReceivedResponse, maxUnsentBytes: number, onEnd: () => void) {
-    this.#answer = received;
+  /** @param onEnd called whenever `inFlight` decreases */
+  constructor(handler: RequestHandler, maxUnsentBytes: number, onEnd: () => void) {
+    this.#handler = handler;
     this.#maxUnsentBytes = maxUnsentBytes;
     this.#onEnd = onEnd;
   }
 
-  /** The server stops: responses close their connections, and streams of events end after an event. */
+  /** Called when the server stops: responses close their connections, and event streams end after the current event. */
   drain(): void {
     this.#isDraining = true;
     for (const stream of this.#streams) stream.end?.();
   }
 
-  /** Handles a request, after its body has been received where that is small. */
+  /** Handles a request. A small body is received first. */
   receive(res: NativeResponse, request: UwsRequest): void {
     const isLate = this.#handled.next() > maxPerTurn;
     if (isLate || request.hasSmallBody) this.#handleLater(res, request, isLate);
     else this.#handle(res, request);
   }
 
-  /** Responds outside of uWS's handler. */
+  /** Sends a response outside of uWS's handler. */
   respondLater(res: NativeResponse, request: UwsRequest, response: HttpResponse): void {
     if (request.isAborted) this.#respond(res, request, response);
     else res.cork(() => this.#respond(res, request, response));
   }
 
-  /** Counts a request as in flight, and keeps it readable, until the work on it is done. */
+  /** Counts a request as in flight and keeps it readable until the promise settles. */
   track(res: NativeResponse, request: UwsRequest, work: Promise<void>): void {
     request.keep();
     const closed = () => {
-      // No response could be written: the client must not wait for one.
+      // No response could be written, so the client must not wait for one.
       if (!request.hasEnded) res.close();
     };
     this.count(work.catch(closed));
   }
 
-  /** Counts a request as in flight until the work on it is done. */
+  /** Counts work as in flight until its promise settles. */
   count(work: Promise<void>): void {
     this.inFlight += 1;
     const onEnd = () => this.#end();
     work.then(onEnd, onEnd);
   }
 
-  /** Call it within uWS's handler, or corked: the response is written there where it is ready. */
+  /**
+   * Must be called within uWS's handler or within `cork`: a response that is available synchronously is written at
+   * once.
+   */
   #handle(res: NativeResponse, request: UwsRequest): void {
     let response: HttpResponse | Promise<HttpResponse>;
     try {
-      response = this.#answer(request);
+      response = this.#handler(request);
     } catch {
-      response = internalError;
+      response = internalErrorResponse;
     }
     if (response instanceof Promise) this.#respondWhenReady(res, request, response);
     else this.#respond(res, request, response);
@@ -98,7 +104,7 @@ export class Responder {
     if (!isLate) return request.whenBodyReceived(next);
     request.keep();
     setImmediate(() => {
-      // Not where uWS has closed the connection of a client that pipelined another request.
+      // uWS may have closed the connection because the client pipelined another request.
       if (request.isAborted) next();
       else res.cork(next);
     });
@@ -111,27 +117,27 @@ export class Responder {
       this.respondLater(res, request, ready);
       this.#end();
     };
-    response.then(respond, () => respond(internalError));
+    response.then(respond, () => respond(internalErrorResponse));
   }
 
   #respond(res: NativeResponse, request: UwsRequest, response: HttpResponse): void {
     const head = headOf(response);
-    if (head === undefined) return this.#respond(res, request, internalError);
+    if (head === undefined) return this.#respond(res, request, internalErrorResponse);
     const { body } = response;
     const isHead = request.method === 'HEAD';
-    const isWaiting = request.isLast || request.isEndless || request.isAborted;
-    if (isWaiting || isBodyStream(body) || isLarge(body)) {
+    const mustWait = request.isLast || request.isEndless || request.isAborted;
+    if (mustWait || isBodyStream(body) || isLarge(body)) {
       const isOverloaded = this.#unsentBytes > this.#maxUnsentBytes && isLarge(body) && !isHead;
-      if (isOverloaded) this.#respond(res, request, overloaded);
+      if (isOverloaded) this.#respond(res, request, overloadedResponse);
       else this.track(res, request, this.#respondInSteps(res, request, head, response));
       return;
     }
     request.discardBody();
-    if (writeResponse(res, head, response, isHead, this.#ending(request))) request.ended();
+    if (writeResponse(res, head, response, isHead, this.#ending(request))) request.onResponseEnd();
     else this.track(res, request, this.#sendRest(res, request, response, false));
   }
 
-  /** Sees any response to its end. */
+  /** Sends a response of any kind, and waits for its end. */
   async #respondInSteps(
     res: NativeResponse,
     request: UwsRequest,
@@ -143,11 +149,13 @@ export class Responder {
     const isHead = request.method === 'HEAD';
     const isStream = isBodyStream(body) && !isHead;
     if (request.isLast || (request.isEndless && !isStream)) {
-      // The connection closes with the response. If its client were still sending, it would see a reset, not a response.
+      // The connection closes with the response. A client that is still sending would get a reset instead of the
+      // response.
       request.discardBody();
       await request.bodyEnded(maxBodyWaitMs);
-      // Never in the parser's own tick: it would run what arrived behind this request as the next one, and keep the
-      // connection whatever `end` is told (uWebSockets.js 20). Until the response is written it closes on a second request.
+      // Never in the parser's own tick: it would parse the bytes after this request as the next request, and keep the
+      // connection open regardless of the arguments of `end` (uWebSockets.js 20). Until the response is written, a
+      // second request closes the connection.
       await new Promise(setImmediate);
     }
     if (isStream && !request.isAborted) {
@@ -164,22 +172,22 @@ export class Responder {
     request.discardBody();
     const hasLargeBody = isLarge(body) && !isHead;
     const ending = this.#ending(request);
-    // A client that still sends would get a reset in place of the response, and `end` takes a large body at once and reads
-    // on meanwhile. So the connection is not closed but paused: uWS closes it when it is idle.
+    // A client that is still sending would get a reset instead of the response, and `end` takes a large body at once
+    // and continues to read in the meantime. So the connection is paused, not closed; uWS closes it when it is idle.
     const isPaused = ending === 'force-close' && (request.isEndless || hasLargeBody);
     if (isPaused) res.pause();
-    const isAsking = isPaused || (hasLargeBody && ending !== 'keep-alive');
+    const asksToClose = isPaused || (hasLargeBody && ending !== 'keep-alive');
     let isSent = true;
     res.cork(() => {
-      isSent = writeResponse(res, head, response, isHead, isAsking ? 'ask-to-close' : ending);
+      isSent = writeResponse(res, head, response, isHead, asksToClose ? 'ask-to-close' : ending);
     });
-    if (isSent) request.ended();
+    if (isSent) request.onResponseEnd();
     else await this.#sendRest(res, request, response, isPaused);
   }
 
   /**
-   * Sends the rest of a body as the client takes it, unless too much waits already.
-   * @param isPaused whether the connection must not be read: see `pauseReading`
+   * Sends the rest of a body with backpressure. Closes the connection if the limit of unsent bytes is exceeded.
+   * @param isPaused whether the connection must not be read, see `pauseReading`
    */
   async #sendRest(
     res: NativeResponse,
@@ -188,9 +196,9 @@ export class Responder {
     isPaused: boolean,
   ): Promise<void> {
     request.keep();
-    // The head is out, so there can be no other response.
+    // The head was sent, so no other response is possible.
     if (this.#unsentBytes > this.#maxUnsentBytes) return void res.close();
-    const whole = wholeBody(body);
+    const whole = bufferedBody(body);
     const bytes = typeof whole === 'string' ? Buffer.from(whole) : whole;
     this.#unsentBytes += bytes.byteLength;
     await new Promise<void>((resolve) => {
@@ -211,7 +219,7 @@ export class Responder {
       });
     });
     this.#unsentBytes -= bytes.byteLength;
-    request.ended();
+    request.onResponseEnd();
   }
 
   #end(): void {
@@ -220,7 +228,7 @@ export class Responder {
   }
 
   #ending(request: UwsRequest): Ending {
-    // The trailers of a chunked body are taken for the next request (uWebSockets.js 20): the connection closes with it.
+    // uWebSockets.js 20 parses the trailers of a chunked body as the next request, so the connection closes after one.
     if ((request.isLast || request.isEndless) && !request.isClosedByUws) return 'force-close';
     return request.isLast || this.#isDraining ? 'close' : 'keep-alive';
   }

@@ -3,7 +3,7 @@ import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { Drain } from '../server/drain.ts';
 import { ListenError } from '../server/listenError.ts';
 import { OpenSockets } from '../server/openSockets.ts';
-import { busy, defaultRejection } from '../server/rejections.ts';
+import { busyResponse, defaultRejection } from '../server/rejections.ts';
 import { reservePort } from '../server/reservePort.ts';
 import { headOf } from '../server/responseHead.ts';
 import {
@@ -26,11 +26,11 @@ export type { CloseOptions, Listening, ServeOptions } from '../server/serveOptio
 export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
 
 /**
- * Serves a gateway, or anything else that answers requests, on uWebSockets.js.
- * @throws {ListenError} where it cannot listen
- * @throws {CertificateError} where the certificate cannot be served
- * @throws {RangeError} for an unknown option, an invalid port, and a limit that is not a positive integer
- * @throws {TypeError} for what is not a gateway, such as the promise of one
+ * Serves a gateway, or your own `Service`, on uWebSockets.js. Resolves when the server listens.
+ * @throws {ListenError} if the address cannot be listened on
+ * @throws {CertificateError} if the certificate cannot be used
+ * @throws {RangeError} for an unknown option, an invalid port, or a limit that is not a positive integer
+ * @throws {TypeError} if `service` is not a gateway, such as the promise of one
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   requireService('serve', service);
@@ -47,32 +47,32 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const { maxUnsentBytes = 268_435_456 } = options;
   const limits = { maxBodyBytes, maxStreamBytes, maxUrlBytes, maxHeaderBytes, isTls: tls !== undefined };
 
-  /** Open connections that are not WebSockets. */
+  /** Number of open connections that are not WebSockets. */
   let connections = 0;
   const drain = new Drain();
-  const response = (request: UwsRequest) =>
+  const handleOrReject = (request: UwsRequest) =>
     request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
-  const responder = new Responder(response, maxUnsentBytes, drain.changed);
+  const responder = new Responder(handleOrReject, maxUnsentBytes, drain.recheck);
   const sockets = new OpenSockets(options);
 
   function onConnection(res: NativeResponse, change: number): void {
     connections += change;
-    drain.changed();
+    drain.recheck();
     if (change < 0 || connections + sockets.size + sockets.closing <= maxConnections) return;
-    // Before the handshake uWS can neither send nor close in order (uWebSockets.js 20).
+    // Before the TLS handshake, uWebSockets.js 20 can neither send a response nor close the connection gracefully.
     if (tls) res.close();
-    else res.cork(() => writeResponse(res, headOf(busy) ?? '', busy, false, 'force-close'));
+    else res.cork(() => writeResponse(res, headOf(busyResponse) ?? '', busyResponse, false, 'force-close'));
   }
 
   function attach(app: TemplatedApp): void {
     app.filter(onConnection);
-    // The filter is not called for an upgrade.
+    // uWS does not call the filter for an upgrade.
     const onUpgrade = () => (connections -= 1);
     if (service.upgrade) attachWebSockets(app, { service, sockets, responder, limits, onUpgrade });
     app.any('/*', (res, req) => responder.receive(res, new UwsRequest(res, req, limits)));
   }
 
-  const { listener, serving, reload } = tls ? await tlsApps(uws, tls, attach) : plainApp(uws.App());
+  const { listener, serving, reload } = tls ? await tlsApps(uws, tls, attach) : appWithoutTls(uws.App());
   if (!tls) attach(listener);
   const reserved = await reservePort(host, port, reusePort);
   const listenSocket = await new Promise<us_listen_socket>((resolve, reject) => {
@@ -99,20 +99,20 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     return cutOff;
   }
 
-  let stopped: Promise<number> | undefined;
+  let stopping: Promise<number> | undefined;
   return {
     host,
     port: uws.us_socket_local_port(listenSocket),
     inFlight: () => responder.inFlight + sockets.inFlight,
     connections: () => ({ http: connections, webSockets: sockets.size }),
-    // Once: closing a listen socket twice ends the process with a segmentation fault (uWebSockets.js 20).
-    close: (closeOptions = {}) => (stopped ??= stop(closeOptions)),
+    // Only once: closing a listen socket twice ends the process with a segmentation fault (uWebSockets.js 20).
+    close: (closeOptions = {}) => (stopping ??= stop(closeOptions)),
     reloadCertificate: reload,
   };
 }
 
-/** The counterpart of `tlsApps`: one app listens and serves. */
-const plainApp = (app: TemplatedApp): TlsApps => ({
+/** The counterpart of `tlsApps` without TLS: one app listens and serves. */
+const appWithoutTls = (app: TemplatedApp): TlsApps => ({
   listener: app,
   serving: new Set(),
   reload: async () => {},

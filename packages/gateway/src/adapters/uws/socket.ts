@@ -3,14 +3,14 @@ import type { SocketAcceptor, WebSocketPeer } from '../../http/webSocket.ts';
 import { closedWithinMs, OpenSocket, type OpenSockets } from '../server/openSockets.ts';
 import type { UwsRequest } from './request.ts';
 
-/** What uWS keeps for us with each WebSocket. */
+/** User data that uWS stores with each WebSocket. */
 export interface SocketData {
   readonly request: UwsRequest;
   readonly accept: SocketAcceptor;
   socket?: UwsSocket;
 }
 
-/** A WebSocket of uWebSockets.js. Once it is closed every native method throws, so none is called then. */
+/** A WebSocket of uWebSockets.js. After it has closed, every native method throws, so none is called. */
 export class UwsSocket extends OpenSocket implements WebSocketPeer {
   readonly #ws: WebSocket<SocketData>;
 
@@ -21,17 +21,18 @@ export class UwsSocket extends OpenSocket implements WebSocketPeer {
 
   send(message: string | Uint8Array): void {
     if (this.isClosed) return;
-    // 1: it is sent, or waits for the end of the turn among the few kilobytes that uWS corks.
+    // 1: the message is sent, or is in the cork buffer of a few kilobytes that uWS flushes at the end of the turn.
     if (this.#ws.send(message, typeof message !== 'string') !== 1) this.recount();
   }
 
   close(code?: number, reason?: string): void {
     this.recount();
     if (this.isClosed) return;
-    // From now on uWebSockets.js 20 can neither end it nor report its end. The close handler runs within either call.
-    const ended = this.all.beginClosing(this.unsentBytes);
-    if (!ended) return this.terminate();
-    setTimeout(ended, closedWithinMs).unref();
+    // After `end`, uWebSockets.js 20 can neither close the connection nor report its end. Both `end` and `close` call
+    // the close handler synchronously.
+    const release = this.openSockets.beginClosing(this.unsentBytes);
+    if (!release) return this.terminate();
+    setTimeout(release, closedWithinMs).unref();
     this.#ws.end(code, reason);
   }
 

@@ -4,10 +4,10 @@ import type { UwsRequest } from './request.ts';
 import { connectionClose, type Ending } from './writeResponse.ts';
 
 /**
- * Sends a streamed body: the next chunk is requested when the socket has taken the previous one. A stream that fails
- * closes the connection, so that the client does not take a part for the whole.
+ * Sends a streamed body with backpressure: requests the next chunk when the socket has taken the previous one. If the
+ * stream fails, the connection is closed, so that the client notices that the body is incomplete. Resolves when
+ * everything is sent or the client has disconnected; the producer of the stream may end later.
  * @param head of the response, from `headOf`
- * @returns when all is sent, or the client has disconnected: the stream's producer may take longer to end
  */
 export async function streamResponse(
   res: NativeResponse,
@@ -16,8 +16,8 @@ export async function streamResponse(
   body: BodyStream,
   ending: Ending,
 ): Promise<void> {
-  // What the loop waits for, one thing at a time, ends early when the client disconnects. Not `Promise.race` with a promise
-  // of that: each race would add its reactions to it for as long as the stream lives.
+  // The loop waits for one promise at a time, and stops waiting when the client disconnects. With `Promise.race`, each
+  // race would add reactions to the promise of the disconnect that live as long as the stream.
   let interrupt = () => {};
   const unlessAborted = <T>(pending: Promise<T>): Promise<T | undefined> =>
     new Promise((resolve, reject) => {
@@ -26,7 +26,8 @@ export async function streamResponse(
     });
   request.whenAborted(() => interrupt());
   let onDrained = () => {};
-  // Once: a handler that is set while the last one runs, as its promises do, is thrown away (uWebSockets.js 20).
+  // Set only once: uWebSockets.js 20 discards a handler that is set while the previous one, or its promise callbacks,
+  // run.
   res.onWritable(() => {
     onDrained();
     return true;
@@ -41,14 +42,14 @@ export async function streamResponse(
         if (ending === 'force-close') await pauseReading(res, request);
         if (request.isAborted) return;
         request.discardBody();
-        // Without closing: that would write "Connection: close" in between the chunks (uWebSockets.js 20). The head has
-        // it, and clients act on it.
+        // Without the argument that closes the connection: it would write "Connection: close" between the chunks
+        // (uWebSockets.js 20). The head has this header, and clients close the connection.
         res.cork(() => res.end(''));
-        request.ended();
+        request.onResponseEnd();
         return;
       }
       let isTaken = true;
-      // uWS writes nothing for an empty chunk, which would end the response (RFC 9112 §7.1).
+      // An empty chunk would end the response (RFC 9112 §7.1), but uWS writes nothing for it.
       res.cork(() => (isTaken = res.write(next.value)));
       if (!isTaken) await unlessAborted(new Promise<void>((resolve) => (onDrained = resolve)));
     }
@@ -59,13 +60,13 @@ export async function streamResponse(
 }
 
 /**
- * Stops reading from a connection that cannot be closed with the response: what would be taken for the next request stays
- * in the kernel until uWS finds the connection idle, 10 to 12 s later. Call it when all that was written is out: a write
- * that the socket does not take makes uWebSockets.js 20 read again. Until the response has ended, a second request ends the
- * connection anyway.
+ * Stops reading from a connection that cannot be closed with the response. Bytes that would be parsed as the next
+ * request stay in the kernel until uWS closes the idle connection, 10 to 12 s later. Call it after everything written
+ * was sent: a write that the socket does not take makes uWebSockets.js 20 read again. Before the response has ended, a
+ * second request closes the connection anyway.
  */
 export async function pauseReading(res: NativeResponse, request: UwsRequest): Promise<void> {
-  // Not in uWS's `onWritable`: it would read in the same turn.
+  // Not within uWS's `onWritable`: uWS would still read in the same turn.
   await new Promise(setImmediate);
   if (!request.isAborted) res.pause();
 }

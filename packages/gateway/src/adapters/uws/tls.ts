@@ -1,7 +1,7 @@
 import type * as Uws from 'uWebSockets.js';
 import { CertificateError, readTlsFiles, type TlsFiles } from '../server/tlsFiles.ts';
 
-/** Methods that the types of uWebSockets.js 20 leave out. */
+/** An app with methods that are missing in the types of uWebSockets.js 20. */
 interface SharedApp extends Uws.TemplatedApp {
   getDescriptor(): number;
   addChildAppDescriptor(descriptor: number): void;
@@ -9,24 +9,27 @@ interface SharedApp extends Uws.TemplatedApp {
 }
 
 export interface TlsApps {
-  /** The one that listens. */
+  /** The app that listens. */
   readonly listener: Uws.TemplatedApp;
-  /** Every app that may have connections, those of replaced certificates included. */
+  /** All apps that may have connections, including those of replaced certificates. */
   readonly serving: ReadonlySet<Uws.TemplatedApp>;
   /**
-   * Reads the files again, for new connections. Open ones go on.
-   * @throws {CertificateError} where they cannot be served: then the current certificate stays
+   * Reads the certificate files again. New connections use the new certificate; open connections are not affected.
+   * @throws {CertificateError} if the files cannot be used; the current certificate stays in use
    */
   readonly reload: () => Promise<void>;
 }
 
 /**
- * Makes apps that serve over TLS. uWebSockets.js 20 reads a certificate once, when an app is made. It can replace those
- * chosen by server name only: clients that send none would get the first one for ever, and removing a name removes the
- * routes of its open connections. So one app listens and passes each connection to the newest app behind it, as uWS does to
- * share connections between threads. No connection is lost in between. A replaced app is kept: a few kilobytes each.
- * @param attach gives an app its routes
- * @throws {CertificateError}
+ * Creates apps that serve over TLS, with a certificate that can be replaced.
+ *
+ * uWebSockets.js 20 reads a certificate once, when an app is created. Only certificates chosen by server name can be
+ * replaced: clients without a server name would always get the first certificate, and removing a name removes the
+ * routes of its open connections. So one app listens and passes each connection to the newest app, with the mechanism
+ * by which uWS shares connections between threads. No connection is lost. Replaced apps are kept, at a few kilobytes
+ * each.
+ * @param attach adds the routes to an app
+ * @throws {CertificateError} if the certificate cannot be used
  */
 export async function tlsApps(
   uws: typeof Uws,

@@ -9,35 +9,38 @@ import type { HttpResponse } from '../../http/response.ts';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import type { OpenSockets } from '../server/openSockets.ts';
-import { internalError, stopping } from '../server/rejections.ts';
+import { internalErrorResponse, stoppingResponse } from '../server/rejections.ts';
 import { UwsRequest } from './request.ts';
 import type { RequestLimits } from '../server/requestHead.ts';
 import type { Responder } from './responder.ts';
 import { UwsSocket, type SocketData } from './socket.ts';
 
-/** With a smaller limit, messages up to this size are received so that they can be rejected with 1009. */
+/** If the limit is smaller, messages up to this size are received anyway, so that they can be rejected with 1009. */
 const minPayloadBytes = 65_536;
 
-/** What uWebSockets.js 20 says of a connection that it ends for a message beyond `maxPayloadLength`. */
-const tooBig = 'Received too big message';
+/** Close reason of uWebSockets.js 20 for a message larger than `maxPayloadLength`. */
+const messageTooBigReason = 'Received too big message';
 
 interface WebSocketsOptions {
   readonly service: Service;
   readonly sockets: OpenSockets;
   readonly responder: Responder;
   readonly limits: RequestLimits;
-  /** An HTTP connection has become a WebSocket. */
+  /** Called when an HTTP connection has become a WebSocket. */
   readonly onUpgrade: () => void;
 }
 
 /**
- * uWebSockets.js 20 has one limit for the messages of a behaviour, and a socket keeps that which it is opened with. So
- * there are two behaviours, both for all paths, which takes two patterns; either opens sockets for both.
+ * Serves the WebSockets of a service, for all paths.
+ *
+ * In uWebSockets.js 20, the limit for messages belongs to a behavior, and a socket keeps the behavior that it was
+ * opened with. So there are two behaviors, for authenticated and unauthenticated clients. Both match all paths, which
+ * requires two patterns, and the handler of either pattern opens sockets with either behavior.
  */
 export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions): void {
   const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } =
     options.service;
-  /** uWS's handles of the two behaviours, the one for clients that are not authenticated second. */
+  /** uWS's contexts of the two behaviors: first the one for authenticated clients. */
   const contexts: us_socket_context_t[] = [];
   const serve = (pattern: string, index: number, maxBytes: number, maxPayloadBytes: number) =>
     app.ws<SocketData>(pattern, {
@@ -46,7 +49,8 @@ export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions):
         contexts[index] = context;
         const [admitted, unauthenticated] = contexts;
         if (admitted && unauthenticated) upgradeOrHandle(options, res, req, admitted, unauthenticated);
-        // The first request of all goes through both: an upgrade is the one place where uWS says what a context is.
+        // The first upgrade passes both handlers, since uWS reveals the context of a behavior only to its upgrade
+        // handler.
         else req.setYield(true);
       },
     });
@@ -64,50 +68,50 @@ function upgradeOrHandle(
 ): void {
   const { limits, sockets, responder, onUpgrade } = options;
   const request = new UwsRequest(res, req, limits);
-  const decided =
-    isUpgrade(request) && (sockets.isStopping ? stopping : decisionOf(options.service, request));
-  if (!decided) return responder.receive(res, request);
-  // Like every header, they can be read only while the handler runs.
+  const decision =
+    isUpgrade(request) && (sockets.isStopping ? stoppingResponse : decide(options.service, request));
+  if (!decision) return responder.receive(res, request);
+  // Headers can be read only while the handler runs.
   const key = req.getHeader('sec-websocket-key');
-  // The first of those that the client offers, as the package ws does it.
+  // The first protocol that the client offers, as in the package ws.
   const protocol = req.getHeader('sec-websocket-protocol').split(',', 1)[0]?.trim() ?? '';
   const extensions = req.getHeader('sec-websocket-extensions');
   /*
-   * Never within `res.cork`, though upstream's example does so: when the cork's handler returns, uWebSockets.js 20 takes
-   * the WebSocket for the response that it was, where that lies at the same place still, and closes it if what it finds
-   * there looks like a response after which the connection is to be closed. One in some hundreds of sockets went that
-   * way. Outside of it, and of uWS's handler, uWS warns on stderr that writes should be corked: of the two the lesser
-   * evil, and only for those that are decided on later.
+   * Never within `res.cork`, although upstream's example does this. When the cork callback returns, uWebSockets.js 20 still
+   * treats the memory as the response that it was before. If the WebSocket is at the same address and looks like a response
+   * after which the connection should close, uWS closes it: this affected one in some hundreds of sockets. Without `cork` and
+   * outside of uWS's handler, uWS warns on stderr that writes should be corked, which is less harmful and happens only for
+   * asynchronous decisions.
    */
   const open = (accept: SocketAcceptor) => {
-    request.upgrades();
+    request.onUpgrade();
     const context = accept.isUnauthenticated ? unauthenticated : admitted;
     res.upgrade<SocketData>({ request, accept }, key, protocol, extensions, context);
     onUpgrade();
   };
-  if (typeof decided === 'function') return open(decided);
-  const decide = async () => {
-    const awaited = await Promise.resolve(decided).catch(() => internalError);
-    // Never in a microtask: it may run while uWS reads another request, and what is opened then ends that connection,
+  if (typeof decision === 'function') return open(decision);
+  const openOrRespond = async () => {
+    const awaited = await Promise.resolve(decision).catch(() => internalErrorResponse);
+    // Never in a microtask: it may run while uWS reads another request. Opening a WebSocket then ends that connection,
     // or the process ("Cork buffer must not be held across event loop iterations!", uWebSockets.js 20). A rejection
-    // waits, too: it limits a connection to one such request per turn.
+    // waits, too, which limits a connection to one rejected upgrade per turn.
     await new Promise(setImmediate);
-    const outcome = sockets.isStopping ? stopping : awaited;
+    const outcome = sockets.isStopping ? stoppingResponse : awaited;
     if (typeof outcome !== 'function') responder.respondLater(res, request, outcome);
     else if (!request.isAborted) open(outcome);
   };
-  responder.track(res, request, decide());
+  responder.track(res, request, openOrRespond());
 }
 
-/** What a service decides on a request: 500 where it throws, which it must not. */
-function decisionOf(
+/** Asks the service whether to open a WebSocket. Returns a 500 if the service throws, which violates its contract. */
+function decide(
   { shed, upgrade }: Service,
   request: UwsRequest,
 ): HttpResponse | ReturnType<NonNullable<Service['upgrade']>> {
   try {
     return shed?.(request) ?? upgrade?.(request);
   } catch {
-    return internalError;
+    return internalErrorResponse;
   }
 }
 
@@ -117,16 +121,16 @@ function behavior(
   maxPayloadBytes: number,
 ): Omit<WebSocketBehavior<SocketData>, 'upgrade'> {
   return {
-    // How many bytes of a message, finished or not, uWS buffers. A larger one ends the connection where its head says so:
-    // then uWebSockets.js 20 sends no close frame.
+    // Maximum number of bytes of a message, complete or not, that uWS buffers. A frame that announces more ends the
+    // connection; uWebSockets.js 20 then sends no close frame.
     maxPayloadLength: maxPayloadBytes,
-    // 0 is no limit: with one, uWebSockets.js 20 drops what is sent beyond it and says so only in a return value. The
-    // handler bounds what it sends by `bufferedBytes`, and `OpenSockets` all sockets.
+    // 0 means no limit. With a limit, uWebSockets.js 20 drops messages over it and reports this only by a return value.
+    // The handler limits each socket by `bufferedBytes`, and `OpenSockets` limits all sockets together.
     maxBackpressure: 0,
-    // uWS pings a quiet client by itself, so this only ends sockets whose client has disappeared.
+    // uWS pings idle clients automatically, so this only closes sockets whose client has disappeared.
     idleTimeout: 120,
     sendPingsAutomatically: true,
-    // uWS.DISABLED: compression costs memory for each socket, and processor time that any client can request.
+    // uWS.DISABLED: compression takes memory for each socket, and CPU time that any client can cause.
     compression: 0,
 
     open: (ws) => {
@@ -136,7 +140,7 @@ function behavior(
       try {
         socket.handler = data.accept(socket);
       } catch {
-        // It must not throw: from here, that would end the process.
+        // An acceptor must not throw. Rethrown here, the error would end the process.
         socket.close(1011);
       }
     },
@@ -146,14 +150,16 @@ function behavior(
         socket?.handler?.limited('message-bytes');
         socket?.close(1009, `A message may have ${maxMessageBytes} bytes.`);
       } else {
-        // A copy, since uWS detaches the memory when this returns; in Node's pool, which saves a sixth of a call.
+        // Copied, since uWS detaches the memory when this handler returns. Node's pool saves a sixth of the time of a
+        // call.
         socket?.handler?.message(Buffer.from(new Uint8Array(message)), isBinary);
       }
     },
     ping: (ws) => {
       const { socket } = ws.getUserData();
       if (socket?.countPing()) socket.handler?.pinged();
-      // Without a close frame: what the client goes on sending would be read until its connection ends, up to 18 s later.
+      // Without a close frame: after one, further data from the client would be read until the connection ends, up to
+      // 18 s later.
       else socket?.endFor('pings');
     },
     drain: (ws) => {
@@ -163,10 +169,10 @@ function behavior(
     },
     close: (ws, code, message) => {
       const { socket, request } = ws.getUserData();
-      request.aborted();
-      socket?.closed();
-      // With another code it is the reason that a client gave.
-      if (code === 1006 && Buffer.from(message).toString() === tooBig)
+      request.onDisconnect();
+      socket?.onClose();
+      // With any other code, the message is the close reason of the client.
+      if (code === 1006 && Buffer.from(message).toString() === messageTooBigReason)
         socket?.handler?.limited('message-bytes');
       responder.count(Promise.resolve(socket?.handler?.closed(code !== 1006)));
     },
@@ -174,8 +180,9 @@ function behavior(
 }
 
 /**
- * Whether a request asks for a WebSocket (RFC 6455 §4.2.1): uWS only looks for a key. One with `Connection: close` it would
- * open and close in one go, and throw; a body it would take for frames (uWebSockets.js 20).
+ * Whether a request is a valid WebSocket upgrade (RFC 6455 §4.2.1). uWS checks only that it has a key. With
+ * `Connection: close`, uWS would open and close the socket at once, and throw; a body would be parsed as frames
+ * (uWebSockets.js 20).
  */
 const isUpgrade = (request: UwsRequest): boolean =>
   request.header('upgrade')?.toLowerCase() === 'websocket' &&

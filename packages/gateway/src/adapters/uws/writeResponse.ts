@@ -1,30 +1,34 @@
-// Hot path: every response runs through it.
+// Hot path: called for every response.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { isBodyStream, type HttpResponse } from '../../http/response.ts';
-import { byteLength, wholeBody } from '../server/responseHead.ts';
+import { byteLength, bufferedBody } from '../server/responseHead.ts';
 
-/** What happens to the connection after a response. */
+/** How the connection continues after a response. */
 export type Ending =
-  /** It serves the next request. */
+  /** The connection serves the next request. */
   | 'keep-alive'
-  /** The client is asked to close it; after a body uWS closes it. */
+  /** The response asks the client to close the connection. After a response with a body, uWS closes it. */
   | 'close'
-  /** It is closed: what follows on it cannot be trusted to be a request. */
+  /** The server closes the connection, since the next bytes may not be the start of a request. */
   | 'force-close'
-  /** The client is asked to close it. Where nothing may be read from it any more, the caller has paused it. */
+  /**
+   * The response asks the client to close the connection. If it must not be read any more, the caller has paused it.
+   */
   | 'ask-to-close';
 
 export const connectionClose = '\r\nconnection: close';
 
-/** The largest body, in characters or bytes, that is written without asking whether the socket takes it. */
+/**
+ * Maximum length of a body, in characters or bytes, that may be written without checking whether the socket takes it.
+ */
 const uncheckedLength = 1024;
-/** How many of these are checked all the same. */
+/** Share of such bodies that are checked anyway. */
 const checkedShare = 1 / 8;
 
 /**
- * Writes a response that is not streamed. Call it corked: in uWS's handler, or within `res.cork`.
+ * Writes a response that is not streamed. Must be called within uWS's handler or within `res.cork`.
  * @param head of the response, from `headOf`
- * @returns whether the socket has taken all of it; if not, the rest of the body must be sent
+ * @returns whether the socket has taken all of it; otherwise the rest of the body must be sent
  */
 export function writeResponse(
   res: NativeResponse,
@@ -36,29 +40,30 @@ export function writeResponse(
   const hasNoLength = status === 204 || status === 304;
   if (hasNoLength || isHead) {
     if (ending === 'force-close') {
-      // Only `end` can close the connection. So a forced 204 has `Content-Length: 0`, which RFC 9110 §8.6 forbids and every
-      // client accepts; `endWithoutBody` with arguments leaves the response unfinished (uWebSockets.js 20).
+      // Only `end` can close the connection. So this 204 has `Content-Length: 0`, which RFC 9110 §8.6 forbids, but all
+      // clients accept. `endWithoutBody` with arguments leaves the response unfinished (uWebSockets.js 20).
       res.writeStatus(head).end('', true);
       return true;
     }
-    // HEAD: the length of a stream is not known.
+    // HEAD: the length of a stream is unknown.
     const length =
-      hasNoLength || isBodyStream(body) ? '' : `\r\ncontent-length: ${byteLength(wholeBody(body))}`;
+      hasNoLength || isBodyStream(body) ? '' : `\r\ncontent-length: ${byteLength(bufferedBody(body))}`;
     res.writeStatus(head + length + (ending === 'keep-alive' ? '' : connectionClose)).endWithoutBody();
     return true;
   }
-  const sent = wholeBody(body);
+  const responseBody = bufferedBody(body);
   if (ending === 'close' || ending === 'force-close') {
-    res.writeStatus(head).end(sent, true);
+    res.writeStatus(head).end(responseBody, true);
     return true;
   }
   res.writeStatus(ending === 'keep-alive' ? head : head + connectionClose);
-  // `end` buffers what the socket does not take, without a bound for a client that sends requests and does not read. After
-  // a `tryEnd` that is not taken the next request ends the connection (uWebSockets.js 20). But `tryEnd` takes 0.4 µs more,
-  // 4% of a GET. So small bodies are checked at random: such a client has 8 of them buffered, on average, when it is found.
-  if (sent.length <= uncheckedLength && Math.random() > checkedShare) {
-    res.end(sent);
+  // `end` buffers the bytes that the socket does not take, without a limit for a client that sends requests and does
+  // not read. After a `tryEnd` that is not taken completely, the next request closes the connection (uWebSockets.js
+  // 20). But `tryEnd` takes 0.4 µs more, 4% of a GET. So small bodies are checked at random: on average, 8 responses
+  // are buffered when such a client is detected.
+  if (responseBody.length <= uncheckedLength && Math.random() > checkedShare) {
+    res.end(responseBody);
     return true;
   }
-  return res.tryEnd(sent, byteLength(sent))[1];
+  return res.tryEnd(responseBody, byteLength(responseBody))[1];
 }

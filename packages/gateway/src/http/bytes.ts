@@ -1,0 +1,2 @@
+/** Bytes in an `ArrayBuffer` that is not shared with other threads. */
+export type Bytes = Uint8Array<ArrayBuffer>;
