@@ -3,7 +3,7 @@ import * as root from './index.ts';
 import * as embedded from './store/embedded/index.ts';
 import * as mongodb from './store/mongodb/index.ts';
 
-it('has just these public names: one more is a decision', () => {
+it('the entry points of @petstore/core export exactly these names', () => {
   expect(Object.keys(root).toSorted()).toEqual([
     'Animal',
     'ApiError',

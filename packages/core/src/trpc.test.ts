@@ -5,8 +5,8 @@ import { appRouter } from './router.ts';
 
 const secret = new Error('connect ECONNREFUSED mongodb://root:hunter2@db.internal');
 
-/** What a tRPC client is told of an error. */
-const told = (error: TRPCError) =>
+/** Returns the message of an error that a tRPC client gets. */
+const clientMessageOf = (error: TRPCError) =>
   getErrorShape({
     config: appRouter._def._config,
     error,
@@ -16,37 +16,41 @@ const told = (error: TRPCError) =>
     ctx: undefined,
   }).message;
 
-describe('an error over tRPC', () => {
+describe('an error in tRPC', () => {
   test.for([
     ['CONFLICT', 'Conflict'],
     ['BAD_REQUEST', 'Bad request'],
     ['SERVICE_UNAVAILABLE', 'Service unavailable'],
     ['INTERNAL_SERVER_ERROR', 'Internal server error'],
-  ] as const)('of the code %s says no word of its cause, where it has none of its own', ([code, words]) => {
-    expect(told(new TRPCError({ code, cause: secret }))).toBe(words);
+  ] as const)('the message of an error with code %s and no message of its own is %j', ([code, message]) => {
+    expect(clientMessageOf(new TRPCError({ code, cause: secret }))).toBe(message);
   });
 
-  test('an internal server error with a cause hides its own message from tRPC clients too', () => {
+  test('an INTERNAL_SERVER_ERROR with a cause hides its message from clients', () => {
     const message = 'The store at /data failed.';
-    expect(told(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message, cause: secret }))).toBe(
+    expect(clientMessageOf(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message, cause: secret }))).toBe(
       'Internal server error',
     );
   });
 
-  test('says what was written for clients', () => {
-    expect(told(new TRPCError({ code: 'CONFLICT', message: 'Rex is taken.', cause: secret }))).toBe(
-      'Rex is taken.',
+  test('other errors keep the message that a procedure gave them', () => {
+    expect(
+      clientMessageOf(new TRPCError({ code: 'CONFLICT', message: 'Rex is taken.', cause: secret })),
+    ).toBe('Rex is taken.');
+    expect(clientMessageOf(new TRPCError({ code: 'NOT_FOUND', message: 'There is no Rex.' }))).toBe(
+      'There is no Rex.',
     );
-    expect(told(new TRPCError({ code: 'NOT_FOUND', message: 'There is no Rex.' }))).toBe('There is no Rex.');
   });
 
-  test('says what is wrong with an input, as tRPC does', () => {
+  test('an input error has the message of its zod error', () => {
     const cause = z.string().safeParse(1).error;
-    expect(told(new TRPCError({ code: 'BAD_REQUEST', cause }))).toBe(cause?.message);
+    expect(clientMessageOf(new TRPCError({ code: 'BAD_REQUEST', cause }))).toBe(cause?.message);
   });
 
-  test('says nothing of a fault that has issues but is none of an input', () => {
+  test('an internal error with a property issues hides its message', () => {
     const cause = Object.assign(new Error(secret.message), { issues: [] });
-    expect(told(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }))).toBe('Internal server error');
+    expect(clientMessageOf(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }))).toBe(
+      'Internal server error',
+    );
   });
 });

@@ -13,14 +13,14 @@ interface Data {
   last: number;
 }
 
-/** The animals of a store in memory, as a copy sees them; `fault` is called before each batch is put. */
-const animalsOf = (data: Data, fault: () => void = () => {}): CollectionTransfer => ({
+/** The animals of a store in memory. `beforePut` is called before each batch is stored. */
+const animalsOf = (data: Data, beforePut: () => void = () => {}): CollectionTransfer => ({
   definition,
   count: () => data.animals.length,
   records: (after, limit) => data.animals.filter(({ id }) => id > after).slice(0, limit),
   put: async (animals) => {
     await Promise.resolve();
-    fault();
+    beforePut();
     data.animals.push(...(animals as Animal[]));
     data.animals.sort((one, other) => one.id - other.id);
   },
@@ -30,14 +30,14 @@ const animalsOf = (data: Data, fault: () => void = () => {}): CollectionTransfer
   },
 });
 
-/** The store. @param animals what its collection does otherwise */
+/** A store in memory. @param animals replaces methods of its collection */
 function transferOf(
   data: Data,
-  fault?: () => void,
+  beforePut?: () => void,
   animals: Partial<CollectionTransfer> = {},
 ): StoreTransfer {
   return {
-    collections: [{ ...animalsOf(data, fault), ...animals }],
+    collections: [{ ...animalsOf(data, beforePut), ...animals }],
     isEmpty: () => data.last === 0 && data.keys.length === 0,
     keys: () => [...data.keys],
     putKeys: async (keys) => {
@@ -60,7 +60,7 @@ const animal = (id: number): Animal =>
     ? { id, name: `animal ${id}`, categoryId: -id }
     : { id, name: `${id} \u0000 🐕`, categoryId: id, status: id % 3 === 1 ? 'sold' : 'available' };
 
-/** Ids with gaps, as where several processes lease blocks. */
+/** Data with gaps between ids, as several processes create them. */
 const stocked = (count: number): Data => ({
   animals: Array.from({ length: count }, (_, index) => animal(1 + index + 7 * Math.floor(index / 50))),
   keys: [
@@ -77,14 +77,14 @@ const stocked = (count: number): Data => ({
   last: count * 2,
 });
 
-const thrown = (copying: Promise<unknown>) =>
+const errorOf = (copying: Promise<unknown>) =>
   copying.then(
     () => 'nothing',
     ({ code, message }: StoreError) => `${code}: ${message}`,
   );
 
-describe('a copy', () => {
-  test('moves animals, keys, the id counter and idempotency keys, and says how many and their checksum', async () => {
+describe('copyStore', () => {
+  test('copyStore copies animals, keys, the id counter and idempotency keys, and returns counts and a checksum', async () => {
     const [from, to] = [stocked(5_000), empty()];
     const copied = await copyStore(transferOf(from), transferOf(to));
     expect(to).toEqual(from);
@@ -96,16 +96,16 @@ describe('a copy', () => {
     });
   });
 
-  test('has the checksum of its animals, whatever store they are in', async () => {
+  test('copyStore returns a checksum that depends only on the animals', async () => {
     const [from, to] = [stocked(300), empty()];
-    const there = await copyStore(transferOf(from), transferOf(to));
+    const forward = await copyStore(transferOf(from), transferOf(to));
     const back = await copyStore(transferOf(to), transferOf(empty()));
-    expect(back.checksum).toBe(there.checksum);
+    expect(back.checksum).toBe(forward.checksum);
     const other = await copyStore(transferOf(stocked(299)), transferOf(empty()));
-    expect(other.checksum).not.toBe(there.checksum);
+    expect(other.checksum).not.toBe(forward.checksum);
   });
 
-  test('of nothing is nothing', async () => {
+  test('copyStore of an empty store copies nothing', async () => {
     const to = empty();
     expect(await copyStore(transferOf(empty()), transferOf(to))).toMatchObject({
       collections: [{ records: 0 }],
@@ -114,7 +114,7 @@ describe('a copy', () => {
     expect(to).toEqual(empty());
   });
 
-  test('raises the id counter before the first animal is there, and never lowers it', async () => {
+  test('copyStore raises the id counter before it stores the first animal, and never lowers it', async () => {
     const seen: number[] = [];
     const [from, to] = [stocked(10), { ...empty(), last: 7 }];
     await copyStore(
@@ -127,48 +127,48 @@ describe('a copy', () => {
     expect(to.last).toBe(99);
   });
 
-  test('tells how far it is: all animals copied, all verified, never backwards', async () => {
-    const told: CopyProgress[] = [];
+  test('copyStore reports increasing progress up to all animals copied and verified', async () => {
+    const reports: CopyProgress[] = [];
     await copyStore(transferOf(stocked(2_500)), transferOf(empty()), {
-      onProgress: (each) => told.push(each),
+      onProgress: (each) => reports.push(each),
     });
     for (const phase of ['copying', 'verifying']) {
-      const done = told.filter((each) => each.phase === phase).map((each) => each.done);
+      const done = reports.filter((each) => each.phase === phase).map((each) => each.done);
       expect(done).toEqual(done.toSorted((one, other) => one - other));
       expect(done.at(-1)).toBe(2_500);
     }
-    expect(told.every(({ total }) => total === 2_500)).toBe(true);
+    expect(reports.every(({ total }) => total === 2_500)).toBe(true);
   });
 
   test.for([1, 2, 3, 5])(
-    'that was interrupted at batch %d is completed by the next, which puts what is missing alone',
+    'copyStore completes a copy that was interrupted at batch %d, and stores only missing animals',
     async (batch) => {
       const [from, to] = [stocked(5_000), empty()];
       let batches = 0;
       const faulty = transferOf(to, () => {
         if (++batches === batch) throw new StoreError('unavailable', 'gone');
       });
-      expect(await thrown(copyStore(transferOf(from), faulty))).toBe('unavailable: gone');
-      const left = to.animals.length;
-      expect(left).toBeLessThan(5_000);
+      expect(await errorOf(copyStore(transferOf(from), faulty))).toBe('unavailable: gone');
+      const copiedCount = to.animals.length;
+      expect(copiedCount).toBeLessThan(5_000);
       expect(to.reservations).toEqual([]);
       expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({
-        collections: [{ put: 5_000 - left }],
+        collections: [{ put: 5_000 - copiedCount }],
       });
       expect(to).toEqual(from);
     },
   );
 
-  test('counts the idempotency keys that the target has', async () => {
+  test('copyStore returns the number of idempotency keys in the target', async () => {
     const [from, to] = [stocked(100), empty()];
     const forgetful: StoreTransfer = {
       ...transferOf(to),
-      putReservations: (some) => transferOf(to).putReservations(some.slice(1)),
+      putReservations: (reservations) => transferOf(to).putReservations(reservations.slice(1)),
     };
     expect(await copyStore(transferOf(from), forgetful)).toMatchObject({ reservations: 49 });
   });
 
-  test('fills gaps, wherever they are', async () => {
+  test('copyStore fills gaps at the start, in the middle and at the end', async () => {
     const [from, to] = [stocked(3_000), { ...stocked(3_000), reservations: [] }];
     to.animals.splice(2_900, 100);
     to.animals.splice(1_000, 1_000);
@@ -180,29 +180,25 @@ describe('a copy', () => {
   });
 
   test.for<[what: string, change: (to: Data) => void, id: number]>([
-    [
-      'an animal that is another under the same id',
-      ({ animals }) => (animals[1] = { ...animal(2), name: 'Max' }),
-      2,
-    ],
-    ['an animal that the source has not, in a gap', ({ animals }) => animals.splice(50, 0, animal(52)), 52],
-    ['an animal that the source has not, at the end', ({ animals }) => animals.push(animal(9_999)), 9_999],
-  ])('is refused by a target that has %s', async ([, change, id]) => {
+    ['a different animal with the same id', ({ animals }) => (animals[1] = { ...animal(2), name: 'Max' }), 2],
+    ['an additional animal in a gap', ({ animals }) => animals.splice(50, 0, animal(52)), 52],
+    ['an additional animal at the end', ({ animals }) => animals.push(animal(9_999)), 9_999],
+  ])('copyStore rejects a target that has %s', async ([, change, id]) => {
     const [from, to] = [stocked(100), stocked(100)];
     change(to);
-    expect(await thrown(copyStore(transferOf(from), transferOf(to)))).toBe(
+    expect(await errorOf(copyStore(transferOf(from), transferOf(to)))).toBe(
       `conflict: The target has another animal ${id} than the source: choose an empty one.`,
     );
   });
 
-  test('is refused by a target that has a key which the source has not', async () => {
+  test('copyStore rejects a target that has an additional key', async () => {
     const to = { ...empty(), keys: [{ hash: 'c', name: 'theirs', createdAt: 1 }] };
-    expect(await thrown(copyStore(transferOf(stocked(5)), transferOf(to)))).toBe(
+    expect(await errorOf(copyStore(transferOf(stocked(5)), transferOf(to)))).toBe(
       'conflict: The target has API keys that the source has not: choose an empty one.',
     );
   });
 
-  test('leaves a key of the target used and revoked, though it is good in the source', async () => {
+  test('copyStore keeps lastUsedAt and revokedAt of a key in the target', async () => {
     const [from, to] = [stocked(6), { ...stocked(6), reservations: [] }];
     const keys = to.keys.map((key) => ({ ...key, lastUsedAt: 99, revokedAt: 98 }));
     to.keys = [...keys];
@@ -210,41 +206,41 @@ describe('a copy', () => {
     expect(to.keys).toEqual(keys);
   });
 
-  test('fails where the target did not take a revocation over', async () => {
+  test('copyStore fails if a key is revoked in the source but not in the target', async () => {
     const [from, to] = [stocked(5), stocked(5)];
     to.keys = to.keys.map(({ revokedAt: _revoked, ...key }) => key);
     const forgetful: StoreTransfer = { ...transferOf(to), putKeys: async () => {} };
-    expect(await thrown(copyStore(transferOf(from), forgetful))).toMatch(/^conflict: /);
+    expect(await errorOf(copyStore(transferOf(from), forgetful))).toMatch(/^conflict: /);
   });
 
-  test('fails where the target gives back another animal than was put', async () => {
+  test('copyStore fails if the target returns a different animal than was stored', async () => {
     const [from, to] = [stocked(100), empty()];
     const forgetful = transferOf(to, undefined, {
       put: (records) => animalsOf(to).put(records.map((each) => ({ ...each, name: 'Rex' }))),
     });
-    expect(await thrown(copyStore(transferOf(from), forgetful))).toMatch(
+    expect(await errorOf(copyStore(transferOf(from), forgetful))).toMatch(
       /^damaged: The copy is not what the source is: 100 of 100 animals, with checksum \w{64}, not \w{64}\.$/,
     );
   });
 
-  test('fails where an animal was lost on the way', async () => {
+  test('copyStore fails if the target lacks an animal', async () => {
     const [from, to] = [stocked(100), empty()];
     const lossy = transferOf(to, undefined, { put: (records) => animalsOf(to).put(records.slice(0, -1)) });
-    expect(await thrown(copyStore(transferOf(from), lossy))).toMatch(/^damaged: .*: 99 of 100 animals/);
+    expect(await errorOf(copyStore(transferOf(from), lossy))).toMatch(/^damaged: .*: 99 of 100 animals/);
   });
 
-  test('fails where the source changed meanwhile', async () => {
+  test('copyStore fails if the source changes during the copy', async () => {
     const [from, to] = [stocked(100), empty()];
     const copying = copyStore(
       transferOf(from),
       transferOf(to, () => from.animals.unshift(animal(-1))),
     );
-    expect(await thrown(copying)).toBe(
+    expect(await errorOf(copying)).toBe(
       'damaged: The source changed while it was copied: stop its servers first.',
     );
   });
 
-  test('moves every collection, in order, and counts each', async () => {
+  test('copyStore copies all collections in order and counts each', async () => {
     const kinds = defineCollection({ name: 'categories', schema: Animal, id: 'sequence' });
     const [from, to] = [stocked(3), empty()];
     const [fromKinds, toKinds] = [stocked(5), empty()];
@@ -260,10 +256,10 @@ describe('a copy', () => {
     expect([to.animals, toKinds.animals, toKinds.last]).toEqual([from.animals, fromKinds.animals, 10]);
   });
 
-  test('is refused by a target that has no place for a collection, and copies nothing', async () => {
+  test('copyStore rejects a target without a collection of the source, and copies nothing', async () => {
     const to = empty();
     const target: StoreTransfer = { ...transferOf(to), collections: [] };
-    expect(await thrown(copyStore(transferOf(stocked(5)), target))).toBe(
+    expect(await errorOf(copyStore(transferOf(stocked(5)), target))).toBe(
       'conflict: The target has no collection "animals": open both with the same collections.',
     );
     expect(to).toEqual(empty());

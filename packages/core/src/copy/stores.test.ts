@@ -25,31 +25,31 @@ const categories = defineCollection({
 });
 const collections = [animals, categories];
 
-/** Data of which a store or a transfer is open, never both. */
-interface Place {
+/** Data that is opened by a store or by a transfer, one at a time. */
+interface TestData {
   use<T>(work: (store: Store) => Promise<T>): Promise<T>;
   transfer(): Promise<StoreTransfer>;
 }
 
-async function dataFolder(): Promise<Place> {
+async function dataFolder(): Promise<TestData> {
   const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   return {
-    use: async (work) => closed(await openEmbeddedStore({ dataDir, collections }), work),
+    use: async (work) => useAndClose(await openEmbeddedStore({ dataDir, collections }), work),
     transfer: () => openEmbeddedTransfer({ dataDir, collections }),
   };
 }
 
-async function database(): Promise<Place> {
+async function database(): Promise<TestData> {
   const { drop, ...options } = testDatabase();
   onTestFinished(drop);
   return {
-    use: async (work) => closed(await openMongodbStore({ ...options, collections }), work),
+    use: async (work) => useAndClose(await openMongodbStore({ ...options, collections }), work),
     transfer: () => openMongodbTransfer({ ...options, collections }),
   };
 }
 
-async function closed<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
+async function useAndClose<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
   try {
     return await work(store);
   } finally {
@@ -57,7 +57,7 @@ async function closed<T>(store: Store, work: (store: Store) => Promise<T>): Prom
   }
 }
 
-async function copy(from: Place, to: Place) {
+async function copy(from: TestData, to: TestData) {
   const [source, target] = [await from.transfer(), await to.transfer()];
   const copied = await copyStore(source, target);
   await source.close();
@@ -72,15 +72,15 @@ const allOf = async <Stored extends { readonly id: number }>(records: Collection
   (await records.list({ limit: 100 })).records;
 
 test.for([
-  ['a data folder', dataFolder, dataFolder],
+  ['a data folder to a data folder', dataFolder, dataFolder],
   ...(mongodbUri === undefined
     ? []
     : [
-        ['a database', dataFolder, database] as const,
-        ['a data folder, from a database,', database, dataFolder] as const,
+        ['a data folder to a database', dataFolder, database] as const,
+        ['a database to a data folder', database, dataFolder] as const,
       ]),
 ] as const)(
-  'a copy to %s moves every collection with its indexes, ids and idempotency keys',
+  'a copy from %s has all collections with their indexes, ids and idempotency keys',
   async ([, from, to]) => {
     const [source, target] = [await from(), await to()];
     const stored = await source.use(async (store) => {
@@ -119,7 +119,7 @@ test.for([
   },
 );
 
-test('a copy of a store with a collection that the code does not know fails and names it', async () => {
+test('opening a store for a copy fails if it has an unknown collection, and names it', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   await (await openEmbeddedStore({ dataDir, collections })).close();

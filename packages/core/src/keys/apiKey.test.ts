@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { hashKey, issueKey } from './apiKey.ts';
 
-test('a key is psk_ and 32 random bytes, as base64url', () => {
+test('issueKey returns a key of psk_ and 32 random bytes as base64url', () => {
   const keys = Array.from({ length: 100 }, () => issueKey().key);
   expect(new Set(keys).size).toBe(100);
   for (const key of keys) {
@@ -11,7 +11,7 @@ test('a key is psk_ and 32 random bytes, as base64url', () => {
   }
 });
 
-test('its hash is the SHA-256 of the whole key, as base64url', () => {
+test('hashKey returns the SHA-256 of the whole key as base64url', () => {
   const { key, hash } = issueKey();
   expect(hash).toBe(createHash('sha256').update(key).digest('base64url'));
   expect(hashKey(key)).toBe(hash);

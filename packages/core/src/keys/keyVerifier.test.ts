@@ -27,14 +27,14 @@ async function addKey(name: string) {
   return issued;
 }
 
-test('a key that was issued and stored is known by its name and its hash, at once', async () => {
+test('verify accepts a new key immediately and returns its name and hash', async () => {
   const verify = createKeyVerifier({ keys: store.keys });
   const { key, hash } = await addKey('deploy');
   expect(verify(key)).toEqual({ name: 'deploy', hash });
 });
 
 test.for(['', 'psk_', issueKey().key, 'a'.repeat(16_384), '\u0000', 'ключ'])(
-  '%s is no key',
+  'verify rejects the token %j',
   async (token) => {
     const verify = createKeyVerifier({ keys: store.keys, apiKey: 'environment-key-0001' });
     await addKey('deploy');
@@ -42,7 +42,7 @@ test.for(['', 'psk_', issueKey().key, 'a'.repeat(16_384), '\u0000', 'ключ'])
   },
 );
 
-test('neither a part of a key, nor more than it, nor its hash is one', async () => {
+test('verify rejects a part of a key, a longer text, its hash and another case', async () => {
   const verify = createKeyVerifier({ keys: store.keys });
   const { key, hash } = await addKey('deploy');
   for (const token of [key.slice(0, -1), `${key}x`, key.slice(4), hash, key.toUpperCase()]) {
@@ -50,17 +50,17 @@ test('neither a part of a key, nor more than it, nor its hash is one', async () 
   }
 });
 
-test('a revoked key is refused within a second, and the others are not', async () => {
+test('verify rejects a revoked key within a second, and accepts other keys', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const verify = createKeyVerifier({ keys: store.keys });
   const revoked = await addKey('old');
-  const good = await addKey('new');
+  const valid = await addKey('new');
   expect(verify(revoked.key)).toBeDefined();
   await store.keys.revoke('old', 2);
   vi.advanceTimersByTime(1000);
   expect(verify(revoked.key)).toBeUndefined();
   expect(verify(revoked.key)).toBeUndefined();
-  expect(verify(good.key)).toBeDefined();
+  expect(verify(valid.key)).toBeDefined();
 });
 
 describe('a key that expires', () => {
@@ -72,7 +72,7 @@ describe('a key that expires', () => {
     return issued;
   }
 
-  test('is good until then, and refused from then on, also while its last look-up is remembered', async () => {
+  test('verify rejects a key from its expiry on, even while it is cached', async () => {
     const { key, hash } = await addExpiring(now + 1500);
     const verify = createKeyVerifier({ keys: store.keys });
     expect(verify(key)).toEqual({ name: 'guest', hash });
@@ -85,40 +85,40 @@ describe('a key that expires', () => {
     expect(verify(key)).toBeUndefined();
   });
 
-  test('is refused where it has expired before it was ever used', async () => {
+  test('verify rejects a key that expired before its first use', async () => {
     const { key } = await addExpiring(now);
     expect(createKeyVerifier({ keys: store.keys })(key)).toBeUndefined();
   });
 
-  test('is refused by an answer that comes when it has expired meanwhile', async () => {
+  test('verify rejects a key that expires during its lookup', async () => {
     const { key } = await addExpiring(now + 1000);
-    let response = () => {};
+    let endLookup = () => {};
     const find: KeyStore['find'] = (hash) =>
-      new Promise((resolve) => (response = () => resolve(store.keys.find(hash))));
+      new Promise((resolve) => (endLookup = () => resolve(store.keys.find(hash))));
     const verdict = createKeyVerifier({ keys: { ...store.keys, find } })(key);
     vi.advanceTimersByTime(1000);
-    response();
+    endLookup();
     expect(await verdict).toBeUndefined();
   });
 });
 
-test('a good key is looked up once a second, a bad one every time: it may have been added', async () => {
+test('verify looks up a valid key once a second, and an invalid one every time because it may be added', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const counting: KeyStore = {
     ...store.keys,
     find(hash) {
-      asked.push(hash);
+      lookups.push(hash);
       return store.keys.find(hash);
     },
   };
   const verify = createKeyVerifier({ keys: counting });
   const { key, hash } = await addKey('deploy');
   for (let count = 0; count < 10; count++) expect(verify(key)).toEqual({ name: 'deploy', hash });
-  expect(asked).toEqual([hash]);
+  expect(lookups).toEqual([hash]);
   vi.advanceTimersByTime(1000);
   expect(verify(key)).toEqual({ name: 'deploy', hash });
-  expect(asked).toEqual([hash, hash]);
+  expect(lookups).toEqual([hash, hash]);
 
   const later = issueKey();
   expect(verify(later.key)).toBeUndefined();
@@ -126,7 +126,7 @@ test('a good key is looked up once a second, a bad one every time: it may have b
   expect(verify(later.key)).toBeDefined();
 });
 
-test('where the use of a key cannot be noted, it is tried again a minute later, not at each look-up', async () => {
+test('verify retries a failed keys.touch a minute later, not on each lookup', async () => {
   vi.useFakeTimers({ toFake: ['performance', 'Date'] });
   const { key } = await addKey('deploy');
   const touch = vi.fn<KeyStore['touch']>(() => Promise.reject(new StoreError('full', 'The disk is full.')));
@@ -140,7 +140,7 @@ test('where the use of a key cannot be noted, it is tried again a minute later, 
   expect(touch).toHaveBeenCalledTimes(2);
 });
 
-test("the environment's key is accepted besides the stored ones", async () => {
+test('verify accepts the key of the environment and stored keys', async () => {
   const verify = createKeyVerifier({ keys: store.keys, apiKey: 'environment-key-0001' });
   const { key } = await addKey('deploy');
   expect(verify('environment-key-0001')).toEqual({ name: 'API_KEY', hash: hashKey('environment-key-0001') });
@@ -148,7 +148,7 @@ test("the environment's key is accepted besides the stored ones", async () => {
   expect(verify('environment-key-0002')).toBeUndefined();
 });
 
-test('a store that answers later is waited for', async () => {
+test('verify returns a promise if keys.find returns one', async () => {
   const { key, hash } = await addKey('deploy');
   const later: KeyStore = { ...store.keys, find: async (wanted) => store.keys.find(wanted) };
   const verify = createKeyVerifier({ keys: later });
@@ -156,47 +156,47 @@ test('a store that answers later is waited for', async () => {
   expect(await verify('psk_other')).toBeUndefined();
 });
 
-describe('of a store that answers late', () => {
-  /** Look-ups, each answered when the test says so, with what was stored when it was asked. */
+describe('a slow store', () => {
+  /** A store with lookups that the test ends. Each returns what was stored when it began. */
   function lateStore() {
-    const responses: (() => void)[] = [];
+    const lookups: (() => void)[] = [];
     const keys: KeyStore = {
       ...store.keys,
       find: (hash) => {
         const record = store.keys.find(hash);
-        return new Promise((resolve) => responses.push(() => resolve(record)));
+        return new Promise((resolve) => lookups.push(() => resolve(record)));
       },
     };
-    return { verify: createKeyVerifier({ keys }), answers: responses };
+    return { verify: createKeyVerifier({ keys }), lookups };
   }
 
-  test('many calls with one key at once are one look-up, and one with another key is another', async () => {
-    const { verify, answers: responses } = lateStore();
+  test('concurrent calls with one key share a lookup', async () => {
+    const { verify, lookups } = lateStore();
     const [{ key, hash }, other] = [await addKey('deploy'), await addKey('other')];
     const calls = [key, key, other.key, key].map(async (each) => verify(each));
-    expect(responses).toHaveLength(2);
-    for (const received of responses) received();
+    expect(lookups).toHaveLength(2);
+    for (const end of lookups) end();
     const deploy = { name: 'deploy', hash };
     expect(await Promise.all(calls)).toEqual([deploy, deploy, { name: 'other', hash: other.hash }, deploy]);
   });
 
-  test('an answer that took longer than a second is still good for the calls after it', async () => {
+  test('verify caches a key for a second after a lookup of 1.5 s', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    const { verify, answers: responses } = lateStore();
+    const { verify, lookups } = lateStore();
     const { key } = await addKey('deploy');
     const first = verify(key);
     vi.advanceTimersByTime(1500);
-    responses[0]?.();
+    lookups[0]?.();
     await first;
     expect(await verify(key)).toBeDefined();
     vi.advanceTimersByTime(999);
     expect(await verify(key)).toBeDefined();
-    expect(responses).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
   });
 
-  test('a revoked key is refused to all that come 3 s after the last look-up that missed it', async () => {
+  test('verify rejects a revoked key in all calls from 3 s after the start of a lookup that missed the revocation', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    const { verify, answers: responses } = lateStore();
+    const { verify, lookups } = lateStore();
     const { key } = await addKey('deploy');
     const early = verify(key);
     await store.keys.revoke('deploy', 2);
@@ -204,38 +204,38 @@ describe('of a store that answers late', () => {
     const joined = verify(key);
     vi.advanceTimersByTime(1);
     const late = verify(key);
-    expect(responses).toHaveLength(2);
-    responses[1]?.();
+    expect(lookups).toHaveLength(2);
+    lookups[1]?.();
     expect(await late).toBeUndefined();
-    responses[0]?.();
+    lookups[0]?.();
     expect(await early).toBeDefined();
     expect(await joined).toBeDefined();
     const later = verify(key);
-    responses[2]?.();
+    lookups[2]?.();
     expect(await later).toBeUndefined();
   });
 
-  test('the end of a look-up that took more than 3 s leaves the one that replaced it to be shared', async () => {
+  test('calls still share a lookup after an older one of more than 3 s has ended', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
-    const { verify, answers: responses } = lateStore();
+    const { verify, lookups } = lateStore();
     const { key, hash } = await addKey('deploy');
     const overdue = verify(key);
     vi.advanceTimersByTime(3000);
     const second = verify(key);
-    expect(responses).toHaveLength(2);
-    responses[0]?.();
+    expect(lookups).toHaveLength(2);
+    lookups[0]?.();
     expect(await overdue).toEqual({ name: 'deploy', hash });
-    // What the first one found was too old to be remembered.
+    // The result of the first lookup was too old to be cached.
     const third = verify(key);
-    expect(responses).toHaveLength(2);
-    responses[1]?.();
+    expect(lookups).toHaveLength(2);
+    lookups[1]?.();
     expect(await Promise.all([second, third])).toEqual([
       { name: 'deploy', hash },
       { name: 'deploy', hash },
     ]);
   });
 
-  test('a look-up that failed is asked for again', async () => {
+  test('verify repeats a failed lookup', async () => {
     const { key } = await addKey('deploy');
     let isAway = true;
     const find = async (hash: string) => {
@@ -249,7 +249,7 @@ describe('of a store that answers late', () => {
   });
 });
 
-test('while the store is away a key is an error, not a refusal, but for the one of the environment', async () => {
+test('verify throws while the store is unavailable, except for the key of the environment', async () => {
   const away = new StoreError('unavailable', 'The database is away.');
   const keys: KeyStore = { ...store.keys, find: () => Promise.reject(away) };
   const verify = createKeyVerifier({ keys, apiKey: 'environment-key-0001' });

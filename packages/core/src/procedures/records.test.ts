@@ -56,15 +56,15 @@ const categoryRouter = router({
 let folder: string;
 let store: Store;
 
-/** What a procedure may set on its response. */
-class FakeReply {
+/** Records what a procedure sets on its response. */
+class FakeResponseControls {
   nextCursor: unknown;
   isReplayed = false;
   replayed() {
     this.isReplayed = true;
   }
 }
-let response: FakeReply;
+let response: FakeResponseControls;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'petstore-'));
@@ -76,7 +76,7 @@ afterEach(async () => {
 });
 
 function caller(idempotencyKey?: string) {
-  response = new FakeReply();
+  response = new FakeResponseControls();
   const context = {
     store,
     response: response as unknown as ResponseControls,
@@ -86,7 +86,7 @@ function caller(idempotencyKey?: string) {
   return categoryRouter.createCaller(context);
 }
 
-test('a resource lists, creates, gets, updates and deletes its records', async () => {
+test('procedures list, create, get, update and delete records', async () => {
   const [dogs, cats] = [await caller().create({ name: 'Dogs' }), await caller().create({ name: 'Cats' })];
   expect(dogs).toEqual({ id: 1, version: 1, name: 'Dogs' });
   expect(await caller().list({ limit: 1 })).toEqual([dogs]);
@@ -102,7 +102,7 @@ test('a resource lists, creates, gets, updates and deletes its records', async (
   expect(await caller().list({ limit: 9 })).toEqual([cats]);
 });
 
-test('a create with an Idempotency-Key happens once', async () => {
+test('createRecord creates one record per Idempotency-Key', async () => {
   const dogs = await caller('key').create({ name: 'Dogs' });
   expect(response.isReplayed).toBe(false);
   expect(await caller('key').create({ name: 'Dogs' })).toEqual(dogs);
@@ -111,29 +111,29 @@ test('a create with an Idempotency-Key happens once', async () => {
 });
 
 test.for([
+  ['get of an unknown id', 'NOT_FOUND', 'There is no category with this id.', () => caller().get({ id: 7 })],
+  ['get of an id beyond 2^53', 'NOT_FOUND', 'There is no category', () => caller().get({ id: 2 ** 60 })],
+  ['update of an unknown id', 'NOT_FOUND', 'There is no category', () => caller().update({ id: 7 })],
+  ['delete of an unknown id', 'NOT_FOUND', 'There is no category', () => caller().delete({ id: 7 })],
   [
-    'a record that does not exist',
-    'NOT_FOUND',
-    'There is no category with this id.',
-    () => caller().get({ id: 7 }),
-  ],
-  ['an id that no record can have', 'NOT_FOUND', 'There is no category', () => caller().get({ id: 2 ** 60 })],
-  ['an update of no record', 'NOT_FOUND', 'There is no category', () => caller().update({ id: 7 })],
-  ['a delete of no record', 'NOT_FOUND', 'There is no category', () => caller().delete({ id: 7 })],
-  [
-    'an update of another version',
+    'update with another ifVersion',
     'CONFLICT',
     'was changed since',
     () => caller().update({ id: 1, ifVersion: 9 }),
   ],
   [
-    'a delete of another version',
+    'delete with another ifVersion',
     'CONFLICT',
     'was changed since',
     () => caller().delete({ id: 1, ifVersion: 9 }),
   ],
-  ['a unique value that is taken', 'CONFLICT', 'already exists', () => caller().create({ name: 'Dogs' })],
-] as const)('%s is %s', async ([, code, message, call]) => {
+  [
+    'create with a unique value that is taken',
+    'CONFLICT',
+    'already exists',
+    () => caller().create({ name: 'Dogs' }),
+  ],
+] as const)('%s fails with %s', async ([, code, message, call]) => {
   await caller().create({ name: 'Dogs' });
   await expect(call()).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
 });

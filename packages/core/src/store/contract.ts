@@ -6,10 +6,10 @@ import { type Animal, animals, type NewPet, PetStatus } from '../procedures/anim
 import { defineCollection } from './collection.ts';
 import type { MaybePromise, Collection, KeyRecord, ListQuery, Reservation, Store } from './store.ts';
 
-/** With which `maxReservations` each store is opened. */
+/** Value of `maxReservations` for each store under test. */
 export const contractReservations = 30;
 
-/** A collection that has what `animals` has not: versions, a unique index, an optional index, nested values. */
+/** Schema of a collection with features that `animals` lacks: versions, a unique index, an optional index, nested values. */
 const Category = z.object({
   id: z.int(),
   version: z.int(),
@@ -28,39 +28,39 @@ const categories = defineCollection({
   indexes: [{ field: 'name', unique: true }, 'kind', 'size'],
 });
 
-/** With which `collections` each store is opened. */
+/** Value of `collections` for each store under test. */
 export const contractCollections = [animals, categories];
 
-/** One store on data of its own, empty at first. */
+/** An empty store with separate data. */
 export interface StoreUnderTest {
   readonly store: Store;
-  /** Opens the same data again, as another process would after the first has closed its store. */
+  /** Opens the same data in another store. Close the first store before. */
   reopen(): Promise<Store>;
-  /** Closes what is open and removes the data. */
+  /** Closes all stores and removes the data. */
   cleanup(): Promise<void>;
 }
 
-/** Where stores differ. All else that the port promises is the same for all. */
+/** Differences between stores. Everything else in the port applies to all of them. */
 export interface StoreCapabilities {
-  /** Ids are 1, 2, 3 …, in the order in which animals were acknowledged, over all processes. */
+  /** Whether ids are 1, 2, 3 …, in the order in which animals were acknowledged, across all processes. */
   readonly gaplessIds: boolean;
 }
 
 const pet = (more: Partial<NewPet> = {}): NewPet => ({ name: 'Rex', categoryId: 1, ...more });
 
-let made = 0;
+let keyCount = 0;
 const keyRecord = (more: Partial<KeyRecord> = {}): KeyRecord => {
-  made++;
-  const hash = createHash('sha256').update(`key ${made}`).digest('base64url');
-  return { hash, name: `key ${made}`, createdAt: 1_700_000_000_000 + made, ...more };
+  keyCount++;
+  const hash = createHash('sha256').update(`key ${keyCount}`).digest('base64url');
+  return { hash, name: `key ${keyCount}`, createdAt: 1_700_000_000_000 + keyCount, ...more };
 };
 
-/** What a call does, whether it answers now or later, throws or rejects. */
-const outcome = async <T>(call: () => MaybePromise<T>): Promise<T> => call();
+/** Calls a method of the port. Turns a value into a promise and a throw into a rejection. */
+const promiseOf = async <T>(call: () => MaybePromise<T>): Promise<T> => call();
 
-const storeError = (code: string) => expect.objectContaining({ name: 'StoreError', code });
+const storeErrorWith = (code: string) => expect.objectContaining({ name: 'StoreError', code });
 
-/** Every page of a walk. */
+/** Reads all pages. */
 async function walk(store: Store, limit: number, status?: PetStatus): Promise<Animal[][]> {
   const pages: Animal[][] = [];
   for (let cursor: number | undefined; ; cursor = pages.at(-1)?.at(-1)?.id) {
@@ -70,19 +70,19 @@ async function walk(store: Store, limit: number, status?: PetStatus): Promise<An
   }
 }
 
-/** What `list` must answer, from a plain array in ascending order of id. */
+/** Returns the expected result of `list`, computed from an array in ascending order by id. */
 function expectedPage(
   all: readonly Animal[],
   { limit, where: { status } = {}, cursor }: ListQuery<Animal, 'status'>,
 ) {
-  const fitting = all.filter(
+  const matches = all.filter(
     (animal) =>
       (status === undefined || animal.status === status) && (cursor === undefined || animal.id > cursor),
   );
-  return { records: fitting.slice(0, limit), hasNext: fitting.length > limit };
+  return { records: matches.slice(0, limit), hasNext: matches.length > limit };
 }
 
-/** The suite that every store passes. Call it in a test file. */
+/** Defines the tests that every store passes. Call it in a test file. */
 export function storeContract(
   name: string,
   open: () => Promise<StoreUnderTest>,
@@ -122,19 +122,22 @@ export function storeContract(
         'a name of Object.prototype': '__proto__',
         'a name of 1 MB': 'ü'.repeat(524_288),
       };
-      test.for(Object.entries(names))('%s comes back unchanged', async ([, text]) => {
-        const created = await pets.create(pet({ name: text }));
-        expect(created.name === text).toBe(true);
-        const got = await pets.get(created.id);
-        expect(got?.name === text).toBe(true);
-        const { records } = await pets.list({ limit: 1 });
-        expect(records[0]?.name === text).toBe(true);
-        const reopened = await (await reopen()).collection(animals).get(created.id);
-        expect(reopened?.name === text).toBe(true);
-      });
+      test.for(Object.entries(names))(
+        'get and list return %s unchanged, also after reopening',
+        async ([, text]) => {
+          const created = await pets.create(pet({ name: text }));
+          expect(created.name === text).toBe(true);
+          const got = await pets.get(created.id);
+          expect(got?.name === text).toBe(true);
+          const { records } = await pets.list({ limit: 1 });
+          expect(records[0]?.name === text).toBe(true);
+          const reopened = await (await reopen()).collection(animals).get(created.id);
+          expect(reopened?.name === text).toBe(true);
+        },
+      );
 
       test.for([0, -1, 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-        'categoryId %d comes back unchanged',
+        'get returns categoryId %d unchanged',
         async (categoryId) => {
           const created = await pets.create(pet({ categoryId }));
           expect(created.categoryId).toBe(categoryId);
@@ -142,13 +145,13 @@ export function storeContract(
         },
       );
 
-      test.for(PetStatus.options)('status %s comes back', async (status) => {
+      test.for(PetStatus.options)('get returns status %s', async (status) => {
         const created = await pets.create(pet({ status }));
         expect(created).toEqual({ id: created.id, name: 'Rex', categoryId: 1, status });
         expect(await pets.get(created.id)).toEqual(created);
       });
 
-      test('a status that is absent stays absent', async () => {
+      test('create, get and list omit an absent status', async () => {
         const created = await pets.create(pet());
         const got = await pets.get(created.id);
         const { records } = await pets.list({ limit: 1 });
@@ -156,13 +159,13 @@ export function storeContract(
           expect(Object.keys(animal ?? {})).not.toContain('status');
       });
 
-      test('what is no field of an animal is not stored', async () => {
+      test('create ignores properties that are not in the schema, and an id', async () => {
         const created = await pets.create({ ...pet(), id: 77, owner: 'me' } as NewPet);
         expect(created).toEqual({ id: created.id, name: 'Rex', categoryId: 1 });
         expect(await pets.get(created.id)).toEqual(created);
       });
 
-      test('ids are positive safe integers, ascend, and are never given again after reopening', async () => {
+      test('create assigns ascending positive safe integers as ids and reuses none after reopening', async () => {
         const ids: number[] = [];
         for (let round = 0; round < 3; round++) {
           for (let count = 0; count < 3; count++) ids.push((await pets.create(pet())).id);
@@ -173,13 +176,13 @@ export function storeContract(
         expect(ids).toEqual(ids.toSorted((one, other) => one - other));
       });
 
-      test.runIf(capabilities.gaplessIds)('ids have no gaps', async () => {
+      test.runIf(capabilities.gaplessIds)('create assigns ids without gaps', async () => {
         const first = await Promise.all([pets.create(pet()), pets.create(pet())]);
         const third = await (await reopen()).collection(animals).create(pet());
         expect([...first, third].map(({ id }) => id)).toEqual([1, 2, 3]);
       });
 
-      test('200 creates at once are 200 animals', async () => {
+      test('200 concurrent creates store 200 animals', async () => {
         const created = await Promise.all(
           Array.from({ length: 200 }, (_, index) => pets.create(pet({ name: `animal ${index}` }))),
         );
@@ -188,7 +191,7 @@ export function storeContract(
         expect(stored).toEqual(created.toSorted((one, other) => one.id - other.id));
       });
 
-      test('an animal is seen by get and list as soon as its create has resolved', async () => {
+      test('get and list return an animal as soon as its create has resolved', async () => {
         for (let round = 0; round < 20; round++) {
           const [created] = await Promise.all([
             pets.create(pet({ status: 'sold' })).then(async (animal) => {
@@ -199,14 +202,14 @@ export function storeContract(
               ).toEqual([animal]);
               return animal;
             }),
-            outcome(() => pets.list({ limit: 100 })),
+            promiseOf(() => pets.list({ limit: 100 })),
           ]);
           expect(created.id).toBeGreaterThan(0);
         }
       });
 
       test.for([0, -1, 999_999, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-        'there is no animal %d',
+        'get(%d) returns undefined if no animal has this id',
         async (id) => {
           await pets.create(pet());
           expect(await pets.get(id)).toBeUndefined();
@@ -214,7 +217,7 @@ export function storeContract(
       );
     });
 
-    describe('a create that must happen once', () => {
+    describe('createOnce', () => {
       const reservation = (more: Partial<Reservation> = {}): Reservation => ({
         caller: 'caller',
         key: 'key',
@@ -222,7 +225,7 @@ export function storeContract(
       });
       const count = async () => (await pets.list({ limit: 100 })).records.length;
 
-      test('stores the animal, and a repeat gives it again', async () => {
+      test('createOnce stores the animal, and a retry returns it as a replay', async () => {
         const first = await pets.createOnce(pet({ status: 'sold' }), reservation());
         expect(first).toEqual({ record: await pets.get(first.record.id), isReplay: false });
         const again = await pets.createOnce(pet({ status: 'sold' }), reservation());
@@ -230,7 +233,7 @@ export function storeContract(
         expect(await count()).toBe(1);
       });
 
-      test('happens once among 50 calls at the same time', async () => {
+      test('createOnce stores one animal for 50 concurrent calls with one key', async () => {
         const calls = Array.from({ length: 50 }, () => pets.createOnce(pet(), reservation()));
         const created = await Promise.all(calls);
         expect(new Set(created.map(({ record }) => record.id)).size).toBe(1);
@@ -238,16 +241,16 @@ export function storeContract(
         expect(await count()).toBe(1);
       });
 
-      test('is known as one after reopening', async () => {
+      test('createOnce recognizes a retry after reopening', async () => {
         const { record } = await pets.createOnce(pet(), reservation());
         await reopen();
         expect(await pets.createOnce(pet(), reservation())).toEqual({ record, isReplay: true });
       });
 
-      test('is refused under a key that was used with another input, and stores nothing', async () => {
+      test('createOnce rejects a key that was used with another input, and stores nothing', async () => {
         await pets.createOnce(pet(), reservation());
         const other = pets.createOnce(pet({ name: 'Max' }), reservation());
-        await expect(other).rejects.toEqual(storeError('key-reused'));
+        await expect(other).rejects.toEqual(storeErrorWith('key-reused'));
         expect(await count()).toBe(1);
       });
 
@@ -256,20 +259,20 @@ export function storeContract(
         { caller: 'another' },
         { caller: 'call', key: 'erkey' },
         { key: '~'.repeat(255) },
-      ])('is another under %j', async (more) => {
+      ])('createOnce stores another animal under %j', async (more) => {
         await pets.createOnce(pet(), reservation());
         expect(await pets.createOnce(pet(), reservation(more))).toMatchObject({ isReplay: false });
         expect(await count()).toBe(2);
       });
 
-      test('is known again under its key though its categoryId was -0', async () => {
+      test('createOnce recognizes a retry with categoryId -0', async () => {
         const { record } = await pets.createOnce(pet({ categoryId: -0 }), reservation());
         const repeat = await pets.createOnce(pet({ categoryId: -0 }), reservation());
         expect(repeat.record.id).toBe(record.id);
         expect(await count()).toBe(1);
       });
 
-      test('is forgotten after 24 hours, and not before', async () => {
+      test('createOnce recognizes a retry for 24 hours and not longer', async () => {
         vi.useFakeTimers({ toFake: ['Date'] });
         try {
           const { record } = await pets.createOnce(pet(), reservation());
@@ -284,12 +287,12 @@ export function storeContract(
         }
       });
 
-      test('is rejected where the caller has used too many keys; its repeats and other callers are served', async () => {
+      test('createOnce rejects a new key over the limit of a caller, but serves its retries and other callers', async () => {
         const once = (key: number) => pets.createOnce(pet(), reservation({ key: `key ${key}` }));
         for (let key = 1; key <= contractReservations; key++) await once(key);
         const error: unknown = await once(0).catch((reason: unknown) => reason);
-        expect(error).toEqual(storeError('too-many-reservations'));
-        // Between 24 and 25 hours: what was made expires then.
+        expect(error).toEqual(storeErrorWith('too-many-reservations'));
+        // Reservations expire after 24 hours, and are counted per hour.
         const { retryAfterSeconds } = z.object({ retryAfterSeconds: z.number() }).parse(error);
         expect(retryAfterSeconds).toBeGreaterThan(23.9 * 3_600);
         expect(retryAfterSeconds).toBeLessThanOrEqual(25 * 3_600);
@@ -298,16 +301,16 @@ export function storeContract(
           isReplay: false,
         });
         await reopen();
-        await expect(once(0)).rejects.toEqual(storeError('too-many-reservations'));
+        await expect(once(0)).rejects.toEqual(storeErrorWith('too-many-reservations'));
         expect(await count()).toBe(contractReservations + 1);
       });
 
-      test('is served again after a day where the caller had used too many keys', async () => {
+      test('createOnce accepts new keys a day after the caller reached the limit', async () => {
         vi.useFakeTimers({ toFake: ['Date'] });
         try {
           const once = (key: string) => pets.createOnce(pet(), reservation({ key }));
           for (let key = 1; key <= contractReservations; key++) await once(`key ${key}`);
-          await expect(once('one more')).rejects.toEqual(storeError('too-many-reservations'));
+          await expect(once('one more')).rejects.toEqual(storeErrorWith('too-many-reservations'));
           vi.setSystemTime(Date.now() + 25 * 3_600_000);
           expect(await once('one more')).toMatchObject({ isReplay: false });
         } finally {
@@ -315,7 +318,7 @@ export function storeContract(
         }
       });
 
-      test('is known again under a key that was forgotten, whatever is cleared away meanwhile', async () => {
+      test('createOnce recognizes a retry with a key that expired and was used again, while expired keys are removed', async () => {
         vi.useFakeTimers({ toFake: ['Date'] });
         try {
           const once = (key: string) => pets.createOnce(pet(), reservation({ key }));
@@ -337,7 +340,7 @@ export function storeContract(
     });
 
     describe('list', () => {
-      test('of nothing is empty', async () => {
+      test('list of an empty store returns an empty page', async () => {
         expect(await pets.list({ limit: 20 })).toEqual({ records: [], hasNext: false });
         expect(await pets.list({ limit: 20, where: { status: 'sold' } })).toEqual({
           records: [],
@@ -345,7 +348,7 @@ export function storeContract(
         });
       });
 
-      test('is in ascending order of id, over several reopenings', async () => {
+      test('list returns records in ascending order by id across several reopenings', async () => {
         for (let round = 0; round < 3; round++) {
           await Promise.all(Array.from({ length: 10 }, () => pets.create(pet())));
           await reopen();
@@ -355,7 +358,7 @@ export function storeContract(
         expect(ids).toEqual(ids.toSorted((one, other) => one - other));
       });
 
-      test('hasNext is false exactly where the last animal is on the page', async () => {
+      test('list returns hasNext: false only for the last page', async () => {
         const all: Animal[] = [];
         for (let count = 0; count < 5; count++) all.push(await pets.create(pet({ status: 'pending' })));
         await pets.create(pet({ status: 'sold' }));
@@ -367,7 +370,7 @@ export function storeContract(
         }
       });
 
-      test('a status that one animal in 500 has is found, and nothing else', async () => {
+      test('list by status returns only the one animal of 500 that has it', async () => {
         const creates = Array.from({ length: 500 }, (_, index) =>
           pets.create(pet(index === 250 ? { status: 'pending' } : { status: 'available' })),
         );
@@ -378,7 +381,7 @@ export function storeContract(
         });
       });
 
-      test('the cursor is exclusive, and any integer', async () => {
+      test('list accepts any integer as cursor, and excludes the record with that id', async () => {
         const [first, second] = [await pets.create(pet()), await pets.create(pet())];
         const after = async (cursor: number) => (await pets.list({ limit: 20, cursor })).records;
         expect(await after(first.id)).toEqual([second]);
@@ -391,13 +394,13 @@ export function storeContract(
         }
       });
 
-      test('pages and walks are those of a plain array, whatever the statuses, limits and cursors', async () => {
+      test('list returns the pages of a reference array for random statuses, limits and cursors', async () => {
         const all: Animal[] = [];
         const status = fc.constantFrom(undefined, ...PetStatus.options);
         const query = fc.record({
           limit: fc.integer({ min: 1, max: 100 }),
           status,
-          // An index into what is stored, and how far from that id.
+          // An index of a stored animal, and an offset from its id.
           near: fc.option(fc.tuple(fc.nat(200), fc.integer({ min: -1, max: 1 }))),
         });
         await fc.assert(
@@ -429,7 +432,7 @@ export function storeContract(
     });
 
     describe('update', () => {
-      test('changes the fields it names and returns the whole record', async () => {
+      test('update changes the given fields and returns the whole record', async () => {
         const { id } = await pets.create(pet({ status: 'available' }));
         const updated = await pets.update(id, { name: 'Max', status: undefined });
         expect(updated).toEqual({ id, name: 'Max', categoryId: 1, status: 'available' });
@@ -437,43 +440,43 @@ export function storeContract(
         expect(await (await reopen()).collection(animals).get(id)).toEqual(updated);
       });
 
-      test('moves the record in its indexes', async () => {
+      test('update moves the record in its indexes', async () => {
         const { id } = await pets.create(pet({ status: 'available' }));
         const sold = await pets.update(id, { status: 'sold' });
         const list = async (status: PetStatus) => (await pets.list({ limit: 10, where: { status } })).records;
         expect([await list('available'), await list('sold')]).toEqual([[], [sold]]);
       });
 
-      test('removes an optional field with null, and its entry in the index', async () => {
+      test('update with null removes an optional field and its index entry', async () => {
         const { id } = await pets.create(pet({ status: 'sold' }));
         expect(await pets.update(id, { status: null })).toEqual({ id, name: 'Rex', categoryId: 1 });
         expect(Object.keys((await pets.get(id)) ?? {})).not.toContain('status');
         expect(await pets.list({ limit: 10, where: { status: 'sold' } })).toMatchObject({ records: [] });
       });
 
-      test('of no record returns undefined and makes none', async () => {
+      test('update returns undefined and stores nothing if no record has the id', async () => {
         expect(await pets.update(7, { name: 'Max' })).toBeUndefined();
         expect(await pets.get(7)).toBeUndefined();
       });
 
-      test('cannot change the id, nor store what is no field', async () => {
+      test('update ignores an id and properties that are not in the schema', async () => {
         const { id } = await pets.create(pet());
         await pets.update(id, { id: 77, owner: 'me', name: 'Max' } as object);
         expect(await pets.get(id)).toEqual({ id, name: 'Max', categoryId: 1 });
         expect(await pets.get(77)).toBeUndefined();
       });
 
-      test('that the schema rejects is invalid and changes nothing', async () => {
+      test('update and create fail with invalid if the schema rejects the record, and store nothing', async () => {
         const created = await pets.create(pet());
         const update = pets.update(created.id, { categoryId: 1.5 });
-        await expect(update).rejects.toEqual(storeError('invalid'));
-        await expect(pets.create(pet({ name: '\ud800' }))).rejects.toEqual(storeError('invalid'));
+        await expect(update).rejects.toEqual(storeErrorWith('invalid'));
+        await expect(pets.create(pet({ name: '\ud800' }))).rejects.toEqual(storeErrorWith('invalid'));
         expect((await pets.list({ limit: 10 })).records).toEqual([created]);
       });
     });
 
     describe('delete', () => {
-      test('removes the record from gets and lists, also after reopening', async () => {
+      test('delete removes the record from get and list, also after reopening', async () => {
         const [first, second] = [await pets.create(pet({ status: 'sold' })), await pets.create(pet())];
         expect(await pets.delete(first.id)).toBe(true);
         for (let round = 0; round < 2; round++) {
@@ -484,26 +487,26 @@ export function storeContract(
         }
       });
 
-      test('of no record returns false', async () => {
+      test('delete returns false if no record has the id', async () => {
         const { id } = await pets.create(pet());
         expect(await pets.delete(id + 1)).toBe(false);
         expect([await pets.delete(id), await pets.delete(id)]).toEqual([true, false]);
       });
 
-      test('does not free the id', async () => {
+      test('delete does not free the id', async () => {
         const { id } = await pets.create(pet());
         await pets.delete(id);
         await reopen();
         expect((await pets.create(pet())).id).toBeGreaterThan(id);
       });
 
-      test('of one of two calls at once returns true', async () => {
+      test('one of three concurrent deletes of a record returns true', async () => {
         const { id } = await pets.create(pet());
         const deleted = await Promise.all([1, 2, 3].map(() => pets.delete(id)));
         expect(deleted.filter(Boolean)).toHaveLength(1);
       });
 
-      test('leaves pages full: those of a walk through the rest', async () => {
+      test('list fills its pages after records were deleted', async () => {
         const ids: number[] = [];
         for (let count = 0; count < 30; count++) {
           const { record } = await pets.createOnce(pet(), { caller: `caller ${count}`, key: 'key' });
@@ -520,17 +523,17 @@ export function storeContract(
       });
     });
 
-    describe('a repeat of a create that must happen once', () => {
+    describe('a retry of createOnce', () => {
       const reservation = { caller: 'caller', key: 'key' };
 
-      test('returns the record as it was created, though it was updated since', async () => {
+      test('a retry of createOnce returns the record as it was created after an update', async () => {
         const { record } = await pets.createOnce(pet(), reservation);
         const updated = await pets.update(record.id, { name: 'Max' });
         expect(await pets.createOnce(pet(), reservation)).toEqual({ record, isReplay: true });
         expect((await pets.list({ limit: 10 })).records).toEqual([updated]);
       });
 
-      test('returns the record as it was created, and does not create it again, though it was deleted since', async () => {
+      test('a retry of createOnce returns the record as it was created after a delete, and does not create it again', async () => {
         const { record } = await pets.createOnce(pet(), reservation);
         await pets.delete(record.id);
         expect(await pets.createOnce(pet(), reservation)).toEqual({ record, isReplay: true });
@@ -538,16 +541,16 @@ export function storeContract(
         expect(await pets.get(record.id)).toBeUndefined();
       });
 
-      test('of values that the schema rejected is not one: the key is good for others', async () => {
+      test('createOnce with values that the schema rejects does not use the key', async () => {
         const invalid = pets.createOnce(pet({ categoryId: 1.5 }), reservation);
-        await expect(invalid).rejects.toEqual(storeError('invalid'));
+        await expect(invalid).rejects.toEqual(storeErrorWith('invalid'));
         expect(await pets.createOnce(pet(), reservation)).toMatchObject({ isReplay: false });
       });
 
-      test('is rejected under the key of a create in another collection', async () => {
+      test('createOnce rejects a key that was used for another collection', async () => {
         await pets.createOnce(pet(), reservation);
         const other = store.collection(categories).createOnce({ name: 'Dogs' }, reservation);
-        await expect(other).rejects.toEqual(storeError('key-reused'));
+        await expect(other).rejects.toEqual(storeErrorWith('key-reused'));
         expect((await store.collection(categories).list({ limit: 10 })).records).toEqual([]);
       });
     });
@@ -558,14 +561,14 @@ export function storeContract(
         kinds = store.collection(categories);
       });
 
-      test('has ids of its own', async () => {
+      test('each collection has its own ids', async () => {
         const { id } = await pets.create(pet());
         const created = await kinds.create({ name: 'Dogs' });
         expect(created).toEqual({ id, version: 1, name: 'Dogs' });
         expect(await pets.get(id)).toEqual({ id, name: 'Rex', categoryId: 1 });
       });
 
-      test('keeps nested values, numbers that are no integers, and null', async () => {
+      test('get returns nested values, fractions and null unchanged', async () => {
         const values = { name: 'Dogs', size: 0.1, note: null, tags: [{ tag: 'a\u0000' }, { tag: '😀' }] };
         const created = await kinds.create(values);
         expect(created).toEqual({ id: created.id, version: 1, ...values });
@@ -573,12 +576,12 @@ export function storeContract(
       });
 
       test.for([
-        ['name', 'Dogs'],
-        ['kind', 'x'.repeat(5_000)],
-        ['kind', ''],
-        ['size', -0.5],
-        ['size', 2 ** 40],
-      ] as const)('lists by %s', async ([field, value]) => {
+        ['a unique field', 'name', 'Dogs'],
+        ['a string of 5,000 characters', 'kind', 'x'.repeat(5_000)],
+        ['an empty string', 'kind', ''],
+        ['a negative fraction', 'size', -0.5],
+        ['an integer beyond 32 bits', 'size', 2 ** 40],
+      ] as const)('list filters by %s', async ([, field, value]) => {
         const created = await kinds.create({ name: 'a name', [field]: value });
         await kinds.create({ name: 'another', kind: 'x'.repeat(5_001), size: 1 });
         expect(await kinds.list({ limit: 10, where: { [field]: value } })).toEqual({
@@ -587,36 +590,36 @@ export function storeContract(
         });
       });
 
-      test('rejects a list by a field without an index, or by two fields', async () => {
+      test('list rejects a filter by a field without an index, or by two fields', async () => {
         const where = [{ note: 'x' }, { name: 'Dogs', kind: 'pet' }] as object[];
         for (const each of where) {
-          await expect(outcome(() => kinds.list({ limit: 1, where: each }))).rejects.toThrow(
+          await expect(promiseOf(() => kinds.list({ limit: 1, where: each }))).rejects.toThrow(
             'one of its indexes',
           );
         }
       });
 
-      test('rejects a second record with the same unique value, and stores nothing', async () => {
+      test('create, createOnce and update reject a unique value that is taken, and store nothing', async () => {
         const dogs = await kinds.create({ name: 'Dogs' });
         const cats = await kinds.create({ name: 'Cats' });
-        await expect(kinds.create({ name: 'Dogs' })).rejects.toEqual(storeError('conflict'));
-        await expect(kinds.update(cats.id, { name: 'Dogs' })).rejects.toEqual(storeError('conflict'));
+        await expect(kinds.create({ name: 'Dogs' })).rejects.toEqual(storeErrorWith('conflict'));
+        await expect(kinds.update(cats.id, { name: 'Dogs' })).rejects.toEqual(storeErrorWith('conflict'));
         const once = kinds.createOnce({ name: 'Dogs' }, { caller: 'caller', key: 'key' });
-        await expect(once).rejects.toEqual(storeError('conflict'));
+        await expect(once).rejects.toEqual(storeErrorWith('conflict'));
         expect((await kinds.list({ limit: 10 })).records).toEqual([dogs, cats]);
         expect(await kinds.update(dogs.id, { name: 'Dogs' })).toMatchObject({ name: 'Dogs' });
       });
 
-      test('of ten records with one unique value that are created at once stores one', async () => {
+      test('one of ten concurrent creates with the same unique value succeeds', async () => {
         const creates = Array.from({ length: 10 }, () => kinds.create({ name: 'Dogs' }));
         const results = await Promise.allSettled(creates);
         expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
         const reasons = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
-        expect(reasons).toEqual(Array.from({ length: 9 }, () => storeError('conflict')));
+        expect(reasons).toEqual(Array.from({ length: 9 }, () => storeErrorWith('conflict')));
         expect((await kinds.list({ limit: 20 })).records).toHaveLength(1);
       });
 
-      test('frees a unique value with a delete or an update', async () => {
+      test('update and delete free a unique value', async () => {
         const [one, other] = [await kinds.create({ name: 'Dogs' }), await kinds.create({ name: 'Cats' })];
         await kinds.update(one.id, { name: 'Hounds' });
         await kinds.update(other.id, { name: 'Dogs' });
@@ -624,7 +627,7 @@ export function storeContract(
         expect(await kinds.create({ name: 'Dogs' })).toMatchObject({ name: 'Dogs' });
       });
 
-      test('counts the changes of a record in its version', async () => {
+      test('update increments the version of a record', async () => {
         const { id } = await kinds.create({ name: 'Dogs' });
         await kinds.update(id, { note: 'a' });
         expect(await kinds.update(id, { note: 'b' })).toEqual({ id, version: 3, name: 'Dogs', note: 'b' });
@@ -632,19 +635,19 @@ export function storeContract(
         expect(await kinds.get(id)).toMatchObject({ version: 4 });
       });
 
-      test('changes and deletes a record only where it has the version that is expected', async () => {
+      test('update and delete with ifVersion require that version', async () => {
         const { id, version } = await kinds.create({ name: 'Dogs' });
         expect(await kinds.update(id, { note: 'a' }, { ifVersion: version })).toMatchObject({ version: 2 });
         const late = kinds.update(id, { note: 'b' }, { ifVersion: version });
-        await expect(late).rejects.toEqual(storeError('version-mismatch'));
-        await expect(kinds.delete(id, { ifVersion: 1 })).rejects.toEqual(storeError('version-mismatch'));
+        await expect(late).rejects.toEqual(storeErrorWith('version-mismatch'));
+        await expect(kinds.delete(id, { ifVersion: 1 })).rejects.toEqual(storeErrorWith('version-mismatch'));
         expect(await kinds.get(id)).toMatchObject({ note: 'a' });
         expect(await kinds.delete(id, { ifVersion: 2 })).toBe(true);
         expect(await kinds.update(id, { note: 'c' }, { ifVersion: 2 })).toBeUndefined();
         expect(await kinds.delete(id, { ifVersion: 2 })).toBe(false);
       });
 
-      test('of ten changes at once from one version makes one', async () => {
+      test('one of ten concurrent updates with the same ifVersion succeeds', async () => {
         const { id, version } = await kinds.create({ name: 'Dogs' });
         const results = await Promise.allSettled(
           Array.from({ length: 10 }, (_, each) => kinds.update(id, { size: each }, { ifVersion: version })),
@@ -653,13 +656,13 @@ export function storeContract(
         expect(await kinds.get(id)).toMatchObject({ version: 2 });
       });
 
-      test('of ten changes at once without a version makes all', async () => {
+      test('ten concurrent updates without ifVersion all succeed', async () => {
         const { id } = await kinds.create({ name: 'Dogs' });
         await Promise.all(Array.from({ length: 10 }, (_, each) => kinds.update(id, { size: each })));
         expect(await kinds.get(id)).toMatchObject({ version: 11 });
       });
 
-      test('rejects a version that is expected of records without one, and stores nothing', async () => {
+      test('update and delete reject ifVersion for a schema without version, and store nothing', async () => {
         const created = await pets.create(pet());
         const ifVersion = { ifVersion: 1 } as object;
         await expect(pets.update(created.id, { name: 'Max' }, ifVersion)).rejects.toThrow(
@@ -669,21 +672,21 @@ export function storeContract(
         expect(await pets.get(created.id)).toEqual(created);
       });
 
-      test('is not that of another definition', () => {
+      test('collection() throws for a definition that the store was opened without', () => {
         const other = defineCollection({ name: 'others', schema: Category, id: 'sequence' });
         expect(() => store.collection(other)).toThrow('The store was opened without the collection others');
       });
     });
 
     describe('keys', () => {
-      test('a key that was added is found by its hash, also after reopening', async () => {
+      test('keys.find returns an added key by its hash, also after reopening', async () => {
         const record = keyRecord();
         await store.keys.add(record);
         expect(await store.keys.find(record.hash)).toEqual(record);
         expect(await (await reopen()).keys.find(record.hash)).toEqual(record);
       });
 
-      test('a key keeps when it expires, also past that, whatever else is noted of it', async () => {
+      test('keys.touch and keys.revoke keep expiresAt, also of an expired key', async () => {
         const record = keyRecord({ name: 'deploy', expiresAt: 1_700_000_000_000 });
         await store.keys.add(record);
         expect(await store.keys.find(record.hash)).toEqual(record);
@@ -696,12 +699,12 @@ export function storeContract(
         expect(await store.keys.find(first.hash)).not.toHaveProperty('expiresAt');
       });
 
-      test('a hash that no key has finds nothing', async () => {
+      test('keys.find returns undefined for an unknown hash', async () => {
         await store.keys.add(keyRecord());
         expect(await store.keys.find(keyRecord().hash)).toBeUndefined();
       });
 
-      test('keys are listed in the order in which they were added', async () => {
+      test('keys.list returns keys in the order in which they were added', async () => {
         const records = ['b', 'c', 'a', 'Ä', '😀'.repeat(32), '\u0000'].map((label) =>
           keyRecord({ name: label, createdAt: 1 }),
         );
@@ -710,27 +713,31 @@ export function storeContract(
         expect(await (await reopen()).keys.list()).toEqual(records);
       });
 
-      test('a name that is taken is a conflict, and the first key stays', async () => {
+      test('keys.add fails with conflict if the name is taken, and keeps the first key', async () => {
         const first = keyRecord({ name: 'deploy' });
         await store.keys.add(first);
-        await expect(store.keys.add(keyRecord({ name: 'deploy' }))).rejects.toEqual(storeError('conflict'));
+        await expect(store.keys.add(keyRecord({ name: 'deploy' }))).rejects.toEqual(
+          storeErrorWith('conflict'),
+        );
         expect(await store.keys.list()).toEqual([first]);
       });
 
-      test('a revoked key keeps its name, and the name stays taken', async () => {
+      test('keys.add fails with conflict for the name of a revoked key', async () => {
         await store.keys.add(keyRecord({ name: 'deploy' }));
         await store.keys.revoke('deploy', 5);
-        await expect(store.keys.add(keyRecord({ name: 'deploy' }))).rejects.toEqual(storeError('conflict'));
+        await expect(store.keys.add(keyRecord({ name: 'deploy' }))).rejects.toEqual(
+          storeErrorWith('conflict'),
+        );
       });
 
-      test('of ten keys with one name that are added at once, one is', async () => {
+      test('one of ten concurrent calls of keys.add with the same name succeeds', async () => {
         const records = Array.from({ length: 10 }, () => keyRecord({ name: 'deploy' }));
         const results = await Promise.allSettled(records.map((record) => store.keys.add(record)));
         expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
         expect(await store.keys.list()).toHaveLength(1);
       });
 
-      test('revoking marks the key, and revoking again changes nothing', async () => {
+      test('keys.revoke sets revokedAt, and a second call changes nothing', async () => {
         const record = keyRecord({ name: 'deploy' });
         await store.keys.add(record);
         expect(await store.keys.revoke('deploy', 5)).toEqual({ ...record, revokedAt: 5 });
@@ -739,18 +746,18 @@ export function storeContract(
         expect(await (await reopen()).keys.list()).toEqual([{ ...record, revokedAt: 5 }]);
       });
 
-      test('a name that no key has cannot be revoked', async () => {
+      test('keys.revoke returns undefined for an unknown name', async () => {
         expect(await store.keys.revoke('deploy', 5)).toBeUndefined();
       });
 
-      test('of many that add the first key at once, one does, and after it nobody', async () => {
+      test('keys.addFirst returns true for one of 20 concurrent calls and its retries, and false afterwards', async () => {
         const records = Array.from({ length: 20 }, () => keyRecord());
         const added = await Promise.all(records.map((record) => store.keys.addFirst(record)));
         expect(added.filter(Boolean)).toHaveLength(1);
         const first = records[added.indexOf(true)];
         expect(await store.keys.list()).toEqual([first]);
         expect(await store.keys.addFirst(keyRecord())).toBe(false);
-        // Whoever heard no answer asks again.
+        // A retry after a lost response.
         expect(await store.keys.addFirst(first ?? keyRecord())).toBe(true);
 
         await store.keys.revoke(first?.name ?? '', 5);
@@ -759,7 +766,7 @@ export function storeContract(
         expect(await store.keys.list()).toHaveLength(1);
       });
 
-      test('keep the latest use that they were told of', async () => {
+      test('keys.touch keeps the latest use', async () => {
         const record = keyRecord();
         await store.keys.add(record);
         expect((await store.keys.list())[0]).not.toHaveProperty('lastUsedAt');
@@ -769,31 +776,31 @@ export function storeContract(
         expect(await store.keys.find(record.hash)).toEqual({ ...record, lastUsedAt: 9, revokedAt: 8 });
       });
 
-      test('a use of a key that is not there is no fault, and adds none', async () => {
-        await store.keys.touch('nobody', 1);
+      test('keys.touch ignores an unknown hash', async () => {
+        await store.keys.touch('unknown', 1);
         expect(await store.keys.list()).toEqual([]);
       });
 
-      test('where a key was added there is no first key to add', async () => {
+      test('keys.addFirst returns false if another key was added', async () => {
         await store.keys.add(keyRecord());
         expect(await store.keys.addFirst(keyRecord())).toBe(false);
       });
     });
 
-    describe('an abort', () => {
-      const reason = new Error('nobody waits');
+    describe('an aborted signal', () => {
+      const reason = new Error('aborted');
       const signal = AbortSignal.abort(reason);
 
-      test('before the call fails it with the reason, and stores nothing', async () => {
+      test('a call with an aborted signal fails with its reason and stores nothing', async () => {
         const { id } = await pets.create(pet());
         await expect(pets.create(pet(), { signal })).rejects.toBe(reason);
-        await expect(outcome(() => pets.get(id, { signal }))).rejects.toBe(reason);
-        await expect(outcome(() => pets.list({ limit: 1 }, { signal }))).rejects.toBe(reason);
-        await expect(outcome(() => store.keys.find('hash', { signal }))).rejects.toBe(reason);
+        await expect(promiseOf(() => pets.get(id, { signal }))).rejects.toBe(reason);
+        await expect(promiseOf(() => pets.list({ limit: 1 }, { signal }))).rejects.toBe(reason);
+        await expect(promiseOf(() => store.keys.find('hash', { signal }))).rejects.toBe(reason);
         expect((await pets.list({ limit: 20 })).records).toHaveLength(1);
       });
 
-      test('after the call was made fails it with the reason, or comes too late for it', async () => {
+      test('an abort during create rejects with its reason, or the create succeeds', async () => {
         const controller = new AbortController();
         const creates = Array.from({ length: 20 }, () => pets.create(pet(), { signal: controller.signal }));
         controller.abort(reason);
@@ -807,7 +814,7 @@ export function storeContract(
     });
 
     describe('close', () => {
-      test('waits for the writes under way', async () => {
+      test('close waits for unfinished writes', async () => {
         const creates = Array.from({ length: 50 }, () => pets.create(pet()));
         await store.close();
         const created = await Promise.all(creates);
@@ -815,7 +822,7 @@ export function storeContract(
         expect(stored).toEqual(created.toSorted((one, other) => one.id - other.id));
       });
 
-      test('makes every later call fail as closed', async () => {
+      test('calls after close fail with closed', async () => {
         await store.close();
         const calls: (() => MaybePromise<unknown>)[] = [
           () => pets.create(pet()),
@@ -832,17 +839,17 @@ export function storeContract(
           () => store.keys.revoke('name', 1),
           () => store.keys.touch('hash', 1),
         ];
-        for (const call of calls) await expect(outcome(call)).rejects.toEqual(storeError('closed'));
+        for (const call of calls) await expect(promiseOf(call)).rejects.toEqual(storeErrorWith('closed'));
       });
 
-      test('may be called twice', async () => {
+      test('close can be called repeatedly', async () => {
         await Promise.all([store.close(), store.close()]);
         await expect(store.close()).resolves.toBeUndefined();
       });
     });
 
-    test('an open store is ready', async () => {
-      await expect(outcome(() => store.ready())).resolves.toBeUndefined();
+    test('ready resolves for an open store', async () => {
+      await expect(promiseOf(() => store.ready())).resolves.toBeUndefined();
     });
   });
 }

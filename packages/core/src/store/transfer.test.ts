@@ -11,14 +11,14 @@ import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 import type { KeyRecord, Store } from './store.ts';
 import type { CollectionTransfer, StoreTransfer } from './transfer.ts';
 
-/** Data of which a store or a transfer is open, never both. */
-interface Place {
+/** Data that is opened by a store or by a transfer, one at a time. */
+interface TestData {
   openStore(): Promise<Store>;
   openTransfer(): Promise<StoreTransfer>;
   remove(): Promise<void>;
 }
 
-async function dataFolder(): Promise<Place> {
+async function dataFolder(): Promise<TestData> {
   const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
   return {
     openStore: () => openEmbeddedStore({ dataDir }),
@@ -27,7 +27,7 @@ async function dataFolder(): Promise<Place> {
   };
 }
 
-async function database(): Promise<Place> {
+async function database(): Promise<TestData> {
   const options = testDatabase();
   return {
     openStore: () => openMongodbStore(options),
@@ -45,48 +45,48 @@ const keys: KeyRecord[] = [
   { hash: 'hash b', name: 'b', createdAt: 5, expiresAt: 7, revokedAt: 9, lastUsedAt: 8 },
   { hash: 'hash a', name: 'a', createdAt: 5 },
 ];
-function keyOf(key: KeyRecord | undefined): KeyRecord {
+function definedKey(key: KeyRecord | undefined): KeyRecord {
   if (key === undefined) throw new Error('There is no such key.');
   return key;
 }
 const pet = { name: 'Rex', categoryId: 1 };
-const print = fingerprint(definition, pet);
+const petFingerprint = fingerprint(definition, pet);
 const petsOf = (store: Store) => store.collection(definition);
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe.each([
-  { name: 'embedded', newPlace: dataFolder, isHere: true },
-  { name: 'mongodb', newPlace: database, isHere: mongodbUri !== undefined },
-])('a transfer: $name', ({ newPlace, isHere }) => {
-  describe.skipIf(!isHere)('with data of its own', () => {
-    let place: Place;
+  { name: 'embedded', newData: dataFolder, isAvailable: true },
+  { name: 'mongodb', newData: database, isAvailable: mongodbUri !== undefined },
+])('StoreTransfer: $name', ({ newData, isAvailable }) => {
+  describe.skipIf(!isAvailable)('a new store', () => {
+    let data: TestData;
     let transfer: StoreTransfer;
-    /** The animals of the transfer that is open. */
+    /** The animals of the open transfer. */
     const pets = (): CollectionTransfer => {
-      const [found] = transfer.collections;
-      if (found === undefined) throw new Error('There are no animals.');
-      return found;
+      const [collection] = transfer.collections;
+      if (collection === undefined) throw new Error('There are no animals.');
+      return collection;
     };
     beforeEach(async () => {
-      place = await newPlace();
-      transfer = await place.openTransfer();
+      data = await newData();
+      transfer = await data.openTransfer();
     });
     afterEach(async () => {
       await transfer.close();
-      await place.remove();
+      await data.remove();
     });
 
-    /** The store on the same data, for one use. */
+    /** Opens the data as a store for one function. */
     async function asStore<T>(use: (store: Store) => T): Promise<Awaited<T>> {
       await transfer.close();
-      const store = await place.openStore();
+      const store = await data.openStore();
       const result = await use(store);
       await store.close();
-      transfer = await place.openTransfer();
+      transfer = await data.openTransfer();
       return result;
     }
 
-    test('is empty until an animal, a key or an id is there', async () => {
+    test('isEmpty returns true until an id is assigned', async () => {
       expect(await transfer.isEmpty()).toBe(true);
       await pets().raiseLastId(0);
       await transfer.putKeys([]);
@@ -95,18 +95,18 @@ describe.each([
       expect(await transfer.isEmpty()).toBe(false);
     });
 
-    test('with a key is not empty', async () => {
+    test('isEmpty returns false for a store with a key', async () => {
       await transfer.putKeys(keys);
       expect(await transfer.isEmpty()).toBe(false);
     });
 
-    test('reads what a store has: animals in pages, keys, the last id', async () => {
+    test('a transfer reads the animals in pages, the keys and the last id of a store', async () => {
       const created = await asStore(async (store) => {
         for (const key of keys) await store.keys.add(key);
-        const made: Animal[] = [];
+        const stored: Animal[] = [];
         for (let count = 0; count < 5; count++)
-          made.push(await petsOf(store).create({ ...pet, status: 'sold' }));
-        return made;
+          stored.push(await petsOf(store).create({ ...pet, status: 'sold' }));
+        return stored;
       });
       const last = created.at(-1)?.id ?? 0;
       expect(await pets().count()).toBe(5);
@@ -118,7 +118,7 @@ describe.each([
       expect(await pets().lastId()).toBeGreaterThanOrEqual(last);
     });
 
-    test('puts what a store then has, under the same ids, and new ids come after', async () => {
+    test('put and putKeys store animals under their ids and keys, and new ids follow', async () => {
       await pets().raiseLastId(2 ** 40);
       await pets().put(animals);
       await transfer.putKeys(keys);
@@ -137,7 +137,7 @@ describe.each([
       });
     });
 
-    test('to put the same again changes nothing', async () => {
+    test('put and putKeys change nothing if the data exists', async () => {
       for (let count = 0; count < 2; count++) {
         await pets().raiseLastId(2 ** 40);
         await pets().put(animals.slice(0, 1 + count * 2));
@@ -148,7 +148,7 @@ describe.each([
       expect(await transfer.keys()).toEqual(keys);
     });
 
-    test('another animal under an id is a conflict, and the first stays', async () => {
+    test('put fails with conflict for a different animal with the same id, and keeps the first', async () => {
       await pets().put(animals);
       const max = { id: 3, name: 'Max', categoryId: 1 };
       const other = pets().put([max]);
@@ -156,7 +156,7 @@ describe.each([
       expect(await pets().records(0, 10)).toEqual(animals);
     });
 
-    test('another key of the same name or hash is a conflict', async () => {
+    test('putKeys fails with conflict for a different key with the same name or hash', async () => {
       await transfer.putKeys(keys);
       for (const other of [
         { name: 'a' },
@@ -170,50 +170,50 @@ describe.each([
       expect(await transfer.keys()).toEqual(keys);
     });
 
-    test('a key that is there takes over the later use and the revocation of the one that is put', async () => {
-      const [marked, good] = keys;
-      const { lastUsedAt: _used, revokedAt: _revoked, ...fresh } = keyOf(marked);
-      await transfer.putKeys([fresh, keyOf(good)]);
+    test('putKeys adds a later use and a revocation to an existing key', async () => {
+      const [revoked, valid] = keys;
+      const { lastUsedAt: _used, revokedAt: _revoked, ...fresh } = definedKey(revoked);
+      await transfer.putKeys([fresh, definedKey(valid)]);
       await transfer.putKeys([{ ...fresh, lastUsedAt: 8 }]);
-      expect(await transfer.keys()).toEqual([{ ...fresh, lastUsedAt: 8 }, good]);
+      expect(await transfer.keys()).toEqual([{ ...fresh, lastUsedAt: 8 }, valid]);
       await transfer.putKeys(keys);
       expect(await transfer.keys()).toEqual(keys);
     });
 
-    test('a key that is there stays revoked, and keeps its later use, when it is put without them', async () => {
+    test('putKeys keeps the revocation and the later use of an existing key', async () => {
       await transfer.putKeys(keys);
-      const { lastUsedAt: _used, revokedAt: _revoked, ...fresh } = keyOf(keys[0]);
+      const { lastUsedAt: _used, revokedAt: _revoked, ...fresh } = definedKey(keys[0]);
       await transfer.putKeys([fresh]);
       await transfer.putKeys([{ ...fresh, lastUsedAt: 6 }]);
       expect(await transfer.keys()).toEqual(keys);
     });
 
-    test('the last id is never lowered', async () => {
+    test('raiseLastId never lowers the last id', async () => {
       await pets().raiseLastId(500);
       await pets().raiseLastId(7);
       expect(await pets().lastId()).toBe(500);
     });
 
-    test('idempotency keys come with the digest of caller and key, in pages, and without the expired ones', async () => {
-      const made = await asStore(async (store) => {
+    test('reservations returns unexpired idempotency keys in pages, with the digest of caller and key', async () => {
+      const created = await asStore(async (store) => {
         const once = async (key: string) => {
           const { record } = await petsOf(store).createOnce(pet, { caller: 'caller', key });
           return {
             digest: digest(`caller\n${key}`),
-            fingerprint: print,
+            fingerprint: petFingerprint,
             collection: 'animals',
             recordId: record.id,
           };
         };
-        const good = [await once('1'), await once('2'), await once('3')];
-        // Last, for a new one may clear away what has expired.
+        const unexpired = [await once('1'), await once('2'), await once('3')];
+        // Last, because a new reservation may remove expired ones.
         vi.useFakeTimers({ toFake: ['Date'] });
         vi.setSystemTime(Date.now() - 86_400_000);
         await once('expired');
         vi.useRealTimers();
-        return good;
+        return unexpired;
       });
-      const sorted = made.toSorted((one, other) => (one.digest < other.digest ? -1 : 1));
+      const sorted = created.toSorted((one, other) => (one.digest < other.digest ? -1 : 1));
       const first = await transfer.reservations('', 2);
       const rest = await transfer.reservations(first.at(-1)?.digest ?? '', 2);
       expect([...first, ...rest]).toMatchObject(sorted);
@@ -221,7 +221,7 @@ describe.each([
       for (const { expiresAt } of first) expect(expiresAt).toBeGreaterThan(Date.now() + 86_000_000);
     });
 
-    test('ends a batch of animals with the one that fills it', async () => {
+    test('records ends a page with the animal that reaches maxBytes', async () => {
       const large = [1, 2, 3, 4].map((id) => ({ id, name: 'é'.repeat(50_000), categoryId: 1 }));
       await pets().put(large);
       expect((await pets().records(0, 10, 150_000)).map(({ id }) => id)).toEqual([1, 2]);
@@ -229,10 +229,10 @@ describe.each([
       expect((await pets().records(0, 3, 1_000_000)).map(({ id }) => id)).toEqual([1, 2, 3]);
     });
 
-    describe('of an idempotency key that is there', () => {
+    describe('putReservations', () => {
       const put = (expiresAt: number, other: object = {}) => ({
         digest: digest('caller\nkey'),
-        fingerprint: print,
+        fingerprint: petFingerprint,
         collection: 'animals',
         recordId: 3,
         expiresAt,
@@ -240,7 +240,7 @@ describe.each([
       });
       beforeEach(() => pets().put(animals));
 
-      test('keeps the later expiry', async () => {
+      test('putReservations keeps the later expiry of an existing key', async () => {
         const later = put(Date.now() + 60_000);
         await transfer.putReservations([put(Date.now() + 30_000)]);
         await transfer.putReservations([later]);
@@ -248,7 +248,7 @@ describe.each([
         expect(await transfer.reservations('', 10)).toEqual([later]);
       });
 
-      test('and has expired takes the one that was made under it since', async () => {
+      test('putReservations replaces an expired key that was used again', async () => {
         const later = put(Date.now() + 60_000, { recordId: 7, fingerprint: 'g' });
         await transfer.putReservations([put(Date.now() - 1000)]);
         await transfer.putReservations([later]);
@@ -256,7 +256,7 @@ describe.each([
       });
 
       test.for([{ fingerprint: 'g' }, { recordId: 7 }])(
-        'and is good refuses one for another create: %j',
+        'putReservations fails with conflict if an unexpired key belongs to another create: %j',
         async (other) => {
           const stored = put(Date.now() + 30_000);
           await transfer.putReservations([stored]);
@@ -270,10 +270,10 @@ describe.each([
       );
     });
 
-    test('a repeat under an idempotency key that was put creates nothing, though its animal was changed or deleted since', async () => {
+    test('createOnce with a copied idempotency key creates nothing after its animal was changed or deleted', async () => {
       const put = (key: string, recordId: number) => ({
         digest: digest(`caller\n${key}`),
-        fingerprint: print,
+        fingerprint: petFingerprint,
         collection: 'animals',
         recordId,
         expiresAt: Date.now() + 60_000,
@@ -299,11 +299,11 @@ describe.each([
       expect(await transfer.reservations('', 10)).toHaveLength(2);
     });
 
-    test('a repeat finds the animal by an idempotency key that was put', async () => {
+    test('createOnce with a copied idempotency key returns its animal', async () => {
       const [animal] = animals.slice(0, 1);
       const stored = {
         digest: digest('caller\nkey'),
-        fingerprint: print,
+        fingerprint: petFingerprint,
         collection: 'animals',
         recordId: 3,
         expiresAt: Date.now() + 60_000,
@@ -322,7 +322,7 @@ describe.each([
 });
 
 test.skipIf(mongodbUri === undefined)(
-  'an idempotency key whose create failed halfway is not taken along',
+  'reservations omits an idempotency key without a record, left by a failed create',
   async () => {
     const options = testDatabase();
     const store = await openMongodbStore({
@@ -341,7 +341,7 @@ test.skipIf(mongodbUri === undefined)(
   },
 );
 
-test('a database that is away, and a folder that is not there, are said to be', async () => {
+test('opening a transfer fails with unavailable if the database or the folder does not exist', async () => {
   await expect(
     openMongodbTransfer({ uri: 'mongodb://127.0.0.1:1', operationTimeoutMs: 500 }),
   ).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' });
