@@ -1,142 +1,166 @@
 import { spawnSync } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { freePort } from '@petstore/testing/freePort';
 import { expect, test, vi } from 'vitest';
 import { curlLines, firstColumn, newSnippets, printedBy, readReadme } from './readme.ts';
 
+const folder = 'docs/gateway';
+const files = await readdir(fileURLToPath(new URL(`../../../../${folder}`, import.meta.url)));
 const readme = await readReadme('packages/gateway/README.md');
-const noCurl = spawnSync('curl', ['--version']).error !== undefined;
-if (noCurl) process.stderr.write('SKIPPED: curl lines of the gateway’s readme: this machine has no curl.\n');
+const pages = new Map(
+  await Promise.all(
+    files.toSorted().map(async (file) => [file, await readReadme(`${folder}/${file}`)] as const),
+  ),
+);
+const page = (file: string) => pages.get(file) ?? expect.fail(`${folder} has no ${file}`);
 
-/** The programs of the readme by the name that their first line says, on a port. */
-function programs(port: number): Readonly<Record<string, string>> {
-  const blocks = [...readme.blocks('ts'), ...readme.blocks('diff')];
-  return Object.fromEntries(
-    blocks.map((block) => [/^\/\/ (.*)$/m.exec(block)?.[1] ?? '', block.replaceAll('3000', String(port))]),
-  );
-}
+const noCurl = spawnSync('curl', ['--version']).error !== undefined;
+if (noCurl) process.stderr.write('SKIPPED: curl lines of the gateway’s pages: this machine has no curl.\n');
+
+/** The programs of the README and of the pages by the name in their first line. Other blocks are fragments. */
+const programs = Object.fromEntries(
+  [readme, ...pages.values()]
+    .flatMap(({ blocks }) => blocks('ts').concat(blocks('diff')))
+    .flatMap((block) => {
+      const [, name] = /^\/\/ (\w+\.ts)\n/.exec(block) ?? [];
+      return name === undefined ? [] : [[name, block] as const];
+    }),
+);
 
 /** A folder with the programs, on a free port. */
 async function written() {
   const port = await freePort();
   const snippets = await newSnippets();
-  await snippets.write(programs(port));
+  await snippets.write(
+    Object.fromEntries(
+      Object.entries(programs).map(([name, text]) => [name, text.replaceAll('3000', String(port))]),
+    ),
+  );
   return { ...snippets, port, origin: `http://127.0.0.1:${port}` };
 }
 
 // A compiler and several processes, on a machine that may have no core to spare.
 vi.setConfig({ testTimeout: 180_000 });
 
-test('names each of its programs', () => {
-  expect(Object.keys(programs(3000))).toEqual([
+test('the README of @petstore/gateway and the pages of docs/gateway have these programs', () => {
+  expect(Object.keys(programs)).toEqual([
     'router.ts',
     'server.ts',
     'client.ts',
-    'inProcess.ts',
     'withKeys.ts',
     'jwts.ts',
     'scopes.ts',
-    'limits.ts',
-    'production.ts',
-    'exports.ts',
+    'retries.ts',
     'orders.ts',
     'fieldErrors.ts',
-    'tenants.ts',
     'hooks.ts',
-    'webhooks.ts',
     'payments.ts',
+    'inProcess.ts',
+    'tenants.ts',
+    'limits.ts',
     'sharedLimits.ts',
-    'retries.ts',
-    'fromTrpcToOpenapi.ts',
     'fromStandalone.ts',
+    'fromTrpcToOpenapi.ts',
+    'statuses.ts',
+    'exports.ts',
+    'webhooks.ts',
   ]);
 });
 
-test('the programs in the readme of @petstore/gateway compile, and the server in that of @petstore/runtime', async () => {
-  const { write, compile } = await written();
-  const [service = ''] = (await readReadme('packages/runtime/README.md')).blocks('ts');
-  await write({
-    'service.ts': service,
-    'database.ts':
-      'export const openDatabase = async () => ({ ping: async () => {}, close: async () => {} });',
-  });
+test('the programs of the README and of the pages compile', async () => {
+  const { compile } = await written();
   await expect(compile()).resolves.toBeUndefined();
 });
 
-test('its server and client run, and its curl lines answer what stands below them', async () => {
-  const { start, run, shell, port } = await written();
+test.for(['client.ts', 'retries.ts'])('%s prints its last comment', async (client) => {
+  const { start, run, port } = await written();
   await start('server.ts', port);
-  for (const client of ['client.ts', 'retries.ts']) {
-    expect(await run(client)).toBe(`${printedBy(programs(port)[client] ?? '')}\n`);
-  }
-  const lines = curlLines(readme);
-  expect(lines.length).toBeGreaterThan(3);
-  for (const [line, printed] of noCurl ? [] : lines) {
-    expect([line, await shell(line.replace('3000', String(port)))]).toEqual([line, printed]);
-  }
+  expect(await run(client)).toBe(`${printedBy(programs[client] ?? '')}\n`);
 });
 
-test('its production server, of at most 30 lines, has health, metrics and a docs page', async () => {
-  const { write, start, port, origin } = await written();
-  const { 'production.ts': program = '' } = programs(port);
-  expect(program.split('\n').length).toBeLessThanOrEqual(30);
-  const adminPort = await freePort();
-  // One process: with workers it listens before all of them have started, and they outlive the folder.
-  const replaced = program.replace('9090', String(adminPort)).replace('workers: 2', 'workers: 1');
-  await write({ 'production.ts': replaced });
-  await start('production.ts', port);
-  expect(await (await fetch(`${origin}/v1/books/1`)).json()).toEqual({ id: 1, title: 'Middlemarch' });
-  expect(await (await fetch(`${origin}/docs`)).text()).toContain('docs/scalar.js');
-  const admin = `http://127.0.0.1:${adminPort}`;
-  expect(await (await fetch(`${admin}/readyz`)).json()).toEqual({ status: 'ok' });
-  expect(await (await fetch(`${admin}/metrics`)).text()).toContain(
-    'gateway_calls_total{protocol="rest",operation="book"} 1\n',
-  );
+test('inProcess.ts prints its last comment', async () => {
+  const { run } = await written();
+  expect(await run('inProcess.ts')).toBe(`${printedBy(programs['inProcess.ts'] ?? '')}\n`);
 });
 
-test('its gateway.fetch answers a client without a port', async () => {
-  const { run, port } = await written();
-  expect(await run('inProcess.ts')).toBe(`${printedBy(programs(port)['inProcess.ts'] ?? '')}\n`);
+/** The servers in each page with the `curl` lines below them; `server.ts` of the README where a page has none above. */
+const servers = [['README.md', readme] as const, ...pages].flatMap(([file, { text }]) =>
+  text
+    .split(/^(?=```ts\n\/\/ )/m)
+    .map((part) => {
+      const [, name = ''] = /^```ts\n\/\/ (\w+\.ts)\n/.exec(part) ?? [];
+      const isServer = programs[name]?.includes('await serve(') ?? false;
+      return { file, server: isServer ? name : 'server.ts', lines: curlLines(part) };
+    })
+    .filter(({ lines }) => lines.length > 0),
+);
+
+test('curl lines are read from these pages', () => {
+  expect(servers.map(({ file, server }) => `${file}: ${server}`)).toEqual([
+    'README.md: server.ts',
+    'authentication.md: withKeys.ts',
+    'client.md: server.ts',
+    'errors.md: orders.ts',
+    'errors.md: fieldErrors.ts',
+  ]);
 });
 
-test('its keys let in whom they name', async () => {
+test.skipIf(noCurl).for(servers)(
+  'the curl lines of $file print the comments below them, with $server',
+  async ({ lines, server }) => {
+    const { start, shell, port } = await written();
+    await start(server, port);
+    for (const [line, printed] of lines) {
+      expect([line, await shell(line.replace('3000', String(port)))]).toEqual([line, printed]);
+    }
+  },
+);
+
+test('withKeys.ts answers requests without a key with 401, except for a public procedure', async () => {
   const { start, port, origin } = await written();
   await start('withKeys.ts', port);
-  const me = (headers: Record<string, string>) => fetch(`${origin}/v1/me`, { headers });
-  expect((await me({})).status).toBe(401);
-  const response = await me({ authorization: 'Bearer the-key-of-ada' });
-  expect(response.headers.get('cache-control')).toBe('private');
-  expect(await response.json()).toEqual({ name: 'Ada' });
+  expect((await fetch(`${origin}/v1/me`)).status).toBe(401);
   expect((await fetch(`${origin}/v1/health`)).status).toBe(200);
+  const headers = { authorization: 'Bearer the-key-of-ada' };
+  expect((await fetch(`${origin}/v1/me`, { headers })).headers.get('cache-control')).toBe('private');
 });
 
-test('its scopes.ts answers a key with the scope', async () => {
+const post = (url: string, body: object, headers: Record<string, string> = {}) =>
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+test('scopes.ts accepts a key with the scope', async () => {
   const { start, port, origin } = await written();
   await start('scopes.ts', port);
-  const headers = { authorization: 'Bearer the-key-of-ada', 'content-type': 'application/json' };
-  const received = await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body: '{"name":"Rex"}' });
-  expect([received.status, await received.json()]).toEqual([200, { name: 'Rex' }]);
+  const headers = { authorization: 'Bearer the-key-of-ada' };
+  const response = await post(`${origin}/v1/pets`, { name: 'Rex' }, headers);
+  expect([response.status, await response.json()]).toEqual([200, { name: 'Rex' }]);
 });
 
-test('its limits.ts answers a health check, counts calls, and answers 202 where the procedure sets it', async () => {
+test('limits.ts counts the calls of a key, and rejects the 11th invalid token with 429', async () => {
   const { start, port, origin } = await written();
   await start('limits.ts', port);
-  const health = await fetch(`${origin}/healthz`);
-  expect([health.status, await health.text()]).toEqual([200, 'ok']);
-  const importRows = (rows: number, key: string) =>
-    fetch(`${origin}/v1/imports`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
-      body: JSON.stringify({ rows }),
-    });
-  const small = await importRows(1, 'the-key-of-ada');
-  expect([small.status, small.headers.get('ratelimit-policy')]).toEqual([201, '"default";q=100;w=60']);
-  expect((await importRows(1000, 'the-key-of-ada')).status).toBe(202);
+  const readBook = (key: string) =>
+    fetch(`${origin}/v1/books/1`, { headers: { authorization: `Bearer ${key}` } });
+  const response = await readBook('the-key-of-ada');
+  expect([response.status, response.headers.get('ratelimit-policy')]).toEqual([200, '"default";q=100;w=60']);
   const statuses: number[] = [];
-  for (let attempt = 0; attempt < 11; attempt += 1) statuses.push((await importRows(1, 'x')).status);
+  for (let attempt = 0; attempt < 11; attempt += 1) statuses.push((await readBook('x')).status);
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
 });
 
-test('its exports.ts answers the media type that is accepted, and each status with its own schema', async () => {
+test('statuses.ts answers with 201, and with 202 if the procedure sets it', async () => {
+  const { start, port, origin } = await written();
+  await start('statuses.ts', port);
+  const importRows = async (rows: number) => (await post(`${origin}/v1/imports`, { rows })).status;
+  expect([await importRows(1), await importRows(1000)]).toEqual([201, 202]);
+});
+
+test('exports.ts answers with the accepted media type, and with the schema of each status', async () => {
   const { start, port, origin } = await written();
   await start('exports.ts', port);
   const pets = await fetch(`${origin}/v1/pets`, { headers: { accept: 'text/csv' } });
@@ -151,40 +175,7 @@ test('its exports.ts answers the media type that is accepted, and each status wi
   ]);
 });
 
-const sendOrder = async (origin: string, body: object) => {
-  const headers = { 'content-type': 'application/json' };
-  const response = await fetch(`${origin}/v1/orders`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-  });
-  return [response.status, await response.json()];
-};
-
-test('its orders.ts answers an order that is too large with the declared error and what is left', async () => {
-  const { start, port, origin } = await written();
-  await start('orders.ts', port);
-  expect(await sendOrder(origin, { count: 1 })).toEqual([200, { id: 1 }]);
-  const error = { code: 'OUT_OF_STOCK', message: 'Too few are left.', status: 409, data: { left: 2 } };
-  expect(await sendOrder(origin, { count: 3 })).toEqual([409, error]);
-});
-
-test('the error format in its fieldErrors.ts answers the fields of an invalid order', async () => {
-  const { start, port, origin } = await written();
-  await start('fieldErrors.ts', port);
-  expect(await sendOrder(origin, { email: 'ada', count: 0 })).toEqual([
-    400,
-    {
-      message: expect.stringMatching(/^email: .*; count: must be at least 1\.$/),
-      fields: [
-        { name: 'email', reason: 'invalid_format' },
-        { name: 'count', reason: 'too_small' },
-      ],
-    },
-  ]);
-});
-
-test('who comes from trpc-to-openapi keeps the paths and the body of errors', async () => {
+test('fromTrpcToOpenapi.ts keeps the paths and the body of errors of trpc-to-openapi', async () => {
   const { start, port, origin } = await written();
   await start('fromTrpcToOpenapi.ts', port);
   expect(await (await fetch(`${origin}/api/books/1`)).json()).toEqual({ id: 1, title: 'Middlemarch' });
@@ -194,7 +185,7 @@ test('who comes from trpc-to-openapi keeps the paths and the body of errors', as
   });
 });
 
-test('who comes from the standalone adapter keeps the path, and lets pages call', async () => {
+test('fromStandalone.ts keeps the path of the standalone adapter, and allows pages of its origin', async () => {
   const { start, port, origin } = await written();
   await start('fromStandalone.ts', port);
   const headers = { origin: 'https://books.example' };
@@ -203,33 +194,53 @@ test('who comes from the standalone adapter keeps the path, and lets pages call'
   expect(await response.json()).toEqual({ result: { data: { id: 1, title: 'Middlemarch' } } });
 });
 
-test('the base path of the standalone adapter can be kept: /', async () => {
+test('rpcBasePath: "/" keeps the base path of the standalone adapter', async () => {
   const { start, write, port, origin } = await written();
   await write({
-    'plain.ts': `
+    'rootPath.ts': `
       import { createGateway } from '@petstore/gateway';
       import { serve } from '@petstore/gateway/uws';
       import { initTRPC } from '@trpc/server';
       const t = initTRPC.create();
       const router = t.router({ ping: t.procedure.query(() => 'pong') });
-      const document = { title: 'Plain', version: '1.0.0' };
+      const document = { title: 'Ping', version: '1.0.0' };
       await serve(await createGateway({ router, createContext: () => ({}), rpcBasePath: '/', document }), { port: ${port} });
     `,
   });
-  await start('plain.ts', port);
+  await start('rootPath.ts', port);
   expect(await (await fetch(`${origin}/ping`)).json()).toEqual({ result: { data: 'pong' } });
 });
 
-test('its tables have every field of REST metadata and every option, and no other', async () => {
+test('the tables of the pages list every option, every field and every limit, and no other', async () => {
   const { write, compile } = await written();
-  const listed = (heading: string) =>
-    JSON.stringify(Object.fromEntries(firstColumn(readme, heading).map((name) => [name, true])));
+  const record = (names: readonly string[]) =>
+    JSON.stringify(Object.fromEntries(names.map((name) => [name, true])));
+  const column = (file: string, heading: string) => record(firstColumn(page(file), heading));
+  const headings = page('options.md').text.matchAll(/^### `(\w+)`$/gm);
   await write({
     'tables.ts': `
-      import type { GatewayOptions, RestMeta } from '@petstore/gateway';
+      import type * as gateway from '@petstore/gateway';
+      import type { SafeRetryOptions } from '@petstore/gateway/client';
+      import type { JwtOptions } from '@petstore/gateway/jwt';
+      import type { ServeOptions } from '@petstore/gateway/uws';
       import type { appRouter } from './router.ts';
-      export const fields: Record<keyof RestMeta, true> = ${listed('REST metadata')};
-      export const options: Record<keyof GatewayOptions<typeof appRouter, string>, true> = ${listed('Options of createGateway')};
+      type Router = typeof appRouter;
+      type All<Names extends PropertyKey> = Record<Names, true>;
+      export const options: All<keyof gateway.GatewayOptions<Router, string>> = ${record([...headings].map(([, name = '']) => name))};
+      export const document: All<keyof gateway.DocumentOptions> = ${column('options.md', '`document`')};
+      export const context: All<keyof gateway.ContextOptions<string>> = ${column('options.md', '`createContext`')};
+      export const rpc: All<keyof gateway.RpcOptions<Router>> = ${column('options.md', '`rpc`')};
+      export const serve: All<keyof ServeOptions> = ${column('options.md', 'Options of `serve`')};
+      export const rest: All<keyof gateway.RestMeta> = ${column('rest-metadata.md', '`openapi`: the REST operation')};
+      export const meta: All<Exclude<keyof gateway.GatewayMeta, 'openapi'>> = ${column('rest-metadata.md', 'Beside `openapi`: every protocol')};
+      export const records: All<keyof gateway.RequestRecord> = ${column('request-records.md', 'Fields')};
+      export const limits: All<gateway.Limit> = ${column('request-records.md', 'Limits')};
+      export const scheme: All<keyof gateway.SchemeOptions<string>> = ${column('authentication.md', 'Options of every scheme')};
+      export const jwt: All<Exclude<keyof JwtOptions<string>, 'realm' | 'name' | 'document'>> = ${column('authentication.md', 'Options of `jwt`')};
+      export const cors: All<keyof gateway.CorsOptions> = ${column('cors.md', 'Options')};
+      export const rateLimit: All<keyof gateway.RateLimitOptions<string>> = ${column('limits.md', 'Limit the rate of calls')};
+      export const idempotency: All<keyof gateway.IdempotencyOptions<string>> = ${column('idempotency.md', 'Options')};
+      export const retries: All<keyof SafeRetryOptions<Router>> = ${column('client.md', 'Options')};
     `,
   });
   await expect(compile()).resolves.toBeUndefined();

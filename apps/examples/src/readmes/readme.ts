@@ -21,22 +21,21 @@ export interface Readme {
 /** @param path from the repository's root */
 export async function readReadme(path: string): Promise<Readme> {
   const text = await readFile(join(root, path), 'utf8');
-  return {
-    text,
-    blocks: (language) =>
-      [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) =>
-        language === 'diff' ? after(block) : block,
-      ),
-  };
+  return { text, blocks: (language) => blocksOf(text, language) };
 }
+
+const blocksOf = (text: string, language: string): readonly string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) =>
+    language === 'diff' ? after(block) : block,
+  );
 
 /** What a block in the form of a diff leads to. */
 const after = (diff: string) => diff.replaceAll(/^-.*\n/gm, '').replaceAll(/^[+ ]/gm, '');
 
-/** Each line that starts with `curl`, with those that go on with it, and what the comment below says it prints. */
-export const curlLines = ({ blocks }: Readme): readonly (readonly [line: string, printed: string])[] =>
+/** The `curl` commands in a text, each with the comment below it: what it prints. */
+export const curlLines = (text: string): readonly (readonly [line: string, printed: string])[] =>
   [
-    ...blocks('sh')
+    ...blocksOf(text, 'sh')
       .join('')
       .matchAll(/^(curl (?:.|\n)*?)\n# (.*)$/gm),
   ].map(([, line = '', printed = '']) => [line, printed]);
@@ -118,7 +117,7 @@ const isOpen = (port: number) =>
 
 /** The first column of the table below a heading, without backquotes. */
 export function firstColumn({ text }: Readme, heading: string): readonly string[] {
-  const [, section = ''] = text.split(`\n## ${heading}\n`);
+  const [, section = ''] = text.split(new RegExp(`^##+ ${heading}\n`, 'm'));
   const [, table = ''] = /((?:^\|.*\n)+)/m.exec(section) ?? [];
   return table
     .split('\n')

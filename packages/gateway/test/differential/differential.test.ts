@@ -175,7 +175,7 @@ describe('the tRPC protocol answers what tRPC’s standalone adapter answers', (
   });
 });
 
-describe('packages/gateway/README.md#what-differs-from-trpcs-own-adapters: tRPC over HTTP', () => {
+describe('docs/gateway/trpc.md#what-differs-from-trpcs-own-adapters: tRPC over HTTP', () => {
   const named = (names: RegExp) => rows.filter(({ name, under }) => under === undefined && names.test(name));
 
   it.each(named(/^(a query without input|a batch of two|a procedure that is not there|GET of a mutation)$/))(
