@@ -3,7 +3,7 @@ import { startPetStore } from '../petStore/startPetStore.ts';
 import { lowestPeer, newProject, pack, type Packed, type Project, published } from './packages.ts';
 import { rm } from 'node:fs/promises';
 import { build } from 'esbuild';
-import { readReadme } from '../readmes/readme.ts';
+import { databaseFile, readReadme } from '../readmes/readme.ts';
 import { resolutions, tsconfig } from './tsconfig.ts';
 
 let packed: Packed;
@@ -156,7 +156,7 @@ describe('with React Query, as the readme of @petstore/types has it', () => {
 });
 
 describe('with @petstore/runtime', () => {
-  it('the production server of the readme of @petstore/gateway compiles, and serves its docs page', async () => {
+  it('the server in the README of @petstore/runtime compiles, and serves its docs page', async () => {
     const { write, run } = await project(
       '@petstore/gateway',
       '@petstore/runtime',
@@ -165,10 +165,10 @@ describe('with @petstore/runtime', () => {
       'typescript',
       '@types/node',
     );
-    const programs = (await readReadme('packages/gateway/README.md')).blocks('ts');
-    const named = (name: string) => programs.find((program) => program.startsWith(`// ${name}\n`)) ?? '';
-    const server = named('production.ts').replace('3000', '0').replace('9090', '0');
-    await write({ 'router.ts': named('router.ts'), 'main.ts': server });
+    const [router = ''] = (await readReadme('packages/gateway/README.md')).blocks('ts');
+    const [program = ''] = (await readReadme('packages/runtime/README.md')).blocks('ts');
+    const server = program.replace('3000', '0').replace('9090', '0').replace("'auto'", '2');
+    await write({ 'router.ts': router, 'database.ts': databaseFile, 'main.ts': server });
     for (const resolution of resolutions) {
       await write({ 'tsconfig.json': tsconfig(resolution, 'main.ts') });
       await run('tsc');

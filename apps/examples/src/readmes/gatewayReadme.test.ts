@@ -1,19 +1,24 @@
 import { spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@petstore/testing/freePort';
 import { expect, test, vi } from 'vitest';
 import { curlLines, firstColumn, newSnippets, printedBy, readReadme } from './readme.ts';
 
 const folder = 'docs/gateway';
-const files = await readdir(fileURLToPath(new URL(`../../../../${folder}`, import.meta.url)));
+const files = (await readdir(fileURLToPath(new URL(`../../../../${folder}`, import.meta.url)))).toSorted();
 const readme = await readReadme('packages/gateway/README.md');
 const pages = new Map(
   await Promise.all(
-    files.toSorted().map(async (file) => [file, await readReadme(`${folder}/${file}`)] as const),
+    files.map(async (file) => [basename(file, '.md'), await readReadme(`${folder}/${file}`)] as const),
   ),
 );
-const page = (file: string) => pages.get(file) ?? expect.fail(`${folder} has no ${file}`);
+function page(name: string) {
+  const named = pages.get(name);
+  if (named === undefined) throw new Error(`${folder} has no page ${name}.`);
+  return named;
+}
 
 const noCurl = spawnSync('curl', ['--version']).error !== undefined;
 if (noCurl) process.stderr.write('SKIPPED: curl lines of the gateway’s pages: this machine has no curl.\n');
@@ -85,29 +90,29 @@ test('inProcess.ts prints its last comment', async () => {
 });
 
 /** The servers in each page with the `curl` lines below them; `server.ts` of the README where a page has none above. */
-const servers = [['README.md', readme] as const, ...pages].flatMap(([file, { text }]) =>
+const servers = [['README', readme] as const, ...pages].flatMap(([name, { text }]) =>
   text
     .split(/^(?=```ts\n\/\/ )/m)
     .map((part) => {
-      const [, name = ''] = /^```ts\n\/\/ (\w+\.ts)\n/.exec(part) ?? [];
-      const isServer = programs[name]?.includes('await serve(') ?? false;
-      return { file, server: isServer ? name : 'server.ts', lines: curlLines(part) };
+      const [, program = ''] = /^```ts\n\/\/ (\w+\.ts)\n/.exec(part) ?? [];
+      const isServer = programs[program]?.includes('await serve(') ?? false;
+      return { name, server: isServer ? program : 'server.ts', lines: curlLines(part) };
     })
     .filter(({ lines }) => lines.length > 0),
 );
 
 test('curl lines are read from these pages', () => {
-  expect(servers.map(({ file, server }) => `${file}: ${server}`)).toEqual([
-    'README.md: server.ts',
-    'authentication.md: withKeys.ts',
-    'client.md: server.ts',
-    'errors.md: orders.ts',
-    'errors.md: fieldErrors.ts',
+  expect(servers.map(({ name, server }) => `${name}: ${server}`)).toEqual([
+    'README: server.ts',
+    'authentication: withKeys.ts',
+    'client: server.ts',
+    'errors: orders.ts',
+    'errors: fieldErrors.ts',
   ]);
 });
 
 test.skipIf(noCurl).for(servers)(
-  'the curl lines of $file print the comments below them, with $server',
+  'the curl lines of $name print the comments below them, with $server',
   async ({ lines, server }) => {
     const { start, shell, port } = await written();
     await start(server, port);
@@ -216,7 +221,7 @@ test('the tables of the pages list every option, every field and every limit, an
   const record = (names: readonly string[]) =>
     JSON.stringify(Object.fromEntries(names.map((name) => [name, true])));
   const column = (file: string, heading: string) => record(firstColumn(page(file), heading));
-  const headings = page('options.md').text.matchAll(/^### `(\w+)`$/gm);
+  const headings = page('options').text.matchAll(/^### `(\w+)`$/gm);
   await write({
     'tables.ts': `
       import type * as gateway from '@petstore/gateway';
@@ -227,20 +232,20 @@ test('the tables of the pages list every option, every field and every limit, an
       type Router = typeof appRouter;
       type All<Names extends PropertyKey> = Record<Names, true>;
       export const options: All<keyof gateway.GatewayOptions<Router, string>> = ${record([...headings].map(([, name = '']) => name))};
-      export const document: All<keyof gateway.DocumentOptions> = ${column('options.md', '`document`')};
-      export const context: All<keyof gateway.ContextOptions<string>> = ${column('options.md', '`createContext`')};
-      export const rpc: All<keyof gateway.RpcOptions<Router>> = ${column('options.md', '`rpc`')};
-      export const serve: All<keyof ServeOptions> = ${column('options.md', 'Options of `serve`')};
-      export const rest: All<keyof gateway.RestMeta> = ${column('rest-metadata.md', '`openapi`: the REST operation')};
-      export const meta: All<Exclude<keyof gateway.GatewayMeta, 'openapi'>> = ${column('rest-metadata.md', 'Beside `openapi`: every protocol')};
-      export const records: All<keyof gateway.RequestRecord> = ${column('request-records.md', 'Fields')};
-      export const limits: All<gateway.Limit> = ${column('request-records.md', 'Limits')};
-      export const scheme: All<keyof gateway.SchemeOptions<string>> = ${column('authentication.md', 'Options of every scheme')};
-      export const jwt: All<Exclude<keyof JwtOptions<string>, 'realm' | 'name' | 'document'>> = ${column('authentication.md', 'Options of `jwt`')};
-      export const cors: All<keyof gateway.CorsOptions> = ${column('cors.md', 'Options')};
-      export const rateLimit: All<keyof gateway.RateLimitOptions<string>> = ${column('limits.md', 'Limit the rate of calls')};
-      export const idempotency: All<keyof gateway.IdempotencyOptions<string>> = ${column('idempotency.md', 'Options')};
-      export const retries: All<keyof SafeRetryOptions<Router>> = ${column('client.md', 'Options')};
+      export const document: All<keyof gateway.DocumentOptions> = ${column('options', '`document`')};
+      export const context: All<keyof gateway.ContextOptions<string>> = ${column('options', '`createContext`')};
+      export const rpc: All<keyof gateway.RpcOptions<Router>> = ${column('options', '`rpc`')};
+      export const serve: All<keyof ServeOptions> = ${column('options', 'Options of `serve`')};
+      export const rest: All<keyof gateway.RestMeta> = ${column('rest-metadata', '`openapi`: the REST operation')};
+      export const meta: All<Exclude<keyof gateway.GatewayMeta, 'openapi'>> = ${column('rest-metadata', 'Beside `openapi`: every protocol')};
+      export const records: All<keyof gateway.RequestRecord> = ${column('request-records', 'Fields')};
+      export const limits: All<gateway.Limit> = ${column('request-records', 'Limits')};
+      export const scheme: All<keyof gateway.SchemeOptions<string>> = ${column('authentication', 'Options of every scheme')};
+      export const jwt: All<Exclude<keyof JwtOptions<string>, 'realm' | 'name' | 'document'>> = ${column('authentication', 'Options of `jwt`')};
+      export const cors: All<keyof gateway.CorsOptions> = ${column('cors', 'Options')};
+      export const rateLimit: All<keyof gateway.RateLimitOptions<string>> = ${column('limits', 'Limit the rate of calls')};
+      export const idempotency: All<keyof gateway.IdempotencyOptions<string>> = ${column('idempotency', 'Options')};
+      export const retries: All<keyof SafeRetryOptions<Router>> = ${column('client', 'Options')};
     `,
   });
   await expect(compile()).resolves.toBeUndefined();

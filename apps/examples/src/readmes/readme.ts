@@ -7,6 +7,10 @@ import { promisify } from 'node:util';
 import { startProcess } from '@petstore/testing/startProcess';
 import { onTestFinished } from 'vitest';
 
+/** The `database.ts` that the server in the README of `@petstore/runtime` imports. */
+export const databaseFile =
+  'export const openDatabase = async () => ({ ping: async () => {}, close: async () => {} });';
+
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const execute = promisify(execFile);
 const conditions = '--conditions=@petstore/source';
@@ -51,7 +55,7 @@ export interface Snippets {
   readonly compile: () => Promise<void>;
   /** Runs one to its end, and gives what it prints. */
   readonly run: (name: string, env?: Readonly<Record<string, string>>) => Promise<string>;
-  /** Starts one that serves on a port, and waits until somebody listens there. */
+  /** Starts a server, and waits until its port accepts connections. */
   readonly start: (name: string, port: number) => Promise<void>;
   /** Runs a line of a shell there. */
   readonly shell: (line: string, env?: Readonly<Record<string, string>>) => Promise<string>;
