@@ -3,12 +3,12 @@ import {
   connect as connectHttp,
   type TestResponse,
   type Client as HttpClient,
-  type Sending,
+  type SendOptions,
 } from '@petstore/gateway-test';
 import { expect } from 'vitest';
 import type { Served } from './serve.ts';
 
-export type { Sending };
+export type { SendOptions };
 
 export interface ReceivedResponse extends TestResponse {
   /** The body of a response with one animal, or a list: its shape was checked when it was received. */
@@ -18,10 +18,10 @@ export interface ReceivedResponse extends TestResponse {
 
 /** A client of the pet store. */
 export interface Client extends HttpClient {
-  send(method: string, target: string, sending?: Sending): Promise<ReceivedResponse>;
-  get(target: string, sending?: Sending): Promise<ReceivedResponse>;
+  send(method: string, target: string, sending?: SendOptions): Promise<ReceivedResponse>;
+  get(target: string, sending?: SendOptions): Promise<ReceivedResponse>;
   /** `POST /v1/pets` */
-  post(body: unknown, sending?: Sending): Promise<ReceivedResponse>;
+  post(body: unknown, sending?: SendOptions): Promise<ReceivedResponse>;
   /** `POST /v1/pets`, which must succeed. */
   create(pet: {
     readonly name?: string;

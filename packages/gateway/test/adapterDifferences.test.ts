@@ -6,22 +6,25 @@ import { serveOfficial } from './rpcClients/officialServer.ts';
 import { startWith } from './rpcClients/start.ts';
 
 const adapter = adapterOfRun();
-const shown = adapterDifferences.filter(({ seen }) => adapter in seen);
+const shown = adapterDifferences.filter(({ observed: seen }) => adapter in seen);
 
-it.each(shown)(`what ${adapter} does with $name is what the list says`, async ({ options, look, seen }) => {
-  expect(await look(await startWith(serveGateway)(options))).toEqual(seen[adapter]);
-});
+it.each(shown)(
+  `what ${adapter} does with $name is what the list says`,
+  async ({ options, observe: look, observed: seen }) => {
+    expect(await look(await startWith(serveGateway)(options))).toEqual(seen[adapter]);
+  },
+);
 
 it.runIf(adapter === 'uws').each(adapterDifferences.filter(({ official }) => official !== undefined))(
   'what tRPC’s own adapters do with $name is what the list says',
-  async ({ options, look, official }) => {
+  async ({ options, observe: look, official }) => {
     expect(await look(await startWith(serveOfficial)(options))).toEqual(official);
   },
 );
 
 it('the adapters differ in at most 10 things, each with a reason', () => {
   expect(adapterDifferences.length).toBeLessThanOrEqual(10);
-  for (const { reason, seen, official } of adapterDifferences) {
+  for (const { reason, observed: seen, official } of adapterDifferences) {
     expect(reason.length).toBeGreaterThan(20);
     const all = [...Object.values(seen), ...(official === undefined ? [] : [official])];
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBeGreaterThan(1);

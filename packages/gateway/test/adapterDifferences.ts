@@ -17,9 +17,9 @@ interface AdapterDifference {
   /** Why it is so. */
   readonly reason: string;
   readonly options?: StartOptions;
-  readonly look: (running: Running) => Promise<unknown>;
+  readonly observe: (running: Running) => Promise<unknown>;
   /** What is seen, by adapter. One that is missing cannot show it. */
-  readonly seen: Readonly<{ uws: unknown } & Partial<Record<Adapter, unknown>>>;
+  readonly observed: Readonly<{ uws: unknown } & Partial<Record<Adapter, unknown>>>;
   /** What is seen of tRPC's own adapters, standalone and ws, where they have it. */
   readonly official?: unknown;
 }
@@ -50,20 +50,20 @@ const list = [
     reason:
       'uWebSockets.js takes bytes beyond ASCII at either end of a header’s value for white space, and drops them. ' +
       'Ids of tracked events should be ASCII.',
-    look: async ({ place }) => {
+    observe: async ({ place }) => {
       const response = await place.http.fetch(`${place.http.url}/count?input=%7B%22to%22%3A1%7D`, {
         headers: { 'last-event-id': 'é7é' },
       });
       return /^event: restore-id\ndata: \nid: (.*)$/m.exec(await response.text())?.[1];
     },
-    seen: { uws: '7', node: 'é7é', fetch: 'é7é' },
+    observed: { uws: '7', node: 'é7é', fetch: 'é7é' },
     official: 'é7é',
   },
   {
     name: 'a Content-Type that is sent twice',
     reason:
       'A Request has the values joined, which is no media type (RFC 9110 §5.3): 415. The others take the first, as Node does.',
-    look: async ({ server }) => {
+    observe: async ({ server }) => {
       const headers = [
         ['Content-Type', 'application/json'],
         ['Content-Type', 'text/plain'],
@@ -71,25 +71,25 @@ const list = [
       const body = Buffer.from('{"name":"Rex"}');
       return (await sendOnce(server, 'POST', '/trpc/write', headers, body)).status;
     },
-    seen: { uws: 200, node: 200, fetch: 415 },
+    observed: { uws: 200, node: 200, fetch: 415 },
     official: 200,
   },
   {
     name: 'the Content-Length of JSON lines that are known at once',
     reason: 'A Response has none: the server that sends it adds it.',
-    look: async ({ place }) => {
+    observe: async ({ place }) => {
       const response = await place.http.fetch(`${place.http.url}/hello?batch=1`, { headers: lines });
       const text = await response.text();
       return response.headers.get('content-length') === String(text.length);
     },
-    seen: { uws: true, node: true, fetch: false },
+    observed: { uws: true, node: true, fetch: false },
     official: false,
   },
   {
     name: 'a connection after a chunked request',
     reason:
       'uWebSockets.js reads the trailers of a chunked request as the next request: the connection is closed after it.',
-    look: async ({ server }) => {
+    observe: async ({ server }) => {
       const head = rawRequest('/trpc/write', {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
@@ -105,39 +105,39 @@ const list = [
         .then((text) => /^connection: (.*)\r$/im.exec(text)?.slice(1))) ?? ['keep-alive'];
       return first;
     },
-    seen: { uws: 'close', node: 'keep-alive' },
+    observed: { uws: 'close', node: 'keep-alive' },
     official: 'keep-alive',
   },
   {
     name: 'a method that node:http does not know',
     reason:
       'Node’s parser rejects methods that are not registered, and those in lower case, before anything else is looked at.',
-    look: ({ server }) => statusOf(server.port, rawRequest('/trpc/hello', { method: 'TRACK' })),
-    seen: { uws: 405, node: 400 },
+    observe: ({ server }) => statusOf(server.port, rawRequest('/trpc/hello', { method: 'TRACK' })),
+    observed: { uws: 405, node: 400 },
     official: 400,
   },
   {
     name: 'the record of a request that the parser rejects',
     reason:
       'Node’s parser gives nothing of a request that it rejects: its record has neither a method nor a path.',
-    look: async () => {
+    observe: async () => {
       const { records, server } = await startEdge();
       const length = { 'content-length': '5, 5' };
       await statusOf(server.port, rawRequest('/v1/list', { headers: length }));
       return records.map(({ method, path, status }) => [method, path, status]);
     },
-    seen: { uws: [['GET', '/v1/list', 400]], node: [['', '', 400]] },
+    observed: { uws: [['GET', '/v1/list', 400]], node: [['', '', 400]] },
   },
   {
     name: 'a frame that breaks the protocol of WebSockets, and a close frame that is malformed',
     reason:
       'uWebSockets.js ends the connection of the first without a close frame, where RFC 6455 §7.1.7 says SHOULD, and answers ' +
       'the second with an empty one.',
-    look: async (running) => [
+    observe: async (running) => [
       await closeCodeAfter(frame('x', { opcode: 3 }))(running),
       await closeCodeAfter(frame('x', { opcode: 8 }))(running),
     ],
-    seen: { uws: [1006, 1005], node: [1002, 1002] },
+    observed: { uws: [1006, 1005], node: [1002, 1002] },
     official: [1002, 1002],
   },
   {
@@ -145,16 +145,16 @@ const list = [
     reason:
       'uWebSockets.js does not look at the mask bit: it reads the four bytes that follow as the mask, and waits for them. ' +
       'What it makes of the frame harms its sender alone.',
-    look: closeCodeAfter(frame('{}', { masked: false })),
-    seen: { uws: 'still open', node: 1002 },
+    observe: closeCodeAfter(frame('{}', { masked: false })),
+    observed: { uws: 'still open', node: 1002 },
     official: 1002,
   },
   {
     name: 'a binary message within a fragmented text',
     reason:
       'uWebSockets.js refuses a message within one of its own kind alone. Each arrives whole, as it was sent.',
-    look: closeCodeAfter(frame('{', { fin: false }), frame('}', { opcode: 2 })),
-    seen: { uws: 'still open', node: 1002 },
+    observe: closeCodeAfter(frame('{', { fin: false }), frame('}', { opcode: 2 })),
+    observed: { uws: 'still open', node: 1002 },
     official: 1002,
   },
   {
@@ -162,8 +162,8 @@ const list = [
     reason:
       'uWebSockets.js reads its length and ends the connection, so that none of it is kept: 1009 is sent up to 64 KiB.',
     options: { maxMessageBytes: 1000 },
-    look: closeCodeAfter(frame('x'.repeat(65_537))),
-    seen: { uws: 1006, node: 1009 },
+    observe: closeCodeAfter(frame('x'.repeat(65_537))),
+    observed: { uws: 1006, node: 1009 },
     official: 1009,
   },
 ] as const satisfies readonly AdapterDifference[];
@@ -175,12 +175,12 @@ const adapter = adapterOfRun();
 type Name = (typeof list)[number]['name'];
 
 /** What a difference of the list is on the adapter of this run. */
-export const seenHere = (name: Name): unknown =>
-  adapterDifferences.find((difference) => difference.name === name)?.seen[adapter];
+export const observedHere = (name: Name): unknown =>
+  adapterDifferences.find((difference) => difference.name === name)?.observed[adapter];
 
 /** Skips the running test where a difference of the list keeps the adapter of this run from passing it. */
-export function skipWhereDifferent(name: Name): void {
-  const seen = adapterDifferences.find((difference) => difference.name === name)?.seen;
-  if (isDeepStrictEqual(seen?.[adapter], seen?.uws)) return;
+export function skipIfDifferent(name: Name): void {
+  const observed = adapterDifferences.find((difference) => difference.name === name)?.observed;
+  if (isDeepStrictEqual(observed?.[adapter], observed?.uws)) return;
   TestRunner.getCurrentTest()?.context.skip(`Differs on the adapter ${adapter}: ${name}.`);
 }

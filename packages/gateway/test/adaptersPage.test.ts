@@ -28,7 +28,7 @@ function shown(seen: unknown): string {
 }
 
 it('docs/adapters.md has each difference between the adapters, with what is seen and why', () => {
-  const rows = adapterDifferences.map(({ name, reason, seen: { uws, node, fetch } }) => [
+  const rows = adapterDifferences.map(({ name, reason, observed: { uws, node, fetch } }) => [
     name,
     shown(uws),
     shown(node),

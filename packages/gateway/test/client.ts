@@ -9,7 +9,7 @@ import './matchers.ts';
 import type { OpenApiDocument } from './openApi.ts';
 import { needs } from './servers.ts';
 
-export interface Sending {
+export interface SendOptions {
   /** Further headers, in this order; one name may come several times. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /** The whole `Authorization` value. Default: the good key as a bearer token; `null`: no header. */
@@ -44,10 +44,10 @@ export interface Client {
   readonly apiKey: string;
   /** What the server says of itself at `/openapi.json`. */
   readonly document: OpenApiDocument;
-  send(method: string, target: string, sending?: Sending): Promise<TestResponse>;
-  get(target: string, sending?: Sending): Promise<TestResponse>;
+  send(method: string, target: string, sending?: SendOptions): Promise<TestResponse>;
+  get(target: string, sending?: SendOptions): Promise<TestResponse>;
   /** Sends text on a connection of its own and gives all that comes until the server closes it. */
-  wire(text: string): Promise<string>;
+  sendRaw(text: string): Promise<string>;
 }
 
 /** Where a server listens, and a key that it takes. */
@@ -64,14 +64,14 @@ export async function connect({ origin, apiKey, fetch = globalFetch }: Served): 
   // The global `fetch` changes what is sent, and hides what came.
   const exchanged =
     fetch === globalFetch
-      ? exchange.bind(undefined, agent, origin)
+      ? sendUnchecked.bind(undefined, agent, origin)
       : sendInProcess.bind(undefined, { origin, fetch });
   const found = await exchanged('GET', '/openapi.json', [], undefined, false);
   if (found.status !== 200) throw new Error(`GET /openapi.json answered ${found.status}.`);
   const document: OpenApiDocument = JSON.parse(found.body.toString());
   const faultsOf: ResponseProblems = responseProblems(document);
 
-  async function send(method: string, target: string, sending: Sending = {}): Promise<TestResponse> {
+  async function send(method: string, target: string, sending: SendOptions = {}): Promise<TestResponse> {
     const { authorization = `Bearer ${apiKey}`, body, chunked = false } = sending;
     const contentType =
       sending.contentType === undefined && body !== undefined ? 'application/json' : sending.contentType;
@@ -94,7 +94,7 @@ export async function connect({ origin, apiKey, fetch = globalFetch }: Served): 
     document,
     send,
     get: (target, sending) => send('GET', target, sending),
-    async wire(text) {
+    async sendRaw(text) {
       const { hostname, port } = new URL(origin);
       const socket = connectSocket(Number(port), hostname);
       await once(socket, 'connect');
@@ -111,7 +111,7 @@ function bytesOf(body: unknown): Buffer | undefined {
 }
 
 /** Sends one request as it is given, and gives what came back, unchecked. */
-export async function exchange(
+export async function sendUnchecked(
   agent: Agent,
   origin: string,
   method: string,
@@ -155,7 +155,7 @@ export const sendOnce = (
   body?: Buffer,
 ): Promise<TestResponse> =>
   to.fetch === globalFetch
-    ? exchange(new Agent(), to.origin, method, target, headers, body, false)
+    ? sendUnchecked(new Agent(), to.origin, method, target, headers, body, false)
     : sendInProcess(to, method, target, headers, body, false);
 
 /** As `exchange`, with a server in this process. */

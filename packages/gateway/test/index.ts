@@ -1,6 +1,6 @@
 /** What the suites of other packages share with the gateway's own: a client that checks every response, and inputs. */
 export { type ResponseProblems, responseProblems } from './responseProblems.ts';
-export { type TestResponse, type Client, connect, exchange, type Sending } from './client.ts';
+export { type TestResponse, type Client, connect, sendUnchecked, type SendOptions } from './client.ts';
 export {
   type JsonSchema,
   type OpenApiDocument,
@@ -12,7 +12,7 @@ export {
 export {
   type Send,
   type Call,
-  type ProtocolClient,
+  type ProtocolVariant,
   inProcess,
   type Outcome,
   overPort,
@@ -20,7 +20,7 @@ export {
   rpcCall,
   rpcOutcome,
 } from './parity/protocolClients.ts';
-export { finiteNumber, inputs, junk, text } from './parity/jsonInput.ts';
+export { finiteNumber, mostlyValidInput, anyJsonValue, anyText } from './parity/jsonInput.ts';
 export { jsonText, numberText } from './parity/jsonText.ts';
 export { Tally } from './parity/tally.ts';
-export { repeatedBy, testSeed } from './testSeed.ts';
+export { seedMessage, testSeed } from './testSeed.ts';

@@ -10,7 +10,7 @@ export interface ReceivedResponse {
 }
 
 /** What the host refuses before it is known which operation is meant, and the document says of none of them. */
-const refusedByHost = new Set([414, 417, 431]);
+const rejectedByAdapter = new Set([414, 417, 431]);
 
 /**
  * What every answer must hold, whatever a case is about: docs/decisions.md#wire-contract-of-the-pet-store, and the
@@ -61,7 +61,7 @@ export function responseProblems(document: OpenApiDocument): ResponseProblems {
     }
     const { operation, pointer: at } = found;
     const unresolved = operation.responses[received.status];
-    if (!unresolved && refusedByHost.has(received.status)) return [];
+    if (!unresolved && rejectedByAdapter.has(received.status)) return [];
     if (!unresolved) {
       return [`The document does not say that ${operation.operationId} answers ${received.status}.`];
     }

@@ -5,4 +5,4 @@
 export const testSeed = Number(process.env['TEST_SEED'] ?? Math.trunc(Math.random() * 2 ** 31));
 
 /** For the message of a failure. */
-export const repeatedBy = `TEST_SEED=${testSeed} repeats this run.`;
+export const seedMessage = `TEST_SEED=${testSeed} repeats this run.`;

@@ -1,5 +1,5 @@
 import { Animal, ApiError } from '@petstore/core';
-import { repeatedBy } from '@petstore/gateway-test';
+import { seedMessage } from '@petstore/gateway-test';
 import { inputs } from '@petstore/testing/forms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isOfTheParser } from './responseLaws.ts';
@@ -62,7 +62,7 @@ describe('bytes that are no request, or hardly one', () => {
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
-    expect(faults.slice(0, 5), `${faults.length} of ${total}; ${repeatedBy}`).toEqual([]);
+    expect(faults.slice(0, 5), `${faults.length} of ${total}; ${seedMessage}`).toEqual([]);
     // What was created on a connection that ended before its answer is nobody's to count; each is whole all the same.
     for (const animal of await served.client.list('?limit=100')) expect(animal).toEqual(Animal.parse(animal));
     expect((await served.client.create({})).name).toBe('Rex');

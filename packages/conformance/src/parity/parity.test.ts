@@ -1,4 +1,4 @@
-import { junk, Tally, testSeed } from '@petstore/gateway-test';
+import { anyJsonValue, Tally, testSeed } from '@petstore/gateway-test';
 import { everyForm, inputs } from '@petstore/testing/forms';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ describe('REST and tRPC give the same result or the same refusal, whatever was c
       await fc.assert(property, { numRuns: 50, seed: testSeed + more });
     }
     // With fewer inputs they are spread less evenly.
-    expect(tally.scarce(everyForm ? 200 : 20)).toEqual([]);
+    expect(tally.underrepresented(everyForm ? 200 : 20)).toEqual([]);
   }, 300_000);
 
   it('over a real port', async () => {
@@ -72,7 +72,7 @@ describe('nothing is coerced, and nothing is rounded', () => {
   const almostNumber = fc.oneof(
     fc.constantFrom<unknown[]>('5', '0', '', ' 5', '5.0', '0x5', '1e1', 'no', true, false, null, [], [5], {}),
     fc.integer({ min: 1, max: 100 }).map(String),
-    junk().filter((value) => typeof value !== 'number'),
+    anyJsonValue().filter((value) => typeof value !== 'number'),
   );
 
   const refusals = async (value: unknown) => [
@@ -139,6 +139,6 @@ describe('nothing is coerced, and nothing is rounded', () => {
       });
     });
     await fc.assert(property, { numRuns: 600 });
-    expect(tally.scarce(60)).toEqual([]);
+    expect(tally.underrepresented(60)).toEqual([]);
   });
 });

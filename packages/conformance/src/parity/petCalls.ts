@@ -1,9 +1,9 @@
-import { type Call, type ProtocolClient, jsonText, numberText, rpcCall } from '@petstore/gateway-test';
+import { type Call, type ProtocolVariant, jsonText, numberText, rpcCall } from '@petstore/gateway-test';
 
 export type Procedure = 'listPets' | 'createPet' | 'getPet';
 
 /** How a protocol is asked: `undefined` where it cannot be asked just this. */
-export function petCall(procedure: Procedure, input: unknown, protocol: ProtocolClient): Call | undefined {
+export function petCall(procedure: Procedure, input: unknown, protocol: ProtocolVariant): Call | undefined {
   if (protocol === 'rest') return restCall(procedure, input);
   return rpcCall(procedure === 'createPet' ? 'mutation' : 'query', procedure, input, protocol === 'batch');
 }

@@ -1,12 +1,12 @@
 import {
   type Send,
-  type ProtocolClient,
+  type ProtocolVariant,
   finiteNumber,
-  inputs,
+  mostlyValidInput,
   type Outcome,
   restOutcome,
   rpcOutcome,
-  text,
+  anyText,
 } from '@petstore/gateway-test';
 import * as fc from 'fast-check';
 import { petCall, type Procedure } from './petCalls.ts';
@@ -15,7 +15,7 @@ import { petCall, type Procedure } from './petCalls.ts';
 export interface Step {
   readonly procedure: Procedure;
   readonly input: unknown;
-  readonly protocols: readonly [ProtocolClient, ProtocolClient];
+  readonly protocols: readonly [ProtocolVariant, ProtocolVariant];
 }
 
 const status = fc.constantFrom('available', 'pending', 'sold');
@@ -28,17 +28,17 @@ const longName = fc
   .map(([length, character]) => character.repeat(length));
 
 const inputsOf: Readonly<Record<Procedure, fc.Arbitrary<unknown>>> = {
-  createPet: inputs({
-    name: fc.oneof({ weight: 4, arbitrary: text }, longName),
+  createPet: mostlyValidInput({
+    name: fc.oneof({ weight: 4, arbitrary: anyText }, longName),
     categoryId: fc.oneof({ weight: 4, arbitrary: categoryId }, finiteNumber),
     status,
   }),
-  listPets: inputs({
+  listPets: mostlyValidInput({
     limit: fc.integer({ min: 1, max: 100 }),
     status,
     cursor: fc.oneof(anId, finiteNumber),
   }),
-  getPet: inputs({ petId: fc.oneof({ weight: 4, arbitrary: anId }, finiteNumber) }),
+  getPet: mostlyValidInput({ petId: fc.oneof({ weight: 4, arbitrary: anId }, finiteNumber) }),
 };
 
 const protocols = fc.constantFrom<Step['protocols'][]>(
@@ -74,7 +74,7 @@ export async function outcomeOf(
   send: Send,
   procedure: Procedure,
   input: unknown,
-  protocol: ProtocolClient,
+  protocol: ProtocolVariant,
 ): Promise<Outcome> {
   const call = petCall(procedure, input, protocol);
   if (call === undefined) return outcomeOf(send, procedure, input, 'rpc');

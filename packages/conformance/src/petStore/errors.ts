@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Sending } from '../client.ts';
+import type { SendOptions } from '../client.ts';
 import type { Subject } from './subject.ts';
 
 const PET = { name: 'Ada', categoryId: 1 };
@@ -13,7 +13,7 @@ export function errorCases(subject: Subject): void {
   const small = subject.own(undefined, { maxBodyBytes: MAX_BODY_BYTES });
 
   describe('docs/decisions.md#code-values', () => {
-    it.each<readonly [400 | 401 | 404 | 405 | 413 | 415, string, string, string, Sending]>([
+    it.each<readonly [400 | 401 | 404 | 405 | 413 | 415, string, string, string, SendOptions]>([
       [400, 'input that the schema refuses', 'POST', '/v1/pets', { body: {} }],
       [400, 'malformed JSON', 'POST', '/v1/pets', { body: '{' }],
       [400, 'a query that cannot be converted', 'GET', '/v1/pets?limit=x', {}],
@@ -180,7 +180,7 @@ export function errorCases(subject: Subject): void {
 
   describe('docs/decisions.md#precedence', () => {
     // One request that everything is wrong with, mended step by step: each answer shows what comes next.
-    const wrong: Sending = {
+    const wrong: SendOptions = {
       authorization: null,
       contentType: 'text/plain',
       body: `{${'x'.repeat(MAX_BODY_BYTES)}`,
@@ -199,7 +199,7 @@ export function errorCases(subject: Subject): void {
       expect(await client.send('POST', '/v1/pets?limit=x', { body: PET })).toHaveStatus(201);
     });
 
-    it.each<readonly [401 | 404 | 405 | 415 | 413, string, string, string, Sending]>([
+    it.each<readonly [401 | 404 | 405 | 415 | 413, string, string, string, SendOptions]>([
       [401, 'an unknown path (404)', 'GET', '/v1/nothing', { authorization: null }],
       [401, 'an unknown animal (404)', 'GET', '/v1/pets/9007199254740991', { authorization: null }],
       [401, 'a wrong method (405)', 'DELETE', '/v1/pets', { authorization: null }],

@@ -62,7 +62,7 @@ export function methodCases(subject: Subject): void {
     it('sends nothing after the headers', async () => {
       const { client } = subject;
       const request = `HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.apiKey}\r\nConnection: close\r\n\r\n`;
-      expect(await client.wire(request)).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n$/);
+      expect(await client.sendRaw(request)).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n$/);
     });
   });
 

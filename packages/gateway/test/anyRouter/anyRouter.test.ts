@@ -7,8 +7,8 @@ import {
 } from '@petstore/gateway';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { skipWhereDifferent } from '../adapterDifferences.ts';
-import { type Client, connect, type Sending } from '../client.ts';
+import { skipIfDifferent } from '../adapterDifferences.ts';
+import { type Client, connect, type SendOptions } from '../client.ts';
 import { operations } from '../openApi.ts';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
@@ -114,7 +114,7 @@ describe('a router with no pets', () => {
     });
   });
 
-  it.each<[method: string, target: string, sending: Sending, status: number, expected: unknown]>([
+  it.each<[method: string, target: string, sending: SendOptions, status: number, expected: unknown]>([
     ['GET', '/v1/books/latest', {}, 200, expect.objectContaining({ id: 1 })],
     ['GET', '/v1/books/1', {}, 200, expect.objectContaining({ id: 1 })],
     ['GET', '/v1/books/2', {}, 404, expect.objectContaining({ message: 'There is no such book.' })],
@@ -158,7 +158,7 @@ describe('a router with no pets', () => {
   });
 
   it('answers 204 without a body for an output of void, and for an absent one', async () => {
-    const noBody: Sending = { headers: [['Content-Length', '0']] };
+    const noBody: SendOptions = { headers: [['Content-Length', '0']] };
     for (const response of [
       await client.send('DELETE', '/v1/books/1?force=true', noBody),
       await client.send('POST', '/v1/maybe', noBody),
@@ -171,12 +171,12 @@ describe('a router with no pets', () => {
 
   it('closes the connection after a chunked request: its trailers would be taken for a request', async () => {
     needs('a port');
-    skipWhereDifferent('a connection after a chunked request');
+    skipIfDifferent('a connection after a chunked request');
     const head = `POST /v1/maybe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n`;
-    expect(await client.wire(`${head}\r\n`)).toMatch(/^HTTP\/1\.1 204 .*\r\nConnection: close\r\n/s);
+    expect(await client.sendRaw(`${head}\r\n`)).toMatch(/^HTTP\/1\.1 204 .*\r\nConnection: close\r\n/s);
     const smuggled = `GET /v1/hello/you HTTP/1.1\r\nHost: x\r\n\r\n`;
-    expect(await client.wire(`${head}\r\n${smuggled}`)).not.toContain('Hello you');
-    expect(await client.wire(`${head}X-Trailer: 1\r\n\r\n${smuggled}`)).not.toContain('Hello you');
+    expect(await client.sendRaw(`${head}\r\n${smuggled}`)).not.toContain('Hello you');
+    expect(await client.sendRaw(`${head}X-Trailer: 1\r\n\r\n${smuggled}`)).not.toContain('Hello you');
   });
 
   it('answers the status and the headers that the procedure chose', async () => {

@@ -3,7 +3,7 @@ import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Client, connect, type Sending } from '../client.ts';
+import { type Client, connect, type SendOptions } from '../client.ts';
 import type { Server } from '../listen.ts';
 import { serve } from '../servers.ts';
 
@@ -105,7 +105,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe('an input of nothing', () => {
-  it.each<[method: string, target: string, sending: Sending]>([
+  it.each<[method: string, target: string, sending: SendOptions]>([
     ['GET', '/v1/ping', {}],
     ['GET', '/v1/ping?unknown=1', {}],
     ['POST', '/v1/touch', { headers: [['Content-Length', '0']] }],
@@ -119,8 +119,8 @@ describe('an input of nothing', () => {
 });
 
 describe('an input that is optional as a whole', () => {
-  const noLength: Sending = { headers: [['Content-Length', '0']] };
-  it.each<[method: string, target: string, what: string, input: unknown, sending: Sending]>([
+  const noLength: SendOptions = { headers: [['Content-Length', '0']] };
+  it.each<[method: string, target: string, what: string, input: unknown, sending: SendOptions]>([
     ['POST', '/v1/notes', 'without a body', 'undefined', noLength],
     [
       'POST',
@@ -154,7 +154,7 @@ describe('an input that is optional as a whole', () => {
     expect([received.status, received.json()]).toEqual([200, { input }]);
   });
 
-  it.each<[method: string, target: string, sending: Sending, status: number, message: RegExp]>([
+  it.each<[method: string, target: string, sending: SendOptions, status: number, message: RegExp]>([
     [
       'POST',
       '/v1/notes',

@@ -9,7 +9,7 @@ it.each([
   ['REST', '/v1/slow?ms=20000'],
   ['tRPC', `/trpc/slow?input=${input(20_000)}`],
 ])('a call over %s ends at the deadline of its client, where that is sooner', async (_protocol, target) => {
-  const { ask: send, records, gateway, seen } = await startEdge();
+  const { send, records, gateway, seen } = await startEdge();
   const response = await send(target, timeout('50m'));
   expect([response.status, await response.text()]).toEqual([504, expect.stringContaining(sentence)]);
   await vi.waitFor(() => expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']));
@@ -18,8 +18,8 @@ it.each([
 });
 
 it('calls of a batch end at the deadline of their client, and those that have ended keep their outcome', async () => {
-  const { ask: request, seen } = await startEdge();
-  const response = await request(`/trpc/list,slow?batch=1&input={"1":${input(20_000)}}`, timeout('50000u'));
+  const { send, seen } = await startEdge();
+  const response = await send(`/trpc/list,slow?batch=1&input={"1":${input(20_000)}}`, timeout('50000u'));
   expect(await response.json()).toMatchObject([
     { result: { data: 0 } },
     { error: { data: { httpStatus: 504 } } },
@@ -28,7 +28,7 @@ it('calls of a batch end at the deadline of their client, and those that have en
 });
 
 it('calls of a batch in which one has a deadline of its own end at that of their client', async () => {
-  const { ask: send } = await startEdge();
+  const { send } = await startEdge();
   const inputs = JSON.stringify({ 0: { ms: 20_000 }, 1: { ms: 5000 } });
   const response = await send(`/trpc/hurried,stubborn?batch=1&input=${inputs}`, timeout('50m'));
   const ended = { error: { message: expect.stringContaining(sentence) } };
@@ -36,7 +36,7 @@ it('calls of a batch in which one has a deadline of its own end at that of their
 });
 
 it('lines of a response end at the deadline of their client', async () => {
-  const { ask: send } = await startEdge();
+  const { send } = await startEdge();
   const response = await send(`/trpc/list,stubborn?batch=1&input={"1":${input(3000)}}`, {
     headers: { 'trpc-accept': 'application/jsonl', 'grpc-timeout': '50m' },
   });
@@ -44,12 +44,12 @@ it('lines of a response end at the deadline of their client', async () => {
 });
 
 it('the context of a call is not waited for beyond the deadline of its client', async () => {
-  const { ask: send } = await startEdge({ createContext: () => new Promise<never>(() => {}) });
+  const { send } = await startEdge({ createContext: () => new Promise<never>(() => {}) });
   expect((await send('/v1/list', timeout('50m'))).status).toBe(504);
 });
 
 it('the deadline of the gateway holds where that of the client is later', async () => {
-  const { ask: send } = await startEdge({ callTimeoutMs: 50 });
+  const { send } = await startEdge({ callTimeoutMs: 50 });
   const response = await send('/v1/slow?ms=20000', timeout('1H'));
   expect([response.status, await response.text()]).toEqual([
     504,
@@ -58,7 +58,7 @@ it('the deadline of the gateway holds where that of the client is later', async 
 });
 
 it('a stream that has begun goes on beyond the deadline of its client', async () => {
-  const { ask: send } = await startEdge();
+  const { send } = await startEdge();
   const response = await send('/v1/drip', timeout('100m'));
   expect(await response.text()).toBe('.....');
 });
@@ -75,7 +75,7 @@ describe('a malformed Grpc-Timeout', () => {
   });
 
   it('is looked at after the credential', async () => {
-    const { ask: send } = await startEdge();
+    const { send } = await startEdge();
     const headers = { 'grpc-timeout': 'soon', authorization: `${key}-not` };
     expect((await send('/v1/list', { headers })).status).toBe(401);
   });
@@ -93,7 +93,7 @@ describe('a malformed Grpc-Timeout', () => {
 });
 
 it('a deadline of a procedure gives way to that of the client, and holds where it is sooner', async () => {
-  const { ask: send } = await startEdge();
+  const { send } = await startEdge();
   const shorter = await send('/v1/hurried?ms=20000', timeout('20S'));
   expect(await shorter.text()).toMatch(/longer than 300 ms; /);
   const longer = await send('/v1/hurried?ms=20000', timeout('50m'));

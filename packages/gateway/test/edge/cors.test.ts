@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Asking, type EdgeOptions, startEdge } from './startEdge.ts';
+import { type EdgeRequest, type EdgeOptions, startEdge } from './startEdge.ts';
 
 const page = 'https://pets.example';
 const withCors = (cors: Partial<EdgeOptions['cors']> = {}, options: EdgeOptions = {}) =>
@@ -13,7 +13,7 @@ const exposed =
 
 describe('a page of another origin', () => {
   it('is told nothing where none may call', async () => {
-    const { ask: send } = await startEdge();
+    const { send } = await startEdge();
     expect(said(await send('/v1/list', { headers: { origin: page } }))).toEqual({});
   });
 
@@ -23,8 +23,8 @@ describe('a page of another origin', () => {
     ['/trpc/list', 'GET, POST, HEAD, OPTIONS'],
     ['/page', 'GET, HEAD, OPTIONS'],
   ])('asks first, without a credential, what it may do at %s', async (target, methods) => {
-    const { ask: request } = await withCors();
-    const preflight = await request(target, {
+    const { send } = await withCors();
+    const preflight = await send(target, {
       method: 'OPTIONS',
       headers: { authorization: '', origin: page, 'access-control-request-method': 'POST' },
     });
@@ -40,10 +40,10 @@ describe('a page of another origin', () => {
   });
 
   it.each(['/v1/nowhere', '/nowhere'])('may ask at %s, and read that there is nothing', async (target) => {
-    const { ask: call } = await withCors();
+    const { send } = await withCors();
     const headers = { authorization: '', origin: page };
     const asking = { ...headers, 'access-control-request-method': 'PUT' };
-    const preflight = await call(target, { method: 'OPTIONS', headers: asking });
+    const preflight = await send(target, { method: 'OPTIONS', headers: asking });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('allow')).toBeNull();
     expect(said(preflight)).toMatchObject({
@@ -51,15 +51,15 @@ describe('a page of another origin', () => {
       'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
       vary: 'Origin',
     });
-    const put = await call(target, { method: 'PUT', headers: { origin: page } });
+    const put = await send(target, { method: 'PUT', headers: { origin: page } });
     expect([put.status, put.headers.get('access-control-allow-origin')]).toEqual([404, page]);
 
-    expect((await call(target, { method: 'OPTIONS', headers })).status).toBe(404);
+    expect((await send(target, { method: 'OPTIONS', headers })).status).toBe(404);
     const stranger = { ...asking, origin: 'https://evil.example' };
-    expect((await call(target, { method: 'OPTIONS', headers: stranger })).status).toBe(404);
+    expect((await send(target, { method: 'OPTIONS', headers: stranger })).status).toBe(404);
   });
 
-  it.each<[what: string, target: string, init: Asking, status: number, options?: EdgeOptions]>([
+  it.each<[what: string, target: string, init: EdgeRequest, status: number, options?: EdgeOptions]>([
     ['a success', '/v1/list', {}, 200],
     ['a success over tRPC', '/trpc/list', {}, 200],
     ['a page', '/page', {}, 200],
@@ -68,7 +68,7 @@ describe('a page of another origin', () => {
     ['401', '/v1/list', { headers: { authorization: '' } }, 401],
     ['401 over tRPC', '/trpc/list', { headers: { authorization: '' } }, 401],
     ['404', '/v1/nowhere', {}, 404],
-    ['404 beside both protocolClients', '/nowhere', {}, 404],
+    ['404 beside both protocols', '/nowhere', {}, 404],
     ['404 over tRPC', '/trpc/nowhere', {}, 404],
     ['405', '/v1/list', { method: 'DELETE' }, 405],
     [
@@ -86,7 +86,7 @@ describe('a page of another origin', () => {
     ['a stream of lines', '/trpc/list?batch=1', { headers: { 'trpc-accept': 'application/jsonl' } }, 200],
     ['bytes', '/v1/drip', {}, 200],
   ])('may read %s', async (_what, target, init, status, options = {}) => {
-    const { ask: send } = await withCors({}, { maxBodyBytes: 3, ...options });
+    const { send } = await withCors({}, { maxBodyBytes: 3, ...options });
     if (status === 429) await send(target);
     const response = await send(target, { ...init, headers: { origin: page, ...init.headers } });
     expect(response.status).toBe(status);
@@ -105,7 +105,7 @@ describe('a page of another origin', () => {
     'null',
     `${page}.evil`,
   ])('may not read where its origin is %s', async (origin) => {
-    const { ask: send } = await withCors({ credentials: true });
+    const { send } = await withCors({ credentials: true });
     expect(said(await send('/v1/list', { headers: { origin } }))).toEqual({ vary: 'Origin' });
     expect(said(await send('/v1/list', { method: 'OPTIONS', headers: { origin } }))).toEqual({
       vary: 'Origin',
@@ -113,12 +113,12 @@ describe('a page of another origin', () => {
   });
 
   it('is not the only one: what is said without an origin varies with it too', async () => {
-    const { ask: send } = await withCors();
+    const { send } = await withCors();
     expect(said(await send('/v1/list'))).toEqual({ vary: 'Origin' });
   });
 
   it('may send cookies only where that is said, and keep a preflight for as long as is said', async () => {
-    const { ask: send } = await withCors({ credentials: true, maxAgeSeconds: 60 });
+    const { send } = await withCors({ credentials: true, maxAgeSeconds: 60 });
     const headers = { origin: 'http://localhost:5173' };
     expect(said(await send('/v1/list', { headers }))).toMatchObject({
       'access-control-allow-origin': 'http://localhost:5173',

@@ -6,7 +6,7 @@ import { bearer } from '@petstore/gateway';
 const limited = (attempts: number, windowSeconds = 60) =>
   startEdge({ failedAttempts: { attempts, windowSeconds }, trustProxy: ['127.0.0.1'] });
 
-const attempt = ({ ask: send }: Edge, token: string, address = '203.0.113.1', target = '/v1/list') =>
+const attempt = ({ send }: Edge, token: string, address = '203.0.113.1', target = '/v1/list') =>
   send(target, { headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address } });
 
 describe('failed attempts to authenticate', () => {
@@ -15,7 +15,7 @@ describe('failed attempts to authenticate', () => {
     for (let at = 0; at < 50; at += 1) expect((await attempt(edge, 'bad')).status).toBe(401);
   });
 
-  it('are answered 429 with Retry-After past the limit of their address, on both protocolClients', async () => {
+  it('are answered 429 with Retry-After past the limit of their address, on both protocols', async () => {
     const edge = await limited(2);
     expect((await attempt(edge, 'bad-1')).status).toBe(401);
     expect((await attempt(edge, 'bad-2', '203.0.113.1', '/trpc/list')).status).toBe(401);
@@ -50,7 +50,7 @@ describe('failed attempts to authenticate', () => {
   it('are none where no key was tried', async () => {
     const edge = await limited(1);
     for (let at = 0; at < 3; at += 1) {
-      expect((await edge.ask('/v1/list', { headers: { authorization: '' } })).status).toBe(401);
+      expect((await edge.send('/v1/list', { headers: { authorization: '' } })).status).toBe(401);
     }
   });
 

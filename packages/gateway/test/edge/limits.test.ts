@@ -13,20 +13,20 @@ describe('the parameters of a query', () => {
   const tags = (count: number) => Array(count).fill('tag=x').join('&');
 
   it('may be 1000 where nothing is said', async () => {
-    const { ask: send } = await startEdge();
+    const { send } = await startEdge();
     expect(await (await send(`/v1/list?${tags(1000)}`)).json()).toBe(1000);
     expect((await send(`/v1/list?${tags(1001)}`)).status).toBe(400);
   });
 
   it('are limited on both protocols, in words that name the limit', async () => {
-    const { ask: request, records } = await startEdge({ maxQueryParameters: 3 });
-    expect(await (await request(`/v1/list?${tags(3)}`)).json()).toBe(3);
+    const { send, records } = await startEdge({ maxQueryParameters: 3 });
+    expect(await (await send(`/v1/list?${tags(3)}`)).json()).toBe(3);
     const message = 'The query has more than 3 parameters.';
-    expect(await error(await request(`/v1/list?${tags(4)}`))).toEqual([
+    expect(await error(await send(`/v1/list?${tags(4)}`))).toEqual([
       400,
       { code: 'BAD_REQUEST', message, status: 400 },
     ]);
-    expect(await error(await request(`/trpc/list?${tags(4)}`))).toMatchObject([
+    expect(await error(await send(`/trpc/list?${tags(4)}`))).toMatchObject([
       400,
       { error: { message, data: { code: 'BAD_REQUEST' } } },
     ]);
@@ -38,7 +38,7 @@ describe('the parameters of a form', () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
   it('are limited as those of a query, in words that say where they are too many', async () => {
-    const { post, records: requestRecords } = await startEdge({ maxQueryParameters: 3 });
+    const { post, records } = await startEdge({ maxQueryParameters: 3 });
     expect(await (await post('/v1/form', 'tag=x&tag=y&tag=', form)).json()).toBe(3);
     // None of them needs to be known, nor to have a name.
     expect(await error(await post('/v1/form', 'tag=x&&&', form))).toEqual([
@@ -46,13 +46,13 @@ describe('the parameters of a form', () => {
       { code: 'BAD_REQUEST', message: 'The form has more than 3 parameters.', status: 400 },
     ]);
     expect((await post('/v1/form', { tag: ['a&b&c', '&', '', ''] })).status).toBe(200);
-    expect(requestRecords.map(({ limit }) => limit)).toEqual([undefined, 'query-parameters', undefined]);
+    expect(records.map(({ limit }) => limit)).toEqual([undefined, 'query-parameters', undefined]);
   });
 });
 
 describe('the size of a batch', () => {
   it('may be 100 where nothing is said', async () => {
-    const { ask: send, records } = await startEdge();
+    const { send, records } = await startEdge();
     expect((await send(batch('list', 100))).status).toBe(200);
     expect(await error(await send(batch('list', 101)))).toMatchObject([
       400,
@@ -62,13 +62,13 @@ describe('the size of a batch', () => {
   });
 
   it('is never more than may run at once', async () => {
-    const { ask: send } = await startEdge({ maxInFlight: 2, rpc: { maxBatchSize: 5 } });
+    const { send } = await startEdge({ maxInFlight: 2, rpc: { maxBatchSize: 5 } });
     expect((await send(batch('list', 2))).status).toBe(200);
     expect((await send(batch('list', 3))).status).toBe(400);
   });
 
   it('is seen however the batch is spelt', async () => {
-    const { ask: send } = await startEdge({
+    const { send } = await startEdge({
       rpc: { maxBatchSize: 2 },
       rateLimit: { requests: 5, windowSeconds: 60 },
     });
@@ -97,7 +97,7 @@ describe('the depth of an input', () => {
   });
 
   it('is looked at in queries too', async () => {
-    const { ask: send } = await startEdge({ maxJsonDepth: 5 });
+    const { send } = await startEdge({ maxJsonDepth: 5 });
     expect(await (await send(`/trpc/list?input=${nested(6)}`)).text()).toContain('deeper than 5 levels');
     expect(await (await send(`/trpc/list?input=${nested(5)}`)).text()).not.toContain('deeper');
   });
@@ -129,7 +129,7 @@ describe('the depth of an input', () => {
 
 describe('calls in flight', () => {
   it('are refused early with 503 and Retry-After, on every protocol, where as many run as may', async () => {
-    const { ask: send, dial, records, gateway, seen } = await startEdge({ maxInFlight: 2 });
+    const { send, dial, records, gateway, seen } = await startEdge({ maxInFlight: 2 });
     const { call } = await dial();
     const running = [send('/v1/slow?ms=300'), send('/trpc/slow?input={"ms":300}')];
     await until(() => expect(seen.begun).toBe(2));
@@ -159,7 +159,7 @@ describe('calls in flight', () => {
   });
 
   it('count each call of a batch', async () => {
-    const { ask: send, seen } = await startEdge({ maxInFlight: 4 });
+    const { send, seen } = await startEdge({ maxInFlight: 4 });
     const running = send('/trpc/slow,slow,slow?batch=1&input={"0":{"ms":200},"1":{"ms":200},"2":{"ms":200}}');
     await until(() => expect(seen.begun).toBe(3));
     expect((await send(batch('list', 2))).status).toBe(503);
@@ -168,7 +168,7 @@ describe('calls in flight', () => {
   });
 
   it('do not count streams and subscriptions that have begun', async () => {
-    const { ask: send } = await startEdge({ maxInFlight: 1 });
+    const { send } = await startEdge({ maxInFlight: 1 });
     const streams = [await send('/v1/drip'), await send('/v1/ticks'), await send('/trpc/ticks')];
     expect((await send('/v1/list')).status).toBe(200);
     expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -176,7 +176,7 @@ describe('calls in flight', () => {
   });
 
   it('count no more once their client has gone', async () => {
-    const { ask: send, gateway, seen } = await startEdge({ maxInFlight: 1 });
+    const { send, gateway, seen } = await startEdge({ maxInFlight: 1 });
     const leaving = new AbortController();
     const left = send('/v1/slow?ms=5000', { signal: leaving.signal });
     await until(() => expect(seen.begun).toBe(1));
@@ -202,7 +202,7 @@ describe('a call that takes too long', () => {
       },
     ],
   ])('is answered 504 over %s, and its signal aborts', async (_protocol, target, body) => {
-    const { ask: send, records, gateway, seen } = await startEdge({ callTimeoutMs: 100 });
+    const { send, records, gateway, seen } = await startEdge({ callTimeoutMs: 100 });
     const begun = performance.now();
     expect(await error(await send(target))).toEqual([504, body]);
     expect(performance.now() - begun).toBeLessThan(1000);
@@ -212,7 +212,7 @@ describe('a call that takes too long', () => {
   });
 
   it('is answered though it does not look at its signal', async () => {
-    const { ask: send } = await startEdge({ callTimeoutMs: 100 });
+    const { send } = await startEdge({ callTimeoutMs: 100 });
     expect((await send('/v1/stubborn?ms=600')).status).toBe(504);
   });
 
@@ -226,7 +226,7 @@ describe('a call that takes too long', () => {
   });
 
   it('fails alone in a batch', async () => {
-    const { ask: send } = await startEdge({ callTimeoutMs: 100 });
+    const { send } = await startEdge({ callTimeoutMs: 100 });
     const response = await send('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}');
     expect(await error(response)).toMatchObject([
       207,
@@ -235,7 +235,7 @@ describe('a call that takes too long', () => {
   });
 
   it('is aborted in a stream of lines, which goes on', async () => {
-    const { ask: send, seen } = await startEdge({ callTimeoutMs: 100 });
+    const { send, seen } = await startEdge({ callTimeoutMs: 100 });
     const response = await send('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}', {
       headers: { 'trpc-accept': 'application/jsonl' },
     });
@@ -244,7 +244,7 @@ describe('a call that takes too long', () => {
   });
 
   it('has each its own deadline', async () => {
-    const { ask: send } = await startEdge({ callTimeoutMs: 300 });
+    const { send } = await startEdge({ callTimeoutMs: 300 });
     const first = send('/v1/slow?ms=5000');
     await sleep(150);
     const begun = performance.now();
@@ -255,7 +255,7 @@ describe('a call that takes too long', () => {
   });
 
   it('is no stream and no subscription: they take as long as they like', async () => {
-    const { ask: send, server } = await startEdge({ callTimeoutMs: 100 });
+    const { send, server } = await startEdge({ callTimeoutMs: 100 });
     expect(await (await send('/v1/drip')).text()).toBe('.....');
     const events = await (await send('/v1/ticks')).text();
     expect(events).toContain('data: 5\n');
@@ -290,7 +290,7 @@ describe('a call that takes too long', () => {
 
 describe('Retry-After', () => {
   const asked = async (target: string, headers: Record<string, string> = {}) => {
-    const { ask: send } = await startEdge({ rateLimit: { requests: 5, windowSeconds: 60 } });
+    const { send } = await startEdge({ rateLimit: { requests: 5, windowSeconds: 60 } });
     const response = await send(target, { headers });
     await response.text();
     return [response.status, response.headers.get('retry-after')];
@@ -313,7 +313,7 @@ describe('Retry-After', () => {
   );
 
   it('comes with a 503 of authentication over tRPC', async () => {
-    const { ask: send } = await startEdge({
+    const { send } = await startEdge({
       authentication: bearer({
         verify() {
           throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The keys cannot be read.' });

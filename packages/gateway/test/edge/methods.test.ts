@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { skipWhereDifferent } from '../adapterDifferences.ts';
+import { skipIfDifferent } from '../adapterDifferences.ts';
 import { rawRequest, rawSocket } from '../rpcClients/rawHttp.ts';
 import { key, startEdge } from './startEdge.ts';
 
@@ -10,7 +10,7 @@ const rpcMethods = 'GET, POST, HEAD, OPTIONS';
 
 /** Sends a method as it is written: HTTP clients write known ones in upper case. */
 async function send(port: number, method: string, target: string, headers: Record<string, string>) {
-  if (!METHODS.includes(method)) skipWhereDifferent('a method that node:http does not know');
+  if (!METHODS.includes(method)) skipIfDifferent('a method that node:http does not know');
   const body = method.toUpperCase() === 'POST' ? '{"value":1}' : '';
   const socket = rawSocket(
     port,
@@ -62,7 +62,7 @@ describe('a method is one of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS, wr
 
   it('a WebSocket is not opened by get in lower case', async () => {
     const { server } = await startEdge();
-    skipWhereDifferent('a method that node:http does not know');
+    skipIfDifferent('a method that node:http does not know');
     const upgrade = {
       authorization: key,
       connection: 'Upgrade',

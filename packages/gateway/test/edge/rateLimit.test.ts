@@ -8,22 +8,22 @@ const policyOf = ({ headers }: Response) => [headers.get('ratelimit-policy'), he
 
 describe('a rate limit', () => {
   it('is off unless it is asked for', async () => {
-    const { ask: send } = await startEdge();
+    const { send } = await startEdge();
     expect(policyOf(await send('/v1/list'))).toEqual([null, null]);
   });
 
   it('is told of on each answer, and is one for REST, tRPC, batches and WebSockets', async () => {
-    const { ask: request, dial, post } = await limited(10);
-    expect(policyOf(await request('/v1/list'))).toEqual(['"default";q=10;w=60', '"default";r=9;t=6']);
-    expect(policyOf(await request('/trpc/list'))).toEqual(['"default";q=10;w=60', '"default";r=8;t=12']);
+    const { send, dial, post } = await limited(10);
+    expect(policyOf(await send('/v1/list'))).toEqual(['"default";q=10;w=60', '"default";r=9;t=6']);
+    expect(policyOf(await send('/trpc/list'))).toEqual(['"default";q=10;w=60', '"default";r=8;t=12']);
     expect(policyOf(await post('/v1/write', '{'))[1]).toBe('"default";r=7;t=18');
-    expect(policyOf(await request('/v1/nowhere'))[1]).toBe('"default";r=6;t=24');
-    expect(policyOf(await request(batch('list', 3)))[1]).toBe('"default";r=3;t=42');
+    expect(policyOf(await send('/v1/nowhere'))[1]).toBe('"default";r=6;t=24');
+    expect(policyOf(await send(batch('list', 3)))[1]).toBe('"default";r=3;t=42');
     // To open it is one, each call on it is another.
     const { call } = await dial();
     const list = { method: 'query', params: { path: 'list' } };
     expect(await call({ id: 1, ...list })).toMatchObject({ id: 1, result: { data: 0 } });
-    expect(policyOf(await request('/v1/list'))[1]).toBe('"default";r=0;t=60');
+    expect(policyOf(await send('/v1/list'))[1]).toBe('"default";r=0;t=60');
     expect(await call({ id: 2, ...list })).toMatchObject({
       id: 2,
       error: {
@@ -34,7 +34,7 @@ describe('a rate limit', () => {
   });
 
   it('answers what is beyond it 429 with Retry-After, in the body of the protocol', async () => {
-    const { ask: send, dial, records, seen } = await limited(2);
+    const { send, dial, records, seen } = await limited(2);
     await send(batch('list', 2));
     const message = 'The rate limit is 2 calls in 60 s. Try again later.';
     const rest = await send('/v1/slow');
@@ -54,14 +54,14 @@ describe('a rate limit', () => {
   });
 
   it('takes all of a batch or nothing', async () => {
-    const { ask: send } = await limited(5);
+    const { send } = await limited(5);
     await send(batch('list', 3));
     expect((await send(batch('list', 3))).status).toBe(429);
     expect(policyOf(await send(batch('list', 2)))[1]).toContain('r=0;');
   });
 
   it('says so where a batch is more than it ever allows', async () => {
-    const { ask: send } = await limited(5);
+    const { send } = await limited(5);
     const response = await send(batch('list', 6));
     expect(response.status).toBe(429);
     expect(await response.text()).toContain(
@@ -70,7 +70,7 @@ describe('a rate limit', () => {
   });
 
   it('a batch of as many calls as a rate limit allows at most is answered 429 with "Try again later"', async () => {
-    const { ask: send } = await limited(5);
+    const { send } = await limited(5);
     await send('/trpc/list');
     const received = await send(batch('list', 5));
     expect([received.status, await received.text()]).toEqual([
@@ -80,7 +80,7 @@ describe('a rate limit', () => {
   });
 
   it('fills up again as time goes by', async () => {
-    const { ask: send } = await limited(2, 1);
+    const { send } = await limited(2, 1);
     await send(batch('list', 2));
     const refused = await send('/v1/list');
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
@@ -90,7 +90,7 @@ describe('a rate limit', () => {
   });
 
   it('is each key’s own, and no 401 is counted', async () => {
-    const { ask: send } = await limited(1);
+    const { send } = await limited(1);
     for (const authorization of ['', 'Bearer bad-key', 'Bearer']) {
       const response = await send('/v1/list', { headers: { authorization } });
       expect([response.status, ...policyOf(response)]).toEqual([401, null, null]);
@@ -103,7 +103,7 @@ describe('a rate limit', () => {
   });
 
   it('counts whoever needs no key by address, as the proxies that are trusted tell it', async () => {
-    const { ask: send } = await startEdge({
+    const { send } = await startEdge({
       rateLimit: { requests: 1, windowSeconds: 60 },
       trustProxy: ['127.0.0.0/8', '10.0.0.0/8'],
     });
@@ -120,14 +120,14 @@ describe('a rate limit', () => {
   });
 
   it('believes no X-Forwarded-For of a stranger', async () => {
-    const { ask: send } = await limited(1);
+    const { send } = await limited(1);
     const statusFor = async (forwarded: string) =>
       (await send('/v1/open', { headers: { authorization: '', 'x-forwarded-for': forwarded } })).status;
     expect([await statusFor('203.0.113.1'), await statusFor('203.0.113.2')]).toEqual([200, 429]);
   });
 
   it('may be told what has a bucket of its own', async () => {
-    const { ask: send } = await startEdge({
+    const { send } = await startEdge({
       rateLimit: { requests: 1, windowSeconds: 60, key: () => 'everybody' },
     });
     expect((await send('/v1/list')).status).toBe(200);
@@ -135,7 +135,7 @@ describe('a rate limit', () => {
   });
 
   it('counts each message of a socket, though no call comes of it, and a batch by its calls', async () => {
-    const { ask: send, dial, records: requestRecords } = await limited(10, 600);
+    const { send, dial, records } = await limited(10, 600);
     const { call, closed } = await dial();
     const list = (id: number) => ({ id, method: 'query', params: { path: 'list' } });
     expect(await call({ id: 1, method: 'query', params: { path: 'nope' } })).toMatchObject({
@@ -153,7 +153,7 @@ describe('a rate limit', () => {
     // A call is answered, and what is none ends the socket: it would cost nothing.
     call({ id: 8, method: 'query', params: { path: 'nope' } }).catch(() => {});
     expect(await closed).toBe(1013);
-    const told = requestRecords.flatMap(({ method, status, operation }) =>
+    const told = records.flatMap(({ method, status, operation }) =>
       method === 'WS' ? [`${status} ${operation}`] : [],
     );
     expect(told.join(', ')).toBe(
@@ -163,7 +163,7 @@ describe('a rate limit', () => {
   });
 
   it('counts what opens a socket whose key comes with its first message', async () => {
-    const { ask: send, dial, records } = await limited(2);
+    const { send, dial, records } = await limited(2);
     const waiting = ['/trpc?connectionParams=1', { authorization: '' }] as const;
     const parameters = { method: 'connectionParams', data: { authorization: key } };
     const first = await dial(...waiting);
@@ -176,7 +176,7 @@ describe('a rate limit', () => {
   });
 
   it('counts the calls of a socket whose key came with its first message', async () => {
-    const { ask: send, dial } = await limited(2);
+    const { send, dial } = await limited(2);
     const { call } = await dial('/trpc?connectionParams=1', { authorization: '' });
     const list = (id: number) => ({ id, method: 'query', params: { path: 'list' } });
     const parameters = { method: 'connectionParams', data: { authorization: key } };
@@ -188,7 +188,7 @@ describe('a rate limit', () => {
   });
 
   it('takes nothing for calls that are answered 503 for load', async () => {
-    const { ask: send, seen } = await startEdge({
+    const { send, seen } = await startEdge({
       maxInFlight: 2,
       rateLimit: { requests: 10, windowSeconds: 3600 },
     });

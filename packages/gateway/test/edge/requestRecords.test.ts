@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { skipWhereDifferent } from '../adapterDifferences.ts';
+import { skipIfDifferent } from '../adapterDifferences.ts';
 import { key, startEdge } from './startEdge.ts';
 import { bearer } from '@petstore/gateway';
 
 describe('what a metric can count of an exchange', () => {
   it('is the procedure, the protocol, the calls and the bytes', async () => {
-    const { ask: send, post, records } = await startEdge();
+    const { send, post, records } = await startEdge();
     await (await post('/v1/write', { value: 'ü' })).text();
     await (await send('/trpc/list,gone,list?batch=1')).text();
     await send('/v1/list', { method: 'HEAD' });
@@ -35,9 +35,9 @@ describe('what a metric can count of an exchange', () => {
   });
 
   it('is data: a log that writes all of it, and later, writes what it was', async () => {
-    const { post, records: requestRecords } = await startEdge();
+    const { post, records } = await startEdge();
     await (await post('/trpc/write,write?batch=1', { 0: { value: 1 }, 1: { value: 2 } })).text();
-    const [record] = requestRecords;
+    const [record] = records;
     expect(record && JSON.parse(JSON.stringify(record))).toMatchObject({
       operation: 'write,write',
       procedures: ['write', 'write'],
@@ -59,7 +59,7 @@ describe('what a metric can count of an exchange', () => {
   it.each(['/v1/slow?ms=60000', '/trpc/slow?input={"ms":60000}', '/trpc/sl%6fw?input={"ms":60000}'])(
     'a call whose client goes away is reported as status 499 without an error: GET %s',
     async (target) => {
-      const { ask: send, records, seen } = await startEdge();
+      const { send, records, seen } = await startEdge();
       const client = new AbortController();
       const received = send(target, { signal: client.signal }).catch(() => 'gone');
       await vi.waitFor(() => expect(seen.begun).toBe(1));
@@ -71,11 +71,7 @@ describe('what a metric can count of an exchange', () => {
   );
 
   it('is one 500 where onError throws while other calls of the batch wait', async () => {
-    const {
-      ask: send,
-      records,
-      seen,
-    } = await startEdge({
+    const { send, records, seen } = await startEdge({
       callTimeoutMs: 50,
       rpc: {
         onError() {
@@ -95,7 +91,7 @@ describe('what a metric can count of an exchange', () => {
   it.each(['/trpc/list,broken?batch=1', '/trpc/list,br%6fken?batch=1'])(
     'is the error of a JSON line: %s',
     async (target) => {
-      const { ask: send, records } = await startEdge();
+      const { send, records } = await startEdge();
       const response = await send(target, { headers: { 'trpc-accept': 'application/jsonl' } });
       expect(await response.text()).toContain('"error"');
       await vi.waitFor(() => expect(records).toHaveLength(1));
@@ -104,13 +100,13 @@ describe('what a metric can count of an exchange', () => {
   );
 
   it('is told once, as the 500 that it is, where a page gives what is no response', async () => {
-    const { ask: send, records } = await startEdge({ routes: { '/page': () => ({ status: 200 }) as never } });
+    const { send, records } = await startEdge({ routes: { '/page': () => ({ status: 200 }) as never } });
     expect((await send('/page')).status).toBe(500);
     expect(records.map(({ status }) => status)).toEqual([500]);
   });
 
   it('may fail to be told: what was asked is answered all the same', async () => {
-    const { ask: send, dial } = await startEdge({
+    const { send, dial } = await startEdge({
       authentication: bearer({ verify: (token) => token === 'good-key' && { name: 'Ada' } }),
       onResponse() {
         throw new Error('The log is full.');
@@ -127,7 +123,7 @@ describe('what a metric can count of an exchange', () => {
   });
 
   it('is how many calls run now', async () => {
-    const { ask: send, gateway } = await startEdge();
+    const { send, gateway } = await startEdge();
     const response = send('/v1/slow?ms=200');
     await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1), { timeout: 2000, interval: 5 });
     await response;
@@ -144,7 +140,7 @@ describe('what a metric can count of an exchange', () => {
     ],
   ])('is the bytes that came, not those that were promised: %j', async (headers, bytes) => {
     if (headers === 'Content-Length: 5, 5') {
-      skipWhereDifferent('the record of a request that the parser rejects');
+      skipIfDifferent('the record of a request that the parser rejects');
     }
     const { records, server } = await startEdge();
     const socket = connect(server.port, '127.0.0.1');

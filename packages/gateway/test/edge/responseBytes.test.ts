@@ -21,15 +21,15 @@ const statuses = (responses: unknown) =>
 
 describe('maxResponseBytes', () => {
   it('is 16 MiB by default: GET answers 200 up to it and 413 beyond', async () => {
-    const { ask: send } = await startEdge();
+    const { send } = await startEdge();
     expect((await (await send('/v1/large?bytes=16777216')).arrayBuffer()).byteLength).toBe(16_777_216);
     expect((await send('/v1/large?bytes=16777217')).status).toBe(413);
   });
 
   it('REST answers 413 with a sentence that names the limit and what to do', async () => {
-    const { ask: request, records } = await startEdge({ maxResponseBytes: 1000 });
-    expect((await request('/v1/large?bytes=1000')).status).toBe(200);
-    const response = await request('/v1/large?bytes=1001');
+    const { send, records } = await startEdge({ maxResponseBytes: 1000 });
+    expect((await send('/v1/large?bytes=1000')).status).toBe(200);
+    const response = await send('/v1/large?bytes=1001');
     expect([response.status, await response.json()]).toEqual([
       413,
       { code: 'PAYLOAD_TOO_LARGE', message: tooLarge, status: 413 },
@@ -42,7 +42,7 @@ describe('maxResponseBytes', () => {
 
   it.each(['/trpc/large', '/trpc/l%61rge'])('GET %s answers 413 with its path', async (target) => {
     const onError = vi.fn();
-    const { ask: send, records: requestRecords } = await startEdge({
+    const { send, records } = await startEdge({
       maxResponseBytes: 1000,
       rpc: { onError },
     });
@@ -51,7 +51,7 @@ describe('maxResponseBytes', () => {
       413,
       { error: { message: tooLarge, data: { code: 'PAYLOAD_TOO_LARGE', path: 'large' } } },
     ]);
-    expect(requestRecords).toMatchObject([{ status: 413, limit: 'response-bytes', error: undefined }]);
+    expect(records).toMatchObject([{ status: 413, limit: 'response-bytes', error: undefined }]);
     expect(onError).toHaveBeenCalledTimes(1);
   });
 
@@ -65,7 +65,7 @@ describe('maxResponseBytes', () => {
   it.each(['late', 'l%61te'])(
     'counts the answers of a batch of %s together: those behind the first that does not fit are 413 and not written',
     async (procedure) => {
-      const { ask: send, records, seen } = await startEdge({ maxResponseBytes: 1000 });
+      const { send, records, seen } = await startEdge({ maxResponseBytes: 1000 });
       const response = await send(batchOf(procedure, [400, 400, 400, 2, 2, 2, 2]));
       const responses = (await response.json()) as unknown[];
       expect(response.status).toBe(207);
@@ -77,13 +77,13 @@ describe('maxResponseBytes', () => {
   );
 
   it.each(['late', 'l%61te'])('a batch of %s whose first answer is too large is 413 in all', async (name) => {
-    const { ask: send } = await startEdge({ maxResponseBytes: 1000 });
+    const { send } = await startEdge({ maxResponseBytes: 1000 });
     const response = await send(batchOf(name, [2000, 2]));
     expect([response.status, statuses(await response.json())]).toEqual([413, [413, 413]]);
   });
 
   it('limits each of the JSON lines, and not all together', async () => {
-    const { ask: send, records } = await startEdge({ maxResponseBytes: 1000 });
+    const { send, records } = await startEdge({ maxResponseBytes: 1000 });
     const response = await send(batchOf('large', [900, 900, 2000, 900]), {
       headers: { 'trpc-accept': 'application/jsonl' },
     });
@@ -99,7 +99,7 @@ describe('maxResponseBytes', () => {
     ['/v1/large-ticks', 'event: error\ndata: {"code":"PAYLOAD_TOO_LARGE"'],
     ['/trpc/largeTicks', 'event: serialized-error\ndata: {'],
   ])('%s ends with an error at an event that is too large', async (target, last) => {
-    const { ask: send, records } = await startEdge({ maxResponseBytes: 1000 });
+    const { send, records } = await startEdge({ maxResponseBytes: 1000 });
     const text = await (await send(target)).text();
     expect(text).toContain('data: "small"\n');
     expect(text).toContain(last);
@@ -124,7 +124,7 @@ describe('maxResponseBytes', () => {
     ['/trpc/l%61te?input={"bytes":1000000000}', 413],
     [batchOf('late', [2, 1_000_000_000, 2]), 207],
   ])('what is longer than a string can be is 413 too, where no limit is set: %s', async (target, status) => {
-    const { ask: send, records } = await startEdge({ maxResponseBytes: Infinity });
+    const { send, records } = await startEdge({ maxResponseBytes: Infinity });
     const response = await send(target);
     expect(response.status).toBe(status);
     expect(await response.text()).toContain('larger than 536870888 bytes');
@@ -132,7 +132,7 @@ describe('maxResponseBytes', () => {
   });
 
   it('does not limit bytes, nor pages beside the router', async () => {
-    const { ask: send } = await startEdge({ maxResponseBytes: 1 });
+    const { send } = await startEdge({ maxResponseBytes: 1 });
     expect(await (await send('/v1/drip')).text()).toBe('.....');
     expect(await (await send('/page')).text()).toBe('page');
   });

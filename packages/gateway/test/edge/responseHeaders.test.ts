@@ -20,7 +20,7 @@ describe('every answer', () => {
   ])(
     'of %s to "%s" is not sniffed, and cached as it may be: %s',
     async (target, authorization, cacheControl) => {
-      const { ask: send } = await startEdge();
+      const { send } = await startEdge();
       const response = await send(target, authorization === undefined ? {} : { headers: { authorization } });
       expect(response.headers.get('x-content-type-options')).toBe('nosniff');
       expect(response.headers.get('cache-control')).toBe(cacheControl);
@@ -30,11 +30,11 @@ describe('every answer', () => {
   );
 
   it('has a header once that its page has set', async () => {
-    const { ask: request } = await startEdge({
+    const { send } = await startEdge({
       routes: {
         '/page': () => ({ status: 200, headers: [['X-Content-Type-Options', 'nosniff']], body: '' }),
       },
     });
-    expect((await request('/page')).headers.get('x-content-type-options')).toBe('nosniff');
+    expect((await send('/page')).headers.get('x-content-type-options')).toBe('nosniff');
   });
 });

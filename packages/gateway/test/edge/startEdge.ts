@@ -192,7 +192,7 @@ export type EdgeOptions = Partial<Omit<GatewayOptions<Router, { readonly name: s
 export const key = 'Bearer good-key';
 export const otherKey = 'Bearer other-key';
 
-export type Asking = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
+export type EdgeRequest = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
 
 export interface Edge {
   readonly gateway: Gateway;
@@ -202,13 +202,13 @@ export interface Edge {
   /** Tokens that were looked up. */
   readonly lookedUp: string[];
   /** Asks with the good key, unless the headers say otherwise. */
-  readonly ask: (target: string, init?: Asking) => Promise<Response>;
+  readonly send: (target: string, init?: EdgeRequest) => Promise<Response>;
   readonly post: (target: string, body: unknown, headers?: Record<string, string>) => Promise<Response>;
   /** Opens a WebSocket. */
-  readonly dial: (target?: string, headers?: Record<string, string>) => Promise<Dialled>;
+  readonly dial: (target?: string, headers?: Record<string, string>) => Promise<EdgeSocket>;
 }
 
-interface Dialled {
+interface EdgeSocket {
   /** 101, or what the request for it was answered. */
   readonly status: number;
   /** Sends a message, and gives the answer to it. */
@@ -245,7 +245,7 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
     await server.close({ deadlineMs: 0 });
   });
 
-  const request: Edge['ask'] = (target, init = {}) =>
+  const request: Edge['send'] = (target, init = {}) =>
     server.fetch(`${server.origin}${target}`, { ...init, headers: { authorization: key, ...init.headers } });
 
   return {
@@ -254,7 +254,7 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
     seen,
     records,
     lookedUp,
-    ask: request,
+    send: request,
     post: (target, body, headers) =>
       request(target, {
         method: 'POST',
@@ -266,7 +266,7 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
   };
 }
 
-async function dial(url: string, headers: Record<string, string>): Promise<Dialled> {
+async function dial(url: string, headers: Record<string, string>): Promise<EdgeSocket> {
   needs('WebSockets');
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
   onTestFinished(() => socket.terminate());

@@ -51,7 +51,7 @@ const message = 'The server is asked for more than it can answer. Try again late
 describe('requests that wait too long, behind others that did', () => {
   it('are answered 503 over REST, in the usual form, before their credential is looked at', async () => {
     let lookedUp = 0;
-    const { ask: call, records } = await startBusy({
+    const { send: call, records } = await startBusy({
       cors: { origins: ['https://pets.example'] },
       authentication: bearer({
         verify() {
@@ -83,7 +83,7 @@ describe('requests that wait too long, behind others that did', () => {
   });
 
   it('are answered 503 over tRPC as one error that every link understands', async () => {
-    const { ask: send } = await startBusy();
+    const { send } = await startBusy();
     const refused = (await press(() => send('/trpc/list,list?batch=1'))).filter(isRefused);
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]?.headers.get('retry-after')).toBe('1');
@@ -93,13 +93,13 @@ describe('requests that wait too long, behind others that did', () => {
   });
 
   it('are served as soon as the others have gone', async () => {
-    const { ask: send } = await startBusy();
+    const { send } = await startBusy();
     expect((await press(() => send('/v1/list'))).some(isRefused)).toBe(true);
     expect((await send('/v1/list')).status).toBe(200);
   });
 
   it('are served where they are for pages or preflights', async () => {
-    const { ask: send } = await startBusy();
+    const { send } = await startBusy();
     const pressed = press(() => send('/v1/list'), 12);
     const others: number[] = [];
     for (let round = 0; round < 20; round += 1) {
@@ -110,12 +110,12 @@ describe('requests that wait too long, behind others that did', () => {
   });
 
   it('are served where the limit is lifted', async () => {
-    const { ask: send } = await startBusy({ maxQueueMs: Infinity });
+    const { send } = await startBusy({ maxQueueMs: Infinity });
     expect((await press(() => send('/v1/list'))).some(isRefused)).toBe(false);
   });
 
   it('are served where they wait in no socket, but call the gateway in this process', async () => {
-    const { ask: send, gateway } = await startBusy();
+    const { send, gateway } = await startBusy();
     const request = {
       method: 'GET',
       path: '/v1/list',
@@ -133,7 +133,7 @@ describe('requests that wait too long, behind others that did', () => {
 
   it('include those that would open a WebSocket', async () => {
     // Whoever is read behind one other has waited longer.
-    const { ask: send, dial } = await startBusy({ maxQueueMs: 5 });
+    const { send, dial } = await startBusy({ maxQueueMs: 5 });
     const dialled = new Set<number>();
     // This process does all of it: where it gets little of the machine no socket may come at the right time.
     for (let attempt = 0; attempt < 5 && !dialled.has(503); attempt += 1) {
@@ -150,7 +150,7 @@ describe('requests that wait too long, behind others that did', () => {
 
 describe('a lone burst', () => {
   it('is served whole, and so is the next', async () => {
-    const { ask: send } = await startBusy();
+    const { send } = await startBusy();
     for (let round = 0; round < 2; round += 1) {
       expect((await press(() => send('/v1/list'), 1)).some(isRefused)).toBe(false);
       await sleep(250);

@@ -19,10 +19,10 @@ export const finiteNumber: fc.Arbitrary<number> = fc.oneof(
 );
 
 /** `JSON.parse` gives an infinity for `1e400`. */
-const number = fc.oneof({ weight: 9, arbitrary: finiteNumber }, fc.constantFrom(Infinity, -Infinity));
+const anyNumber = fc.oneof({ weight: 9, arbitrary: finiteNumber }, fc.constantFrom(Infinity, -Infinity));
 
 /** Any text, lone surrogates included. */
-export const text: fc.Arbitrary<string> = fc.oneof(
+export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 8 }),
   fc.string({ unit: 'binary', maxLength: 8 }),
   fc.string({
@@ -47,9 +47,9 @@ export const text: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** A value that was meant for something else. */
-export const junk = (someNumber: fc.Arbitrary<number> = number): fc.Arbitrary<unknown> => {
-  const scalar = fc.oneof(someNumber, text, fc.boolean(), fc.constant(null));
-  const name = fc.oneof(text, memberNames);
+export const anyJsonValue = (someNumber: fc.Arbitrary<number> = anyNumber): fc.Arbitrary<unknown> => {
+  const scalar = fc.oneof(someNumber, anyText, fc.boolean(), fc.constant(null));
+  const name = fc.oneof(anyText, memberNames);
   const { nested } = fc.letrec<{ nested: unknown }>((tie) => ({
     nested: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
@@ -79,11 +79,11 @@ const asText = (value: unknown) => (typeof value === 'string' ? value : jsonText
  * Objects of these members, mostly good ones: each may be missing or hold junk, others may come before and after, and
  * once in a while the input is no object at all.
  */
-export function inputs(
+export function mostlyValidInput(
   members: Readonly<Record<string, fc.Arbitrary<unknown>>>,
-  someNumber: fc.Arbitrary<number> = number,
+  someNumber: fc.Arbitrary<number> = anyNumber,
 ): fc.Arbitrary<unknown> {
-  const spoilt = junk(someNumber);
+  const spoilt = anyJsonValue(someNumber);
   // The more members, the rarer a fault in each: about every second input is good.
   const weight = Math.max(14, 6 * Object.keys(members).length);
   const own = Object.entries(members).map(([name, good]) =>
@@ -97,7 +97,7 @@ export function inputs(
   );
   const others = fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
-    fc.array(fc.tuple(fc.oneof(memberNames, text), spoilt), { maxLength: 2 }),
+    fc.array(fc.tuple(fc.oneof(memberNames, anyText), spoilt), { maxLength: 2 }),
   );
   const object = fc
     .tuple(others, fc.tuple(...own), others)

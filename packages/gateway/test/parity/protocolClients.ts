@@ -11,15 +11,15 @@ export interface Call {
 }
 
 /** REST; tRPC, a call alone; tRPC, a call in a batch. */
-export type ProtocolClient = 'rest' | 'rpc' | 'batch';
+export type ProtocolVariant = 'rest' | 'rpc' | 'batch';
 
 /** What came back. */
-interface ReceivedResponse {
+interface ResponseText {
   readonly status: number;
   readonly text: string;
 }
 
-export type Send = (call: Call) => Promise<ReceivedResponse>;
+export type Send = (call: Call) => Promise<ResponseText>;
 
 /** Asks the gateway in this process: no socket between, so that thousands of calls take seconds. */
 export function inProcess({ fetch }: Gateway, apiKey: string): Send {
@@ -55,14 +55,14 @@ export function rpcCall(type: 'query' | 'mutation', path: string, input: unknown
  */
 export type Outcome = { readonly data: string } | { readonly code: string; readonly status: number };
 
-export function restOutcome({ status, text }: ReceivedResponse): Outcome {
+export function restOutcome({ status, text }: ResponseText): Outcome {
   if (status === 204) return { data: 'undefined' };
   const body: unknown = JSON.parse(text);
   return status < 300 ? { data: jsonText(body) } : { code: (body as { code: string }).code, status };
 }
 
 /** @throws {Error} where the envelope is not one, or says another status than the status line */
-export function rpcOutcome({ status, text }: ReceivedResponse, isBatch: boolean): Outcome {
+export function rpcOutcome({ status, text }: ResponseText, isBatch: boolean): Outcome {
   // The envelope of tRPC: one of these two members.
   const parsed: unknown = JSON.parse(text);
   const envelope = (isBatch ? (parsed as unknown[])[0] : parsed) as {

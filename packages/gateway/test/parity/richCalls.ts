@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { type Call, type ProtocolClient, rpcCall } from './protocolClients.ts';
-import { finiteNumber, inputs, junk, text } from './jsonInput.ts';
+import { type Call, type ProtocolVariant, rpcCall } from './protocolClients.ts';
+import { finiteNumber, mostlyValidInput, anyJsonValue, anyText } from './jsonInput.ts';
 import { jsonText, numberText } from './jsonText.ts';
 import { richMeta, type RichProcedure } from './richRouter.ts';
 
@@ -25,17 +25,18 @@ const bodyFields = {
     fc.record({ type: fc.constant('shelf'), row: small, more: small }),
     fc.record({ type: fc.constant('lent'), to: word }),
   ),
-  scores: fc.dictionary(text, small, { maxKeys: 2, noNullPrototype: true }),
+  scores: fc.dictionary(anyText, small, { maxKeys: 2, noNullPrototype: true }),
   either: fc.oneof(small, small.map(String), fc.constant(null)),
 };
 
 // Finite numbers alone: what an input holds is read over REST, where a number that JSON cannot carry is refused, while
 // over tRPC `JSON.parse` has made an infinity of it already.
-const good = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>) => inputs(members, finiteNumber);
+const good = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
+  mostlyValidInput(members, finiteNumber);
 
 export const richInput: Readonly<Record<RichProcedure, fc.Arbitrary<unknown>>> = {
-  create: good({ ...bodyFields, anything: junk(finiteNumber) }),
-  replace: good({ id, ...bodyFields, anything: junk(finiteNumber) }),
+  create: good({ ...bodyFields, anything: anyJsonValue(finiteNumber) }),
+  replace: good({ id, ...bodyFields, anything: anyJsonValue(finiteNumber) }),
   update: good({ id, ...bodyFields }),
   search: good(fields),
   remove: good({ id, on: fc.boolean() }),
@@ -64,7 +65,7 @@ const asText = (value: unknown) => (typeof value === 'string' && value.isWellFor
 export function richCall(
   procedure: RichProcedure,
   input: unknown,
-  protocol: ProtocolClient,
+  protocol: ProtocolVariant,
 ): Call | undefined {
   if (protocol === 'rest') return restCall(procedure, input);
   return rpcCall(procedure === 'search' ? 'query' : 'mutation', procedure, input, protocol === 'batch');

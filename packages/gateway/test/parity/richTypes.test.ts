@@ -6,7 +6,7 @@ import { connect } from '../client.ts';
 import { serve } from '../servers.ts';
 import {
   type Send,
-  type ProtocolClient,
+  type ProtocolVariant,
   inProcess,
   type Outcome,
   overPort,
@@ -51,7 +51,7 @@ async function outcome(
   send: Send,
   procedure: RichProcedure,
   input: unknown,
-  protocol: ProtocolClient,
+  protocol: ProtocolVariant,
 ): Promise<Outcome> {
   const request = richCall(procedure, input, protocol);
   if (request === undefined) return outcome(send, procedure, input, 'rpc');
@@ -86,7 +86,7 @@ describe('any router’s REST and tRPC give the same result or the same refusal'
       expect(actual).toEqual(right);
     });
     await fc.assert(property, { numRuns: inputs(1000) });
-    expect(tally.scarce(everyForm ? 40 : 5)).toEqual([]);
+    expect(tally.underrepresented(everyForm ? 40 : 5)).toEqual([]);
   });
 
   it('over a real port', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC } from '@trpc/server';
 import { expect, it, onTestFinished } from 'vitest';
-import { skipWhereDifferent } from '../adapterDifferences.ts';
+import { skipIfDifferent } from '../adapterDifferences.ts';
 import { lines } from './bytes.ts';
 import { serveGateway } from './gateway.ts';
 
@@ -25,7 +25,7 @@ it.each([
   ['sync,async', true],
   ['sync,timed', false],
 ])('GET /trpc/%s as JSON lines has a Content-Length: %s', async (paths, hasLength) => {
-  skipWhereDifferent('the Content-Length of JSON lines that are known at once');
+  skipIfDifferent('the Content-Length of JSON lines that are known at once');
   const server = await serveGateway({ router, createContext: () => ({}) });
   onTestFinished(() => server.close());
   const response = await server.fetch(`${server.origin}/trpc/${paths}?batch=1`, { headers: lines });

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { seenHere } from '../adapterDifferences.ts';
+import { observedHere } from '../adapterDifferences.ts';
 import { frame } from '../rpcClients/webSocketFrame.ts';
 import { call, startLibrary } from './startLibrary.ts';
 
@@ -153,7 +153,7 @@ describe('a client that has sent no credential', () => {
     later.send(call(1, 'query', 'caller', 'x'.repeat(60_000)));
     await until(() => expect(later.messages).toMatchObject([{ id: 1, result: { data: 'Ada' } }]));
     later.send(large);
-    expect((await later.closed)[0]).toBe(seenHere('a message that is far too large'));
+    expect((await later.closed)[0]).toBe(observedHere('a message that is far too large'));
   });
 
   it.each([
