@@ -9,9 +9,12 @@ it.each<[meta: unknown, deadlineMs: number | undefined, rateLimitCost: number]>(
   [{ openapi: null }, undefined, 1],
   [{ deadlineMs: 0.5, rateLimitCost: 0 }, 0.5, 0],
   [{ deadlineMs: Infinity, rateLimitCost: 5 }, Infinity, 5],
-])('the metadata %j says a deadline of %s ms and a cost of %i', (meta, deadlineMs, rateLimitCost) => {
-  expect(readCallLimits('a', meta)).toEqual({ deadlineMs, rateLimitCost });
-});
+])(
+  'readCallLimits reads the metadata %j as a deadline of %s ms and a cost of %i',
+  (meta, deadlineMs, rateLimitCost) => {
+    expect(readCallLimits('a', meta)).toEqual({ deadlineMs, rateLimitCost });
+  },
+);
 
 it.each<[meta: unknown, problem: string]>([
   [{ deadlineMs: 0 }, 'deadlineMs: 0; it must be a positive number of milliseconds, or Infinity'],
@@ -23,7 +26,7 @@ it.each<[meta: unknown, problem: string]>([
   [{ rateLimitCost: '1' }, 'rateLimitCost: "1"; it must be'],
   [{ openapi: { rateLimitCost: 1 } }, 'rateLimitCost in meta.openapi, where it would hold for REST alone'],
   [{ openapi: { deadlineMs: 1 } }, 'deadlineMs in meta.openapi, where it would hold for REST alone'],
-])('the metadata %j is rejected', (meta, problem) => {
+])('readCallLimits rejects the metadata %j', (meta, problem) => {
   expect(() => readCallLimits('a.b', meta)).toThrow(GatewayError);
   expect(() => readCallLimits('a.b', meta)).toThrow(`The procedure a.b has ${problem}`);
 });

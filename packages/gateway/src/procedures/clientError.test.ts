@@ -7,10 +7,10 @@ const secret = new Error('connect ECONNREFUSED mongodb://user:secret@db');
 const { error: zodError } = z.object({ a: z.int() }).safeParse({});
 
 describe('clientMessage', () => {
-  it.each<[what: string, error: TRPCError, message: string]>([
+  it.each<[behaviour: string, error: TRPCError, message: string]>([
     ['shows a message without a cause', new TRPCError({ code: 'CONFLICT', message: 'Taken.' }), 'Taken.'],
     [
-      'shows a message that was written beside its cause',
+      'shows a message that differs from the message of the cause',
       new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The store is away.', cause: secret }),
       'The store is away.',
     ],
@@ -39,13 +39,13 @@ describe('clientMessage', () => {
       new TRPCError({ code: 'BAD_REQUEST', cause: secret }),
       'Bad request',
     ],
-  ])('clientMessage %s', (_what, error, message) => {
+  ])('clientMessage %s', (_behaviour, error, message) => {
     expect(clientMessage(error)).toBe(message);
   });
 });
 
 describe('clientError', () => {
-  it('clientError keeps the code and the cause of an error whose message it hides', () => {
+  it('clientError keeps the code and the cause of an error when it hides the message', () => {
     expect(clientError(new TRPCError({ code: 'SERVICE_UNAVAILABLE', cause: secret }))).toMatchObject({
       code: 'SERVICE_UNAVAILABLE',
       message: 'Service unavailable',
@@ -53,7 +53,7 @@ describe('clientError', () => {
     });
   });
 
-  it('clientError returns an error that hides nothing as it is', () => {
+  it('clientError returns the same error if its message need not be hidden', () => {
     const error = new TRPCError({ code: 'CONFLICT', message: 'Taken.' });
     expect(clientError(error)).toBe(error);
   });

@@ -20,40 +20,40 @@ function executable(procedure: unknown): Executable {
 const { signal } = new AbortController();
 const call = (procedure: Executable) => execute(procedure, {}, { read: () => undefined }, 0, { signal });
 
-describe('a procedure is compiled', () => {
+describe('compile', () => {
   const pass = t.middleware(({ next }) => next());
-  test.each<[what: string, procedure: unknown, stages: number]>([
-    ['without input', t.procedure.query(() => 1), 1],
+  test.each<[description: string, stages: number, procedure: unknown]>([
+    ['without input', 1, t.procedure.query(() => 1)],
     [
       'with inputs and an output',
+      1,
       t.procedure
         .input(z.object({}))
         .input(z.object({}))
         .output(z.number())
         .query(() => 1),
-      1,
     ],
     [
       'with two middlewares',
+      3,
       t.procedure
         .use(pass)
         .input(z.object({}))
         .use(pass)
         .mutation(() => 1),
-      3,
     ],
     [
       'with an input middleware of another library',
-      t.procedure.use(createInputMiddleware(Number) as never).query(() => 1),
       2,
+      t.procedure.use(createInputMiddleware(Number) as never).query(() => 1),
     ],
-    ['that is a subscription', t.procedure.subscription(async function* () {}), 1],
-  ])('%s', (_what, procedure, stages) => {
+    ['that is a subscription', 1, t.procedure.subscription(async function* () {})],
+  ])('compile splits a procedure %s into %i stages', (_description, stages, procedure) => {
     expect(stagesOf(procedure)).toHaveLength(stages);
   });
 });
 
-/** Wrappers that look like what they wrap, and note that they were called. */
+/** Wrappers that look like the wrapped procedure, and call `note` when they are called. */
 const wrappers: Readonly<Record<string, (wrapped: AnyTRPCProcedure, note: () => void) => unknown>> = {
   'a function with the same properties': (wrapped, note) =>
     Object.assign((options: never) => {
@@ -91,22 +91,25 @@ const wrappers: Readonly<Record<string, (wrapped: AnyTRPCProcedure, note: () => 
   },
 };
 
-describe('a procedure is called as tRPC exposes it', () => {
-  test.each(Object.entries(wrappers))('where it is wrapped in %s', async (what, wrap) => {
-    let calls = 0;
-    const wrapped = executable(wrap(t.procedure.query(() => 'result') as never, () => (calls += 1)));
-    expect(wrapped.stages).toBeUndefined();
-    // A look-alike has been called to find out.
-    await new Promise(setImmediate);
-    calls = 0;
-    const outcome = await call(wrapped);
-    expect(outcome instanceof Failure ? outcome.error.code : outcome).toBe(
-      what === 'a function that throws' ? 'CONFLICT' : 'result',
-    );
-    expect(calls).toBe(1);
-  });
+describe('execution through tRPC', () => {
+  test.each(Object.entries(wrappers))(
+    'a procedure wrapped in %s is called through tRPC, once',
+    async (wrapper, wrap) => {
+      let calls = 0;
+      const wrapped = executable(wrap(t.procedure.query(() => 'result') as never, () => (calls += 1)));
+      expect(wrapped.stages).toBeUndefined();
+      // `compile` may have called the wrapper to detect it.
+      await new Promise(setImmediate);
+      calls = 0;
+      const outcome = await call(wrapped);
+      expect(outcome instanceof Failure ? outcome.error.code : outcome).toBe(
+        wrapper === 'a function that throws' ? 'CONFLICT' : 'result',
+      );
+      expect(calls).toBe(1);
+    },
+  );
 
-  test('where it has a caller of its own (experimental_caller)', async () => {
+  test('a procedure with experimental_caller is called through tRPC', async () => {
     const invoked = t.procedure.experimental_caller(async ({ args, invoke }) => [
       await invoke(args[0] as never),
     ]);
@@ -115,14 +118,14 @@ describe('a procedure is called as tRPC exposes it', () => {
     expect(await call(procedure)).toEqual(['result']);
   });
 
-  test('where its resolver step is not what tRPC makes', () => {
+  test('a procedure with a changed resolver middleware is called through tRPC', () => {
     const procedure = t.procedure.query(() => 1) as unknown as { _def: { middlewares: unknown[] } };
     procedure._def.middlewares[0] = async () => ({ ok: true, data: 2 });
     expect(stagesOf(procedure)).toBeUndefined();
   });
 });
 
-test('whether a procedure is wrapped is found out without a step of it', () => {
+test('compile runs no step of a procedure to detect whether it is wrapped', () => {
   const steps: string[] = [];
   const step = (name: string) => (value: unknown) => {
     steps.push(name);
@@ -140,7 +143,7 @@ test('whether a procedure is wrapped is found out without a step of it', () => {
   expect(steps).toEqual([]);
 });
 
-test('Error.stackTraceLimit is kept', () => {
+test('compile restores Error.stackTraceLimit', () => {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {
@@ -152,16 +155,16 @@ test('Error.stackTraceLimit is kept', () => {
   }
 });
 
-test('each procedure of a router says how it is executed', async () => {
-  const plain = t.procedure.query(() => 1);
-  const router = t.router({ plain });
+test('readProcedures reports compiled or trpc as the execution of each procedure', async () => {
+  const unwrapped = t.procedure.query(() => 1);
+  const router = t.router({ unwrapped });
   (router._def.procedures as Record<string, unknown>)['wrapped'] = wrappers['a Proxy']?.(
-    plain as never,
+    unwrapped as never,
     () => {},
   );
   const procedures = await readProcedures(router);
   expect(procedures.map(({ path, execution }) => [path, execution])).toEqual([
-    ['plain', 'compiled'],
+    ['unwrapped', 'compiled'],
     ['wrapped', 'trpc'],
   ]);
 });

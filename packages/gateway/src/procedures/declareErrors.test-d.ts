@@ -17,7 +17,7 @@ type ShapeOf<Name extends 'order' | 'ping'> = inferProcedureErrorShape<
   (typeof router)['_def']['record'][Name]
 >;
 
-test('a client of a procedure narrows each of its declared errors, and those of others not', () => {
+test('a client narrows the declared errors of the called procedure, and not those of others', () => {
   type OutOfStock = { status: 409; data: z.ZodObject<{ left: z.ZodInt }> };
   expectTypeOf<ShapeOf<'order'>>().toEqualTypeOf<
     | TRPCDefaultErrorShape
@@ -31,12 +31,12 @@ test('a client of a procedure narrows each of its declared errors, and those of 
 });
 
 test('an undeclared code, wrong data and a code of tRPC do not compile', () => {
-  // @ts-expect-error -- it is not declared
+  // @ts-expect-error -- not declared
   void errors.SOLD_OUT;
   expectTypeOf(errors.OUT_OF_STOCK).parameter(0).toExtend<{ data: { left: number } }>();
   expectTypeOf(errors.SHOP_CLOSED).parameter(0).not.toHaveProperty('data');
-  // @ts-expect-error -- it is one of tRPC's codes
+  // @ts-expect-error -- one of tRPC's codes
   declareErrors({ NOT_FOUND: { status: 404 } });
-  // @ts-expect-error -- it is not in upper case
+  // @ts-expect-error -- not in upper case
   declareErrors({ soldOut: { status: 409 } });
 });

@@ -20,7 +20,7 @@ it('a declared error is a TRPCError with the code of its status, or the closest 
   expect(all.map(({ code }) => code)).toEqual(['CONFLICT', 'BAD_REQUEST', 'INTERNAL_SERVER_ERROR']);
 });
 
-it('the message is that of the throw, of the definition, or the code as text, and never that of the cause', () => {
+it('a declared error has the message of the throw, else of its definition, else its code as text, never that of the cause', () => {
   const cause = new Error('connect mongodb://db failed');
   const data = { left: 2 };
   expect(errors.OUT_OF_STOCK({ data, message: 'Two are left.' }).message).toBe('Two are left.');
@@ -28,13 +28,13 @@ it('the message is that of the throw, of the definition, or the code as text, an
   expect(errors.SHOP_CLOSED({ cause }).message).toBe('Shop closed');
 });
 
-it('data that does not fit its schema is a TypeError that names the error', () => {
+it('a declared error throws a TypeError that names it for data that does not match its schema', () => {
   expect(() => errors.OUT_OF_STOCK({ data: { left: 0.5 } })).toThrow(
     /^The data of the error OUT_OF_STOCK does not fit its schema/,
   );
 });
 
-it('the formatter shapes the errors of its own definitions, and leaves all others to the next one', () => {
+it('the formatter of declareErrors shapes the errors of its own definitions, and returns undefined for others', () => {
   const { data: _, ...others } = errors.SHOP_CLOSED();
   const same = declareErrors({ SHOP_CLOSED: { status: 423 } });
   expect(errors({ error: errors.SHOP_CLOSED(), shape })).toEqual({

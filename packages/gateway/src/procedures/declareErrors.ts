@@ -104,8 +104,8 @@ export function declareErrors<const Definitions extends ErrorDefinitions>(
 }
 
 /**
- * A method of an error that the formatters of `declareErrors` call with their definitions: a procedure exposes them in
- * no other way. A registered symbol, so that `@petstore/typegen` can read them without importing this package.
+ * A method of an error that the formatters of `declareErrors` call with their definitions: a procedure does not expose
+ * them otherwise. A registered symbol, so that `@petstore/typegen` can read them without importing this package.
  */
 export const definitionReader = Symbol.for('@petstore/gateway/definitionReader');
 type DefinitionReader = TRPCError & { readonly [definitionReader]?: (definitions: ErrorDefinitions) => void };

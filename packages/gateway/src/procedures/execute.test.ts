@@ -14,7 +14,7 @@ const { procedure: sample } = createSample();
 
 type Call = (read: () => unknown, signal: AbortSignal) => unknown;
 
-/** Every outcome of a chain and every step that led to it. It is called twice: parsers may remember. */
+/** Formats all outcomes and steps of a chain. It is called twice, since parsers may have state. */
 async function transcript(call: Call, plan: ChainPlan, { log, described }: Chain): Promise<string> {
   const outcomes: unknown[] = [];
   const { signal } = new AbortController();
@@ -31,14 +31,14 @@ async function transcript(call: Call, plan: ChainPlan, { log, described }: Chain
         : { data: await dataOf(outcome, described) },
     );
   }
-  // Two `next()` that run at once are two chains: their steps come in any order.
+  // Concurrent calls of `next()` interleave their steps in any order.
   const steps = plan.isConcurrent ? log.map((step) => JSON.stringify(step)).toSorted() : log;
   const text = inspect({ outcomes, steps }, { depth: Infinity, sorted: true });
   log.length = 0;
   return text;
 }
 
-/** The data of an outcome; of a stream, what it yields. */
+/** Returns the data of an outcome; for a stream, the values that it yields. */
 async function dataOf(data: unknown, described: Chain['described']): Promise<unknown> {
   if (!isAsyncIterable(data)) return data;
   const values: unknown[] = ['a stream'];
@@ -52,13 +52,13 @@ async function dataOf(data: unknown, described: Chain['described']): Promise<unk
 
 const runs = Number(process.env['CHAINS'] ?? inputs(3000));
 
-test(`${runs} random chains have the result and the steps of tRPC's own call`, async () => {
+test(`${runs} random procedures have the same results and steps as in tRPC`, async () => {
   const counts = { compiled: 0, trpc: 0, unbuilt: 0, withMiddlewares: 0, waiting: 0, failed: 0 };
   const { seed = Date.now() } = fc.readConfigureGlobal();
   const begun = performance.now();
   await fc.assert(
     fc.asyncProperty(chainPlan, async (plan) => {
-      // One each: parsers and formatted errors have a state.
+      // One procedure each, since parsers and formatted errors have state.
       const [own, compiled] = [buildChain(plan), buildChain(plan)];
       if (own === undefined || compiled === undefined) {
         counts.unbuilt += 1;
@@ -126,7 +126,7 @@ function run(procedure: unknown, input: unknown = {}, callScope: typeof scope = 
 const scope = { signal: new AbortController().signal };
 
 describe('execute', () => {
-  test('returns the output at once where nothing waits', () => {
+  test('execute returns the output without a promise if all steps are synchronous', () => {
     const procedure = t.procedure
       .input(z.object({ a: z.number() }))
       .output(z.object({ b: z.number() }))
@@ -134,21 +134,21 @@ describe('execute', () => {
     expect(run(procedure, { a: 1 })).toEqual({ b: 1 });
   });
 
-  test('returns a failure at once where nothing waits, and does not throw', () => {
+  test('execute returns a Failure without a promise if all steps are synchronous, and does not throw', () => {
     const procedure = t.procedure.input(z.string()).query(() => 1);
     const outcome = run(procedure, 5);
     expect(outcome).toBeInstanceOf(Failure);
     expect((outcome as Failure).error).toMatchObject({ code: 'BAD_REQUEST', cause: { issues: [{}] } });
   });
 
-  test.each<[what: string, thrown: unknown]>([
-    ['an object whose message is no string', { message: Object.create(null) as object }],
+  test.each<[description: string, thrown: unknown]>([
+    ['an object whose message is not a string', { message: Object.create(null) as object }],
     ['a symbol', Symbol('thrown')],
     [
       'an error whose name cannot be read',
-      Object.defineProperty(new Error('x'), 'name', { get: () => fail() }),
+      Object.defineProperty(new Error('x'), 'name', { get: () => throwUnreadable() }),
     ],
-  ])('resolves to a failure where a procedure throws %s', async (_what, thrown) => {
+  ])('execute resolves to a Failure if a procedure throws %s', async (_description, thrown) => {
     const throwing = () => {
       throw thrown;
     };
@@ -162,7 +162,7 @@ describe('execute', () => {
   });
 
   const members = ['batchIndex', 'ctx', 'getRawInput', 'input', 'meta', 'next', 'path', 'signal', 'type'];
-  test('gives resolvers and middlewares all members as their own, also behind a spread', async () => {
+  test('execute passes options to resolvers and middlewares with own properties only, which a spread copies', async () => {
     const seen: unknown[] = [];
     const see = (options: Loose) => {
       const { signal } = options;
@@ -177,7 +177,7 @@ describe('execute', () => {
     expect(seen).toEqual([expected, expected, expected]);
   });
 
-  test('lets a middleware replace the signal in its options', () => {
+  test('execute lets a resolver replace the signal in its options', () => {
     const replace = (options: { signal: unknown }) => {
       options.signal = 'mine';
       return { ...options }.signal;
@@ -185,7 +185,7 @@ describe('execute', () => {
     expect(run(t.procedure.query((options) => replace(options as never)))).toBe('mine');
   });
 
-  test('runs what a middleware does behind next() before the input is parsed, as tRPC does', async () => {
+  test('execute returns from next() before the input is parsed, as in tRPC', async () => {
     const steps: string[] = [];
     const procedure = t.procedure
       .use(({ next }) => {
@@ -199,7 +199,7 @@ describe('execute', () => {
     expect(steps).toEqual(['behind next()', 'input', 'resolver']);
   });
 
-  test('gives a middleware a promise even where nothing waits, and awaits what is no promise', async () => {
+  test('execute returns a promise from next() even if all steps are synchronous, and accepts a synchronous result', async () => {
     let pending: unknown;
     const procedure = t.procedure
       .use((({ next }: { next: () => unknown }) => (pending = next())) as never)
@@ -210,6 +210,6 @@ describe('execute', () => {
   });
 });
 
-function fail(): never {
+function throwUnreadable(): never {
   throw new Error('The name was read');
 }

@@ -10,7 +10,7 @@ describe('formatIssues', () => {
     [20, ''],
     [21, '; and 1 more'],
     [22, '; and 2 more'],
-  ])('the message of %i issues names the first 20 and ends with "%s"', (count, rest) => {
+  ])('formatIssues names the first 20 of %i issues and ends with "%s"', (count, rest) => {
     const issues = Array.from({ length: count }, (_, index) => ({ path: [index], message: 'is bad' }));
     const named = Array.from({ length: 20 }, (_, index) => `${index}: is bad`).join('; ');
     expect(formatIssues(issues)).toBe(`${named}${rest}.`);
@@ -50,7 +50,7 @@ describe('formatIssues', () => {
       z.object({ a: z.union([z.number(), z.union([z.string(), z.number()])]) }),
     ],
     ['a: is required.', {}, z.object({ a: z.union([z.int(), z.string()]) })],
-    // The union names the type alone where a value of it is out of bounds.
+    // An integer that is out of bounds: the message is about the bound, not about the union.
     ['a: must be at most 10.', { a: 11 }, z.object({ a: z.union([z.int().max(10), z.literal('all')]) })],
     ['a: Invalid input.', { a: 'x' }, z.object({ a: z.union([z.uuid(), z.string().min(2)]) })],
     [
@@ -59,36 +59,36 @@ describe('formatIssues', () => {
       z.object({ a: z.union([z.object({ b: z.int() }), z.object({ c: z.int() })]) }),
     ],
     ['input: has to rhyme.', 'x', z.string().refine(() => false, { error: 'has to rhyme' })],
-  ])('the message "%s" is made of what zod says of %j', (message, value, schema) => {
+  ])('formatIssues returns "%s" for zod’s issues with %j', (message, value, schema) => {
     const { error } = schema.safeParse(value);
     expect(formatIssues(issuesOf(badRequest(error)))).toBe(message);
   });
 
-  const own = 'is written by its author';
+  const custom = 'is written by its author';
 
   it.each<[code: string, value: unknown, schema: z.ZodType]>([
-    ['invalid_type', 'x', z.int(own)],
-    ['invalid_type', undefined, z.int(own)],
-    ['invalid_type', 5.5, z.number().int(own)],
-    ['invalid_type', 'x', z.date({ error: () => own })],
-    ['invalid_value', 'x', z.enum(['a', 'b'], own)],
-    ['too_small', 0, z.int().min(1, own)],
-    ['too_big', 2, z.int().max(1, own)],
-    ['invalid_union', true, z.union([z.int(), z.string()], own)],
+    ['invalid_type', 'x', z.int(custom)],
+    ['invalid_type', undefined, z.int(custom)],
+    ['invalid_type', 5.5, z.number().int(custom)],
+    ['invalid_type', 'x', z.date({ error: () => custom })],
+    ['invalid_value', 'x', z.enum(['a', 'b'], custom)],
+    ['too_small', 0, z.int().min(1, custom)],
+    ['too_big', 2, z.int().max(1, custom)],
+    ['invalid_union', true, z.union([z.int(), z.string()], custom)],
   ])(
-    'a message that the author of a schema wrote stays in an issue %s of %j, in every locale',
+    'formatIssues keeps the custom message of an issue %s with %j, in every locale',
     (code, value, schema) => {
       onTestFinished(() => void z.config(z.locales.en()));
       for (const locale of [z.locales.en, z.locales.de]) {
         z.config(locale());
         const { error } = schema.safeParse(value);
         expect(error?.issues).toMatchObject([{ code }]);
-        expect(formatIssues(issuesOf(badRequest(error)))).toBe(`input: ${own}.`);
+        expect(formatIssues(issuesOf(badRequest(error)))).toBe(`input: ${custom}.`);
       }
     },
   );
 
-  it('messages of another locale stay as z.config has it', () => {
+  it('formatIssues keeps the messages of a locale that z.config has set', () => {
     onTestFinished(() => void z.config(z.locales.en()));
     z.config(z.locales.de());
     const { error } = z.object({ a: z.string(), b: z.int().min(1) }).safeParse({ b: 0 });
@@ -100,14 +100,14 @@ describe('formatIssues', () => {
 });
 
 describe('issuesOf', () => {
-  it('issuesOf gives the issues of zod, and of the wire itself, whole', () => {
+  it('issuesOf returns the complete issues of zod and of the gateway', () => {
     const { error } = z.object({ a: z.int() }).safeParse({ a: 'x' });
     expect(issuesOf(badRequest(error))).toEqual(error?.issues);
     const own = { code: 'invalid_type', expected: 'int', path: ['a'], message: 'must be an integer' };
     expect(issuesOf(inputError([own]))).toEqual([own]);
   });
 
-  it('issuesOf gives of another library’s issues the path and the message alone, since the rest may hold the input', () => {
+  it('issuesOf returns only path and message of another library’s issues, since other members may contain the input', () => {
     const cause = Object.assign(new Error('invalid'), {
       issues: [{ path: [{ key: 'a' }, 0], message: 'is bad', input: 'secret' }, { message: 'is bad too' }],
     });
@@ -117,7 +117,7 @@ describe('issuesOf', () => {
     ]);
   });
 
-  it('issuesOf takes the issues of ArkType from its error, each without the path in front of its message', () => {
+  it('issuesOf returns the issues of an ArkType error, without the leading path in their messages', () => {
     const cause = Object.assign(new Error('a must be a string'), {
       arkErrors: [
         { path: ['a'], message: 'a must be a string (was 5)', problem: 'must be a string (was 5)', data: 5 },
@@ -130,7 +130,7 @@ describe('issuesOf', () => {
     ]);
   });
 
-  it('issuesOf finds none in an error that is not about an input', () => {
+  it('issuesOf returns an empty list for an error that is not about an input', () => {
     const { error } = z.string().safeParse(5);
     expect(issuesOf(new TRPCError({ code: 'CONFLICT', cause: error }))).toEqual([]);
     expect(issuesOf(badRequest(new Error('Bad.')))).toEqual([]);

@@ -19,7 +19,7 @@ export interface InputIssue {
 
 const maxIssues = 20;
 
-/** Issues that the gateway itself found in an input, reported like those of a procedure's own schema. */
+/** Issues that the gateway detected in an input. They are reported like those of a procedure's schema. */
 class InputIssues extends Error {
   readonly issues: readonly InputIssue[];
   constructor(issues: readonly InputIssue[]) {
@@ -28,29 +28,29 @@ class InputIssues extends Error {
   }
 }
 
-/** A `BAD_REQUEST` that names each offending field. */
+/** Creates a `BAD_REQUEST` error that names each invalid field. */
 export function inputError(issues: readonly InputIssue[]): TRPCError {
   return new TRPCError({ code: 'BAD_REQUEST', cause: new InputIssues(issues) });
 }
 
 /**
- * The issues behind an error: those of zod and of the gateway whole; of any other Standard Schema library the path and
- * the message, since the rest may hold the input. They all keep them in `issues`.
- * @returns an empty list where the error is not about an input
+ * Returns the issues of an error, from the `issues` of its cause. Issues of zod and of the gateway are complete; those
+ * of other Standard Schema libraries have only path and message, since other members may contain the input.
+ * @returns an empty list if the error is not about an input
  */
 export function issuesOf(error: TRPCError): readonly InputIssue[] {
   const { cause } = error;
   if (error.code !== 'BAD_REQUEST' || cause === undefined) return [];
-  // ArkType's `assert`, which tRPC calls, throws them under a name of its own.
+  // ArkType's `assert`, which tRPC calls, throws an error with `arkErrors`.
   const issues = 'arkErrors' in cause ? cause.arkErrors : 'issues' in cause ? cause.issues : undefined;
   if (!Array.isArray(issues)) return [];
   return cause instanceof InputIssues || isZod(cause)
     ? (issues as readonly InputIssue[])
-    : // ArkType's are an array whose `map` makes another of its kind.
+    : // Not `map`: ArkType's issues are a subclass of Array, whose `map` would create another instance of it.
       Array.from(issues as readonly StandardIssue[], toIssue);
 }
 
-/** An issue of any Standard Schema library. */
+/** Converts an issue of any Standard Schema library. */
 export function toIssue(issue: StandardIssue): InputIssue {
   const path = Array.from(issue.path ?? [], (segment) =>
     typeof segment === 'object' ? segment.key : segment,
@@ -59,7 +59,7 @@ export function toIssue(issue: StandardIssue): InputIssue {
   return { path, message: problem !== undefined && message.endsWith(problem) ? problem : message };
 }
 
-/** A sentence that names each field and its problem. */
+/** Formats issues as a sentence with each field and its problem. */
 export function formatIssues(issues: readonly InputIssue[]): string {
   const named = issues.slice(0, maxIssues).map((issue) => {
     const field = issue.path.length === 0 ? 'input' : issue.path.map(String).join('.');
@@ -72,8 +72,8 @@ export function formatIssues(issues: readonly InputIssue[]): string {
 }
 
 /**
- * The message of an issue. zod's English default is worded like the gateway's own messages; a message that the schema's
- * author wrote, or that a locale configured by `z.config` made, stays.
+ * Returns the message of an issue. zod's default English messages are replaced by messages in the style of the
+ * gateway's; custom messages and those of a locale configured by `z.config` are kept.
  */
 function issueMessage(issue: InputIssue): string {
   const { code, expected, message, values, minimum, maximum } = issue;
@@ -98,7 +98,10 @@ function issueMessage(issue: InputIssue): string {
   return message;
 }
 
-/** The message of a value that no option of a union takes; `undefined` where more than its type or value is wrong. */
+/**
+ * Returns the message for a value that no option of a union accepts. `undefined` if more than its type or value is
+ * wrong.
+ */
 function unionMessage(issue: InputIssue): string | undefined {
   const options = unionOptions(issue);
   if (options.some((option) => option.code === 'invalid_type' && receivedKind(option) === 'undefined'))
@@ -108,7 +111,8 @@ function unionMessage(issue: InputIssue): string | undefined {
 }
 
 /**
- * The issue that each option has with the value as a whole, of unions within it too; `[]` where an option has others.
+ * Returns the issue of each option of a union, and of nested unions, with the value as a whole. Empty if an option has
+ * any other issue.
  */
 function unionOptions({ errors }: InputIssue): readonly InputIssue[] {
   const options = Array.isArray(errors) ? (errors as readonly (readonly InputIssue[])[]) : [];
@@ -116,7 +120,7 @@ function unionOptions({ errors }: InputIssue): readonly InputIssue[] {
   return options.flatMap(([only]) => (only?.code === 'invalid_union' ? unionOptions(only) : (only ?? [])));
 }
 
-/** What an option of a union takes, in words that follow "must be". */
+/** Formats the value that an option of a union expects, to follow "must be". */
 function expectedBy(issue: InputIssue): string | undefined {
   const { code, expected, message, values } = issue;
   if (code === 'invalid_type' && receivedKind(issue) !== undefined) {
@@ -143,7 +147,9 @@ const { localeError } = english();
 const englishMessage = (issue: object, input?: unknown) =>
   localeError({ ...issue, input } as unknown as Parameters<typeof localeError>[0]);
 
-/** A value of each kind that zod's messages name as received: an issue does not carry the input. */
+/**
+ * A value of each kind that zod's messages name as received, to find out the kind: an issue does not contain its input.
+ */
 const inputKinds: readonly (readonly [kind: string, input: unknown])[] = [
   ['undefined', undefined],
   ['null', null],
@@ -159,6 +165,6 @@ const inputKinds: readonly (readonly [kind: string, input: unknown])[] = [
   ['-Infinity', -Infinity],
 ];
 
-/** The kind of input that zod's default message names; `undefined` where the message is not zod's default. */
+/** Returns the kind of input that zod's default message names. `undefined` if the message is not zod's default. */
 const receivedKind = (issue: InputIssue): string | undefined =>
   inputKinds.find(([, input]) => englishMessage(issue, input) === issue.message)?.[0];

@@ -22,7 +22,7 @@ it.each(
     ].map(([seconds, value]) => [target, seconds, value] as const),
   ),
 )(
-  'the 503 of GET %s with a cause whose retryAfterSeconds is %d has Retry-After: %s',
+  'GET %s answers 503 for an error with the cause { retryAfterSeconds: %d }, with Retry-After: %s',
   async (target, retryAfterSeconds, value) => {
     const gateway = await createGateway({
       router: t.router({

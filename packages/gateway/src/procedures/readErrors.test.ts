@@ -12,11 +12,11 @@ const read = (procedure: AnyTRPCProcedure) => readErrors('a', readDefinition(pro
 const GONE = { status: 410 } as const;
 const CLOSED = { status: 423 } as const;
 
-it('a procedure without .errors() declares none', async () => {
+it('readErrors returns undefined for a procedure without .errors()', async () => {
   expect(await read(t.procedure.query(() => 1))).toBeUndefined();
 });
 
-it('the errors of chained .errors() are read together, wherever they stand among inputs and middlewares', async () => {
+it('readErrors merges the errors of all .errors() of a procedure, before and after inputs and middlewares', async () => {
   const procedure = t.procedure
     .errors(declareErrors({ GONE }))
     .input((value: unknown) => value)
@@ -26,7 +26,7 @@ it('the errors of chained .errors() are read together, wherever they stand among
   expect(await read(procedure)).toEqual({ GONE, CLOSED });
 });
 
-it('a formatter of its own is called once, with an error of no procedure, and may throw', async () => {
+it('readErrors calls a custom formatter once, with an INTERNAL_SERVER_ERROR, and ignores what it throws', async () => {
   const formatter = vi.fn<() => undefined>(() => undefined);
   const procedure = t.procedure
     .errors(declareErrors({ GONE }))
@@ -40,7 +40,7 @@ it('a formatter of its own is called once, with an error of no procedure, and ma
   );
 });
 
-it('a formatter that shapes every error does not hide the errors that are declared before it', async () => {
+it('readErrors reads the declared errors of a procedure that also has a formatter for every error', async () => {
   const procedure = t.procedure
     .errors(declareErrors({ GONE }))
     .errors(({ shape }) => shape)
@@ -48,7 +48,7 @@ it('a formatter that shapes every error does not hide the errors that are declar
   expect(await read(procedure)).toEqual({ GONE });
 });
 
-it('one definition may be declared twice, and the metadata describes formatters beside those of declareErrors', async () => {
+it('readErrors accepts a definition that is declared twice, and merges the errors of the metadata', async () => {
   const errors = declareErrors({ GONE });
   const procedure = t.procedure
     .meta({ errors: { CLOSED } })
@@ -58,7 +58,7 @@ it('one definition may be declared twice, and the metadata describes formatters 
   expect(await read(procedure)).toEqual({ GONE, CLOSED });
 });
 
-it('an invalid definition in the metadata is a GatewayError that names the procedure', async () => {
+it('readErrors rejects an invalid definition in the metadata with a GatewayError that names the procedure', async () => {
   const procedure = t.procedure
     .meta({ errors: { NOT_FOUND: { status: 404 } } })
     .errors(({ shape }) => shape)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ResponseControls } from './responseControls.ts';
 
-it('header replaces what was set or appended under its name in any case, and append adds to it', () => {
+it('response.header replaces earlier values of a header, in any case of its name, and response.append keeps them', () => {
   const controls = new ResponseControls();
   controls.append('Link', 'a');
   controls.append('X-Total', '1');
@@ -22,7 +22,7 @@ it.each([
   ['X Total', '1'],
   ['x-total', '1\r\nx-other: 2'],
   ['Content-Length', '1'],
-])('a header %j with the value %j is rejected', (name, value) => {
+])('response.header and response.append reject the header %j with the value %j', (name, value) => {
   const controls = new ResponseControls();
   const message = `The response header ${JSON.stringify(name)} cannot be written as it is.`;
   expect(() => controls.header(name, value)).toThrow(new TypeError(message));
@@ -30,7 +30,7 @@ it.each([
   expect(controls.headers).toEqual([]);
 });
 
-it('replayed and redirect set their headers, and redirect the status', () => {
+it('response.replayed sets Idempotent-Replayed, and response.redirect sets Location and the status', () => {
   const controls = new ResponseControls();
   controls.replayed();
   controls.redirect('/v1/pets/1', 303);

@@ -14,11 +14,11 @@ it.each([
   ['SERVICE_UNAVAILABLE', cause(1.2), 2],
   ['INTERNAL_SERVER_ERROR', cause(5), undefined],
   ['NOT_FOUND', undefined, undefined],
-] as const)('an error %s with the cause %o is retried after %s s', (code, error, seconds) => {
+] as const)('retryAfterSecondsOf an error %s with the cause %o is %s', (code, error, seconds) => {
   expect(retryAfterSecondsOf(new TRPCError({ code, cause: error }))).toBe(seconds);
 });
 
-it('an error of a limit is retried after its own seconds, whatever its cause says', () => {
+it('retryAfterSecondsOf a LimitError is its own retryAfterSeconds', () => {
   const error = { code: 'TOO_MANY_REQUESTS', message: 'Too many.', retryAfterSeconds: 30 } as const;
   expect(retryAfterSecondsOf(new LimitError('rate', error))).toBe(30);
 });

@@ -10,15 +10,15 @@ const router = t.router({ first: t.procedure.query(() => 1), second: t.procedure
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type Mutable = Writable<ProcedureDefinition> & { middlewares: ProcedureDefinition['middlewares'][number][] };
 
-/** A sample whose `_def` another version of tRPC would have made. */
-function changed(change: (definition: Mutable, sample: SampleProcedure) => void): SampleProcedure {
+/** Creates a sample with a changed `_def`, as from another version of tRPC. */
+function withDefinition(change: (definition: Mutable, sample: SampleProcedure) => void): SampleProcedure {
   const sample = createSample();
   change(sample.procedure._def as unknown as Mutable, sample);
   return sample;
 }
 
-/** A sample that another version of tRPC would call in another way. */
-function called(call: (sample: SampleProcedure, options: { ctx: object }) => unknown): SampleProcedure {
+/** Creates a sample with another call function, as from another version of tRPC. */
+function withCall(call: (sample: SampleProcedure, options: { ctx: object }) => unknown): SampleProcedure {
   const sample = createSample();
   const { procedure } = sample;
   async function stub(options: { ctx: object }): Promise<unknown> {
@@ -32,61 +32,65 @@ test('the installed @trpc/server passes the self-test', async () => {
   expect(await selfTest(createSample())).toBeUndefined();
 });
 
-test.each<[what: string, difference: RegExp, sample: SampleProcedure]>([
-  ['keeps inputs elsewhere', /^inputs are not in _def$/, changed((definition) => (definition.inputs = []))],
+test.each<[behaviour: string, difference: RegExp, sample: SampleProcedure]>([
   [
-    'keeps the output elsewhere',
-    /^the output is not in _def$/,
-    changed((definition) => delete definition.output),
+    'has no inputs in _def',
+    /^inputs are not in _def$/,
+    withDefinition((definition) => (definition.inputs = [])),
   ],
   [
-    'keeps another resolver',
+    'has no output in _def',
+    /^the output is not in _def$/,
+    withDefinition((definition) => delete definition.output),
+  ],
+  [
+    'has another resolver in _def',
     /^the resolver is not in _def$/,
-    changed((definition) => (definition.resolver = () => 1)),
+    withDefinition((definition) => (definition.resolver = () => 1)),
   ],
   [
     'runs its middlewares in another order',
     /^the middlewares of a procedure are "output,,input,input,"$/,
-    changed(({ middlewares }) =>
+    withDefinition(({ middlewares }) =>
       middlewares.unshift(...middlewares.splice(2, 1), ...middlewares.splice(1, 1)),
     ),
   ],
   [
-    'names its parsers otherwise',
+    'does not mark its parsers',
     /^the middlewares of a procedure are/,
-    changed(({ middlewares }) => middlewares.forEach((each) => Reflect.deleteProperty(each, '_type'))),
+    withDefinition(({ middlewares }) => middlewares.forEach((each) => Reflect.deleteProperty(each, '_type'))),
   ],
   [
     'has no middlewares',
     /^the test of a procedure failed: TypeError/,
-    changed((definition) => Reflect.deleteProperty(definition, 'middlewares')),
+    withDefinition((definition) => Reflect.deleteProperty(definition, 'middlewares')),
   ],
   [
-    'adds a step',
+    'adds a middleware',
     /^the middlewares of a procedure are/,
-    changed(({ middlewares }) =>
+    withDefinition(({ middlewares }) =>
       middlewares.unshift((options) => (options as { next: () => unknown }).next()),
     ),
   ],
-  ['does not read its options at once', /^a procedure is not recognised$/, called(() => 1)],
+  ['does not read the options of a call at once', /^a procedure is not recognised$/, withCall(() => 1)],
   [
-    'takes other steps',
+    'runs other steps',
     /^a compiled call does not do/,
-    called((_sample, options) => {
-      // As `framesOf` asks for it.
+    withCall((_sample, options) => {
+      // `framesOf` requires that the options are read.
       Object.keys(options);
       return undefined;
     }),
   ],
-])('a @trpc/server that %s fails the self-test', async (_what, difference, sample) => {
+])('the self-test rejects a @trpc/server that %s', async (_behaviour, difference, sample) => {
   expect(await selfTest(sample)).toMatch(difference);
 });
 
-test('where the self-test fails, all procedures are called as tRPC exposes them, and one line on stderr says why', async () => {
+test('a failed self-test makes readProcedures execute all procedures through tRPC, and logs one line with the reason', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const procedures = await readProcedures(
     router,
-    changed((definition) => (definition.inputs = [])),
+    withDefinition((definition) => (definition.inputs = [])),
   );
   expect(procedures.map(({ execution }) => execution)).toEqual(['trpc', 'trpc']);
   expect(log.mock.calls).toEqual([

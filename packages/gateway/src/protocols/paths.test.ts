@@ -13,11 +13,11 @@ it.each([
   ['/V1', '/v1', false],
   ['/x/v1', '/v1', false],
   ['/pets', '', true],
-])('%s is below %j: %s', (path, base, expected) => {
+])('isBelow(%j, %j) is %s', (path, base, expected) => {
   expect(isBelow(path, base)).toBe(expected);
 });
 
-describe('the protocol of a path', () => {
+describe('createProtocolOf', () => {
   it.each([
     ['/v1/pets', 'rest'],
     ['/trpc/pets', 'rpc'],
@@ -27,7 +27,7 @@ describe('the protocol of a path', () => {
     ['/v1/page/', 'rest'],
     ['/trpc/hook', 'other'],
     ['/page', 'other'],
-  ])('of %s is %s', (path, protocol) => {
+  ])('the path %s belongs to the protocol %s', (path, protocol) => {
     const routes = new RouteTable({ '/page': handler, '/v1/page': handler, 'POST /trpc/hook': handler });
     expect(createProtocolOf(readPaths({}), routes)(path)).toBe(protocol);
   });
@@ -38,7 +38,7 @@ describe('the protocol of a path', () => {
     [{ restBasePath: '/trpc/rest' }, '/trpc/rest/a', 'rpc'],
     [{ rpcBasePath: '/' }, '/v1/a', 'rpc'],
     [{ restBasePath: '/api/' }, '/api/a', 'rest'],
-  ])('with %j of %s is %s', (options, path, protocol) => {
+  ])('with the options %j, the path %s belongs to the protocol %s', (options, path, protocol) => {
     expect(createProtocolOf(readPaths(options), new RouteTable({}))(path)).toBe(protocol);
   });
 });
@@ -49,11 +49,11 @@ it.each<[publicUrl: string | undefined, origin: string]>([
   ['https://pets.example/store//', 'https://pets.example/store'],
   ['/api/', '/api'],
   ['/', ''],
-])('links of the publicUrl %s start with %j', (publicUrl, origin) => {
+])('with publicUrl %j, links start with %j', (publicUrl, origin) => {
   expect(createLinkBase(publicUrl, '/v1')).toEqual({ origin, rest: `${origin}/v1` });
 });
 
-it('every procedure whose path is that of a route is named', () => {
+it('requireFreePaths names every procedure that is served at the path of a route', () => {
   const routes = new RouteTable({ '/trpc/a': handler, 'POST /trpc/c': handler, '/page': handler });
   const procedures = ['a', 'b', 'c'].map((path) => ({ path }));
   expect(() => requireFreePaths(routes, readPaths({}), procedures)).toThrow(

@@ -29,8 +29,8 @@ const router = t.router({
     response.status = input;
     return input;
   }),
-  fail: t.procedure
-    .meta({ openapi: { method: 'GET', path: '/fail' } })
+  conflict: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/conflict' } })
     .output(z.string())
     .query(({ ctx: { response } }) => {
       response.status = 202;
@@ -46,7 +46,7 @@ const router = t.router({
     .query(() => new Uint8Array(3)),
 });
 
-/** An answer, with the values of each header joined. */
+/** Sends a request and returns its response, with the values of each header joined. */
 async function send(
   target: string,
   rpc: GatewayOptions<typeof router, unknown>['rpc'] = {},
@@ -56,12 +56,12 @@ async function send(
   const gateway = await createGateway({
     router,
     createContext: ({ response }) => {
-      response.header('x-context', 'made');
+      response.header('x-context', 'created');
       return { response };
     },
     rpc,
     onResponse,
-    document: { title: 'Replies', version: '0.0.0' },
+    document: { title: 'Response meta', version: '0.0.0' },
   });
   const received = await gateway.fetch(`http://localhost${target}`, { headers });
   const all: Record<string, string> = {};
@@ -70,14 +70,14 @@ async function send(
   return { status: received.status, headers: all, body: await received.text() };
 }
 
-describe('response', () => {
+describe('ResponseControls', () => {
   it.each(['/v1/set', '/trpc/set', '/trpc/s%65t', '/trpc/set?batch=1', '/trpc/s%65t?batch=1'])(
-    'sets and appends headers of the answer to GET %s',
+    'response.header and response.append set headers of the response to GET %s',
     async (target) => {
       expect((await send(target)).headers).toMatchObject({
         'x-cost': '1',
         'set-cookie': 'a=1',
-        'x-context': 'made',
+        'x-context': 'created',
       });
     },
   );
@@ -86,16 +86,16 @@ describe('response', () => {
     ['/trpc/set?batch=1', { 'trpc-accept': 'application/jsonl' }],
     ['/trpc/s%65t?batch=1', { 'trpc-accept': 'application/jsonl' }],
     ['/trpc/ticks', {}],
-  ])('sets headers of the stream that answers GET %s before it begins', async (target, headers) => {
-    expect((await send(target, {}, headers)).headers).toMatchObject({ 'x-context': 'made' });
+  ])('response.header in createContext sets a header of the stream of GET %s', async (target, headers) => {
+    expect((await send(target, {}, headers)).headers).toMatchObject({ 'x-context': 'created' });
   });
 
-  it('response.header replaces the content type of a REST answer: GET /v1/text is text/plain alone', async () => {
+  it('response.header replaces the content type of a REST response: GET /v1/text is only text/plain', async () => {
     expect((await send('/v1/text')).headers['content-type']).toBe('text/plain');
   });
 
   it.each(['/trpc/text', '/trpc/t%65xt', '/trpc/text?batch=1', '/trpc/t%65xt?batch=1'])(
-    'does not change the content type of tRPC’s JSON: GET %s',
+    'response.header does not change the content type of a tRPC response: GET %s is application/json',
     async (target) => {
       expect((await send(target)).headers['content-type']).toBe('application/json');
     },
@@ -109,54 +109,63 @@ describe('response', () => {
     // A batch has the status of its calls.
     ['/trpc/set?batch=1', 200],
     ['/trpc/s%65t?batch=1', 200],
-    // These have no body, or another address: a client would not see the data.
+    // A status without a body, or a redirect: the client would not receive the data.
     ['/trpc/status?input=204', 200],
     ['/trpc/status?input=302', 200],
     ['/trpc/status?input=404', 200],
-    ['/v1/fail', 409],
-    ['/trpc/fail', 409],
-    ['/trpc/f%61il', 409],
-  ])('sets the status of a single successful answer: GET %s is %i', async (target, status) => {
-    expect((await send(target)).status).toBe(status);
-  });
+    ['/v1/conflict', 409],
+    ['/trpc/conflict', 409],
+    ['/trpc/c%6fnflict', 409],
+  ])(
+    'response.status sets the status of a single successful call only: GET %s responds with %i',
+    async (target, status) => {
+      expect((await send(target)).status).toBe(status);
+    },
+  );
 });
 
 describe('rpc.responseMeta', () => {
-  it.each(['/v1/set', '/trpc/set'])('sees the call of GET %s and what came of it', async (target) => {
-    const responseMeta = vi.fn(() => ({}));
-    await send(target, { responseMeta });
-    expect(responseMeta.mock.calls).toMatchObject([
-      [
-        {
-          ctx: { response: {} },
-          paths: ['set'],
-          type: 'query',
-          data: [{ result: { data: 'set' } }],
-          errors: [],
-          eagerGeneration: false,
-        },
-      ],
-    ]);
-  });
+  it.each(['/v1/set', '/trpc/set'])(
+    'rpc.responseMeta receives the call of GET %s and its output',
+    async (target) => {
+      const responseMeta = vi.fn(() => ({}));
+      await send(target, { responseMeta });
+      expect(responseMeta.mock.calls).toMatchObject([
+        [
+          {
+            ctx: { response: {} },
+            paths: ['set'],
+            type: 'query',
+            data: [{ result: { data: 'set' } }],
+            errors: [],
+            eagerGeneration: false,
+          },
+        ],
+      ]);
+    },
+  );
 
-  it.each(['/v1/fail', '/trpc/fail'])('sees the error of GET %s', async (target) => {
-    const responseMeta = vi.fn(() => ({}));
-    expect((await send(target, { responseMeta })).status).toBe(409);
-    expect(responseMeta.mock.calls).toMatchObject([
-      [
-        {
-          ctx: { response: {} },
-          paths: ['fail'],
-          data: [{ error: { message: 'Not now.', data: { code: 'CONFLICT', path: 'fail' } } }],
-          errors: [{ code: 'CONFLICT' }],
-          eagerGeneration: false,
-        },
-      ],
-    ]);
-  });
+  it.each(['/v1/conflict', '/trpc/conflict'])(
+    'rpc.responseMeta receives the error of GET %s',
+    async (target) => {
+      const responseMeta = vi.fn(() => ({}));
+      expect((await send(target, { responseMeta })).status).toBe(409);
+      expect(responseMeta.mock.calls).toMatchObject([
+        [
+          {
+            ctx: { response: {} },
+            paths: ['conflict'],
+            data: [{ error: { message: 'Not now.', data: { code: 'CONFLICT', path: 'conflict' } } }],
+            errors: [{ code: 'CONFLICT' }],
+            eagerGeneration: false,
+          },
+        ],
+      ]);
+    },
+  );
 
   it.each(['/v1/ticks', '/trpc/ticks', '/v1/photo'])(
-    'is asked before the stream of GET %s',
+    'rpc.responseMeta is called before the stream of GET %s',
     async (target) => {
       const responseMeta = vi.fn(() => ({ headers: { 'x-meta': 'yes' } }));
       const { status, headers } = await send(target, { responseMeta });
@@ -165,58 +174,70 @@ describe('rpc.responseMeta', () => {
     },
   );
 
-  it.each(['/v1/set', '/trpc/set'])('wins over response, and over tRPC: GET %s', async (target) => {
-    const { status, headers } = await send(target, {
-      responseMeta: () => ({
-        status: 203,
-        headers: { 'X-Cost': '2', 'Set-Cookie': ['b=2'], 'Content-Type': 'application/x-json' },
-      }),
-    });
-    expect(status).toBe(203);
-    expect(headers).toMatchObject({
-      'x-cost': '2',
-      'x-context': 'made',
-      'content-type': 'application/x-json',
-    });
-    expect(headers['set-cookie']).toBe('a=1; b=2');
-  });
+  it.each(['/v1/set', '/trpc/set'])(
+    'rpc.responseMeta takes precedence over ctx.response: GET %s',
+    async (target) => {
+      const { status, headers } = await send(target, {
+        responseMeta: () => ({
+          status: 203,
+          headers: { 'X-Cost': '2', 'Set-Cookie': ['b=2'], 'Content-Type': 'application/x-json' },
+        }),
+      });
+      expect(status).toBe(203);
+      expect(headers).toMatchObject({
+        'x-cost': '2',
+        'x-context': 'created',
+        'content-type': 'application/x-json',
+      });
+      expect(headers['set-cookie']).toBe('a=1; b=2');
+    },
+  );
 
-  it.each(['/v1/set', '/trpc/set'])('adds the entries of a Headers object: GET %s', async (target) => {
-    const { headers } = await send(target, {
-      responseMeta: () => ({
-        headers: new Headers([
-          ['set-cookie', 'b=2'],
-          ['x-meta', 'yes'],
-        ]),
-      }),
-    });
-    expect(headers).toMatchObject({ 'set-cookie': 'a=1; b=2', 'x-meta': 'yes' });
-  });
+  it.each(['/v1/set', '/trpc/set'])(
+    'rpc.responseMeta adds the entries of a Headers object to the response of GET %s',
+    async (target) => {
+      const { headers } = await send(target, {
+        responseMeta: () => ({
+          headers: new Headers([
+            ['set-cookie', 'b=2'],
+            ['x-meta', 'yes'],
+          ]),
+        }),
+      });
+      expect(headers).toMatchObject({ 'set-cookie': 'a=1; b=2', 'x-meta': 'yes' });
+    },
+  );
 
-  it.each(['/v1/fail', '/trpc/fail'])('sets the status of an error: GET %s', async (target) => {
-    const responseMeta = ({ errors }: { errors: readonly unknown[] }) => ({
-      status: errors.length > 0 ? 418 : 200,
-    });
-    expect((await send(target, { responseMeta })).status).toBe(418);
-  });
+  it.each(['/v1/conflict', '/trpc/conflict'])(
+    'rpc.responseMeta sets the status of the error of GET %s',
+    async (target) => {
+      const responseMeta = ({ errors }: { errors: readonly unknown[] }) => ({
+        status: errors.length > 0 ? 418 : 200,
+      });
+      expect((await send(target, { responseMeta })).status).toBe(418);
+    },
+  );
 
-  it.each(['/v1/set', '/v1/ticks', '/trpc/set'])('that throws makes GET %s a 500', async (target) => {
-    const { status } = await send(target, {
-      responseMeta() {
-        throw new Error('broken');
-      },
-    });
-    expect(status).toBe(500);
-  });
+  it.each(['/v1/set', '/v1/ticks', '/trpc/set'])(
+    'GET %s responds with 500 if rpc.responseMeta throws',
+    async (target) => {
+      const { status } = await send(target, {
+        responseMeta() {
+          throw new Error('broken');
+        },
+      });
+      expect(status).toBe(500);
+    },
+  );
 
   it.each([
     ['/v1/set', 'x-meta', 'a\r\nset-cookie: b=2'],
-    ['/v1/fail', 'x-meta', 'a\r\nset-cookie: b=2'],
+    ['/v1/conflict', 'x-meta', 'a\r\nset-cookie: b=2'],
     ['/v1/ticks', 'x-meta', 'a\r\nset-cookie: b=2'],
     ['/v1/photo', 'content-length', '1'],
     ['/trpc/set', 'x-meta', 'a\r\nset-cookie: b=2'],
   ])(
-    'GET %s is answered with 500 and reports an error where rpc.responseMeta returns the invalid header %s: %j',
+    'GET %s responds with 500 and reports an error if rpc.responseMeta returns the invalid header %s: %j',
     async (target, name, value) => {
       const onResponse = vi.fn<NonNullable<GatewayOptions<typeof router, unknown>['onResponse']>>();
       const { status } = await send(
@@ -233,11 +254,11 @@ describe('rpc.responseMeta', () => {
   it.each([
     ['/v1/set', 0],
     ['/v1/set', 99],
-    ['/v1/fail', 1000],
+    ['/v1/conflict', 1000],
     ['/v1/ticks', 200.5],
     ['/v1/photo', NaN],
   ])(
-    'GET %s is answered with 500 and reports an error where rpc.responseMeta returns the invalid status %d',
+    'GET %s responds with 500 and reports an error if rpc.responseMeta returns the invalid status %d',
     async (target, invalid) => {
       const onResponse = vi.fn<NonNullable<GatewayOptions<typeof router, unknown>['onResponse']>>();
       const { status } = await send(target, { responseMeta: () => ({ status: invalid }) }, {}, onResponse);
@@ -249,7 +270,7 @@ describe('rpc.responseMeta', () => {
     },
   );
 
-  it('is not asked of what reaches no procedure over REST', async () => {
+  it('rpc.responseMeta is not called for a REST request that does not match an operation', async () => {
     const responseMeta = vi.fn(() => ({}));
     expect((await send('/v1/nowhere', { responseMeta })).status).toBe(404);
     expect(responseMeta).not.toHaveBeenCalled();

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 
-/** Everything that happened, in order, with what whoever did it saw. */
+/** The steps of a chain in order, with the values that each of them received. */
 type Log = unknown[];
 
-/** What a chain throws, made once for it: a cause is to be the very thing that was thrown. */
+/** Creates the values that a chain throws. Once per chain, since causes are compared by identity. */
 const makeThrown = () => ({
   error: new Error('an error'),
   trpc: new TRPCError({ code: 'CONFLICT', message: 'a conflict' }),
@@ -22,17 +22,17 @@ type Thrown = ReturnType<typeof makeThrown>;
 const throwables = Object.keys(makeThrown()) as (keyof Thrown)[];
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
-// oxlint-disable-next-line unicorn/no-thenable -- what a query builder gives: it is waited for, though no promise
+// oxlint-disable-next-line unicorn/no-thenable -- as from a query builder: not a promise, but awaited
 const thenable = (value: unknown) => ({ then: (resolve: (value: unknown) => void) => resolve(value) });
 
-/** A value as a log can keep it. */
+/** Converts a value to one that can be logged and compared. */
 const loggable = (value: unknown) => (isAsyncIterable(value) || value instanceof Promise ? 'waits' : value);
 
-/** The options of a middleware or a resolver; what is done to them here no type allows. */
+/** The options of a middleware or a resolver, without types: the chains use them in ways that types reject. */
 // oxlint-disable-next-line typescript/no-explicit-any -- chains are put together at random
 type Loose = any;
 
-const seen = (options: Loose) => ({
+const describeOptions = (options: Loose) => ({
   keys: Object.keys(options).toSorted(),
   path: options.path,
   type: options.type,
@@ -43,7 +43,7 @@ const seen = (options: Loose) => ({
   input: structuredClone(options.input),
 });
 
-const told = (result: Loose) =>
+const describeResult = (result: Loose) =>
   typeof result === 'object' && result !== null
     ? { keys: Object.keys(result).toSorted(), ok: result.ok, marker: result.marker, ctx: result.ctx }
     : result;
@@ -64,14 +64,14 @@ const middlewares: Record<string, (log: Log, thrown: Thrown) => (options: Loose)
     (log) =>
     async ({ next }) => {
       const result = await next();
-      log.push(['result', told(result)]);
+      log.push(['result', describeResult(result)]);
       return result;
     },
   'sees the result by then':
     (log) =>
     ({ next }) =>
       next().then((result: unknown) => {
-        log.push(['then', told(result)]);
+        log.push(['then', describeResult(result)]);
         return result;
       }),
   'works while the rest runs':
@@ -364,13 +364,13 @@ const element = fc.oneof(
   },
 );
 
-/** Without all outputs but the first: tRPC does not build a procedure with two. */
-function withOneOutput(elements: readonly Element[], found = { output: false }): readonly Element[] {
+/** Removes all outputs but the first: tRPC does not build a procedure with two. */
+function withOneOutput(elements: readonly Element[], state = { hasOutput: false }): readonly Element[] {
   return elements.flatMap((each): readonly Element[] => {
-    if (each.kind === 'concat') return [{ ...each, elements: withOneOutput(each.elements, found) }];
+    if (each.kind === 'concat') return [{ ...each, elements: withOneOutput(each.elements, state) }];
     if (each.kind !== 'output') return [each];
-    if (found.output) return [];
-    found.output = true;
+    if (state.hasOutput) return [];
+    state.hasOutput = true;
     return [each];
   });
 }
@@ -388,7 +388,7 @@ export const chainPlan: fc.Arbitrary<ChainPlan> = fc
     elements: fc.oneof(
       fc.array(parserElement as fc.Arbitrary<Element>, { maxLength: 4 }),
       fc.array(element, { maxLength: 5 }),
-      // An output parser that sees what middlewares return.
+      // An output parser that parses the results of middlewares.
       fc.tuple(output, use, flat) as fc.Arbitrary<Element[]>,
     ),
     resolver: fc.oneof(
@@ -418,13 +418,13 @@ const { procedure: root, middleware: standalone } = initTRPC
 
 export interface Chain {
   readonly procedure: AnyTRPCProcedure;
-  /** What was done and seen since the log was emptied. */
+  /** The steps since the log was last emptied. */
   readonly log: Log;
-  /** An error as it can be compared with another chain's. */
+  /** Describes an error in a form that can be compared with another chain's. */
   readonly described: (error: unknown) => unknown;
 }
 
-/** A procedure by its plan; `undefined` where tRPC refuses to build it. */
+/** Builds a procedure from a plan. `undefined` if tRPC cannot build it. */
 export function buildChain(plan: ChainPlan): Chain | undefined {
   const log: Log = [];
   const thrown = makeThrown();
@@ -436,7 +436,7 @@ export function buildChain(plan: ChainPlan): Chain | undefined {
       case 'use': {
         const middleware = middlewares[part.name]?.(log, thrown);
         return builder.use((options: Loose) => {
-          log.push([part.name, index, seen(options)]);
+          log.push([part.name, index, describeOptions(options)]);
           return middleware?.(options);
         });
       }
@@ -477,7 +477,7 @@ export function buildChain(plan: ChainPlan): Chain | undefined {
   try {
     builder = plan.elements.reduce(add, root as Loose);
   } catch {
-    // Two outputs, for one.
+    // For example, because of two outputs.
     return undefined;
   }
   if (plan.hasCaller) {
@@ -488,7 +488,7 @@ export function buildChain(plan: ChainPlan): Chain | undefined {
   }
   const { resolver } = plan;
   const procedure = builder[plan.type]((options: Loose) => {
-    log.push(['resolver', seen(options)]);
+    log.push(['resolver', describeOptions(options)]);
     if (typeof resolver === 'string') return resolvers[resolver]?.(options);
     if (!resolver.isLate) throw thrown[resolver.throws];
     return pause().then(() => Promise.reject(thrown[resolver.throws]));
@@ -496,7 +496,7 @@ export function buildChain(plan: ChainPlan): Chain | undefined {
   return { procedure, log, described: (error) => described(error, thrown) };
 }
 
-/** What was thrown here goes by its name: a cause must be the very same. */
+/** Describes an error. A thrown value is described by its name, so that causes are compared by identity. */
 function described(error: unknown, thrown: Thrown): unknown {
   for (const [key, value] of Object.entries(thrown)) if (Object.is(error, value)) return `thrown ${key}`;
   if (!(error instanceof Error)) return { value: error };
@@ -505,7 +505,7 @@ function described(error: unknown, thrown: Thrown): unknown {
     name: error.name,
     code: (error as { readonly code?: unknown }).code,
     message: error.message,
-    // A formatter leaves its mark.
+    // tRPC stores the shape of a formatter under a symbol.
     marks: Object.getOwnPropertySymbols(error).length,
     cause: error.cause === undefined ? undefined : described(error.cause, thrown),
   };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isExact } from '../../http/exactNumber.ts';
 import { parseExactJson } from './exactJson.ts';
 
-/** Decimal text as an exact fraction: digits over a power of ten. */
+/** Converts a decimal text to an exact fraction. */
 function fraction(decimal: string): readonly [numerator: bigint, denominator: bigint] {
   const [, sign = '', whole = '', digits = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(decimal) ?? [];
@@ -32,7 +32,7 @@ const literal = fc
 const withPower = (e: string) => fc.nat(400).map((power) => e + power);
 
 describe('isExact', () => {
-  it('says whether a literal and its shortest double are the same number', () => {
+  it('isExact compares a literal with its double exactly', () => {
     fc.assert(
       fc.property(literal, (text) => {
         const value = Number(text);
@@ -42,7 +42,7 @@ describe('isExact', () => {
     );
   });
 
-  it('takes time that grows with the length of the literal alone', () => {
+  it('isExact takes time that is linear in the length of the literal', () => {
     const start = performance.now();
     isExact(`1${'0'.repeat(1_000_000)}1`, 1);
     isExact(`0.${'01'.repeat(500_000)}`, 1);
@@ -58,13 +58,13 @@ describe('parseExactJson', () => {
   const outcome = (text: string) => {
     try {
       parseExactJson(text, everything);
-      return 'taken';
+      return 'accepted';
     } catch (error) {
       return (error as Error).message;
     }
   };
 
-  it('looks only at members that are read', () => {
+  it('parseExactJson checks only numbers in members that are read', () => {
     const text = '{"a":9007199254740993,"b":{"c":[1e400]}}';
     expect(parseExactJson(text, (name) => name === 'z')).toHaveProperty('a');
     expect(() => parseExactJson(text, (name) => name === 'b')).toThrow(/^b: has a number/);
@@ -76,7 +76,7 @@ describe('parseExactJson', () => {
     }
   });
 
-  it('takes memory and stack that do not grow with depth times width', () => {
+  it('parseExactJson handles a body that is both very deep and very wide', () => {
     const deep = (inner: string) => `{"n":1e5,"x":${'['.repeat(100_000)}${inner}${']'.repeat(100_000)}}`;
     expect(parseExactJson(deep(`0${',0'.repeat(100_000)}`), (name) => name === 'n')).toHaveProperty('n', 1e5);
     expect(parseExactJson(deep('9007199254740993'), (name) => name === 'n')).toHaveProperty('n', 1e5);
@@ -87,12 +87,12 @@ describe('parseExactJson', () => {
     '{"a\\"b":1e400}',
     '{"\\\\":{"x":"}"},"a\\"b":[1e400]}',
     '{"x":["{","\\\\",{"y":1}],"a\\"b":1e400}',
-  ])('names the member in %s', (text) => {
+  ])('parseExactJson names the member with a rounded number in %s', (text) => {
     expect(() => parseExactJson(text, (name) => name === 'a"b')).toThrow('a"b: has a number');
     expect(() => parseExactJson(text, (name) => name !== 'a"b')).not.toThrow();
   });
 
-  it('gives what JSON.parse gives, for all that JSON.stringify writes', () => {
+  it('parseExactJson returns the same as JSON.parse for any output of JSON.stringify', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(parseExactJson(text, everything)).toEqual(JSON.parse(text));
@@ -100,34 +100,34 @@ describe('parseExactJson', () => {
     );
   });
 
-  it('refuses what a double rounds, of all lengths and sizes, wherever it stands', () => {
-    let refusals = 0;
+  it('parseExactJson rejects exactly the numbers that a double rounds, of any length and at any position', () => {
+    let rejections = 0;
     const exponent = fc.oneof(fc.constant(''), fc.constantFrom('e', 'E-', 'e+0').chain(withPower));
     fc.assert(
       fc.property(literal, exponent, fc.nat(40), fc.nat(40), (mantissa, power, before, after) => {
         const number = mantissa.includes('e') ? mantissa : mantissa + power;
         const text = `{"a":"${'x'.repeat(before)}","n":${number},"b":"${'y'.repeat(after)}"}`;
         const isRounded = !isExact(number, Number(number));
-        if (isRounded) refusals += 1;
-        expect([number, outcome(text)]).toEqual([number, isRounded ? roundedMessage : 'taken']);
+        if (isRounded) rejections += 1;
+        expect([number, outcome(text)]).toEqual([number, isRounded ? roundedMessage : 'accepted']);
       }),
       { numRuns: 5000 },
     );
-    expect(refusals).toBeGreaterThan(500);
-    expect(refusals).toBeLessThan(4500);
+    expect(rejections).toBeGreaterThan(500);
+    expect(rejections).toBeLessThan(4500);
   });
 
-  it('takes as long for a long array as for the same numbers in eight arrays', () => {
-    const took = (count: number, times: number) => {
+  it('parseExactJson takes time that is linear in the length of an array', () => {
+    const duration = (count: number, times: number) => {
       const text = JSON.stringify(Array.from({ length: count }, (_, index) => index * 977));
-      // The processor's time: a busy machine interrupts what is long more often than what is short.
+      // CPU time, since a busy machine interrupts long runs more often than short ones.
       const begun = process.cpuUsage();
       for (let time = 0; time < times; time += 1) parseExactJson(text, everything);
       return process.cpuUsage(begun).user;
     };
-    took(12_500, 8);
-    // Where each number looked through the text before it, it would be eight times as long.
-    expect(took(100_000, 10)).toBeLessThan(4 * took(12_500, 80));
+    duration(12_500, 8);
+    // If it were quadratic, it would take eight times as long.
+    expect(duration(100_000, 10)).toBeLessThan(4 * duration(12_500, 80));
   });
 
   it.each([
@@ -138,7 +138,7 @@ describe('parseExactJson', () => {
     '-1e400',
     '1e-400',
     '0.10000000000000000001',
-  ])('refuses %s, and names its field', (text) => {
+  ])('parseExactJson rejects %s and names its field', (text) => {
     expect(() => parseExactJson(`{"a":[{"price":${text}}]}`, everything)).toThrow('a: has a number');
   });
 
@@ -153,21 +153,21 @@ describe('parseExactJson', () => {
     '1e-5',
     '1.5E+10',
     '0e99999',
-  ])('takes %s', (text) => {
+  ])('parseExactJson accepts %s', (text) => {
     expect(parseExactJson(text, everything)).toBe(Number(text));
   });
 
-  it('leaves digits in strings alone', () => {
+  it('parseExactJson accepts any digits in strings', () => {
     expect(parseExactJson('{"name":"9007199254740993"}', everything)).toEqual({ name: '9007199254740993' });
   });
 
-  it('keeps a "__proto__" member what it is: a member', () => {
+  it('parseExactJson keeps "__proto__" as an own property', () => {
     const value = parseExactJson('{"__proto__":{"a":1},"b":1e3}', everything);
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(Object.keys(value as object)).toEqual(['__proto__', 'b']);
   });
 
-  it('says that the body is not JSON, and nothing of its text', () => {
+  it('parseExactJson rejects text that is not JSON without repeating it', () => {
     expect(() => parseExactJson('{"secret"', everything)).toThrow('The body is not valid JSON.');
   });
 });

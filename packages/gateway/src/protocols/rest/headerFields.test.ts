@@ -6,7 +6,7 @@ import { operationInput } from '../../openapi/operationInput.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { convertHeaders } from './headerFields.ts';
 
-/** What the property `p` of an input is for a request, or the messages of its issues. */
+/** Reads the property `p` of an input from the headers of a request. Returns the input or the messages of its issues. */
 function read(
   schema: z.ZodType,
   place: { in: 'header' | 'cookie'; name: string },
@@ -28,14 +28,14 @@ function read(
 describe('convertHeaders', () => {
   const header = { in: 'header', name: 'X-P' } as const;
 
-  it.each<[what: string, schema: z.ZodType, headers: readonly Header[], result: unknown]>([
+  it.each<[description: string, schema: z.ZodType, headers: readonly Header[], result: unknown]>([
     ['a text with commas', z.string(), [['x-p', 'a, b']], { p: 'a, b' }],
     ['an empty text', z.string(), [['x-p', '']], { p: '' }],
     ['no header', z.string(), [['x-q', 'a']], {}],
     ['an integer', z.int(), [['x-p', '-5']], { p: -5 }],
-    ['what is no integer', z.int(), [['x-p', '5.0']], ['must be an integer, such as 42 or -7']],
+    ['an invalid integer', z.int(), [['x-p', '5.0']], ['must be an integer, such as 42 or -7']],
     [
-      'a text that is given twice',
+      'a text that was sent twice',
       z.string(),
       [
         ['x-p', 'a'],
@@ -62,24 +62,24 @@ describe('convertHeaders', () => {
     ],
     ['an empty list', z.array(z.string()), [['x-p', '']], { p: [] }],
     ['a list with an invalid item', z.array(z.boolean()), [['x-p', 'true,yes']], ['must be true or false']],
-  ])('reads %s from a header', (_what, schema, headers, result) => {
+  ])('convertHeaders reads %s from a header', (_description, schema, headers, result) => {
     expect(read(schema, header, headers)).toEqual(result);
   });
 
-  it.each<[what: string, schema: z.ZodType, cookies: string, result: unknown]>([
+  it.each<[description: string, schema: z.ZodType, cookies: string, result: unknown]>([
     ['a text', z.string(), 'q=1; p=a', { p: 'a' }],
     ['a text that is percent-encoded', z.string(), 'p=a%3Bb%20c', { p: 'a;b c' }],
-    ['a text that holds =', z.string(), 'p=a=b', { p: 'a=b' }],
+    ['a text that contains =', z.string(), 'p=a=b', { p: 'a=b' }],
     ['an empty text', z.string(), 'p=', { p: '' }],
     ['an integer', z.int(), 'p=5;q', { p: 5 }],
     ['no cookie', z.string(), 'P=a; pp=b; p', {}],
     ['the first of several (RFC 6265bis §5.8.3)', z.int(), 'p=1; p=2', { p: 1 }],
     ['invalid UTF-8', z.string(), 'p=%ff', ['is not valid percent-encoded UTF-8']],
-  ])('reads %s from a cookie', (_what, schema, cookies, result) => {
+  ])('convertHeaders reads %s from a cookie', (_description, schema, cookies, result) => {
     expect(read(schema, { in: 'cookie', name: 'p' }, [['cookie', cookies]])).toEqual(result);
   });
 
-  it('reads no cookie of the name of what every object has', () => {
+  it('convertHeaders does not read inherited properties as cookies: __proto__, constructor, toString', () => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
       expect(read(z.string(), { in: 'cookie', name }, [['cookie', 'a=b']])).toEqual({});
     }

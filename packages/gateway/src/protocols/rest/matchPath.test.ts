@@ -38,10 +38,10 @@ describe('parsePathTemplate', () => {
 const isRest = (part: PathTemplate[number] | undefined): boolean =>
   typeof part === 'object' && part.isRest === true;
 
-/** A path from one of its segments on, as received. */
+/** Returns the rest of a path from a segment on, not decoded. */
 const restOf = (path: string, index: number) => path.slice(1).split('/').slice(index).join('/');
 
-/** Every template is tried on its own; of those that match, the one whose literals come first wins. */
+/** Tries every template; of those that match, selects the one with the earliest literal segments. */
 function naiveMatch(paths: readonly string[], path: string) {
   const segments = path.slice(1).split('/').map(percentDecode);
   const matching = paths.filter((candidate) => {
@@ -87,13 +87,13 @@ describe('createPathMatcher', () => {
     expect(matcherOf(paths).match(path)).toEqual(match);
   });
 
-  it('the path matcher gives two templates that match the same paths one value', () => {
+  it('the path matcher shares one value among templates that match the same paths', () => {
     const matcher = createPathMatcher<object>();
-    const made = matcher.at(template('/pets/{id}'), () => ({}));
-    expect(matcher.at(template('/pets/{name}'), () => ({}))).toBe(made);
+    const value = matcher.at(template('/pets/{id}'), () => ({}));
+    expect(matcher.at(template('/pets/{name}'), () => ({}))).toBe(value);
   });
 
-  it('the path matcher finds what a search through all templates finds', () => {
+  it('the path matcher returns the same match as a search through all templates', () => {
     const part = fc.constantFrom('a', 'b', 'c', '{x}', '{x}');
     const templates = fc
       .array(fc.tuple(fc.array(part, { minLength: 1, maxLength: 4 }), fc.constantFrom('', '', '/{+rest}')), {

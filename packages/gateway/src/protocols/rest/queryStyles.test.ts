@@ -8,7 +8,7 @@ import type { QueryStyle } from '../../procedures/meta.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { convertFields, formFields } from './formFields.ts';
 
-/** What the property `q` of an input is for a query; or the issues with it. */
+/** Reads the property `q` of an input from a query. Returns its value or its issues. */
 function read(schema: z.ZodType, query: string, queryStyle: QueryStyle = 'repeat') {
   const rest = { method: 'GET', path: '/x', queryStyle } as const;
   const { query: known } = operationInput([z.object({ q: schema.optional() })], rest, ['x']);
@@ -22,7 +22,7 @@ const Item = z.union([z.int(), z.boolean(), z.null()]);
 const text = fc.string({ unit: 'grapheme', maxLength: 6 });
 const texts = fc.array(text, { minLength: 1, maxLength: 4 });
 const scalars = fc.array(fc.oneof(fc.maxSafeInteger(), fc.boolean()), { minLength: 1, maxLength: 4 });
-/** What a name in brackets can hold: no encoder of the styles quotes a bracket. */
+/** A name that can be written in brackets: no encoder escapes brackets. */
 const name = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 4 })
   .filter((key) => !/[[\]]|^__proto__$/.test(key));
@@ -59,10 +59,10 @@ const openApiFetch = (options: Parameters<typeof createQuerySerializer>[0]) => (
 const withQs = (options: StringifyOptions) => (value: unknown) => stringify({ q: value }, options);
 const urlSearchParams = (value: unknown) => String(new URLSearchParams({ q: String(value) }));
 
-describe('the styles of queries', () => {
+describe('query styles', () => {
   it.each<
     [
-      what: string,
+      description: string,
       encode: (value: unknown) => string,
       style: QueryStyle,
       schema: z.ZodType,
@@ -106,16 +106,19 @@ describe('the styles of queries', () => {
       z.array(Tree),
       fc.array(tree, { minLength: 1, maxLength: 3 }),
     ],
-  ])('a procedure gets what a client encodes: %s', (_what, encode, style, schema, values) => {
-    fc.assert(
-      fc.property(values, (value) => {
-        expect(read(schema, encode(value), style)).toEqual({ value });
-      }),
-    );
-  });
+  ])(
+    'a procedure receives the value that a client encodes: %s',
+    (_description, encode, style, schema, values) => {
+      fc.assert(
+        fc.property(values, (value) => {
+          expect(read(schema, encode(value), style)).toEqual({ value });
+        }),
+      );
+    },
+  );
 });
 
-describe('no text is converted to something that it does not say', () => {
+describe('conversion of arbitrary queries', () => {
   const Filter = z.object({
     a: z.string().optional(),
     b: z.boolean().optional(),
@@ -145,14 +148,14 @@ describe('no text is converted to something that it does not say', () => {
     maxLength: 4,
   });
 
-  /** The pairs of a value, with the indexes of the list: what it says. */
+  /** Lists the name-value pairs of a value, with the indexes of lists. */
   function pairsOf(value: unknown, path: string): readonly string[] {
     if (value === undefined) return [];
     if (typeof value === 'string' || typeof value === 'boolean') return [`${path}=${value}`];
     return Object.entries(value as object).flatMap(([key, each]) => pairsOf(each, `${path}[${key}]`));
   }
 
-  it('a query of objects with brackets is converted to what it says, or rejected', () => {
+  it('a query of objects with brackets is converted without loss or rejected', () => {
     fc.assert(
       fc.property(pairs, (sent) => {
         const result = read(Filter, sent.map(([key, value]) => `${key}=${value}`).join('&'));
@@ -169,7 +172,7 @@ describe('no text is converted to something that it does not say', () => {
     );
   });
 
-  it('a query of lists with commas is converted to what it says, or rejected', () => {
+  it('a query of comma-separated lists is converted without loss or rejected', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('1', 'x', ',', '%2C', '%', '+', '-', ' ', '.') }),
@@ -177,9 +180,9 @@ describe('no text is converted to something that it does not say', () => {
           const result = read(z.array(z.int()), `q=${sent}`, 'comma');
           if ('issues' in result) return;
           const items = sent === '' ? [] : sent.replaceAll('%2C', ',').split(',');
-          const said = items.map((item) => BigInt(item));
+          const numbers = items.map((item) => BigInt(item));
           expect(sent).toMatch(/^[-1,]*$|%2C/);
-          expect((result.value as number[]).map((item) => BigInt(item))).toEqual(said);
+          expect((result.value as number[]).map((item) => BigInt(item))).toEqual(numbers);
         },
       ),
       { numRuns: 2000 },

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { parseContentType } from './readBody.ts';
 
-describe('mediaType', () => {
+describe('parseContentType', () => {
   it.each([
     ['application/json', 'application/json', undefined],
     [' Application/JSON ;x=y', 'application/json', undefined],
     ['application/json; charset=UTF-8', 'application/json', 'utf-8'],
     ['application/json;charset="utf-8"', 'application/json', 'utf-8'],
     ['application/json; x=1; charset=latin1', 'application/json', 'latin1'],
-  ])('reads %j', (header, essence, charset) => {
+  ])('parseContentType reads %j as %j with the charset %j', (header, essence, charset) => {
     expect(parseContentType(header)).toEqual({ essence, charset });
   });
 
-  it('takes time that grows with the header alone', () => {
+  it('parseContentType takes time that is linear in the length of the header', () => {
     const start = performance.now();
     parseContentType(`application/json; charset=${' '.repeat(16_000)}"x"y`);
     parseContentType(`application/json${'; charset="'.repeat(1600)}`);

@@ -25,13 +25,13 @@ async function* failing(ms: number) {
   throw new TRPCError({ code: 'CONFLICT' });
 }
 
-it('a subscription that fails before its first event fails as a call does, and its signal aborts', async () => {
+it('a subscription that fails before its first event rejects with its error, and its signal aborts', async () => {
   const { content, scope } = start(failing(5));
   await expect(content).rejects.toMatchObject({ code: 'CONFLICT' });
   expect(scope.signal.aborted).toBe(true);
 });
 
-it('a subscription that is silent for 250 ms begins with a comment, and fails with an event', async () => {
+it('a subscription without an event for 250 ms starts with a comment, and sends a later error as an event', async () => {
   const { content, scope } = start(failing(300));
   const { body } = await content;
   let text = '';

@@ -27,7 +27,7 @@ import type { TrpcSettings } from './options.ts';
 /** The phase of reading a request in which an error occurred. tRPC's response to an error depends on it. */
 export type ReadPhase = 'url' | 'info' | 'checks';
 
-/** A request, parsed into calls in the same way as by tRPC's adapters (@trpc/server 11.25). */
+/** A request, parsed into calls like in tRPC's adapters (@trpc/server 11.25). */
 export class TrpcRequest implements Target, RawInputs {
   readonly http: HttpRequest;
   /** The error of the whole request: none of its calls runs. */

@@ -117,7 +117,7 @@ export class Socket {
     this.#send({ id, jsonrpc, result });
   }
 
-  /** Asks the client to reconnect. */
+  /** Sends the client a request to reconnect. */
   reconnect(): void {
     try {
       this.#send({ id: null, method: 'reconnect' });

@@ -83,7 +83,7 @@ export class SocketConnection extends Socket implements SocketHandler {
   }
 
   message(data: Buffer, isBinary: boolean): void {
-    // A client that is about to be asked to reconnect repeats its calls on the next socket.
+    // Ignored while draining: the client is about to receive a request to reconnect, and will repeat its calls then.
     if (this.#isDraining || !this.isOpen) return;
     this.#keepAlive();
     const message = isBinary ? data : data.toString();

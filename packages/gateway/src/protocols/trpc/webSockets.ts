@@ -51,7 +51,7 @@ export class WebSockets {
     );
   }
 
-  /** Asks all clients to reconnect. */
+  /** Sends all clients a request to reconnect. */
   broadcastReconnect(): void {
     for (const connection of this.#connections) connection.reconnect();
   }
