@@ -30,7 +30,7 @@ export const sharedNames = [
     reason: "The released types, which have the names of the router's own.",
   },
   {
-    names: ['PathItem', 'Parameter', 'Response'],
+    names: ['Operation', 'Parameter'],
     folders: ['packages/contract/src', 'packages/gateway/src/openapi'],
     reason: "OpenAPI's own terms, in two packages that do not import each other.",
   },

@@ -7,7 +7,7 @@ import { requestId } from './http/requestId.ts';
 import type { HttpResponse } from './http/response.ts';
 import type { Handle, RejectHttp, Service, Upgrade } from './http/service.ts';
 import { describedHeaders } from './openapi/describedHeaders.ts';
-import type { OpenApiDocument } from './openapi/document.ts';
+import type { OpenApiDocument } from './openapi/openApiDocument.ts';
 import { apiErrors } from './openapi/errorFormat.ts';
 import { lazyDocument } from './openapi/lazyDocument.ts';
 import { createOperations } from './openapi/operation.ts';

@@ -1,12 +1,12 @@
-interface JsonSchema {
-  readonly anyOf?: readonly JsonSchema[];
+interface SchemaFields {
+  readonly anyOf?: readonly SchemaFields[];
   readonly type?: string;
-  readonly items?: JsonSchema;
-  readonly additionalProperties?: JsonSchema;
+  readonly items?: SchemaFields;
+  readonly additionalProperties?: SchemaFields;
   readonly $ref?: string;
 }
 
-const types = ['array', 'boolean', 'null', 'number', 'object', 'string'];
+const jsonTypes = ['array', 'boolean', 'null', 'number', 'object', 'string'];
 
 /**
  * Removes the recursive `anyOf` from schemas that accept any JSON value, such as `z.json()`. openapi-typescript 7.13
@@ -18,16 +18,16 @@ export function simplifyAnyJson<Schema extends object>(
   return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => {
       if (!isAnyJson(schema, `#/components/schemas/${name}`)) return [name, schema];
-      const { anyOf: _anyOf, ...described } = schema as JsonSchema;
+      const { anyOf: _anyOf, ...described } = schema as SchemaFields;
       return [name, described as Schema];
     }),
   );
 }
 
-function isAnyJson({ anyOf = [] }: JsonSchema, reference: string): boolean {
-  const found = anyOf.map(({ type }) => type ?? '').toSorted();
+function isAnyJson({ anyOf = [] }: SchemaFields, reference: string): boolean {
+  const memberTypes = anyOf.map(({ type }) => type ?? '').toSorted();
   return (
-    found.join() === types.join() &&
+    memberTypes.join() === jsonTypes.join() &&
     anyOf.every((member) => {
       if (member.type === 'array') return member.items?.$ref === reference;
       if (member.type === 'object') return member.additionalProperties?.$ref === reference;

@@ -33,24 +33,24 @@ export interface ParameterConverter extends Converter {
 }
 
 /** An integer. Nothing is trimmed or rounded. */
-export const integerText = /^-?\d+$/;
-const numberText = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
+export const integerPattern = /^-?\d+$/;
+const numberPattern = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 /**
  * The pattern of `z.iso.datetime({ offset: true })`. The schema itself is slower, because it creates an error for each
  * mismatch.
  */
-const dateText = regexes.datetime({ offset: true });
+const datePattern = regexes.datetime({ offset: true });
 
 /** Parses a date-time (RFC 3339); `undefined` for any other string. */
 export const dateOf = (value: string): Date | undefined =>
-  dateText.test(value) ? new Date(value) : undefined;
+  datePattern.test(value) ? new Date(value) : undefined;
 
 const exactNumber = (form: RegExp) => (text: string) => {
   const value = Number(text);
   return form.test(text) && isExact(text, value) ? value : notConvertible;
 };
 
-const converter = (
+const createConverter = (
   expected: string,
   expects: string,
   samples: readonly string[],
@@ -63,48 +63,53 @@ const converter = (
   integer: expected === 'int',
 });
 
-const texts = ['', 'a', '5', '5.5', 'true', '2026-01-01T00:00:00Z'];
-const text = converter('string', 'a string', texts, (value) => value);
-const integer: Converter = {
-  ...converter('int', 'an integer, such as 42 or -7', ['5', '-5'], exactNumber(integerText)),
+const stringSamples = ['', 'a', '5', '5.5', 'true', '2026-01-01T00:00:00Z'];
+const stringConverter = createConverter('string', 'a string', stringSamples, (value) => value);
+const integerConverter: Converter = {
+  ...createConverter('int', 'an integer, such as 42 or -7', ['5', '-5'], exactNumber(integerPattern)),
   expectsBriefly: 'an integer',
 };
-const number = converter('number', 'a number', ['5', '-5', '5.5', '1e3'], exactNumber(numberText));
-const nothing = converter('undefined', 'absent', [], () => notConvertible);
+const numberConverter = createConverter(
+  'number',
+  'a number',
+  ['5', '-5', '5.5', '1e3'],
+  exactNumber(numberPattern),
+);
+const absentConverter = createConverter('undefined', 'absent', [], () => notConvertible);
 
 /** The converters by schema type. The checks of a schema do not matter. */
-const converters: Readonly<Record<string, Converter | undefined>> = {
-  string: text,
-  template_literal: text,
-  bigint: converter('bigint', 'an integer', ['5', '-5'], (value) =>
-    integerText.test(value) ? BigInt(value) : notConvertible,
+const converterOfType: Readonly<Record<string, Converter | undefined>> = {
+  string: stringConverter,
+  template_literal: stringConverter,
+  bigint: createConverter('bigint', 'an integer', ['5', '-5'], (value) =>
+    integerPattern.test(value) ? BigInt(value) : notConvertible,
   ),
-  boolean: converter(
+  boolean: createConverter(
     'boolean',
     'true or false',
     ['true', 'false'],
     (value) => value === 'true' || (value === 'false' ? false : notConvertible),
   ),
-  date: converter('date', 'a date-time (RFC 3339)', ['2026-01-01T00:00:00Z'], dateOf),
-  null: nothing,
-  undefined: nothing,
-  void: nothing,
-  never: nothing,
+  date: createConverter('date', 'a date-time (RFC 3339)', ['2026-01-01T00:00:00Z'], dateOf),
+  null: absentConverter,
+  undefined: absentConverter,
+  void: absentConverter,
+  never: absentConverter,
 };
 
-const isObject = 'is an object, which a URL cannot carry; name each of its fields as a parameter';
-const isNestedArray = 'is an array within an array, which a URL cannot carry';
+const objectReason = 'is an object, which a URL cannot carry; name each of its fields as a parameter';
+const nestedArrayReason = 'is an array within an array, which a URL cannot carry';
 
 /** The reasons why other types cannot be converted. */
-const reasons: Readonly<Record<string, string | undefined>> = {
-  object: isObject,
-  record: isObject,
+const unconvertibleReasons: Readonly<Record<string, string | undefined>> = {
+  object: objectReason,
+  record: objectReason,
   file: 'is a file, which multipart/form-data alone can carry: list no other content type',
-  array: isNestedArray,
-  tuple: isNestedArray,
+  array: nestedArrayReason,
+  tuple: nestedArrayReason,
 };
 
-function literals(values: readonly z.core.util.Literal[]): Converter {
+function literalConverter(values: readonly z.core.util.Literal[]): Converter {
   const byText = new Map<string, unknown>();
   for (const value of values) {
     if (value === null || value === undefined) continue;
@@ -126,23 +131,23 @@ function literals(values: readonly z.core.util.Literal[]): Converter {
   };
 }
 
-const brief = ({ expects, expectsBriefly = expects }: Converter) => expectsBriefly;
+const briefly = ({ expects, expectsBriefly = expects }: Converter) => expectsBriefly;
 
-function union(options: readonly Converter[]): Converter {
+function unionConverter(options: readonly Converter[]): Converter {
   const samples = options.flatMap((option) => option.samples);
   for (const sample of samples) {
     const [one, ...others] = options.filter((option) => option.convert(sample) !== notConvertible);
-    const other = others.find((option) => !isSame(option.convert(sample), one?.convert(sample)));
+    const other = others.find((option) => !isSameValue(option.convert(sample), one?.convert(sample)));
     if (one && other) {
       reject(
-        `is a union in which ${JSON.stringify(sample)} could be ${brief(one)} or ${brief(other)}; ` +
+        `is a union in which ${JSON.stringify(sample)} could be ${briefly(one)} or ${briefly(other)}; ` +
           'use a schema with one reading',
       );
     }
   }
   // `null` and `undefined` cannot be written as a string.
   const convertible = options.filter((option) => option.samples.length > 0);
-  const expected = [...new Set((convertible.length > 0 ? convertible : options).map(brief))];
+  const expected = [...new Set((convertible.length > 0 ? convertible : options).map(briefly))];
   const expectsBriefly = expected.join(' or ');
   return {
     expects: expected.length === 1 ? (convertible[0]?.expects ?? expectsBriefly) : expectsBriefly,
@@ -156,9 +161,10 @@ function union(options: readonly Converter[]): Converter {
 }
 
 /** Whether two values that were converted from one string are equal; works for dates too. */
-const isSame = (one: unknown, other: unknown) => typeof one === typeof other && String(one) === String(other);
+const isSameValue = (one: unknown, other: unknown) =>
+  typeof one === typeof other && String(one) === String(other);
 
-const file = converter('file', 'a file', [], (value) => value);
+const fileConverter = createConverter('file', 'a file', [], (value) => value);
 
 /**
  * Returns the converter of a schema. Conversion is strict: nothing is trimmed, rounded or guessed. The schema validates
@@ -172,7 +178,7 @@ export function parameterConverter(schema: z.core.$ZodType, isMultipart = false)
   const repeated = def?.type === 'array';
   const item = repeated ? def.element : schema;
   const isFile = isMultipart && innermost(item)?._zod.def.type === 'file';
-  return { ...(isFile ? file : scalarConverter(item)), repeated, isFile };
+  return { ...(isFile ? fileConverter : scalarConverter(item)), repeated, isFile };
 }
 
 /** @throws {UnservableError} if a string cannot be converted unambiguously */
@@ -184,16 +190,16 @@ export function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
   const { def } = inner._zod;
   switch (def.type) {
     case 'number':
-      return isInteger(inner) ? integer : number;
+      return isInteger(inner) ? integerConverter : numberConverter;
     case 'enum':
-      return literals(Object.values(def.entries));
+      return literalConverter(Object.values(def.entries));
     case 'literal':
-      return literals(def.values);
+      return literalConverter(def.values);
     case 'union':
-      return union(def.options.map((option) => scalarConverter(option, depth + 1)));
+      return unionConverter(def.options.map((option) => scalarConverter(option, depth + 1)));
     default: {
       const reason = `is of the kind "${def.type}", which a text cannot be converted to without guessing; use a codec, such as z.codec(z.string(), …), or send it in a JSON body`;
-      return converters[def.type] ?? reject(reasons[def.type] ?? reason);
+      return converterOfType[def.type] ?? reject(unconvertibleReasons[def.type] ?? reason);
     }
   }
 }

@@ -13,7 +13,7 @@ export function describedHeaders(
   return {
     request: [
       ...operations.flatMap(({ input, rest }) => [
-        ...namesOf(rest.requestHeaders),
+        ...headerNames(rest.requestHeaders),
         ...input.headers.flatMap(({ place }) => (place.in === 'header' ? [place.name] : [])),
       ]),
       // Pages must be allowed to send the header of an API key.
@@ -21,7 +21,7 @@ export function describedHeaders(
     ],
     response: operations
       .flatMap(({ input, rest }) => [
-        ...namesOf(rest.responseHeaders),
+        ...headerNames(rest.responseHeaders),
         ...(rest.method === 'QUERY' && input.body ? ['Accept-Query'] : []),
       ])
       .concat(schemes.some(({ protectedResource }) => protectedResource) ? ['WWW-Authenticate'] : []),
@@ -29,5 +29,5 @@ export function describedHeaders(
   };
 }
 
-const namesOf = (headers: object = {}) =>
+const headerNames = (headers: object = {}) =>
   Object.keys(isZod(headers) ? (headers as z.ZodObject).shape : headers);

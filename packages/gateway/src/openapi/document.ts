@@ -8,6 +8,7 @@ import type { Scheme, SecurityScheme } from '../policies/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
 import { documentedResponses, schemesFor, type DocumentedService } from './documentedResponses.ts';
 import { moveErrors } from './errorComponents.ts';
+import type { OpenApiDocument } from './openApiDocument.ts';
 import type { Operation } from './operation.ts';
 import type { OperationBody } from './operationBody.ts';
 import { operationDescription } from './deprecation.ts';
@@ -40,9 +41,6 @@ export interface DocumentOptions {
   readonly transform?: (document: oas31.OpenAPIObject) => oas31.OpenAPIObject;
 }
 
-/** The OpenAPI document, as JSON. */
-export type OpenApiDocument = Readonly<Record<string, unknown>>;
-
 export interface CreateDocumentOptions extends DocumentedService {
   readonly operations: readonly Operation[];
   readonly document: DocumentOptions;
@@ -65,7 +63,7 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
       baseUrl: options.server,
       // trpc-to-openapi 3.3.0 would document every success as 200, add 403, and drop the names of body schemas.
       filter: () => false,
-      paths: paths(options),
+      paths: pathItems(options),
       securitySchemes: securitySchemes(options.schemes),
     }),
   );
@@ -92,11 +90,11 @@ const securitySchemes = (schemes: readonly Scheme[]) =>
     schemes.map(({ name, document }) => [name, document as Omit<SecurityScheme, 'type'> & { type: 'http' }]),
   );
 
-function paths(options: CreateDocumentOptions): ZodOpenApiPathsObject {
+function pathItems(options: CreateDocumentOptions): ZodOpenApiPathsObject {
   const all: ZodOpenApiPathsObject = {};
   for (const operation of options.operations) {
     const methods = (all[documentPath(operation.rest.path)] ??= {});
-    methods[methodKey(operation)] = describe(operation, options);
+    methods[methodKey(operation)] = describeOperation(operation, options);
   }
   return all;
 }
@@ -155,7 +153,7 @@ function withDateFormat<Generated>(generate: () => Generated): Generated {
   }
 }
 
-function describe(operation: Operation, service: DocumentedService): ZodOpenApiOperationObject {
+function describeOperation(operation: Operation, service: DocumentedService): ZodOpenApiOperationObject {
   const { input, isPublic, procedure, rest } = operation;
   const { body, path, query } = input;
   const files = streamedFiles(body);
@@ -178,10 +176,10 @@ function describe(operation: Operation, service: DocumentedService): ZodOpenApiO
           })),
     }),
     requestParams: {
-      ...(path.length > 0 && { path: parameters(path) }),
-      ...(query.size > 0 && { query: parameters([...query.values()], input.isOptional) }),
+      ...(path.length > 0 && { path: parameterObject(path) }),
+      ...(query.size > 0 && { query: parameterObject([...query.values()], input.isOptional) }),
       ...(header && { header }),
-      ...(cookies.length > 0 && { cookie: parameters(cookies, input.isOptional) }),
+      ...(cookies.length > 0 && { cookie: parameterObject(cookies, input.isOptional) }),
     },
     ...(body && {
       requestBody: {
@@ -214,7 +212,7 @@ function requestHeaders({ rest, output, input, procedure }: Operation): z.ZodObj
   const own = input.headers.filter(({ place }) => place.in === 'header');
   let headers = rest.requestHeaders;
   if (own.length > 0) {
-    headers = z.object({ ...headers?.shape, ...parameters(own, input.isOptional).shape });
+    headers = z.object({ ...headers?.shape, ...parameterObject(own, input.isOptional).shape });
   }
   const add = (name: string, schema: z.ZodString, description: string, isRequired = false) => {
     const described = (isRequired ? schema : schema.optional()).meta({ description });
@@ -238,7 +236,7 @@ function requestHeaders({ rest, output, input, procedure }: Operation): z.ZodObj
  * @param isOptional makes each parameter optional, for an input that may be absent as a whole: OpenAPI cannot express
  *   "all or none"
  */
-const parameters = (list: readonly Parameter[], isOptional = false) =>
+const parameterObject = (list: readonly Parameter[], isOptional = false) =>
   z.object(
     Object.fromEntries(
       list.map((parameter) => [
@@ -287,6 +285,8 @@ function withoutProperties(schema: z.core.$ZodType, names: readonly string[]): z
 /** Removes `.nullable()` from an input of properties, because no request can send `null` as a set of parameters. */
 function withoutNull(input: z.core.$ZodType): z.core.$ZodType {
   const inner = unwrap(input);
-  const found = inner && withoutNull(inner);
-  return found && (found !== inner || input._zod.def.type === 'nullable') ? found : input;
+  const withoutInnerNull = inner && withoutNull(inner);
+  return withoutInnerNull && (withoutInnerNull !== inner || input._zod.def.type === 'nullable')
+    ? withoutInnerNull
+    : input;
 }

@@ -37,9 +37,9 @@ export function documentedResponses(
       rest.successDescription ?? (output.kind === 'events' ? eventsDescription : statusText(status));
     responses[status] = {
       description:
-        hasBody && isUndescribed(output, status) ? `${text.replace(/\.$/, '')}. ${undescribed}` : text,
-      headers: isRedirect ? { ...headers, Location: required('Where to go.') } : headers,
-      ...(hasBody && { content: content(output, status) }),
+        hasBody && isUndescribed(output, status) ? `${text.replace(/\.$/, '')}. ${undescribedOutput}` : text,
+      headers: isRedirect ? { ...headers, Location: requiredHeader('Where to go.') } : headers,
+      ...(hasBody && { content: responseContent(output, status) }),
     };
   }
   const { errorFormat } = service;
@@ -54,11 +54,11 @@ export function documentedResponses(
     responses[status] = {
       description: errorsDescription(declared, others),
       headers: {
-        ...requestId,
+        ...requestIdHeader,
         ...errorHeaders[status],
-        ...challengesOf(status, operation, service.schemes),
-        ...(status === '429' && service.isRateLimited && rateLimit),
-        ...(status === '404' && deprecationHeaders(operation, false)),
+        ...challengeHeaders(status, operation, service.schemes),
+        ...(status === '429' && service.isRateLimited && rateLimitHeaders),
+        ...(status === '404' && documentedDeprecation(operation, false)),
       },
       content: { [errorFormat.contentType]: { schema } },
     };
@@ -72,22 +72,26 @@ function documentedHeaders(
 ): Headers {
   const described = isZod(rest.responseHeaders) ? Object.entries(rest.responseHeaders.shape) : [];
   return {
-    ...requestId,
-    ...(output.kind === 'media' && { Vary: required('`Accept` chooses the media type.') }),
-    ...(service.isRateLimited && rateLimit),
-    ...deprecationHeaders({ rest }, rest.pagination !== undefined),
-    ...Object.fromEntries(computedHeaders.map(([name, { description }]) => [name, header(description)])),
-    ...Object.fromEntries(described.map(([name, schema]) => [name, header(schema.description ?? name)])),
+    ...requestIdHeader,
+    ...(output.kind === 'media' && { Vary: requiredHeader('`Accept` chooses the media type.') }),
+    ...(service.isRateLimited && rateLimitHeaders),
+    ...documentedDeprecation({ rest }, rest.pagination !== undefined),
+    ...Object.fromEntries(
+      computedHeaders.map(([name, { description }]) => [name, optionalHeader(description)]),
+    ),
+    ...Object.fromEntries(
+      described.map(([name, schema]) => [name, optionalHeader(schema.description ?? name)]),
+    ),
     ...(successHeaders.some(([name]) => name === 'accept-query') && {
-      'Accept-Query': header('The media types that QUERY takes at this path (RFC 10008).'),
+      'Accept-Query': optionalHeader('The media types that QUERY takes at this path (RFC 10008).'),
     }),
     ...((rest.idempotencyKey || procedure.idempotencyKey) && {
-      'Idempotent-Replayed': header('`true` where an earlier request did it.'),
+      'Idempotent-Replayed': optionalHeader('`true` where an earlier request did it.'),
     }),
   };
 }
 
-function content(output: OperationOutput, status: number): ZodOpenApiContentObject {
+function responseContent(output: OperationOutput, status: number): ZodOpenApiContentObject {
   // OpenAPI 3.1 §4.8.14.3: binary content has no schema.
   if (output.kind === 'bytes') return { [output.contentType]: {} };
   // OpenAPI 3.1 cannot describe the items of a stream. By convention, the schema describes the data of one event.
@@ -106,7 +110,7 @@ const isUndescribed = (output: OperationOutput, status: number): boolean =>
   (output.kind === 'json' || output.kind === 'media') &&
   (output.responses?.get(status)?.schema ?? output.schema) === undefined;
 
-const undescribed = 'The procedure has no output schema that describes it: JSON of what it returns.';
+const undescribedOutput = 'The procedure has no output schema that describes it: JSON of what it returns.';
 
 const eventsDescription =
   'Server-sent events (WHATWG HTML §9.2): `data` is JSON of this schema, `id` is there where an event has one. At the ' +
@@ -168,18 +172,21 @@ function errorDescriptions(
   };
 }
 
-const header = (description: string): oas31.HeaderObject => ({ description, schema: { type: 'string' } });
-const required = (description: string) => ({ ...header(description), required: true });
+const optionalHeader = (description: string): oas31.HeaderObject => ({
+  description,
+  schema: { type: 'string' },
+});
+const requiredHeader = (description: string) => ({ ...optionalHeader(description), required: true });
 
-const requestId: Headers = { 'X-Request-Id': required('Names this request in the logs.') };
+const requestIdHeader: Headers = { 'X-Request-Id': requiredHeader('Names this request in the logs.') };
 
 /** IETF draft-ietf-httpapi-ratelimit-headers-10. A 429 for invalid credentials does not have them. */
-const rateLimit: Headers = {
-  RateLimit: header('How many calls are left (`r`), and in how many seconds all are again (`t`).'),
-  'RateLimit-Policy': header('How many calls may be made (`q`) in how many seconds (`w`).'),
+const rateLimitHeaders: Headers = {
+  RateLimit: optionalHeader('How many calls are left (`r`), and in how many seconds all are again (`t`).'),
+  'RateLimit-Policy': optionalHeader('How many calls may be made (`q`) in how many seconds (`w`).'),
 };
 
-const retryAfter: Headers = {
+const documentedRetryAfter: Headers = {
   'Retry-After': {
     description: 'Seconds to wait before trying again.',
     required: true,
@@ -196,9 +203,13 @@ const isGuarded = (isPublic: boolean, { method }: Operation['rest'], schemes: re
   !isPublic && !safeMethods.has(method) && schemes.some(({ isAmbient }) => isAmbient);
 
 /** Returns the challenge header of a 401 or 403. It is optional if the procedure declares an error with this status. */
-function challengesOf(status: string, operation: Operation, schemes: readonly Scheme[]): Headers {
+function challengeHeaders(status: string, operation: Operation, schemes: readonly Scheme[]): Headers {
   const headers =
-    status === '401' ? challenges(schemes) : status === '403' ? scopeChallenge(operation, schemes) : {};
+    status === '401'
+      ? unauthorizedChallenge(schemes)
+      : status === '403'
+        ? scopeChallenge(operation, schemes)
+        : {};
   if (!operation.errors.has(Number(status))) return headers;
   return Object.fromEntries(
     Object.entries(headers).map(([name, each]) => [name, Object.assign(each, { required: false })]),
@@ -206,8 +217,8 @@ function challengesOf(status: string, operation: Operation, schemes: readonly Sc
 }
 
 /** Returns the challenge header of a 401. */
-const challenges = (schemes: readonly Scheme[]): Headers => ({
-  'WWW-Authenticate': required(
+const unauthorizedChallenge = (schemes: readonly Scheme[]): Headers => ({
+  'WWW-Authenticate': requiredHeader(
     schemes.every(({ document }) => document['scheme'] === 'bearer')
       ? 'How to authenticate (RFC 6750).'
       : 'How to authenticate (RFC 9110 §11.6.1).',
@@ -221,24 +232,24 @@ function scopeChallenge({ isPublic, procedure, rest }: Operation, schemes: reado
   if (able.length === 0) return {};
   const isAlways = able.length === schemes.length && !isGuarded(isPublic, rest, schemes);
   const description = 'The scopes that are required (RFC 6750).';
-  return { 'WWW-Authenticate': isAlways ? required(description) : header(description) };
+  return { 'WWW-Authenticate': isAlways ? requiredHeader(description) : optionalHeader(description) };
 }
 
 const errorHeaders: Readonly<Record<string, Headers>> = {
-  429: retryAfter,
-  503: retryAfter,
+  429: documentedRetryAfter,
+  503: documentedRetryAfter,
 };
 
 /** Returns the headers of 2xx and 404 for deprecation, and for the next page of a list. */
-function deprecationHeaders({ rest: { deprecation } }: Pick<Operation, 'rest'>, isList: boolean): Headers {
+function documentedDeprecation({ rest: { deprecation } }: Pick<Operation, 'rest'>, isList: boolean): Headers {
   const links = [
     isList && '`rel="next"` where a further page exists (RFC 8288).',
     deprecation?.successor && '`rel="successor-version"`: what replaces this operation (RFC 5829).',
     deprecation?.documentation && '`rel="deprecation"`: a page about its end (RFC 9745).',
   ].filter((link) => typeof link === 'string');
   return {
-    ...(links.length > 0 && { Link: header(links.join(' ')) }),
-    ...(deprecation && { Deprecation: required('When this operation was deprecated (RFC 9745).') }),
-    ...(deprecation?.sunset && { Sunset: required('When this operation is removed (RFC 8594).') }),
+    ...(links.length > 0 && { Link: optionalHeader(links.join(' ')) }),
+    ...(deprecation && { Deprecation: requiredHeader('When this operation was deprecated (RFC 9745).') }),
+    ...(deprecation?.sunset && { Sunset: requiredHeader('When this operation is removed (RFC 8594).') }),
   };
 }

@@ -1,13 +1,13 @@
 import type { oas31 } from 'zod-openapi';
 import { errorKey } from './operationErrors.ts';
+import type { SchemaOrReference } from './partEncoding.ts';
 
-type Document = Pick<oas31.OpenAPIObject, 'components' | 'paths'>;
-type Schema = oas31.SchemaObject | oas31.ReferenceObject;
+type ErrorDocument = Pick<oas31.OpenAPIObject, 'components' | 'paths'>;
 
 /** The schema of a declared error in a response, and a function that replaces it with a reference. */
-interface Use {
+interface ErrorUse {
   readonly name: string;
-  readonly schema: Schema;
+  readonly schema: SchemaOrReference;
   replace(reference: oas31.ReferenceObject): void;
 }
 
@@ -17,14 +17,14 @@ interface Use {
  * responses if its code has several schemas or its name is taken, so that no name depends on the order of procedures.
  */
 export function moveErrors(
-  document: Document,
+  document: ErrorDocument,
   operations: readonly (oas31.OperationObject | undefined)[],
 ): void {
-  const uses = operations.flatMap((operation) => [...usesIn(operation)]);
+  const uses = operations.flatMap((operation) => [...errorUses(operation)]);
   const taken = document.components?.schemas ?? {};
-  const moved: Record<string, Schema> = {};
+  const moved: Record<string, SchemaOrReference> = {};
   for (const [name, named] of Map.groupBy(uses, ({ name: each }) => each)) {
-    const [{ schema }] = named as [Use, ...Use[]];
+    const [{ schema }] = named as [ErrorUse, ...ErrorUse[]];
     const text = JSON.stringify(schema);
     if (Object.hasOwn(taken, name) || named.some((use) => JSON.stringify(use.schema) !== text)) continue;
     moved[name] = schema;
@@ -35,25 +35,25 @@ export function moveErrors(
   }
 }
 
-function* usesIn(described: oas31.OperationObject | undefined): Generator<Use> {
+function* errorUses(described: oas31.OperationObject | undefined): Generator<ErrorUse> {
   for (const response of Object.values<oas31.ResponseObject | oas31.ReferenceObject>(
     described?.responses ?? {},
   )) {
     const media = 'content' in response ? Object.values(response.content ?? {}) : [];
     for (const each of media) {
       const { schema } = each;
-      const own = schema && useOf(schema, (reference) => (each.schema = reference));
+      const own = schema && errorUse(schema, (reference) => (each.schema = reference));
       if (own) yield own;
       const members = schema && 'oneOf' in schema ? (schema.oneOf ?? []) : [];
       for (const [index, member] of members.entries()) {
-        const use = useOf(member, (reference) => (members[index] = reference));
+        const use = errorUse(member, (reference) => (members[index] = reference));
         if (use) yield use;
       }
     }
   }
 }
 
-function useOf(schema: Schema, replace: Use['replace']): Use | undefined {
+function errorUse(schema: SchemaOrReference, replace: ErrorUse['replace']): ErrorUse | undefined {
   if (!(errorKey in schema)) return undefined;
   const code = schema[errorKey] as string;
   delete schema[errorKey];

@@ -14,7 +14,7 @@ interface JsonInspection {
  */
 export function inspectJson(schema: z.core.$ZodType, side: 'input' | 'output'): JsonInspection {
   const problems: { readonly place: string; readonly type: string }[] = [];
-  const described = new Set<string>();
+  const overriddenFields = new Set<string>();
   let hasDate = false;
   z.toJSONSchema(schema, {
     io: side,
@@ -27,19 +27,21 @@ export function inspectJson(schema: z.core.$ZodType, side: 'input' | 'output'): 
       if (type === 'date') hasDate = true;
       // zod describes a file as a string, as OpenAPI does for the parts of a form.
       if (type === 'file') problems.push({ place: fieldName(path), type });
-      if (z.globalRegistry.get(zodSchema)?.['override'] !== undefined) described.add(fieldName(path));
+      if (z.globalRegistry.get(zodSchema)?.['override'] !== undefined) overriddenFields.add(fieldName(path));
     },
   });
-  const first = problems.find(({ place, type }) => type in reasons && !described.has(place));
-  return { problem: first && `${first.place} is ${reasons[first.type]}`, hasDate };
+  const first = problems.find(
+    ({ place, type }) => type in unrepresentableReasons && !overriddenFields.has(place),
+  );
+  return { problem: first && `${first.place} is ${unrepresentableReasons[first.type]}`, hasDate };
 }
 
-const undescribed = 'which does not say what it is in JSON; say it with .meta({ override: { type: … } })';
+const overrideHint = 'which does not say what it is in JSON; say it with .meta({ override: { type: … } })';
 
 /** The problems of schemas that JSON cannot represent, by type. */
-const reasons: Readonly<Record<string, string>> = {
+const unrepresentableReasons: Readonly<Record<string, string>> = {
   bigint: 'a bigint, which JSON has not; use z.int() or a string',
-  custom: `a custom schema, ${undescribed}`,
+  custom: `a custom schema, ${overrideHint}`,
   file: 'a file, which JSON has not; add contentTypes: ["multipart/form-data"]',
   function: 'a function, which JSON has not; leave it out',
   map: 'a map, which JSON has not; use an object or an array',
@@ -47,7 +49,7 @@ const reasons: Readonly<Record<string, string>> = {
   promise: 'a promise, which JSON has not; use the schema of its value',
   set: 'a set, which JSON has not; use an object or an array',
   symbol: 'a symbol, which JSON has not; use a string',
-  transform: `a transform, ${undescribed}`,
+  transform: `a transform, ${overrideHint}`,
 };
 
 function fieldName(path: readonly (string | number)[]): string {

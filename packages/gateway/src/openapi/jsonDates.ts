@@ -107,14 +107,14 @@ function accepts(schema: z.core.$ZodType, value: unknown): boolean {
   }
 }
 
-const known = new WeakMap<z.core.$ZodType, boolean>();
+const dateSchemas = new WeakMap<z.core.$ZodType, boolean>();
 
 /** Whether an input schema accepts a date, itself or in a nested schema. */
 function hasDate(schema: z.core.$ZodType): boolean {
-  let found = known.get(schema);
-  if (found === undefined) {
-    found = inspectJson(schema, 'input').hasDate;
-    known.set(schema, found);
+  let result = dateSchemas.get(schema);
+  if (result === undefined) {
+    result = inspectJson(schema, 'input').hasDate;
+    dateSchemas.set(schema, result);
   }
-  return found;
+  return result;
 }

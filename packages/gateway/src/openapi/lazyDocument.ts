@@ -1,6 +1,7 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { HttpResponse } from '../http/response.ts';
-import type { CreateDocumentOptions, OpenApiDocument } from './document.ts';
+import type { CreateDocumentOptions } from './document.ts';
+import type { OpenApiDocument } from './openApiDocument.ts';
 
 /** The OpenAPI document of a router. It is created once, on first use. */
 export interface LazyDocument {
@@ -10,11 +11,11 @@ export interface LazyDocument {
 }
 
 export function lazyDocument(router: AnyTRPCRouter, options: CreateDocumentOptions): LazyDocument {
-  let made: Promise<OpenApiDocument> | undefined;
+  let created: Promise<OpenApiDocument> | undefined;
   let json: Promise<string> | undefined;
   const value = () =>
     // Imported on first use: the generator takes about 20 MB and 200 ms to load (trpc-to-openapi 3.3.0).
-    (made ??= import('./document.ts').then(({ createDocument }) => createDocument(router, options)));
+    (created ??= import('./document.ts').then(({ createDocument }) => createDocument(router, options)));
   return {
     value,
     response: async () => ({

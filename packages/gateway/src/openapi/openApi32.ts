@@ -1,19 +1,19 @@
-type Document = Readonly<Record<string, unknown>>;
+import type { OpenApiDocument } from './openApiDocument.ts';
 
 /** The fields of an operation that are converted. Other fields are kept. */
-interface Operation {
-  readonly responses: Readonly<Record<string, Response>>;
+interface OperationObject {
+  readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
-interface Response {
-  readonly content?: Readonly<Record<string, MediaType>>;
+interface ResponseObject {
+  readonly content?: Readonly<Record<string, MediaTypeObject>>;
 }
 
-interface MediaType {
+interface MediaTypeObject {
   readonly schema?: object;
 }
 
-type PathItem = Readonly<Record<string, unknown>>;
+type PathItemObject = Readonly<Record<string, unknown>>;
 
 const eventStream = 'text/event-stream';
 
@@ -21,24 +21,24 @@ const eventStream = 'text/event-stream';
  * Converts an OpenAPI 3.1 document to OpenAPI 3.2: events get an `itemSchema` (§4.14), and `x-query` becomes the method
  * `query`. The generator (zod-openapi 5.4) writes only 3.1.
  */
-export function toOpenApi32(document: Document): Document {
-  const paths = document['paths'] as Readonly<Record<string, PathItem>>;
+export function toOpenApi32(document: OpenApiDocument): OpenApiDocument {
+  const paths = document['paths'] as Readonly<Record<string, PathItemObject>>;
   const converted = Object.entries(paths).map(([path, item]) => [path, convertPathItem(item)] as const);
   return { ...document, openapi: '3.2.0', paths: Object.fromEntries(converted) };
 }
 
-function convertPathItem(item: PathItem): PathItem {
+function convertPathItem(item: PathItemObject): PathItemObject {
   const members = Object.entries(item).map(([name, member]) => {
     const isOperation = typeof member === 'object' && member !== null && 'responses' in member;
     return [
       name === 'x-query' ? 'query' : name,
-      isOperation ? convertOperation(member as unknown as Operation) : member,
+      isOperation ? convertOperation(member as unknown as OperationObject) : member,
     ] as const;
   });
   return Object.fromEntries(members);
 }
 
-function convertOperation(operation: Operation): Operation {
+function convertOperation(operation: OperationObject): OperationObject {
   const { responses } = operation;
   if (!Object.values(responses).some(({ content = {} }) => eventStream in content)) return operation;
   const errors = Object.entries(responses).flatMap(([status, { content = {} }]) =>
@@ -54,7 +54,10 @@ function convertOperation(operation: Operation): Operation {
 }
 
 /** Creates the schema of an event: an item of the subscription, its `end`, or an `error`. */
-function eventSchema({ schema = {} }: MediaType, errors: readonly (readonly [string, MediaType])[]): object {
+function eventSchema(
+  { schema = {} }: MediaTypeObject,
+  errors: readonly (readonly [string, MediaTypeObject])[],
+): object {
   const bodies = new Map(errors.map(([, media]) => [JSON.stringify(media.schema), media.schema ?? {}]));
   const error = bodies.size === 1 ? [...bodies.values()][0] : { anyOf: [...bodies.values()] };
   const json = (contentSchema: object | undefined, contentMediaType = 'application/json') => ({

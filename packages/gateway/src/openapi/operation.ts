@@ -53,7 +53,7 @@ export interface OperationsOptions {
   readonly canSpool: boolean;
 }
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'];
+const restMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'];
 
 /**
  * Creates the operations of all procedures with REST metadata.
@@ -152,8 +152,8 @@ function createOperation(
   const mistake = restMetaMistake(rest);
   if (mistake !== undefined) reject(mistake);
   const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
-  if (!methods.includes(rest.method)) {
-    reject(`its method is ${rest.method}; it must be one of ${methods.join(', ')}`);
+  if (!restMethods.includes(rest.method)) {
+    reject(`its method is ${rest.method}; it must be one of ${restMethods.join(', ')}`);
   }
   // Caches, crawlers and HEAD requests must not trigger a mutation.
   if (procedure.type === 'mutation' && (rest.method === 'GET' || rest.method === 'QUERY')) {

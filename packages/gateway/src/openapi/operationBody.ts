@@ -35,18 +35,18 @@ export interface OperationBody {
   readonly accepts: readonly Header[];
 }
 
-const octets = 'application/octet-stream';
-const json = 'application/json';
-const mergePatch = 'application/merge-patch+json';
-const form = 'application/x-www-form-urlencoded';
-const multipart = 'multipart/form-data';
-const supported = [json, form, multipart, mergePatch];
+const octetStreamType = 'application/octet-stream';
+const jsonMediaType = 'application/json';
+const mergePatchType = 'application/merge-patch+json';
+const formType = 'application/x-www-form-urlencoded';
+const multipartType = 'multipart/form-data';
+const supportedTypes = [jsonMediaType, formType, multipartType, mergePatchType];
 
 /** A media type without parameters (RFC 9110 §8.3.1), in lower case, because media types are case-insensitive. */
-const mediaType = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
+const mediaTypePattern = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
 
 /** Whether a media type is JSON. */
-export const isJson = (type: string): boolean => type === json || type === mergePatch;
+export const isJson = (type: string): boolean => type === jsonMediaType || type === mergePatchType;
 
 interface BodyContext {
   readonly rest: RestMeta;
@@ -67,22 +67,22 @@ export function operationBody(
   const upload = uploadBody(shape, isInputOptional, elsewhere, rest);
   if (upload) return upload;
   const files = fileStreamOf(shape, rest);
-  const { contentTypes = [files === undefined ? json : multipart] } = rest;
+  const { contentTypes = [files === undefined ? jsonMediaType : multipartType] } = rest;
   if (contentTypes.length === 0) {
     reject(
-      `its contentTypes is an empty list; name at least one of ${supported.join(', ')}, or leave it out (${json})`,
+      `its contentTypes is an empty list; name at least one of ${supportedTypes.join(', ')}, or leave it out (${jsonMediaType})`,
     );
   }
   const all = Object.entries(shape);
   if (all.length === 0) return undefined;
   const properties = all.filter(([name]) => name !== files);
-  const unsupported = contentTypes.find((type) => !supported.includes(type));
+  const unsupported = contentTypes.find((type) => !supportedTypes.includes(type));
   if (unsupported !== undefined) {
-    reject(`its content type ${unsupported} is not one of ${supported.join(', ')}`);
+    reject(`its content type ${unsupported} is not one of ${supportedTypes.join(', ')}`);
   }
-  if (contentTypes.includes(mergePatch) && rest.method !== 'PATCH') {
+  if (contentTypes.includes(mergePatchType) && rest.method !== 'PATCH') {
     reject(
-      `its content type ${mergePatch} is one of PATCH alone (RFC 7396), and its method is ${rest.method}`,
+      `its content type ${mergePatchType} is one of PATCH alone (RFC 7396), and its method is ${rest.method}`,
     );
   }
   const dates = contentTypes.some(isJson)
@@ -91,7 +91,7 @@ export function operationBody(
         return problem === undefined ? hasDate : reject(`in its body, "${name}": ${problem}`);
       })
     : [];
-  const isMultipart = contentTypes.every((type) => type === multipart);
+  const isMultipart = contentTypes.every((type) => type === multipartType);
   const fields = contentTypes.every(isJson)
     ? []
     : properties.map(([name, schema]) => formParameter(name, schema, isMultipart));
@@ -130,12 +130,12 @@ export function operationBody(
 export function wholeInputBody(
   whole: z.core.$ZodType,
   isInputOptional: boolean,
-  { contentTypes = [json], method }: RestMeta,
+  { contentTypes = [jsonMediaType], method }: RestMeta,
 ): OperationBody {
-  const other = contentTypes.find((type) => type !== json);
+  const other = contentTypes.find((type) => type !== jsonMediaType);
   if (other !== undefined) {
     reject(
-      `its input is not a zod object, so ${other} has no names for it; use z.object(…), or ${json} alone`,
+      `its input is not a zod object, so ${other} has no names for it; use z.object(…), or ${jsonMediaType} alone`,
     );
   }
   const { problem } = inspectJson(whole, 'input');
@@ -157,14 +157,16 @@ export function wholeInputBody(
 }
 
 /** Returns the `fileStream()` property of a form. */
-function fileStreamOf(shape: Shape, { contentTypes = [multipart] }: RestMeta): string | undefined {
+function fileStreamOf(shape: Shape, { contentTypes = [multipartType] }: RestMeta): string | undefined {
   const [files, other] = Object.keys(shape).filter((name) => isFileStream(shape[name]));
   if (files === undefined) return undefined;
   if (other !== undefined) {
     reject(`"${files}" and "${other}" are both fileStream(); use one for all files`);
   }
-  if (contentTypes.some((type) => type !== multipart)) {
-    reject(`"${files}" is a fileStream(), which ${multipart} alone can carry; list no other content type`);
+  if (contentTypes.some((type) => type !== multipartType)) {
+    reject(
+      `"${files}" is a fileStream(), which ${multipartType} alone can carry; list no other content type`,
+    );
   }
   return files;
 }
@@ -176,9 +178,9 @@ function uploadBody(
   elsewhere: readonly string[],
   rest: RestMeta,
 ): OperationBody | undefined {
-  const found = Object.entries(shape).find(([, schema]) => bytesKind(schema));
-  if (found === undefined) return undefined;
-  const [field, schema] = found;
+  const bytesProperty = Object.entries(shape).find(([, schema]) => bytesKind(schema));
+  if (bytesProperty === undefined) return undefined;
+  const [field, schema] = bytesProperty;
   const other = Object.keys(shape).find((name) => name !== field);
   if (other !== undefined) {
     reject(`"${field}" is the whole body, so "${other}" has no place in it; say in: { ${other}: "query" }`);
@@ -197,14 +199,14 @@ export function bytesBody(
   isOptionalBody: boolean,
   rest: RestMeta,
 ): OperationBody {
-  const { contentTypes = [octets], method } = rest;
-  const fielded = contentTypes.find((type) => supported.includes(type));
+  const { contentTypes = [octetStreamType], method } = rest;
+  const fielded = contentTypes.find((type) => supportedTypes.includes(type));
   if (fielded !== undefined) {
     reject(
       `its body is bytes, which ${fielded} cannot carry; leave contentTypes out, or name media types of bytes`,
     );
   }
-  const invalid = contentTypes.find((type) => !mediaType.test(type));
+  const invalid = contentTypes.find((type) => !mediaTypePattern.test(type));
   if (invalid !== undefined) {
     reject(
       `its content type ${JSON.stringify(invalid)} is not a media type that a request is compared with; write it in lower case and without parameters, such as image/png`,
@@ -231,5 +233,5 @@ function acceptHeaders(method: RestMeta['method'], contentTypes: readonly string
   // A list of tokens in the syntax of structured fields (RFC 10008 §3, RFC 9651 §3.3.4).
   if (method === 'QUERY') return [['accept-query', types]];
   // RFC 5789 §3.1
-  return contentTypes.includes(mergePatch) ? [['accept-patch', types]] : [];
+  return contentTypes.includes(mergePatchType) ? [['accept-patch', types]] : [];
 }

@@ -46,7 +46,7 @@ export function errorsSchema(
 ): z.ZodType {
   if (schemaOf === undefined) return schema;
   const schemas = declared.map(({ code, data }) =>
-    marked(schemaOf({ codes: [code], status, isDeclared: true, data }), code),
+    withErrorCode(schemaOf({ codes: [code], status, isDeclared: true, data }), code),
   );
   const [code, ...codes] = hasOthers ? codesOf(status) : [];
   if (code !== undefined) {
@@ -59,7 +59,7 @@ export function errorsSchema(
 export const errorKey = 'x-gateway-error';
 
 /** Marks a schema with its error code. A schema with an `id` is returned unchanged. */
-function marked(schema: z.ZodType, code: string): z.ZodType {
+function withErrorCode(schema: z.ZodType, code: string): z.ZodType {
   const meta = schema.meta();
   return meta?.id === undefined ? schema.meta({ ...meta, [errorKey]: code }) : schema;
 }

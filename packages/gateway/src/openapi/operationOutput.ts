@@ -12,7 +12,7 @@ import { acceptsUndefined } from './zodSchema.ts';
 /** How the output of a procedure is sent as a body. */
 export type OperationOutput = JsonOutput | MediaOutput | BytesOutput | EventsOutput;
 
-interface Schemas {
+interface OutputSchemas {
   /** `undefined` if the procedure has no output schema, or one that the document cannot describe. */
   readonly schema: z.core.$ZodType | undefined;
   /** The schemas by status, if the metadata has `responses`. */
@@ -26,12 +26,12 @@ interface StatusResponse {
   readonly parse: (output: unknown) => unknown;
 }
 
-interface JsonOutput extends Schemas {
+interface JsonOutput extends OutputSchemas {
   readonly kind: 'json';
 }
 
 /** An output with several media types; `Accept` chooses one. */
-interface MediaOutput extends Schemas {
+interface MediaOutput extends OutputSchemas {
   readonly kind: 'media';
   /** The media types; the first is preferred. */
   readonly types: MediaTypes;
@@ -107,7 +107,7 @@ function outputSchemas(
   procedure: Procedure,
   { responses, successStatus }: RestMeta,
   read: ReadSchema,
-): Schemas {
+): OutputSchemas {
   const output = read(procedure.output, 'output', 'output');
   if (isZod(output)) {
     if (responses === undefined && [successStatus].flat()[0] === 200 && isEmpty(output)) {

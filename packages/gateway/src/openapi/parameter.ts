@@ -63,7 +63,7 @@ export function pathParameter(
   place: PropertyPlace,
   { isRest, isUnion }: { readonly isRest: boolean; readonly isUnion: boolean },
 ): TextParameter {
-  return named(field, () => {
+  return withFieldName(field, () => {
     const converter = parameterConverter(schema);
     if (acceptsUndefined(schema, 'input')) {
       reject(
@@ -83,7 +83,7 @@ export function pathParameter(
 
 /** @throws {UnservableError} */
 export function headerParameter(field: string, schema: z.core.$ZodType, place: PropertyPlace): TextParameter {
-  return named(field, () => {
+  return withFieldName(field, () => {
     if (isObjectSchema(schema))
       reject(`is an object, which a ${place.in} cannot carry; name each of its properties`);
     const converter = parameterConverter(schema);
@@ -100,7 +100,7 @@ export function headerParameter(field: string, schema: z.core.$ZodType, place: P
  * @throws {UnservableError}
  */
 export function formParameter(field: string, schema: z.core.$ZodType, isMultipart: boolean): TextParameter {
-  return named(field, () => {
+  return withFieldName(field, () => {
     const converter = parameterConverter(schema, isMultipart);
     const place = { in: 'body', name: field } as const;
     return { field, place, schema, converter, style: converter.repeated ? 'repeat' : 'single' };
@@ -114,7 +114,7 @@ export function queryParameter(
   place: PropertyPlace,
   { queryStyle }: RestMeta,
 ): Parameter {
-  return named(field, () => {
+  return withFieldName(field, () => {
     const own = ownStyle(field, queryStyle);
     const style = typeof queryStyle === 'string' ? queryStyle : own;
     const property = { field, place, schema };
@@ -160,7 +160,7 @@ function rejectNested(item: z.core.$ZodType, field: string): void {
 }
 
 /** Adds the name of the property to the message of an `UnservableError`. */
-function named<Result>(field: string, create: () => Result): Result {
+function withFieldName<Result>(field: string, create: () => Result): Result {
   try {
     return create();
   } catch (error) {

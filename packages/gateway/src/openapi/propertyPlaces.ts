@@ -92,7 +92,7 @@ function chosenPlaces(shape: Shape, { in: all = {}, method }: RestMeta): Readonl
 }
 
 /** Request headers that cannot be input, with the reason. Names are in lower case. */
-const reserved: readonly (readonly [reason: string, names: RegExp])[] = [
+const reservedHeaders: readonly (readonly [reason: string, names: RegExp])[] = [
   // OpenAPI 3.1 §4.8.12.2.1 ignores parameters of these names too.
   [
     'is the credential, which is checked before any input is read; read the identity in the context',
@@ -117,8 +117,8 @@ function checkHeader(field: string, name: string): void {
       `"${field}" is in the header "${name}", which is not a header name (RFC 9110 §5.1); name it as X-Tenant`,
     );
   }
-  const found = reserved.find(([, names]) => names.test(name.toLowerCase()));
-  if (found) reject(`"${field}" is in the header ${name}, which ${found[0]}`);
+  const reservedHeader = reservedHeaders.find(([, names]) => names.test(name.toLowerCase()));
+  if (reservedHeader) reject(`"${field}" is in the header ${name}, which ${reservedHeader[0]}`);
 }
 
 /** Rejects two properties with the same location and name. */

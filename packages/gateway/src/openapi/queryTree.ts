@@ -22,44 +22,44 @@ export type QueryNode =
 /** @throws {UnservableError} for a schema that brackets cannot express */
 export function queryTree(
   schema: z.core.$ZodType,
-  known: Map<AnyZodSchema, QueryNode> = new Map(),
+  nodes: Map<AnyZodSchema, QueryNode> = new Map(),
 ): QueryNode {
   const inner = innermost(schema) ?? reject('contains itself, which a URL cannot carry');
-  const found = known.get(inner);
-  if (found) return found;
+  const knownNode = nodes.get(inner);
+  if (knownNode) return knownNode;
   const { def } = inner._zod;
   if (def.type === 'array') {
     const node = { kind: 'list', item: undefined as unknown as QueryNode } satisfies QueryNode;
     // Register the node before its items, which may contain it.
-    known.set(inner, node);
-    node.item = queryTree(def.element, known);
+    nodes.set(inner, node);
+    node.item = queryTree(def.element, nodes);
     return node;
   }
   if (def.type === 'record') {
     const node = {
       kind: 'object',
-      fields: none,
+      fields: noFields,
       others: undefined as QueryNode | undefined,
       isStrict: false,
     } satisfies QueryNode;
-    known.set(inner, node);
-    node.others = queryTree(def.valueType, known);
+    nodes.set(inner, node);
+    node.others = queryTree(def.valueType, nodes);
     return node;
   }
   const properties = isObjectSchema(inner) ? propertiesOf(inner) : undefined;
   if (properties === undefined) {
     const node = { kind: 'value', converter: scalarConverter(inner) } satisfies QueryNode;
-    known.set(inner, node);
+    nodes.set(inner, node);
     return node;
   }
   const fields = new Map<string, QueryNode>();
   const isStrict =
     def.type === 'object' && (def.catchall as AnyZodSchema | undefined)?._zod.def.type === 'never';
   const node = { kind: 'object', fields, others: undefined, isStrict } satisfies QueryNode;
-  known.set(inner, node);
+  nodes.set(inner, node);
   for (const [name, property] of Object.entries(properties.shape)) {
     try {
-      fields.set(name, queryTree(property, known));
+      fields.set(name, queryTree(property, nodes));
     } catch (error) {
       throw error instanceof UnservableError
         ? new UnservableError(`has "${name}", which ${error.message}`)
@@ -70,7 +70,7 @@ export function queryTree(
   return node;
 }
 
-const none: ReadonlyMap<string, QueryNode> = new Map();
+const noFields: ReadonlyMap<string, QueryNode> = new Map();
 
 /** Whether a node is nested deeper than OpenAPI's `deepObject` allows: an object with only scalar properties. */
 export const isNested = (node: QueryNode): boolean =>

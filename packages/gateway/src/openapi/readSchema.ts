@@ -23,18 +23,20 @@ export function createReadSchema(
   return (parser, side, what) => {
     if (isZod(parser) || !isStandardSchema(parser)) return parser;
     const { vendor } = parser['~standard'];
-    const found = libraryJsonSchema(parser, side, converters);
-    if (found === undefined) {
+    const libraryJson = libraryJsonSchema(parser, side, converters);
+    if (libraryJson === undefined) {
       if (side === 'output') warn(`its ${what} is of ${vendor}, ${noJsonSchema(vendor)}.`);
       return parser;
     }
-    if (found.problems.length > 0) {
+    if (libraryJson.problems.length > 0) {
       warn(
         `${vendor} cannot describe all of its ${what} as JSON Schema, so the document lacks that: ` +
-          found.problems.join(' '),
+          libraryJson.problems.join(' '),
       );
     }
-    return found.json === undefined ? parser : withOptional(zodOfJsonSchema(found.json), parser, side);
+    return libraryJson.json === undefined
+      ? parser
+      : withOptional(zodOfJsonSchema(libraryJson.json), parser, side);
   };
 }
 

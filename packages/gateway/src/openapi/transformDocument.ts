@@ -1,9 +1,8 @@
 import type { oas31 } from 'zod-openapi';
 import { GatewayError } from '../procedures/gatewayError.ts';
+import type { OpenApiDocument } from './openApiDocument.ts';
 import type { Operation } from './operation.ts';
 import { documentPath } from './pathTemplate.ts';
-
-type Document = Readonly<Record<string, unknown>>;
 
 interface Transforms {
   readonly operations: readonly Operation[];
@@ -14,7 +13,10 @@ interface Transforms {
  * Applies the `document` function of each operation's metadata, then `document.transform`.
  * @throws {GatewayError} if one of them returns `undefined`
  */
-export function transformDocument(document: Document, { operations, ...options }: Transforms): Document {
+export function transformDocument(
+  document: OpenApiDocument,
+  { operations, ...options }: Transforms,
+): OpenApiDocument {
   const { transform } = options.document;
   const paths = document['paths'] as Record<string, Record<string, unknown>>;
   for (const { procedure, rest } of operations) {
@@ -38,5 +40,5 @@ export function transformDocument(document: Document, { operations, ...options }
   if (changed === undefined) {
     throw new GatewayError('document.transform returned undefined: return the document.');
   }
-  return changed as Document;
+  return changed as OpenApiDocument;
 }

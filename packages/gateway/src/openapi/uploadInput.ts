@@ -34,14 +34,14 @@ export function bytesKind(parser: unknown): BytesKind | undefined {
   const def = innermost(parser)?._zod.def;
   if (def?.type !== 'custom') return undefined;
   // In zod 4.6, `.meta()` drops the class of `z.instanceof`, so try a sample of each class.
-  const [other, stream, bytes, blob] = samples().map((sample) => takes(def, sample));
+  const [other, stream, bytes, blob] = samples().map((sample) => acceptsSample(def, sample));
   if (other) return undefined;
   return stream ? 'stream' : bytes ? 'bytes' : blob ? 'blob' : undefined;
 }
 
 const samples = () => [{}, new ReadableStream(), new Uint8Array(0), new Blob([])];
 
-function takes({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
+function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
   try {
     return fn(sample) === true;
   } catch {

@@ -10,25 +10,25 @@ import { typeKey, type JsonSchema, type NativeType } from './libraryJsonSchema.t
 export function zodOfJsonSchema(root: JsonSchema): z.ZodType {
   const { $defs = {}, definitions = {}, $schema: _dialect, ...rest } = root;
   const named = { ...(definitions as object), ...($defs as object) } as Readonly<Record<string, unknown>>;
-  const made = new Map<string, z.ZodType>();
+  const definedSchemas = new Map<string, z.ZodType>();
   const whole = toZod(rest);
 
   function toZod(json: unknown): z.ZodType {
     if (!isObject(json)) return json === false ? z.never() : z.unknown();
     const members = [json['anyOf'], json['oneOf']].find(Array.isArray) as readonly unknown[] | undefined;
     if (members?.some((member) => nativeType(member) === 'undefined')) {
-      return z.optional(toZod(withoutUndefined(json)));
+      return z.optional(toZod(withoutUndefinedMembers(json)));
     }
     const structure = structureOf(json);
-    return nativeType(json) === undefined ? described(structure, json) : structure;
+    return nativeType(json) === undefined ? withDocumentation(structure, json) : structure;
   }
 
   function structureOf(json: Readonly<Record<PropertyKey, unknown>>): z.ZodType {
     const known = nativeType(json);
-    if (known !== undefined) return natives[known]();
+    if (known !== undefined) return nativeSchemas[known]();
     if (typeof json['$ref'] === 'string') return referenced(json['$ref']);
-    if ('const' in json) return literal([json['const']]);
-    if (Array.isArray(json['enum'])) return literal(json['enum']);
+    if ('const' in json) return literalSchema([json['const']]);
+    if (Array.isArray(json['enum'])) return literalSchema(json['enum']);
     const { anyOf, oneOf, allOf, ...others } = json;
     const members = [anyOf, oneOf].find(Array.isArray) as readonly unknown[] | undefined;
     if (members) {
@@ -36,10 +36,10 @@ export function zodOfJsonSchema(root: JsonSchema): z.ZodType {
       return isObjectLike(others) ? z.intersection(structureOf(others), union) : union;
     }
     if (Array.isArray(allOf)) {
-      const parts = [...(hasType(others) ? [structureOf(others)] : []), ...(allOf as unknown[]).map(toZod)];
+      const schemas = [...(isTyped(others) ? [structureOf(others)] : []), ...(allOf as unknown[]).map(toZod)];
       // Several checks of one string or number all have the same type, so the first is enough.
-      const scalar = parts.find(({ def }) => scalars.has(def.type));
-      return scalar ?? parts.reduce((left, right) => z.intersection(left, right));
+      const scalar = schemas.find(({ def }) => scalars.has(def.type));
+      return scalar ?? schemas.reduce((left, right) => z.intersection(left, right));
     }
     if (Array.isArray(json['type'])) {
       return unionOf((json['type'] as unknown[]).map((type) => Object.assign({}, json, { type })));
@@ -62,8 +62,8 @@ export function zodOfJsonSchema(root: JsonSchema): z.ZodType {
     if (name === undefined) return z.unknown();
     const key = decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
     return z.lazy(() => {
-      let schema = made.get(key);
-      if (schema === undefined) made.set(key, (schema = toZod(named[key])));
+      let schema = definedSchemas.get(key);
+      if (schema === undefined) definedSchemas.set(key, (schema = toZod(named[key])));
       return schema;
     });
   }
@@ -112,21 +112,21 @@ export function zodOfJsonSchema(root: JsonSchema): z.ZodType {
    * Documents a schema with its JSON Schema. If that contains references, nested schemas are left to zod-openapi, which
    * resolves them.
    */
-  function described(structure: z.ZodType, json: Readonly<Record<PropertyKey, unknown>>): z.ZodType {
+  function withDocumentation(structure: z.ZodType, json: Readonly<Record<PropertyKey, unknown>>): z.ZodType {
     const isWhole = !hasReference(json);
     const { description, deprecated } = json;
     return structure.meta({
       ...(typeof description === 'string' && { description }),
       ...(deprecated === true && { deprecated }),
       override: ({ jsonSchema }: { jsonSchema: Record<string, unknown> }) => {
-        const documented = structuredClone(inJson(json)) as Record<string, unknown>;
+        const documented = structuredClone(documentedJson(json)) as Record<string, unknown>;
         if (isWhole) {
           for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
           Object.assign(jsonSchema, documented);
           return;
         }
         if (documented['additionalProperties'] === undefined) delete jsonSchema['additionalProperties'];
-        for (const key of parts) delete documented[key];
+        for (const key of nestedKeywords) delete documented[key];
         Object.assign(jsonSchema, documented);
       },
     });
@@ -136,7 +136,7 @@ export function zodOfJsonSchema(root: JsonSchema): z.ZodType {
 }
 
 /** The keywords with nested schemas. */
-const parts = [
+const nestedKeywords = [
   '$ref',
   'additionalProperties',
   'allOf',
@@ -151,7 +151,7 @@ const parts = [
 
 const scalars = new Set<string>(['string', 'number', 'boolean', 'literal']);
 
-const natives: Readonly<Record<NativeType, () => z.ZodType>> = {
+const nativeSchemas: Readonly<Record<NativeType, () => z.ZodType>> = {
   date: () => z.date(),
   bigint: () => z.bigint(),
   file: () => z.file(),
@@ -175,17 +175,17 @@ const isNull = (json: Readonly<Record<PropertyKey, unknown>>) =>
 const isObjectLike = (json: Readonly<Record<PropertyKey, unknown>>) =>
   json['type'] === 'object' || isObject(json['properties']) || isObject(json['additionalProperties']);
 
-const hasType = (json: Readonly<Record<PropertyKey, unknown>>) => 'type' in json || isObjectLike(json);
+const isTyped = (json: Readonly<Record<PropertyKey, unknown>>) => 'type' in json || isObjectLike(json);
 
 /** Removes `undefined` from the members of an `anyOf` or `oneOf`. */
-function withoutUndefined(json: Readonly<Record<PropertyKey, unknown>>): JsonSchema {
+function withoutUndefinedMembers(json: Readonly<Record<PropertyKey, unknown>>): JsonSchema {
   const { anyOf, oneOf, ...rest } = json;
   const members = ((anyOf ?? oneOf) as unknown[]).filter((member) => nativeType(member) !== 'undefined');
   if (members.length === 1 && isObject(members[0])) return { ...members[0], ...rest };
   return { ...rest, [anyOf === undefined ? 'oneOf' : 'anyOf']: members };
 }
 
-function literal(values: readonly unknown[]): z.ZodType {
+function literalSchema(values: readonly unknown[]): z.ZodType {
   const isScalar = (value: unknown): value is z.core.util.Literal =>
     value === null || typeof value !== 'object';
   if (!values.every(isScalar)) return z.unknown();
@@ -201,12 +201,13 @@ function hasReference(json: unknown): boolean {
 }
 
 /** Replaces native types (`typeKey`) by their JSON Schemas. */
-function inJson(json: unknown): unknown {
-  if (Array.isArray(json)) return (json as unknown[]).map(inJson);
+function documentedJson(json: unknown): unknown {
+  if (Array.isArray(json)) return (json as unknown[]).map(documentedJson);
   if (!isObject(json)) return json;
   const type = nativeType(json);
   if (type !== undefined) return nativesInJson[type];
   const members = [json['anyOf'], json['oneOf']].find(Array.isArray) as readonly unknown[] | undefined;
-  if (members?.some((member) => nativeType(member) === 'undefined')) return inJson(withoutUndefined(json));
-  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, inJson(value)]));
+  if (members?.some((member) => nativeType(member) === 'undefined'))
+    return documentedJson(withoutUndefinedMembers(json));
+  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, documentedJson(value)]));
 }

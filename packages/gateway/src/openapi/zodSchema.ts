@@ -22,7 +22,7 @@ export interface Properties {
  * @returns `undefined` if an input is anything else, and so has no named properties
  */
 export function inputProperties(inputs: readonly unknown[]): Properties | undefined {
-  return merged(inputs.map((input) => (isZod(input) ? propertiesOf(input) : undefined)));
+  return mergeProperties(inputs.map((input) => (isZod(input) ? propertiesOf(input) : undefined)));
 }
 
 /** Returns the properties of an object, a union of objects, or a wrapper of one; `undefined` for anything else. */
@@ -33,10 +33,12 @@ export function propertiesOf(schema: z.core.$ZodType, depth = 0): Properties | u
     case 'object':
       return { shape: def.shape, isUnion: false };
     case 'intersection':
-      return merged([propertiesOf(def.left, depth + 1), propertiesOf(def.right, depth + 1)]);
+      return mergeProperties([propertiesOf(def.left, depth + 1), propertiesOf(def.right, depth + 1)]);
     case 'union':
-      return united(
-        def.options.filter((option) => !isNothing(option)).map((option) => propertiesOf(option, depth + 1)),
+      return unionProperties(
+        def.options
+          .filter((option) => !isAlwaysAbsent(option))
+          .map((option) => propertiesOf(option, depth + 1)),
       );
     case 'void':
     case 'undefined':
@@ -50,18 +52,18 @@ export function propertiesOf(schema: z.core.$ZodType, depth = 0): Properties | u
 }
 
 /** Whether a schema accepts only absent values. In a union it adds no properties. */
-const isNothing = (schema: z.core.$ZodType): boolean =>
+const isAlwaysAbsent = (schema: z.core.$ZodType): boolean =>
   ['null', 'undefined', 'void', 'never'].includes((schema as AnyZodSchema)._zod.def.type);
 
 /** Whether a schema accepts only objects: an object, a union of objects or a record. */
 export function isObjectSchema(schema: z.core.$ZodType): boolean {
   const inner = innermost(schema);
-  if (inner === undefined || isNothing(inner)) return false;
+  if (inner === undefined || isAlwaysAbsent(inner)) return false;
   return inner._zod.def.type === 'record' || propertiesOf(inner) !== undefined;
 }
 
 /** Merges properties that an input requires together. A later property replaces an earlier one with the same name. */
-function merged(parts: readonly (Properties | undefined)[]): Properties | undefined {
+function mergeProperties(parts: readonly (Properties | undefined)[]): Properties | undefined {
   if (!parts.every((part) => part !== undefined)) return undefined;
   const shape: Shape = Object.assign({}, ...parts.map((part) => part.shape));
   return { shape, isUnion: parts.some((part) => part.isUnion) };
@@ -70,7 +72,7 @@ function merged(parts: readonly (Properties | undefined)[]): Properties | undefi
 /**
  * Combines the members of a union: each property accepts what any member accepts, and is optional if a member lacks it.
  */
-function united(members: readonly (Properties | undefined)[]): Properties | undefined {
+function unionProperties(members: readonly (Properties | undefined)[]): Properties | undefined {
   if (members.length === 0 || !members.every((member) => member !== undefined)) return undefined;
   const names = new Set(members.flatMap(({ shape }) => Object.keys(shape)));
   const shape = Object.fromEntries(

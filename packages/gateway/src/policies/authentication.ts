@@ -10,7 +10,7 @@ import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Calls } from './calls.ts';
 import { CallScope } from './callScope.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
-import { passes } from './origins.ts';
+import { passesOriginCheck } from './origins.ts';
 import type { Policy, Target } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
 import { safeMethods, type SameSite } from './sameSite.ts';
@@ -47,11 +47,11 @@ export function schemesOf<Identity>(
   }
   for (const scheme of schemes as readonly unknown[]) {
     if (isScheme(scheme)) continue;
-    const found = Array.isArray(authentication)
+    const actual = Array.isArray(authentication)
       ? `has ${formatValue(scheme)} in its list`
       : `is ${formatValue(scheme)}`;
     throw new GatewayError(
-      `authentication ${found}; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).`,
+      `authentication ${actual}; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).`,
     );
   }
   const names = new Set<string>();
@@ -110,7 +110,7 @@ export function authenticationPolicy<Identity>({
     }),
     challenges: challengesOf(schemes),
   };
-  const foreign: AuthFailure = {
+  const crossSite: AuthFailure = {
     error: new TRPCError({
       code: 'FORBIDDEN',
       message: 'Pages of other sites may not use the credentials of their visitors here.',
@@ -130,14 +130,14 @@ export function authenticationPolicy<Identity>({
   function reject(
     scope: RequestScope<Identity>,
     { isPublic }: Target,
-    failure: AuthFailure,
+    authFailure: AuthFailure,
   ): TRPCError | undefined {
     if (isPublic) {
       scope.isAnonymous = true;
       return undefined;
     }
-    for (const challenge of failure.challenges ?? []) scope.addHeader('www-authenticate', challenge);
-    return failure.error;
+    for (const challenge of authFailure.challenges ?? []) scope.addHeader('www-authenticate', challenge);
+    return authFailure.error;
   }
 
   function rejectCredential(
@@ -162,7 +162,8 @@ export function authenticationPolicy<Identity>({
     const { request } = scope;
     const { prefix, scheme } = check;
     const canChange = target.isSocket || !safeMethods.has(request.method);
-    if (scheme.isAmbient && canChange && !passes(isSameSite, scope)) return reject(scope, target, foreign);
+    if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, scope))
+      return reject(scope, target, crossSite);
     // Do not start a verification that could not be awaited.
     const overload = calls.rejection(1);
     if (overload) return reject(scope, target, { error: overload });
@@ -170,12 +171,12 @@ export function authenticationPolicy<Identity>({
       return rejectCredential(scope, target, check, credential);
     }
     try {
-      const found = scheme.verify(credential, request);
-      if (!isThenable<Identity | Rejected>(found)) return decide(found);
+      const verified = scheme.verify(credential, request);
+      if (!isThenable<Identity | Rejected>(verified)) return decide(verified);
       const lookedUpAt = performance.now();
       return new Promise((resolve) => {
         // A separate scope: the call has its full timeout afterwards.
-        calls.wait(found, new CallScope(request), (outcome) => {
+        calls.wait(verified, new CallScope(request), (outcome) => {
           resolve(
             outcome instanceof Failure
               ? reject(scope, target, { error: clientError(outcome.error) })

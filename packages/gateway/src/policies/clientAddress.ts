@@ -22,9 +22,9 @@ export function createClientAddress(trustProxy: readonly string[]): ClientAddres
   const trusted = trustProxy.map(parseRange);
   const isTrusted = (address: Address) =>
     trusted.some(([range, bits]) => address.kind() === range.kind() && address.match(range, bits));
-  const known = new WeakMap<HttpRequest, string>();
+  const addresses = new WeakMap<HttpRequest, string>();
 
-  function find(request: HttpRequest): string {
+  function findAddress(request: HttpRequest): string {
     let client = parseAddress(request.remoteAddress());
     if (client === undefined) return '';
     if (trusted.length > 0 && isTrusted(client)) {
@@ -37,14 +37,14 @@ export function createClientAddress(trustProxy: readonly string[]): ClientAddres
         if (!isTrusted(address)) break;
       }
     }
-    return network(client);
+    return networkOf(client);
   }
 
   return (request) => {
-    const found = known.get(request);
-    if (found !== undefined) return found;
-    const address = find(request);
-    known.set(request, address);
+    const cachedAddress = addresses.get(request);
+    if (cachedAddress !== undefined) return cachedAddress;
+    const address = findAddress(request);
+    addresses.set(request, address);
     return address;
   };
 }
@@ -80,7 +80,7 @@ function parseRange(text: string): [Address, number] {
   );
 }
 
-const network = (address: Address) =>
+const networkOf = (address: Address) =>
   'parts' in address
     ? `${address.parts
         .slice(0, 4)

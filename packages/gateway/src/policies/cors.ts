@@ -55,8 +55,8 @@ export function corsPolicy(
 ): Policy<unknown> {
   requireNames('allowHeaders', allowHeaders);
   requireNames('exposeHeaders', exposeHeaders);
-  const allowed = eachOnce(alwaysAllowed, described.request, allowHeaders);
-  const exposed = eachOnce(alwaysExposed, described.response, exposeHeaders);
+  const allowed = uniqueNames(alwaysAllowed, described.request, allowHeaders);
+  const exposed = uniqueNames(alwaysExposed, described.response, exposeHeaders);
   requireOrigins('cors.origins', origins);
   const matches = originMatcher(origins);
   /** An origin is rejected if the service's function throws; the error is logged. */
@@ -69,16 +69,16 @@ export function corsPolicy(
       return false;
     }
   }
-  const atNoPath = eachOnce(anyMethod, described.methods);
+  const methodsOfUnknownPath = uniqueNames(commonMethods, described.methods);
   const withCredentials: readonly Header[] = credentials
     ? [['access-control-allow-credentials', 'true']]
     : [];
-  const toPreflights: readonly Header[] = [
+  const preflightHeaders: readonly Header[] = [
     ['access-control-allow-headers', allowed],
     ['access-control-max-age', String(maxAgeSeconds)],
   ];
 
-  function headers(scope: RequestScope, allow: string | undefined): readonly Header[] {
+  function corsHeaders(scope: RequestScope, allow: string | undefined): readonly Header[] {
     const origin = scope.request.header('origin');
     // Also without an origin: a cache must not serve this response to a page.
     if (!allows(origin, scope)) return [vary];
@@ -87,7 +87,7 @@ export function corsPolicy(
       ...withCredentials,
       ...(allow === undefined
         ? ([['access-control-expose-headers', exposed]] as const)
-        : ([['access-control-allow-methods', allow], ...toPreflights] as const)),
+        : ([['access-control-allow-methods', allow], ...preflightHeaders] as const)),
       vary,
     ];
   }
@@ -97,7 +97,7 @@ export function corsPolicy(
       const { request } = scope;
       if (request.method !== 'OPTIONS') {
         if (response.header('access-control-allow-origin') !== undefined) return;
-        for (const header of headers(scope, undefined)) response.headers.push(header);
+        for (const header of corsHeaders(scope, undefined)) response.headers.push(header);
         return;
       }
       if (response.status === 404 && isPreflight(scope)) {
@@ -106,10 +106,10 @@ export function corsPolicy(
         response.headers = [];
         response.sharedHeaders = [];
         response.body = undefined;
-        for (const header of headers(scope, atNoPath)) response.headers.push(header);
+        for (const header of corsHeaders(scope, methodsOfUnknownPath)) response.headers.push(header);
         return;
       }
-      for (const header of headers(scope, response.header('allow'))) response.headers.push(header);
+      for (const header of corsHeaders(scope, response.header('allow'))) response.headers.push(header);
     },
   };
 
@@ -122,10 +122,10 @@ export function corsPolicy(
 }
 
 /** The methods that a preflight allows at an unknown path, so that the page sees the 404. */
-const anyMethod = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+const commonMethods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
 /** Joins header names with commas, each name once. Case does not matter. */
-function eachOnce(always: string, ...others: readonly (readonly string[])[]): string {
+function uniqueNames(always: string, ...others: readonly (readonly string[])[]): string {
   const names = new Map<string, string>();
   for (const name of [...always.split(', '), ...others.flat()]) {
     if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);

@@ -20,12 +20,12 @@ interface CredentialUse {
 export type CredentialWatch = (use: CredentialUse, onRevoked: () => void) => () => void;
 
 /** The interval of checks of each credential, in milliseconds. A revocation must take effect within 5 s. */
-const everyMs = 1000;
+const checkIntervalMs = 1000;
 
 /** How long a check may take before it is started again, in milliseconds. */
-const patienceMs = 3000;
+const verifyTimeoutMs = 3000;
 
-interface Watched {
+interface WatchedCredential {
   readonly scheme: Scheme;
   readonly credential: string;
   /** The current uses of the credential, by the function that ends each. */
@@ -39,15 +39,15 @@ interface Watched {
  * while no credential is in use.
  */
 export function createCredentialWatch(): CredentialWatch {
-  const all = new Map<string, Watched>();
+  const watchedCredentials = new Map<string, WatchedCredential>();
   let timer: Timer | undefined;
 
-  async function check(watched: Watched): Promise<void> {
+  async function check(watched: WatchedCredential): Promise<void> {
     const { request } = watched.uses.values().next().value ?? {};
-    const begun = performance.now();
+    const startedAt = performance.now();
     // Do not wait forever for a verification that hangs.
-    if (request === undefined || begun - (watched.checkedSince ?? -Infinity) < patienceMs) return;
-    watched.checkedSince = begun;
+    if (request === undefined || startedAt - (watched.checkedSince ?? -Infinity) < verifyTimeoutMs) return;
+    watched.checkedSince = startedAt;
     try {
       const { credential, scheme, uses } = watched;
       const identity = await scheme.verify(credential, request);
@@ -57,7 +57,7 @@ export function createCredentialWatch(): CredentialWatch {
     } catch {
       // The key store is unavailable, so the credential may still be valid. Keep its streams, and check again.
     } finally {
-      if (watched.checkedSince === begun) watched.checkedSince = undefined;
+      if (watched.checkedSince === startedAt) watched.checkedSince = undefined;
     }
   }
 
@@ -65,25 +65,30 @@ export function createCredentialWatch(): CredentialWatch {
     const { credential, scheme } = use;
     if (credential === undefined || scheme === undefined) return () => {};
     const key = `${scheme.name} ${credential}`;
-    const watched = all.get(key) ?? { scheme, credential, uses: new Map(), checkedSince: undefined };
-    all.set(key, watched);
+    const watched = watchedCredentials.get(key) ?? {
+      scheme,
+      credential,
+      uses: new Map(),
+      checkedSince: undefined,
+    };
+    watchedCredentials.set(key, watched);
     // A new function for each use: `onRevoked` may be passed twice.
     const end = () => onRevoked();
     watched.uses.set(end, use);
     timer ??= startTimer();
     return () => {
       watched.uses.delete(end);
-      if (watched.uses.size === 0 && all.get(key) === watched) all.delete(key);
-      if (all.size > 0) return;
+      if (watched.uses.size === 0 && watchedCredentials.get(key) === watched) watchedCredentials.delete(key);
+      if (watchedCredentials.size > 0) return;
       clearInterval(timer);
       timer = undefined;
     };
   };
 
   function startTimer() {
-    const each = () => {
-      for (const watched of all.values()) void check(watched);
+    const checkAll = () => {
+      for (const watched of watchedCredentials.values()) void check(watched);
     };
-    return unref(setInterval(each, everyMs));
+    return unref(setInterval(checkAll, checkIntervalMs));
   }
 }

@@ -6,16 +6,16 @@ import type { FailedCall } from './requestScope.ts';
  * every 500 is logged somewhere. An error of the whole request, such as one of `createContext`, is written once.
  */
 export function logUnexpected(record: RequestRecord, failedCalls: readonly FailedCall[] = []): void {
-  const calledOf = new Map<unknown, string[]>();
+  const pathsByError = new Map<unknown, string[]>();
   for (const { error, path } of failedCalls) {
-    const called = calledOf.get(error) ?? [];
-    if (path !== undefined) called.push(path);
-    calledOf.set(error, called);
+    const paths = pathsByError.get(error) ?? [];
+    if (path !== undefined) paths.push(path);
+    pathsByError.set(error, paths);
   }
   const { error, method, operation, path, requestId } = record;
-  if (error !== undefined && !calledOf.has(error)) calledOf.set(error, []);
-  for (const [each, called] of calledOf) {
-    const name = called.length > 0 ? called.join(',') : operation;
+  if (error !== undefined && !pathsByError.has(error)) pathsByError.set(error, []);
+  for (const [each, paths] of pathsByError) {
+    const name = paths.length > 0 ? paths.join(',') : operation;
     const procedure = name === undefined ? '' : `procedure ${oneLine(name)}, `;
     // oxlint-disable-next-line no-console -- it is the log of a service that has named no other
     console.error(
@@ -28,18 +28,18 @@ export function logUnexpected(record: RequestRecord, failedCalls: readonly Faile
  * Makes text of a client safe to log: it replaces control characters, which terminals interpret, and limits the length.
  */
 function oneLine(text: string): string {
-  const printable = text.slice(0, mostCharacters).replaceAll(/[^\x20-\x7e]/g, '?');
-  return text.length > mostCharacters ? `${printable}…` : printable;
+  const printable = text.slice(0, maxCharacters).replaceAll(/[^\x20-\x7e]/g, '?');
+  return text.length > maxCharacters ? `${printable}…` : printable;
 }
 
-const mostCharacters = 256;
+const maxCharacters = 256;
 
 /** Returns the stack of an error, followed by those of its causes. */
-function withCauses(error: unknown, most = 5): string {
+function withCauses(error: unknown, depth = 5): string {
   if (!(error instanceof Error)) return String(error);
   const text = error.stack ?? String(error);
   const { cause } = error;
   // tRPC copies the stack of an error to the TRPCError that wraps it.
-  if (cause === undefined || (cause instanceof Error && cause.stack === text) || most === 0) return text;
-  return `${text}\nCause: ${withCauses(cause, most - 1)}`;
+  if (cause === undefined || (cause instanceof Error && cause.stack === text) || depth === 0) return text;
+  return `${text}\nCause: ${withCauses(cause, depth - 1)}`;
 }

@@ -47,18 +47,18 @@ export interface FailedAttempts {
 }
 
 /** How long a rejection is remembered, in milliseconds. A key that is added now must work within a second. */
-const badMs = 500;
+const rejectionTtlMs = 500;
 
 /** How many rejected short tokens are remembered. */
-const mostKnown = 10_000;
+const maxShortTokens = 10_000;
 
 /** The maximum length of a short token. Longer tokens, such as JWTs, are remembered separately, and fewer of them. */
-const shortLength = 128;
+const maxShortLength = 128;
 /**
  * How many rejected long tokens are remembered: 8 MB if each fills `maxHeaderBytes`. A script sends fewer within
  * `badMs`.
  */
-const mostLongKnown = 500;
+const maxLongTokens = 500;
 
 /**
  * Creates the record of failed attempts. A valid credential is never rejected because of other requests from its
@@ -77,11 +77,12 @@ export function createFailedAttempts(
   // A separate bucket: a script that keeps sending a bad token must not block WebSockets of browsers at the same
   // address.
   const takeSilent = createTokenBuckets(attempts, windowSeconds * 1000);
-  const shortBadUntil = new RecentMap<number>(mostKnown);
-  const longBadUntil = new RecentMap<number>(mostLongKnown);
-  const badUntil = (token: string) => (token.length <= shortLength ? shortBadUntil : longBadUntil);
+  const shortRejectedUntil = new RecentMap<number>(maxShortTokens);
+  const longRejectedUntil = new RecentMap<number>(maxLongTokens);
+  const rejectedUntil = (token: string) =>
+    token.length <= maxShortLength ? shortRejectedUntil : longRejectedUntil;
 
-  const tooMany = (what: string, waitMs: number) =>
+  const tooManyAttempts = (what: string, waitMs: number) =>
     new LimitError('failed-attempts', {
       code: 'TOO_MANY_REQUESTS',
       message: `Too many ${what} came from this address: ${attempts} may in ${windowSeconds} s.`,
@@ -89,17 +90,17 @@ export function createFailedAttempts(
     });
 
   return {
-    known: () => shortBadUntil.size + longBadUntil.size,
-    isKnown: (token) => (badUntil(token).get(token) ?? 0) > performance.now(),
+    known: () => shortRejectedUntil.size + longRejectedUntil.size,
+    isKnown: (token) => (rejectedUntil(token).get(token) ?? 0) > performance.now(),
     count(request, token, lookedUpAt, noun) {
       return mapMaybePromise(take(clientAddress(request), 1), ({ isTaken, waitMs }) => {
-        const verdicts = badUntil(token);
+        const rejections = rejectedUntil(token);
         // Over the limit, only renew rejections that are already remembered: repeating one bad token causes no
         // verification.
-        if (lookedUpAt !== undefined && (isTaken || verdicts.get(token) !== undefined)) {
-          verdicts.set(token, lookedUpAt + badMs);
+        if (lookedUpAt !== undefined && (isTaken || rejections.get(token) !== undefined)) {
+          rejections.set(token, lookedUpAt + rejectionTtlMs);
         }
-        return isTaken ? undefined : tooMany(`${noun}s that are not valid`, waitMs);
+        return isTaken ? undefined : tooManyAttempts(`${noun}s that are not valid`, waitMs);
       });
     },
     countSilent(request) {
@@ -111,7 +112,7 @@ export function createFailedAttempts(
       const { left } = takeSilent(clientAddress(request), 0);
       // The time until the bucket has another token.
       const waitMs = (windowSeconds * 1000) / attempts;
-      return left > 0 ? undefined : tooMany('WebSockets that sent no credential in time', waitMs);
+      return left > 0 ? undefined : tooManyAttempts('WebSockets that sent no credential in time', waitMs);
     },
   };
 }

@@ -30,7 +30,7 @@ export class HookedResponse {
       throw new RangeError(`The status ${status} is not an integer from 200 to 599.`);
     }
     this.#draft.status = status;
-    if (status === 204 || status === 205 || status === 304) withoutBody(this.#draft);
+    if (status === 204 || status === 205 || status === 304) removeBody(this.#draft);
   }
 }
 
@@ -87,7 +87,7 @@ function requireWritable(name: string, value: string): void {
 }
 
 /** Removes the body of a response. A stream is cancelled. */
-function withoutBody(draft: ResponseDraft): void {
+function removeBody(draft: ResponseDraft): void {
   if (isBodyStream(draft.body)) void discardStream(draft.body);
   draft.body = undefined;
 }
@@ -106,12 +106,12 @@ export function sendHook<Identity>(
   return {
     complete(scope, response) {
       try {
-        hookResponse(onSend, scope.request, response);
+        callOnSend(onSend, scope.request, response);
       } catch (cause) {
-        const failed = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }), scope);
+        const replacement = errorResponse(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }), scope);
         scope.error = cause;
-        withoutBody(response);
-        const { body, headers, sharedHeaders, status } = failed;
+        removeBody(response);
+        const { body, headers, sharedHeaders, status } = replacement;
         Object.assign(response, {
           body,
           headers: [...headers, ...(scope.headers ?? [])],
@@ -128,7 +128,7 @@ export function sendHook<Identity>(
  * Calls `onSend`, and rethrows its errors.
  * @throws {TypeError} if it returns a promise
  */
-function hookResponse(onSend: OnSend, request: HttpRequest, draft: ResponseDraft): void {
+function callOnSend(onSend: OnSend, request: HttpRequest, draft: ResponseDraft): void {
   const returned: unknown = onSend(request, new HookedResponse(draft));
   if (!isThenable(returned)) return;
   void Promise.allSettled([returned]);

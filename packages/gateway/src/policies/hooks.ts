@@ -128,7 +128,7 @@ export type RunCall = (
 /** Returns a `RunCall` that wraps each call in `onCall`. It never throws and never rejects. */
 export function hookedCalls(onCall: NonNullable<Hooks<never>['onCall']>): RunCall {
   return (procedure, ctx, inputs, index, scope) => {
-    const input = new InputOnce(inputs, index);
+    const input = new CachedInput(inputs, index);
     const next = () => {
       const outcome = execute(procedure, ctx, input, index, scope);
       return outcome instanceof Promise ? outcome.then(resultOf) : resultOf(outcome);
@@ -157,7 +157,7 @@ function outcomeOf(result: unknown): unknown {
 }
 
 /** Reads the input of a call once and remembers it, because a stream cannot be read twice. */
-class InputOnce implements RawInputs {
+class CachedInput implements RawInputs {
   readonly #inputs: RawInputs;
   readonly #index: number;
   #input: { readonly value: unknown } | { readonly cause: unknown } | undefined = undefined;

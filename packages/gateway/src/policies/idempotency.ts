@@ -43,7 +43,7 @@ export interface KeyedCall {
 }
 
 /** The state that is stored under a key. */
-type Entry = { readonly fingerprint: string } & (
+type IdempotencyEntry = { readonly fingerprint: string } & (
   | { readonly runsUntil: number }
   | { readonly response: StoredResponse }
   /** The status of a response that is too large to store. */
@@ -59,10 +59,10 @@ interface StoredResponse {
 }
 
 /** How long after its deadline a call may still take to respond, in milliseconds. */
-const marginMs = 10_000;
+const leaseMarginMs = 10_000;
 
 /** Statuses that are not stored, besides every 5xx: nothing was done, or the client should retry. */
-const unstored: ReadonlySet<number> = new Set([400, 401, 403, 408, 425, 429, 499]);
+const unstoredStatuses: ReadonlySet<number> = new Set([400, 401, 403, 408, 425, 429, 499]);
 
 /** Stores the first response to an `Idempotency-Key`, and replays it (IETF httpapi-idempotency-key-header-07). */
 export class Idempotency<Identity> {
@@ -93,13 +93,13 @@ export class Idempotency<Identity> {
     scope: RequestScope<Identity>,
     call: KeyedCall,
     calls: Calls,
-    onBegun: (begun: IdempotencyReservation | ResponseDraft | Failure) => void,
+    onBegun: (result: IdempotencyReservation | ResponseDraft | Failure) => void,
   ): void {
     const reserving = this.#reserve(scope, call);
-    calls.wait(reserving, scope, (begun) => {
-      onBegun(begun as IdempotencyReservation | ResponseDraft | Failure);
+    calls.wait(reserving, scope, (result) => {
+      onBegun(result as IdempotencyReservation | ResponseDraft | Failure);
       // The deadline passed before the state responded: nothing has run.
-      if (begun instanceof Failure) void reserving.then(release, () => undefined);
+      if (result instanceof Failure) void reserving.then(releaseReservation, () => undefined);
     });
   }
 
@@ -114,17 +114,18 @@ export class Idempotency<Identity> {
       bodyDigest(body).then((digest) => digestOf(JSON.stringify([scope.protocol, head, digest]))),
     ]);
     const [stateKey, fingerprint] = await digests;
-    const ownMs = (procedure.deadlineMs ?? this.#callTimeoutMs) + marginMs;
+    const ownMs = (procedure.deadlineMs ?? this.#callTimeoutMs) + leaseMarginMs;
     const leaseMs = ownMs < Infinity ? ownMs : this.#ttlMs;
-    const entry: Entry = { fingerprint, runsUntil: Date.now() + leaseMs };
-    let existing: string | undefined;
+    const entry: IdempotencyEntry = { fingerprint, runsUntil: Date.now() + leaseMs };
+    let existingEntry: string | undefined;
     try {
       // The key must not expire while the call runs, or a repeat would run too.
-      existing = await this.#state.add(stateKey, JSON.stringify(entry), Math.max(leaseMs, this.#ttlMs));
+      existingEntry = await this.#state.add(stateKey, JSON.stringify(entry), Math.max(leaseMs, this.#ttlMs));
     } catch (cause) {
-      throw unavailable(cause);
+      throw stateUnavailable(cause);
     }
-    if (existing !== undefined) return replayOf(JSON.parse(existing) as Entry, fingerprint);
+    if (existingEntry !== undefined)
+      return replayOf(JSON.parse(existingEntry) as IdempotencyEntry, fingerprint);
     return new IdempotencyReservation(this.#state, stateKey, fingerprint, this.#ttlMs, this.#maxBytes);
   }
 
@@ -181,7 +182,7 @@ export class IdempotencyReservation {
     // The procedure returned before the error, such as an output that cannot be serialized: it may have had effects.
     const hasRun = (status === 500 || status === 499) && hasReturned(this.#outcome);
     try {
-      if (!hasRun && (status >= 500 || unstored.has(status))) await this.release();
+      if (!hasRun && (status >= 500 || unstoredStatuses.has(status))) await this.release();
       else if (response) await this.#state.set(this.#key, this.#entryOf(response), this.#ttlMs);
     } catch (cause) {
       scope.error ??= cause;
@@ -196,14 +197,14 @@ export class IdempotencyReservation {
   #entryOf(response: ResponseDraft): string {
     const { body, status } = response;
     const fingerprint = this.#fingerprint;
-    const unstorable: Entry = { fingerprint, status };
+    const unstorable: IdempotencyEntry = { fingerprint, status };
     if (isBodyStream(body) || (body?.length ?? 0) > this.#maxBytes) return JSON.stringify(unstorable);
     const stored: StoredResponse = {
       status,
       headers: headersOf(response),
       ...(typeof body === 'string' ? { text: body } : body && { bytes: textOfBytes(body) }),
     };
-    const entry = JSON.stringify({ fingerprint, response: stored } satisfies Entry);
+    const entry = JSON.stringify({ fingerprint, response: stored } satisfies IdempotencyEntry);
     return utf8Length(entry) > this.#maxBytes ? JSON.stringify(unstorable) : entry;
   }
 }
@@ -215,15 +216,15 @@ const isTimeout = (outcome: unknown) =>
 const hasReturned = (outcome: unknown) =>
   !(outcome instanceof Failure) || outcome.error.message === outputErrorMessage;
 
-const release = async (begun: IdempotencyReservation | ResponseDraft) => {
-  if (begun instanceof IdempotencyReservation) await begun.release();
+const releaseReservation = async (result: IdempotencyReservation | ResponseDraft) => {
+  if (result instanceof IdempotencyReservation) await result.release();
 };
 
 /**
  * Returns the stored response for a repeat.
  * @throws {TRPCError} if the response cannot be replayed
  */
-function replayOf(entry: Entry, fingerprint: string): ResponseDraft {
+function replayOf(entry: IdempotencyEntry, fingerprint: string): ResponseDraft {
   if (entry.fingerprint !== fingerprint) {
     const message = 'Idempotency-Key: was used with another input. Use a new key.';
     throw new TRPCError({ code: 'UNPROCESSABLE_CONTENT', message });
@@ -259,17 +260,17 @@ class RunningError extends TRPCError {
   }
 }
 
-const unavailable = (cause: unknown) =>
+const stateUnavailable = (cause: unknown) =>
   new TRPCError({
     code: 'SERVICE_UNAVAILABLE',
     message: 'Idempotency-Key: earlier requests cannot be looked up now. Try again later.',
     cause,
   });
 
-const utf8 = new TextEncoder();
+const digestEncoder = new TextEncoder();
 
 async function digestOf(content: string | Uint8Array<ArrayBuffer>): Promise<string> {
-  const bytes = typeof content === 'string' ? utf8.encode(content) : content;
+  const bytes = typeof content === 'string' ? digestEncoder.encode(content) : content;
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -4,11 +4,11 @@ import type { IdempotencyKeyUse } from '../procedures/readIdempotencyKey.ts';
 
 // A structured-field string (RFC 8941 §3.3.3), as in IETF httpapi-idempotency-key-header-07, or the unquoted string
 // that most clients send. Visible ASCII: U+0021 to U+007E.
-const quoted = /^"((?:[!#-[\]-~]|\\["\\]){1,255})"$/;
-const bare = /^[!#-~][!-~]{0,254}$/;
+const quotedKey = /^"((?:[!#-[\]-~]|\\["\\]){1,255})"$/;
+const unquotedKey = /^[!#-~][!-~]{0,254}$/;
 
 /** The valid values of the header, as a RegExp that is also a `pattern` of JSON Schema. */
-export const idempotencyKeyPattern = new RegExp(`${bare.source}|${quoted.source}`);
+export const idempotencyKeyPattern = new RegExp(`${unquotedKey.source}|${quotedKey.source}`);
 
 /**
  * Reads the `Idempotency-Key` of a request; `undefined` without one. A key is the same with and without quotes.
@@ -23,7 +23,7 @@ export function idempotencyKey(request: HttpRequest, use?: IdempotencyKeyUse): s
   const values: string[] = [];
   for (const [name, value] of request.headers()) if (isKey(name)) values.push(value);
   const [value = ''] = values;
-  const key = quoted.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? bare.exec(value)?.[0];
+  const key = quotedKey.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? unquotedKey.exec(value)?.[0];
   if (values.length === 1 && key !== undefined) return key;
   throw new TRPCError({
     code: 'BAD_REQUEST',

@@ -4,16 +4,16 @@ import { LimitError } from '../procedures/limitError.ts';
 import type { Policy } from './policy.ts';
 
 /** The interval between two measurements while requests arrive, in milliseconds. A measurement costs 1 µs. */
-const everyMs = 10;
+const probeIntervalMs = 10;
 
 /** How long a measurement is valid, in milliseconds, if no request arrives to start the next one. */
-const holdsMs = 100;
+const measurementTtlMs = 100;
 
 /**
  * How long the queue must have been too long before requests are rejected, in milliseconds. Pauses and most bursts are
  * shorter. A cold process that opens a hundred streams while other processes use the CPU needs even longer.
  */
-const standsMs = 500;
+const sheddingDelayMs = 500;
 
 /** The methods of a `MessagePort` in Node that the web standard does not have. */
 interface NodePort {
@@ -34,7 +34,7 @@ class QueueProbe {
   /** Since when the queue has been too long. It is reset when the queue is half as long. */
   tooLongSince = Infinity;
   sentAt = 0;
-  isUnderWay = false;
+  isPending = false;
   #arrivedAt = 0;
   readonly #maxQueueMs: number;
   readonly #port;
@@ -54,8 +54,8 @@ class QueueProbe {
   }
 
   send(now: number): void {
-    if (now - this.#arrivedAt > holdsMs) this.tooLongSince = Infinity;
-    this.isUnderWay = true;
+    if (now - this.#arrivedAt > measurementTtlMs) this.tooLongSince = Infinity;
+    this.isPending = true;
     this.sentAt = now;
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of Node's is no window
     this.#port.postMessage(null);
@@ -63,7 +63,7 @@ class QueueProbe {
 
   // Do not send the next message from here: it would arrive immediately.
   #arrived(): void {
-    this.isUnderWay = false;
+    this.isPending = false;
     this.#arrivedAt = performance.now();
     const ms = this.#arrivedAt - this.sentAt;
     if (ms < this.#maxQueueMs / 2) this.tooLongSince = Infinity;
@@ -78,22 +78,24 @@ class QueueProbe {
  * @param maxQueueMs a finite number
  */
 export function loadSheddingPolicy(maxQueueMs: number): Policy<unknown> {
-  let queue: QueueProbe | undefined;
+  let probe: QueueProbe | undefined;
   return {
     arrive() {
       const now = performance.now();
       // Created lazily: in-process clients never call this.
-      queue ??= new QueueProbe(maxQueueMs);
-      if (!queue.isUnderWay) {
-        if (now - queue.sentAt >= everyMs) queue.send(now);
+      probe ??= new QueueProbe(maxQueueMs);
+      if (!probe.isPending) {
+        if (now - probe.sentAt >= probeIntervalMs) probe.send(now);
         return undefined;
       }
-      return now - queue.sentAt > maxQueueMs && now - queue.tooLongSince > standsMs ? overloaded : undefined;
+      return now - probe.sentAt > maxQueueMs && now - probe.tooLongSince > sheddingDelayMs
+        ? queueTimeExceeded
+        : undefined;
     },
   };
 }
 
-const overloaded = new LimitError('queue-time', {
+const queueTimeExceeded = new LimitError('queue-time', {
   code: 'SERVICE_UNAVAILABLE',
   message: 'The server is asked for more than it can answer. Try again later.',
   retryAfterSeconds: 1,

@@ -12,7 +12,7 @@ export interface MemoryStateOptions {
   readonly maxBytes?: number;
 }
 
-interface Entry {
+interface StoredValue {
   readonly value: string;
   /** A time of `performance.now()`. */
   readonly expiresAt: number;
@@ -30,10 +30,10 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
     throw new GatewayError(`memoryState: maxBytes is ${maxBytes}; it must be a positive number of bytes.`);
   }
   // In insertion order, which is also the order of expiry if all entries have the same lifetime.
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, StoredValue>();
   const buckets = new Map<string, TokenBuckets>();
   let bytes = 0;
-  const sizeOf = (key: string, { value }: Entry) => entryBytes + 2 * (key.length + value.length);
+  const sizeOf = (key: string, { value }: StoredValue) => entryBytes + 2 * (key.length + value.length);
 
   function remove(key: string): void {
     const entry = entries.get(key);
@@ -42,7 +42,7 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
     bytes -= sizeOf(key, entry);
   }
 
-  function store(key: string, entry: Entry): void {
+  function store(key: string, entry: StoredValue): void {
     remove(key);
     const now = performance.now();
     const size = sizeOf(key, entry);
@@ -67,11 +67,11 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
     },
     delete: remove,
     take(key, count, { size, windowMs }) {
-      const kind = `${size} ${windowMs}`;
-      let take = buckets.get(kind);
+      const bucketKind = `${size} ${windowMs}`;
+      let take = buckets.get(bucketKind);
       if (take === undefined) {
         take = createTokenBuckets(size, windowMs);
-        buckets.set(kind, take);
+        buckets.set(bucketKind, take);
       }
       return take(key, count);
     },

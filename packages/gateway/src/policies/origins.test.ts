@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HttpRequest } from '../http/request.ts';
-import { originMatcher, passes, requireOrigins, type Origins } from './origins.ts';
+import { originMatcher, passesOriginCheck, requireOrigins, type Origins } from './origins.ts';
 
 const request = {} as HttpRequest;
 
@@ -38,9 +38,9 @@ it('a check that throws does not pass, and the first error is kept for the log',
   const failing = (message: string) => () => {
     throw new Error(message);
   };
-  expect(passes(failing('first'), scope)).toBe(false);
-  expect(passes(failing('second'), scope)).toBe(false);
-  expect(passes((given) => given === request, scope)).toBe(true);
+  expect(passesOriginCheck(failing('first'), scope)).toBe(false);
+  expect(passesOriginCheck(failing('second'), scope)).toBe(false);
+  expect(passesOriginCheck((given) => given === request, scope)).toBe(true);
   expect(scope.error).toEqual(new Error('first'));
 });
 

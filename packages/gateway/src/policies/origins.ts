@@ -21,7 +21,7 @@ export function originMatcher(origins: Origins): AllowsOrigin {
 }
 
 /** Runs a check of a request's origin. If it throws, the request is rejected and the error is kept for the log. */
-export function passes(
+export function passesOriginCheck(
   check: (request: HttpRequest) => boolean,
   scope: { readonly request: HttpRequest; error: unknown },
 ): boolean {

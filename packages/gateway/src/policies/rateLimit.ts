@@ -73,7 +73,7 @@ export function createRateLimit<Identity>(
     ? createSharedTokenBuckets('rateLimit', state, { size: requests, windowMs })
     : createTokenBuckets(requests, windowMs);
   const policy = `"default";q=${requests};w=${windowSeconds}`;
-  const ownKey = ({ credential, request, scheme }: RequestScope<Identity>) =>
+  const defaultKey = ({ credential, request, scheme }: RequestScope<Identity>) =>
     credential === undefined
       ? `address ${clientAddress(request)}`
       : `credential ${scheme?.name} ${credential}`;
@@ -86,14 +86,14 @@ export function createRateLimit<Identity>(
     const { identity, request } = scope;
     let caller: string;
     try {
-      caller = key?.({ identity, request }) ?? ownKey(scope);
+      caller = key?.({ identity, request }) ?? defaultKey(scope);
     } catch (cause) {
       return clientError(failureOf(cause).error);
     }
-    return mapMaybePromise(take(caller, cost), (taken) => response(scope, taken, cost, calls));
+    return mapMaybePromise(take(caller, cost), (taken) => applyResult(scope, taken, cost, calls));
   }
 
-  function response(
+  function applyResult(
     scope: RequestScope<Identity>,
     { isTaken, left, waitMs, fullMs }: TakeResult,
     cost: number,

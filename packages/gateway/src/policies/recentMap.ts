@@ -8,9 +8,9 @@ export class RecentMap<Value> {
   #young = new Map<string, Value>();
   #old = new Map<string, Value>();
 
-  /** @param most the maximum number of keys */
-  constructor(most: number) {
-    this.#half = Math.ceil(most / 2);
+  /** @param maxSize the maximum number of keys */
+  constructor(maxSize: number) {
+    this.#half = Math.ceil(maxSize / 2);
   }
 
   /** The current number of keys. */

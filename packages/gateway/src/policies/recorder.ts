@@ -66,7 +66,7 @@ export class Recorder {
     const { telemetry } = scope;
     const isReported = this.#listener !== undefined || scope.error !== undefined;
     if (!isReported && telemetry === undefined) return;
-    const record = recordOf(scope, response, isStream);
+    const record = toRequestRecord(scope, response, isStream);
     if (telemetry === undefined) return this.emit(record, scope.failedCalls);
     const { trace } = telemetry;
     ignoreErrors(() => telemetry.end(record));
@@ -78,7 +78,11 @@ export class Recorder {
  * Creates the record of a request.
  * @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2)
  */
-function recordOf(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): RequestRecord {
+function toRequestRecord(
+  scope: RequestScope,
+  response: HttpResponse | undefined,
+  isStream: boolean,
+): RequestRecord {
   const { operation, protocol, request } = scope;
   const { method, path } = request;
   return {
@@ -93,13 +97,13 @@ function recordOf(scope: RequestScope, response: HttpResponse | undefined, isStr
     isStream,
     durationMs: performance.now() - scope.startedAt,
     bytesIn: request.receivedBytes,
-    bytesOut: method === 'HEAD' ? 0 : bytesOf(response?.body),
+    bytesOut: method === 'HEAD' ? 0 : byteLengthOf(response?.body),
     limit: scope.limit,
     error: scope.error,
   };
 }
 
-function bytesOf(body: string | Uint8Array | BodyStream | undefined): number | undefined {
+function byteLengthOf(body: string | Uint8Array | BodyStream | undefined): number | undefined {
   if (body === undefined) return 0;
   if (typeof body === 'string') return utf8Length(body);
   return body instanceof Uint8Array ? body.byteLength : undefined;

@@ -51,7 +51,7 @@ export class RequestScope<Identity = unknown> extends CallScope {
   /** The last unexpected error (5xx). */
   error: unknown = undefined;
   /** All calls that failed unexpectedly. */
-  failedCalls: readonly FailedCall[] = none;
+  failedCalls: readonly FailedCall[] = noFailedCalls;
   /** The limit that rejected the request or one of its calls. */
   limit: Limit | undefined = undefined;
   #responseControls: ResponseControls | undefined = undefined;
@@ -73,4 +73,4 @@ export class RequestScope<Identity = unknown> extends CallScope {
   }
 }
 
-const none: readonly FailedCall[] = [];
+const noFailedCalls: readonly FailedCall[] = [];

@@ -2,10 +2,10 @@ import { utf8Length } from '../http/utf8.ts';
 import { LimitError } from '../procedures/limitError.ts';
 
 /** The longest string of V8 (`buffer.constants.MAX_STRING_LENGTH` in Node 22). */
-const longestString = 2 ** 29 - 24;
+const maxStringLength = 2 ** 29 - 24;
 
 /** Returns the effective limit: `maxBytes`, or the longest possible string. */
-export const largestResponse = (maxBytes: number) => Math.min(maxBytes, longestString);
+export const effectiveLimit = (maxBytes: number) => Math.min(maxBytes, maxStringLength);
 
 /**
  * Whether a text is too large. It checks the length first, which is cheap: a UTF-16 code unit is 1 to 3 bytes in UTF-8.
@@ -25,7 +25,7 @@ export function boundedJson(value: unknown, maxBytes: number): string | undefine
   try {
     // TypeScript types the result as `string`, but it may be undefined.
     const text = JSON.stringify(value) as string | undefined;
-    if (text === undefined || !isLarger(text, largestResponse(maxBytes))) return text;
+    if (text === undefined || !isLarger(text, effectiveLimit(maxBytes))) return text;
   } catch (cause) {
     if (!isTooLongForString(cause)) throw cause;
   }
@@ -39,13 +39,13 @@ const tooLarge = (message: string) =>
 /** Creates the error for a response, a line or an event that is too large. */
 export const responseTooLarge = (maxBytes: number): LimitError =>
   tooLarge(
-    `The answer is larger than ${largestResponse(maxBytes)} bytes (maxResponseBytes). The call has run; request less at once, ` +
+    `The answer is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseBytes). The call has run; request less at once, ` +
       'such as a smaller page.',
   );
 
 /** Creates the error for a call of a batch that is too large. */
 export const batchTooLarge = (maxBytes: number): LimitError =>
   tooLarge(
-    `The answers of this batch are larger than ${largestResponse(maxBytes)} bytes together (maxResponseBytes). The call has ` +
+    `The answers of this batch are larger than ${effectiveLimit(maxBytes)} bytes together (maxResponseBytes). The call has ` +
       'run; send fewer calls in a batch, or request smaller pages.',
   );

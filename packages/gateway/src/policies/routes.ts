@@ -41,7 +41,7 @@ export type Routes<Identity> = Readonly<
 /**
  * Methods that routes cannot use: `HEAD` follows `GET`, the gateway handles `OPTIONS`, and the others are for proxies.
  */
-const reserved: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'CONNECT', 'TRACE']);
+const reservedMethods: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'CONNECT', 'TRACE']);
 
 /** The routes beside the router, by path and method. Paths are compared exactly. */
 export class RouteTable<Identity> {
@@ -53,16 +53,18 @@ export class RouteTable<Identity> {
   constructor(routes: Routes<Identity>) {
     for (const [key, route] of Object.entries(routes)) {
       const { method, path } = parseKey(key);
-      const added = typeof route === 'function' ? { handler: route } : route;
-      const unknown = isObject(added) ? unknownOptions(`the route "${key}"`, added, routeOptions) : [];
+      const definition = typeof route === 'function' ? { handler: route } : route;
+      const unknown = isObject(definition)
+        ? unknownOptions(`the route "${key}"`, definition, routeOptions)
+        : [];
       if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
-      if (typeof (added as Partial<Route<Identity>> | undefined)?.handler !== 'function') {
+      if (typeof (definition as Partial<Route<Identity>> | undefined)?.handler !== 'function') {
         throw new GatewayError(`The route "${key}" has no handler: give it a function, or { handler }.`);
       }
       if (this.#paths.get(path)?.has(method)) {
         throw new GatewayError(`routes names ${method} ${path} twice: "${path}" is for GET and HEAD.`);
       }
-      this.add(path, added, method);
+      this.add(path, definition, method);
     }
   }
 
@@ -116,7 +118,7 @@ function parseKey(key: string): { readonly method: string; readonly path: string
       `The route "${key}" is not a path: write it without query and spaces, such as "/page".`,
     );
   }
-  if (!token.test(method) || method !== method.toUpperCase() || reserved.has(method)) {
+  if (!token.test(method) || method !== method.toUpperCase() || reservedMethods.has(method)) {
     throw new GatewayError(
       `The route "${key}" has the method "${method}": write a method in upper case, such as "POST ${path}". GET is for HEAD too, and OPTIONS is answered by the gateway.`,
     );

@@ -14,11 +14,11 @@ export type SharedTokenBuckets = (key: string, count: number) => MaybePromise<Ta
  * How many buckets are kept. A dropped key starts again with a full bucket, so a client with more keys (addresses) than
  * this is not limited.
  */
-const mostBuckets = 50_000;
+const maxBuckets = 50_000;
 
 /** Creates token buckets, one per key, in the memory of this process. */
 export function createTokenBuckets(size: number, windowMs: number): TokenBuckets {
-  const buckets = new RecentMap<number>(mostBuckets);
+  const buckets = new RecentMap<number>(maxBuckets);
   const bucket: Bucket = { size, windowMs };
   return (key, count) => {
     const { fullAt, taken } = takeTokens(buckets.get(key), count, bucket, performance.now());
@@ -28,7 +28,7 @@ export function createTokenBuckets(size: number, windowMs: number): TokenBuckets
 }
 
 /** The timeout of a state, and how long an unavailable state is not called, in milliseconds. */
-const awayMs = 1000;
+const stateTimeoutMs = 1000;
 
 /**
  * Creates token buckets, one per key, in a shared state. While the state cannot be reached, each process counts
@@ -40,51 +40,54 @@ export function createSharedTokenBuckets(
   state: State,
   bucket: Bucket,
 ): SharedTokenBuckets {
-  const takeOwn = createTokenBuckets(bucket.size, bucket.windowMs);
-  let isAway = false;
-  let sendsAt = 0;
+  const takeLocally = createTokenBuckets(bucket.size, bucket.windowMs);
+  let isUnavailable = false;
+  let retriesAt = 0;
 
-  function takeAway(key: string, count: number, cause: unknown): TakeResult {
-    if (!isAway) {
+  function takeAfterError(key: string, count: number, cause: unknown): TakeResult {
+    if (!isUnavailable) {
       // oxlint-disable-next-line no-console -- the service runs, but its limit is higher than it should be
       console.error(
         `@petstore/gateway: the state of ${name} cannot be reached; each process counts for itself until it can.`,
         cause,
       );
     }
-    isAway = true;
-    sendsAt = performance.now() + awayMs;
-    return takeOwn(key, count);
+    isUnavailable = true;
+    retriesAt = performance.now() + stateTimeoutMs;
+    return takeLocally(key, count);
   }
 
-  function response(taken: TakeResult): TakeResult {
-    isAway = false;
+  function takeSucceeded(taken: TakeResult): TakeResult {
+    isUnavailable = false;
     return taken;
   }
 
   return (key, count) => {
-    if (isAway) {
+    if (isUnavailable) {
       const now = performance.now();
-      if (now < sendsAt) return takeOwn(key, count);
+      if (now < retriesAt) return takeLocally(key, count);
       // One call tries the state again; until it succeeds, the others count in this process.
-      sendsAt = now + awayMs;
+      retriesAt = now + stateTimeoutMs;
     }
     try {
       const taken = state.take(`${name} ${key}`, count, bucket);
       return isThenable(taken)
-        ? soon(taken).then(response, (cause: unknown) => takeAway(key, count, cause))
-        : response(taken);
+        ? rejectAfterTimeout(taken).then(takeSucceeded, (cause: unknown) => takeAfterError(key, count, cause))
+        : takeSucceeded(taken);
     } catch (cause) {
-      return takeAway(key, count, cause);
+      return takeAfterError(key, count, cause);
     }
   };
 }
 
 /** Rejects if a state does not respond in time. */
-function soon(taken: PromiseLike<TakeResult>): Promise<TakeResult> {
+function rejectAfterTimeout(taken: PromiseLike<TakeResult>): Promise<TakeResult> {
   return new Promise((resolve, reject) => {
     const timer = unref(
-      setTimeout(() => reject(new Error(`The state did not answer within ${awayMs} ms.`)), awayMs),
+      setTimeout(
+        () => reject(new Error(`The state did not answer within ${stateTimeoutMs} ms.`)),
+        stateTimeoutMs,
+      ),
     );
     taken.then(
       (value) => {

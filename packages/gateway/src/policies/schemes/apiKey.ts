@@ -51,7 +51,7 @@ export function apiKey<Identity>(options: ApiKeyOptions<Identity>): Scheme<Ident
     document,
     read(source) {
       const key = source.header(lowerCase);
-      return key === undefined || visible.test(key) ? key : null;
+      return key === undefined || validKey.test(key) ? key : null;
     },
     verify,
     ...(scopes && { scopes }),
@@ -60,4 +60,4 @@ export function apiKey<Identity>(options: ApiKeyOptions<Identity>): Scheme<Ident
 }
 
 /** Visible ASCII without commas: a comma means that several headers were joined. */
-const visible = /^[\x21-\x2b\x2d-\x7e]+$/;
+const validKey = /^[\x21-\x2b\x2d-\x7e]+$/;

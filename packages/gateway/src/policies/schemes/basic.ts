@@ -50,21 +50,21 @@ export function basic<Identity>(options: BasicOptions<Identity>): Scheme<Identit
   };
 }
 
-const scheme = /^basic(?: |$)/i;
-const base64 = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const basicScheme = /^basic(?: |$)/i;
+const basicHeader = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
+const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 // oxlint-disable-next-line no-control-regex -- RFC 7617 §2: neither part may have control characters
-const control = /[\0-\x1f\x7f]/;
+const controlCharacter = /[\0-\x1f\x7f]/;
 
 /** Reads and decodes `user:password`. A password may contain colons, a user name may not. */
 export function basicCredential(source: HeaderSource): string | null | undefined {
   const authorization = source.header('authorization');
   if (authorization === undefined) return undefined;
-  const encoded = base64.exec(authorization)?.[1];
-  if (encoded === undefined) return scheme.test(authorization) ? null : undefined;
+  const encoded = basicHeader.exec(authorization)?.[1];
+  if (encoded === undefined) return basicScheme.test(authorization) ? null : undefined;
   try {
-    const credential = utf8.decode(Uint8Array.from(atob(encoded), (byte) => byte.charCodeAt(0)));
-    return credential.includes(':') && !control.test(credential) ? credential : null;
+    const credential = utf8Decoder.decode(Uint8Array.from(atob(encoded), (byte) => byte.charCodeAt(0)));
+    return credential.includes(':') && !controlCharacter.test(credential) ? credential : null;
   } catch {
     return null;
   }

@@ -58,16 +58,16 @@ export function bearer<Identity>(options: BearerOptions<Identity>): Scheme<Ident
 export const bearerReads = '"Authorization: Bearer"';
 
 // RFC 6750 §2.1: b64token. The scheme's name is case-insensitive (RFC 9110 §11.1).
-const scheme = /^bearer(?: |$)/i;
-const credential = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
+const bearerScheme = /^bearer(?: |$)/i;
+const bearerHeader = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
 /** Reads a bearer token. `Authorization` with another scheme counts as no credential (RFC 6750 §3.1). */
 export function bearerToken(source: HeaderSource): string | null | undefined {
   const authorization = source.header('authorization');
   if (authorization === undefined) return undefined;
-  const token = credential.exec(authorization)?.[1];
+  const token = bearerHeader.exec(authorization)?.[1];
   if (token !== undefined) return token;
-  return scheme.test(authorization) ? null : undefined;
+  return bearerScheme.test(authorization) ? null : undefined;
 }
 
 /**
@@ -76,8 +76,8 @@ export function bearerToken(source: HeaderSource): string | null | undefined {
  * @throws {GatewayError} for a realm that is not valid in a header
  */
 export function bearerChallenge(realm: string, resourceMetadata?: string): Scheme['challenge'] {
-  const of = (error: Parameters<Scheme['challenge']>[0]) =>
+  const challengeWith = (error: Parameters<Scheme['challenge']>[0]) =>
     challengeOf('Bearer', { realm, ...error, resource_metadata: resourceMetadata });
-  const missing = of(undefined);
-  return (error) => (error ? of(error) : missing);
+  const missing = challengeWith(undefined);
+  return (error) => (error ? challengeWith(error) : missing);
 }

@@ -67,20 +67,20 @@ export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Ident
  */
 export function cookieValue(header: string | undefined, name: string): string | null | undefined {
   if (header === undefined) return undefined;
-  let found: string | undefined;
+  let rawValue: string | undefined;
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
     // Names are case-sensitive.
     if (equals === -1 || cookieName.exec(pair.slice(0, equals))?.[1] !== name) continue;
-    if (found !== undefined) return null;
-    found = pair.slice(equals + 1);
+    if (rawValue !== undefined) return null;
+    rawValue = pair.slice(equals + 1);
   }
-  if (found === undefined) return undefined;
-  const value = octets.exec(found)?.[2];
+  if (rawValue === undefined) return undefined;
+  const value = cookieOctets.exec(rawValue)?.[2];
   return value === undefined ? null : value || undefined;
 }
 
 const cookieName = /^[ \t]*([^ \t]*)[ \t]*$/;
 
 /** A cookie value (RFC 6265 §4.1.1): no spaces, quotes, commas, semicolons or backslashes, optionally in quotes. */
-const octets = /^[ \t]*("?)([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\1[ \t]*$/;
+const cookieOctets = /^[ \t]*("?)([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\1[ \t]*$/;

@@ -1,4 +1,4 @@
-const utf8 = new TextEncoder();
+const secretEncoder = new TextEncoder();
 
 /**
  * Compares two secrets in constant time: it compares all bytes of their SHA-256 digests, so its duration reveals
@@ -12,4 +12,4 @@ export async function isSameSecret(one: string, other: string): Promise<boolean>
 }
 
 const digest = async (secret: string) =>
-  new Uint8Array(await crypto.subtle.digest('SHA-256', utf8.encode(secret)));
+  new Uint8Array(await crypto.subtle.digest('SHA-256', secretEncoder.encode(secret)));

@@ -7,7 +7,7 @@ import { GatewayError } from '../../procedures/gatewayError.ts';
 import { RecentMap } from '../recentMap.ts';
 import type { HeaderSource, Rejected, Scheme } from '../scheme.ts';
 import { bearerChallenge, bearerReads, bearerToken } from './bearer.ts';
-import { KeySet, unavailable, type Keys } from './keySet.ts';
+import { KeySet, keysUnavailable, type Keys } from './keySet.ts';
 import { defaultRealm, schemeNames, type SchemeOptions } from './options.ts';
 import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
 
@@ -82,12 +82,12 @@ const publicKeyAlgorithms = [
 /** Longer tokens are malformed. */
 const maxTokenLength = 8192;
 /** A JWS in compact form (RFC 7515 §7.1). */
-const compact = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+const compactJws = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** How many verified tokens are cached. Only valid tokens are, so a client cannot fill the cache with forged ones. */
-const mostVerified = 10_000;
+const maxVerifiedTokens = 10_000;
 
-interface Verified {
+interface VerifiedToken {
   readonly claims: JWTPayload;
   /** The keys that verified the token. */
   readonly keys: Keys;
@@ -124,23 +124,23 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
     options.protectedResource &&
     protectedResource({ authorizationServers: [issuer], ...options.protectedResource });
   const keySet = new KeySet(options.jwksUri, maxAgeSeconds * 1000);
-  const verified = new RecentMap<Verified>(mostVerified);
+  const verifiedTokens = new RecentMap<VerifiedToken>(maxVerifiedTokens);
 
   async function claimsOf(
     token: string,
-    begun: number,
+    startedAt: number,
     current: Keys | Promise<Keys>,
   ): Promise<JWTPayload | undefined> {
     let keys = await current;
     let claims = await check(token, keys, checks);
     if (claims === 'unknown key') {
-      keys = await keySet.since(begun);
+      keys = await keySet.since(startedAt);
       claims = await check(token, keys, checks);
       if (claims === 'unknown key') return undefined;
     }
     if (claims === undefined) return undefined;
     const { exp = 0 } = claims;
-    verified.set(token, { claims, keys, expiresAt: (exp + clockToleranceSeconds) * 1000 });
+    verifiedTokens.set(token, { claims, keys, expiresAt: (exp + clockToleranceSeconds) * 1000 });
     return claims;
   }
 
@@ -154,13 +154,13 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
     ...(resource && { protectedResource: resource.served }),
     read: readJwt,
     verify(token, request) {
-      const begun = performance.now();
-      const known = verified.get(token);
+      const startedAt = performance.now();
+      const cached = verifiedTokens.get(token);
       // Expiry does not depend on the keys: streams must end also while the key set is unavailable.
-      if (known && Date.now() >= known.expiresAt) return undefined;
+      if (cached && Date.now() >= cached.expiresAt) return undefined;
       const keys = keySet.current();
-      if (known?.keys === keys) return identify(known.claims, request);
-      return claimsOf(token, begun, keys).then((claims) => claims && identify(claims, request));
+      if (cached?.keys === keys) return identify(cached.claims, request);
+      return claimsOf(token, startedAt, keys).then((claims) => claims && identify(claims, request));
     },
     ...(scopes && { scopes }),
     challenge: bearerChallenge(realm, resource?.url),
@@ -211,7 +211,7 @@ function checksOf<Identity>(
 function readJwt(source: HeaderSource): string | null | undefined {
   const token = bearerToken(source);
   if (typeof token !== 'string') return token;
-  return token.length <= maxTokenLength && compact.test(token) ? token : null;
+  return token.length <= maxTokenLength && compactJws.test(token) ? token : null;
 }
 
 /** Verifies a token and returns its claims; `undefined` if the token is invalid. */
@@ -226,7 +226,7 @@ async function check(
     if (error instanceof errors.JWKSNoMatchingKey) return 'unknown key';
     // A token without `kid` (RFC 7515 §4.1.4) may be signed with a key that is not loaded yet.
     if (error instanceof errors.JWSSignatureVerificationFailed && !namesKey(token)) return 'unknown key';
-    if (error instanceof errors.JWKSInvalid) throw unavailable(error);
+    if (error instanceof errors.JWKSInvalid) throw keysUnavailable(error);
     if (error instanceof errors.JOSEError) return undefined;
     throw error;
   }
@@ -240,8 +240,8 @@ async function claimsBy(token: string, keys: Keys, checks: JWTVerifyOptions): Pr
     for await (const key of error) {
       try {
         return (await jwtVerify(token, key, checks)).payload;
-      } catch (failure) {
-        if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure;
+      } catch (keyError) {
+        if (!(keyError instanceof errors.JWSSignatureVerificationFailed)) throw keyError;
       }
     }
     throw new errors.JWSSignatureVerificationFailed();

@@ -3,7 +3,7 @@ import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 
 export type Keys = ReturnType<typeof createLocalJWKSet>;
 
-interface Fetched {
+interface FetchedKeys {
   readonly keys: Keys;
   readonly text: string;
   /** When the request started (`performance.now()`). Keys that were published before are included. */
@@ -28,11 +28,11 @@ const maxWaiting = 100;
 export class KeySet {
   readonly #uri: string;
   readonly #maxAgeMs: number;
-  #fetched: Fetched | undefined;
+  #fetched: FetchedKeys | undefined;
   /** The current request. */
-  #fetching: Promise<Fetched> | undefined;
+  #fetching: Promise<FetchedKeys> | undefined;
   /** The request after the current one. Tokens that need newer keys wait for it. */
-  #next: Promise<Fetched> | undefined;
+  #next: Promise<FetchedKeys> | undefined;
   #waiting = 0;
   /** When the last request started. */
   #lastSince = -Infinity;
@@ -53,7 +53,7 @@ export class KeySet {
     const now = performance.now();
     const fetched = this.#fetched;
     const age = fetched ? now - fetched.since : Infinity;
-    if (age <= this.#maxAgeMs) return (fetched as Fetched).keys;
+    if (age <= this.#maxAgeMs) return (fetched as FetchedKeys).keys;
     if (!this.#fetching && this.#lastError && now - this.#lastSince < minIntervalMs) {
       if (age > maxStaleMs) throw this.#lastError;
     } else {
@@ -62,7 +62,7 @@ export class KeySet {
       // After an error, the next token starts another request.
       fetching.catch(() => {});
     }
-    return (fetched as Fetched).keys;
+    return (fetched as FetchedKeys).keys;
   }
 
   /**
@@ -72,7 +72,7 @@ export class KeySet {
    */
   async since(time: number): Promise<Keys> {
     if (this.#fetched && this.#fetched.since >= time) return this.#fetched.keys;
-    if (this.#waiting >= maxWaiting) throw unavailable();
+    if (this.#waiting >= maxWaiting) throw keysUnavailable();
     this.#waiting += 1;
     try {
       return (await (this.#next ??= this.#fetchNext())).keys;
@@ -81,7 +81,7 @@ export class KeySet {
     }
   }
 
-  async #fetchNext(): Promise<Fetched> {
+  async #fetchNext(): Promise<FetchedKeys> {
     await this.#fetching?.catch(() => {});
     const waitMs = this.#lastSince + minIntervalMs - performance.now();
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
@@ -91,13 +91,13 @@ export class KeySet {
     return this.#fetch();
   }
 
-  #fetch(): Promise<Fetched> {
+  #fetch(): Promise<FetchedKeys> {
     return (this.#fetching ??= this.#request().finally(() => {
       this.#fetching = undefined;
     }));
   }
 
-  async #request(): Promise<Fetched> {
+  async #request(): Promise<FetchedKeys> {
     const since = performance.now();
     this.#lastSince = since;
     try {
@@ -108,20 +108,20 @@ export class KeySet {
       });
       const text = await response.text();
       if (response.status !== 200) throw new Error(`${this.#uri} answered ${response.status}.`);
-      const isSame = text === this.#fetched?.text;
-      const keys = isSame ? this.#fetched?.keys : undefined;
+      const isUnchanged = text === this.#fetched?.text;
+      const keys = isUnchanged ? this.#fetched?.keys : undefined;
       this.#fetched = { keys: keys ?? createLocalJWKSet(JSON.parse(text) as JSONWebKeySet), text, since };
       this.#lastError = undefined;
       return this.#fetched;
     } catch (cause) {
-      this.#lastError = unavailable(cause);
+      this.#lastError = keysUnavailable(cause);
       throw this.#lastError;
     }
   }
 }
 
 /** The error while keys cannot be loaded. The token may be valid, so it is a 503, not a 401. */
-export const unavailable = (cause?: unknown): TRPCError =>
+export const keysUnavailable = (cause?: unknown): TRPCError =>
   new TRPCError({
     code: 'SERVICE_UNAVAILABLE',
     message: 'Access tokens cannot be checked now. Try again later.',

@@ -1,5 +1,5 @@
 // Hot path: every parameter runs through it.
-import { integerText, notConvertible, type Converter } from '../../openapi/convert.ts';
+import { integerPattern, notConvertible, type Converter } from '../../openapi/convert.ts';
 import { percentDecode } from '../../http/percentDecode.ts';
 import type { TextParameter } from '../../openapi/parameter.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
@@ -28,7 +28,7 @@ export function convertText(
   const value = converter.convert(text);
   if (value !== notConvertible) return value;
   const message =
-    converter.integer && integerText.test(text)
+    converter.integer && integerPattern.test(text)
       ? 'is beyond ±(2^53−1), which cannot be carried exactly'
       : `must be ${converter.expects}`;
   issues.push({ ...converter.issue, path: keysOf(path), message });

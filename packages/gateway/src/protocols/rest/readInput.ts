@@ -1,6 +1,6 @@
 // Hot path: every REST call with an input runs through it.
 import { TRPCError } from '@trpc/server';
-import { integerText } from '../../openapi/convert.ts';
+import { integerPattern } from '../../openapi/convert.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { readDates } from '../../openapi/jsonDates.ts';
 import type { Operation } from '../../openapi/operation.ts';
@@ -73,7 +73,7 @@ export function readInput(
 /** Whether a text is a well-formed int64 that a double cannot represent exactly. No resource has an id like that. */
 function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {
   // Up to 15 digits are within ±(2^53−1).
-  if (text.length < 16 || !converter.integer || !integerText.test(text)) return false;
+  if (text.length < 16 || !converter.integer || !integerPattern.test(text)) return false;
   return !Number.isSafeInteger(Number(text)) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 

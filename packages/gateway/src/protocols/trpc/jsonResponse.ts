@@ -6,7 +6,7 @@ import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import { utf8Length } from '../../http/utf8.ts';
 import type { CallScope } from '../../policies/callScope.ts';
-import { batchTooLarge, boundedJson, largestResponse } from '../../policies/responseBytes.ts';
+import { batchTooLarge, boundedJson, effectiveLimit } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { hasAsyncMember } from './jsonLines.ts';
@@ -132,7 +132,7 @@ export class JsonResponse extends RequestCalls {
    * if that estimate exceeds the limit.
    */
   #fits(text: string, before: string): boolean {
-    const maxBytes = largestResponse(this.settings.limits.maxResponseBytes);
+    const maxBytes = effectiveLimit(this.settings.limits.maxResponseBytes);
     if (this.#bytes === undefined && (before.length + text.length) * 3 <= maxBytes) return true;
     this.#bytes = (this.#bytes ?? utf8Length(before)) + utf8Length(text);
     return this.#bytes <= maxBytes;

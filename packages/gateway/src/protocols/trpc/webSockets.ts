@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { mapMaybePromise, type MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
-import { passes } from '../../policies/origins.ts';
+import { passesOriginCheck } from '../../policies/origins.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { SocketSettings } from './options.ts';
@@ -35,7 +35,7 @@ export class WebSockets {
       ] as const;
       return { status: 426, headers };
     }
-    if (!passes(allowsOrigin, scope)) {
+    if (!passesOriginCheck(allowsOrigin, scope)) {
       const message = 'Pages of this origin may not connect.';
       return errorResponse(new TRPCError({ code: 'FORBIDDEN', message }), scope);
     }

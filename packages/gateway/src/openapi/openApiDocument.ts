@@ -1,0 +1,2 @@
+/** An OpenAPI document, as JSON. */
+export type OpenApiDocument = Readonly<Record<string, unknown>>;
