@@ -4,9 +4,9 @@ import { startEdge } from './startEdge.ts';
 const bodies = { 0: { value: 1 }, 1: { value: 2 } };
 
 it.each(['writeOnce,writeOnce', 'writeOnce,write', 'write,writeOnce'])(
-  'an Idempotency-Key on a batch of %s is 400, and none of its calls run: a repeat would run them again',
+  'POST /trpc/%s?batch=1 with an Idempotency-Key is rejected with 400 before any call runs, because a retry would run them again',
   async (calls) => {
-    const { post, seen } = await startEdge();
+    const { post, counters: seen } = await startEdge();
     const response = await post(`/trpc/${calls}?batch=1`, bodies, { 'idempotency-key': 'key-1' });
     expect([response.status, await response.text()]).toEqual([
       400,
@@ -16,8 +16,8 @@ it.each(['writeOnce,writeOnce', 'writeOnce,write', 'write,writeOnce'])(
   },
 );
 
-it('an Idempotency-Key on a batch of procedures that take none is ignored', async () => {
-  const { post, seen } = await startEdge();
+it('an Idempotency-Key is ignored on a batch of procedures that do not support one', async () => {
+  const { post, counters: seen } = await startEdge();
   expect((await post('/trpc/write,write?batch=1', bodies, { 'idempotency-key': 'key-1' })).status).toBe(200);
   expect(seen.written).toBe(2);
 });

@@ -5,16 +5,16 @@ const page = 'https://pets.example';
 const withCors = (cors: Partial<EdgeOptions['cors']> = {}, options: EdgeOptions = {}) =>
   startEdge({ cors: { origins: [page, 'http://localhost:5173'], ...cors }, ...options });
 
-const said = ({ headers }: Response) =>
+const corsHeaders = ({ headers }: Response) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary'));
 
 const exposed =
   'Link, Location, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, X-Request-Id, Idempotent-Replayed';
 
-describe('a page of another origin', () => {
-  it('is told nothing where none may call', async () => {
+describe('CORS', () => {
+  it('responses have no CORS headers without the option cors', async () => {
     const { send } = await startEdge();
-    expect(said(await send('/v1/list', { headers: { origin: page } }))).toEqual({});
+    expect(corsHeaders(await send('/v1/list', { headers: { origin: page } }))).toEqual({});
   });
 
   it.each([
@@ -22,53 +22,59 @@ describe('a page of another origin', () => {
     ['/v1/list', 'GET, HEAD, OPTIONS'],
     ['/trpc/list', 'GET, POST, HEAD, OPTIONS'],
     ['/page', 'GET, HEAD, OPTIONS'],
-  ])('asks first, without a credential, what it may do at %s', async (target, methods) => {
-    const { send } = await withCors();
-    const preflight = await send(target, {
-      method: 'OPTIONS',
-      headers: { authorization: '', origin: page, 'access-control-request-method': 'POST' },
-    });
-    expect(preflight.status).toBe(204);
-    expect(said(preflight)).toEqual({
-      'access-control-allow-origin': page,
-      'access-control-allow-methods': methods,
-      'access-control-allow-headers':
-        'Authorization, Content-Type, Idempotency-Key, Grpc-Timeout, trpc-accept, Last-Event-ID, traceparent',
-      'access-control-max-age': '7200',
-      vary: 'Origin',
-    });
-  });
+  ])(
+    'a preflight of %s is answered with 204 and Access-Control-Allow-Methods: %s, without a credential',
+    async (target, methods) => {
+      const { send } = await withCors();
+      const preflight = await send(target, {
+        method: 'OPTIONS',
+        headers: { authorization: '', origin: page, 'access-control-request-method': 'POST' },
+      });
+      expect(preflight.status).toBe(204);
+      expect(corsHeaders(preflight)).toEqual({
+        'access-control-allow-origin': page,
+        'access-control-allow-methods': methods,
+        'access-control-allow-headers':
+          'Authorization, Content-Type, Idempotency-Key, Grpc-Timeout, trpc-accept, Last-Event-ID, traceparent',
+        'access-control-max-age': '7200',
+        vary: 'Origin',
+      });
+    },
+  );
 
-  it.each(['/v1/nowhere', '/nowhere'])('may ask at %s, and read that there is nothing', async (target) => {
-    const { send } = await withCors();
-    const headers = { authorization: '', origin: page };
-    const asking = { ...headers, 'access-control-request-method': 'PUT' };
-    const preflight = await send(target, { method: 'OPTIONS', headers: asking });
-    expect(preflight.status).toBe(204);
-    expect(preflight.headers.get('allow')).toBeNull();
-    expect(said(preflight)).toMatchObject({
-      'access-control-allow-origin': page,
-      'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
-      vary: 'Origin',
-    });
-    const put = await send(target, { method: 'PUT', headers: { origin: page } });
-    expect([put.status, put.headers.get('access-control-allow-origin')]).toEqual([404, page]);
+  it.each(['/v1/nowhere', '/nowhere'])(
+    'a preflight of the unknown path %s is answered with 204, and a page of an allowed origin can read the 404',
+    async (target) => {
+      const { send } = await withCors();
+      const headers = { authorization: '', origin: page };
+      const preflightHeaders = { ...headers, 'access-control-request-method': 'PUT' };
+      const preflight = await send(target, { method: 'OPTIONS', headers: preflightHeaders });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get('allow')).toBeNull();
+      expect(corsHeaders(preflight)).toMatchObject({
+        'access-control-allow-origin': page,
+        'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+        vary: 'Origin',
+      });
+      const put = await send(target, { method: 'PUT', headers: { origin: page } });
+      expect([put.status, put.headers.get('access-control-allow-origin')]).toEqual([404, page]);
 
-    expect((await send(target, { method: 'OPTIONS', headers })).status).toBe(404);
-    const stranger = { ...asking, origin: 'https://evil.example' };
-    expect((await send(target, { method: 'OPTIONS', headers: stranger })).status).toBe(404);
-  });
+      expect((await send(target, { method: 'OPTIONS', headers })).status).toBe(404);
+      const otherOrigin = { ...preflightHeaders, origin: 'https://evil.example' };
+      expect((await send(target, { method: 'OPTIONS', headers: otherOrigin })).status).toBe(404);
+    },
+  );
 
   it.each<[what: string, target: string, init: EdgeRequest, status: number, options?: EdgeOptions]>([
     ['a success', '/v1/list', {}, 200],
     ['a success over tRPC', '/trpc/list', {}, 200],
-    ['a page', '/page', {}, 200],
+    ['a route', '/page', {}, 200],
     ['the document', '/openapi.json', {}, 200],
     ['400', '/v1/slow?ms=x', {}, 400],
     ['401', '/v1/list', { headers: { authorization: '' } }, 401],
     ['401 over tRPC', '/trpc/list', { headers: { authorization: '' } }, 401],
     ['404', '/v1/nowhere', {}, 404],
-    ['404 beside both protocols', '/nowhere', {}, 404],
+    ['404 outside of both protocols', '/nowhere', {}, 404],
     ['404 over tRPC', '/trpc/nowhere', {}, 404],
     ['405', '/v1/list', { method: 'DELETE' }, 405],
     [
@@ -83,14 +89,19 @@ describe('a page of another origin', () => {
     ['504', '/v1/slow?ms=500', {}, 504, { callTimeoutMs: 50 }],
     ['server-sent events', '/v1/ticks', {}, 200],
     ['a subscription over tRPC', '/trpc/ticks', {}, 200],
-    ['a stream of lines', '/trpc/list?batch=1', { headers: { 'trpc-accept': 'application/jsonl' } }, 200],
-    ['bytes', '/v1/drip', {}, 200],
-  ])('may read %s', async (_what, target, init, status, options = {}) => {
+    [
+      'a stream of JSON Lines',
+      '/trpc/list?batch=1',
+      { headers: { 'trpc-accept': 'application/jsonl' } },
+      200,
+    ],
+    ['a stream of bytes', '/v1/drip', {}, 200],
+  ])('a page of an allowed origin can read %s', async (_what, target, init, status, options = {}) => {
     const { send } = await withCors({}, { maxBodyBytes: 3, ...options });
     if (status === 429) await send(target);
     const response = await send(target, { ...init, headers: { origin: page, ...init.headers } });
     expect(response.status).toBe(status);
-    expect(said(response)).toEqual({
+    expect(corsHeaders(response)).toEqual({
       'access-control-allow-origin': page,
       'access-control-expose-headers': exposed,
       vary: expect.stringMatching(/(^|, )Origin$/),
@@ -104,68 +115,71 @@ describe('a page of another origin', () => {
     'https://evil.example',
     'null',
     `${page}.evil`,
-  ])('may not read where its origin is %s', async (origin) => {
+  ])('a page of the origin %s cannot read responses', async (origin) => {
     const { send } = await withCors({ credentials: true });
-    expect(said(await send('/v1/list', { headers: { origin } }))).toEqual({ vary: 'Origin' });
-    expect(said(await send('/v1/list', { method: 'OPTIONS', headers: { origin } }))).toEqual({
+    expect(corsHeaders(await send('/v1/list', { headers: { origin } }))).toEqual({ vary: 'Origin' });
+    expect(corsHeaders(await send('/v1/list', { method: 'OPTIONS', headers: { origin } }))).toEqual({
       vary: 'Origin',
     });
   });
 
-  it('is not the only one: what is said without an origin varies with it too', async () => {
+  it('a response to a request without Origin has Vary: Origin', async () => {
     const { send } = await withCors();
-    expect(said(await send('/v1/list'))).toEqual({ vary: 'Origin' });
+    expect(corsHeaders(await send('/v1/list'))).toEqual({ vary: 'Origin' });
   });
 
-  it('may send cookies only where that is said, and keep a preflight for as long as is said', async () => {
+  it('cors.credentials and cors.maxAgeSeconds set Access-Control-Allow-Credentials and Access-Control-Max-Age', async () => {
     const { send } = await withCors({ credentials: true, maxAgeSeconds: 60 });
     const headers = { origin: 'http://localhost:5173' };
-    expect(said(await send('/v1/list', { headers }))).toMatchObject({
+    expect(corsHeaders(await send('/v1/list', { headers }))).toMatchObject({
       'access-control-allow-origin': 'http://localhost:5173',
       'access-control-allow-credentials': 'true',
     });
-    expect(said(await send('/v1/list', { method: 'OPTIONS', headers }))).toMatchObject({
+    expect(corsHeaders(await send('/v1/list', { method: 'OPTIONS', headers }))).toMatchObject({
       'access-control-allow-credentials': 'true',
       'access-control-max-age': '60',
     });
   });
 
   it.each([
-    ['an origin that may', { origin: page }, 101],
+    ['an allowed origin', { origin: page }, 101],
     ['another origin', { origin: 'https://evil.example' }, 403],
-    ['a sandbox', { origin: 'null' }, 403],
-    ['no page at all', {}, 101],
-  ])('opens a WebSocket from %s: %o is %i', async (_what, headers, status) => {
+    ['a sandboxed frame', { origin: 'null' }, 403],
+    ['a client that sends no Origin', {}, 101],
+  ])('a WebSocket upgrade by %s with %o is answered with %i', async (_client, headers, status) => {
     const { dial } = await withCors();
     expect((await dial('/trpc', headers)).status).toBe(status);
   });
 
-  it.each<[what: string, options: EdgeOptions, headers: Record<string, string>, status: number]>([
-    ['another site', {}, { origin: 'https://evil.example' }, 403],
-    ['a sandbox', {}, { origin: 'null' }, 403],
-    ['nowhere, by a program', {}, {}, 101],
-    ['where it goes to', {}, { host: 'pets.test:3000', origin: 'http://pets.test:3000' }, 101],
-    ['where it goes to, over TLS to a proxy', {}, { host: 'Pets.test', origin: 'https://pets.test' }, 101],
-    ['another port of that', {}, { host: 'pets.test:3000', origin: 'http://pets.test:3001' }, 403],
+  it.each<[client: string, options: EdgeOptions, headers: Record<string, string>, status: number]>([
+    ['a page of another site', {}, { origin: 'https://evil.example' }, 403],
+    ['a sandboxed frame', {}, { origin: 'null' }, 403],
+    ['a client that sends no Origin', {}, {}, 101],
+    ['the origin of the server', {}, { host: 'pets.test:3000', origin: 'http://pets.test:3000' }, 101],
     [
-      'what the proxy in front is known as',
-      { publicUrl: 'https://pets.test/api' },
-      { origin: 'https://pets.test' },
+      'the origin of the server, behind a TLS proxy',
+      {},
+      { host: 'Pets.test', origin: 'https://pets.test' },
       101,
     ],
+    ['another port of the server', {}, { host: 'pets.test:3000', origin: 'http://pets.test:3001' }, 403],
+    ['the origin of publicUrl', { publicUrl: 'https://pets.test/api' }, { origin: 'https://pets.test' }, 101],
     [
-      'another site, whatever that is',
+      'an origin other than publicUrl',
       { publicUrl: 'https://pets.test' },
       { origin: 'http://pets.test' },
       403,
     ],
-  ])('opens a WebSocket, where none may call, from %s', async (_what, options, headers, status) => {
-    const { dial } = await startEdge(options);
-    expect((await dial('/trpc', headers)).status).toBe(status);
-  });
+  ])(
+    'without the option cors, a WebSocket upgrade by %s with the options %o and the headers %o is answered with %i',
+    async (_client, options, headers, status) => {
+      const { dial } = await startEdge(options);
+      expect((await dial('/trpc', headers)).status).toBe(status);
+    },
+  );
 
   it.each(['*', 'https://pets.example/', 'pets.example', 'null', 'https://*.example'])(
-    'must be named exactly: %s is refused at the start',
+    'createGateway rejects the origin %s of cors.origins',
     async (origin) => {
       await expect(withCors({ origins: [origin] })).rejects.toThrow(`cors.origins names "${origin}"`);
     },

@@ -14,19 +14,19 @@ async function operations(options: EdgeOptions) {
   return (path: string) => paths[path]?.get.responses ?? {};
 }
 
-describe('the document', () => {
-  it('says nothing of a rate limit that nobody asked for', async () => {
+describe('the OpenAPI document', () => {
+  it('the document has no 429 without rateLimit', async () => {
     const responses = await operations({});
     expect(Object.keys(responses('/list'))).toEqual(['200', '400', '401', '500', '503', '504']);
     expect(responses('/list')['200']?.headers).not.toHaveProperty('RateLimit');
   });
 
-  it('says what a rate limit answers, and with which headers', async () => {
+  it('the document describes the 429 of rateLimit and its headers', async () => {
     const responses = await operations({ rateLimit: { requests: 10, windowSeconds: 60 } });
-    const { 200: success, 429: refused } = responses('/list');
+    const { 200: success, 429: rejected } = responses('/list');
     expect(success?.headers).toMatchObject({ RateLimit: {}, 'RateLimit-Policy': {} });
-    expect(refused?.description).toBe('More calls came than the rate limit allows.');
-    expect(refused?.headers).toMatchObject({
+    expect(rejected?.description).toBe('More calls came than the rate limit allows.');
+    expect(rejected?.headers).toMatchObject({
       'Retry-After': { required: true },
       RateLimit: {},
       'RateLimit-Policy': {},
@@ -34,23 +34,23 @@ describe('the document', () => {
     expect(responses('/open')).toHaveProperty('429');
   });
 
-  it('says what a limit of failed attempts answers, where a credential is asked for', async () => {
+  it('the document describes the 429 of failedAttempts for operations that need a credential', async () => {
     const responses = await operations({ failedAttempts: { attempts: 10, windowSeconds: 60 } });
-    const refused = responses('/list')['429'];
-    expect(refused?.description).toBe('Too many credentials that are not valid came from this address.');
-    expect(refused?.headers).not.toHaveProperty('RateLimit');
+    const rejected = responses('/list')['429'];
+    expect(rejected?.description).toBe('Too many credentials that are not valid came from this address.');
+    expect(rejected?.headers).not.toHaveProperty('RateLimit');
     expect(responses('/open')).not.toHaveProperty('429');
   });
 
-  it('says nothing of limits that are lifted', async () => {
+  it('the document has no 503 and 504 if maxInFlight and callTimeoutMs are Infinity', async () => {
     const responses = await operations({ maxInFlight: Infinity, callTimeoutMs: Infinity });
     expect(Object.keys(responses('/list'))).toEqual(['200', '400', '401', '500']);
   });
 
   it.each([
-    ['where nothing is said of them', {}],
-    ['where they are set', { maxInFlight: 10, callTimeoutMs: 1000 }],
-  ])('says what the limits of calls answer, %s', async (_when, options) => {
+    ['by default', {}],
+    ['with maxInFlight and callTimeoutMs', { maxInFlight: 10, callTimeoutMs: 1000 }],
+  ])('the document describes 503 with Retry-After and 504 %s', async (_when, options) => {
     const responses = await operations(options);
     expect(responses('/list')['503']?.headers).toMatchObject({ 'Retry-After': { required: true } });
     expect(responses('/list')).toHaveProperty('504');

@@ -9,13 +9,13 @@ const limited = (attempts: number, windowSeconds = 60) =>
 const attempt = ({ send }: Edge, token: string, address = '203.0.113.1', target = '/v1/list') =>
   send(target, { headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': address } });
 
-describe('failed attempts to authenticate', () => {
-  it('are answered 401 however many come, unless a limit is asked for', async () => {
+describe('failedAttempts', () => {
+  it('invalid tokens are always answered with 401 without failedAttempts', async () => {
     const edge = await startEdge();
     for (let at = 0; at < 50; at += 1) expect((await attempt(edge, 'bad')).status).toBe(401);
   });
 
-  it('are answered 429 with Retry-After past the limit of their address, on both protocols', async () => {
+  it('invalid tokens over the limit of their address are answered with 429 and Retry-After, over both protocols', async () => {
     const edge = await limited(2);
     expect((await attempt(edge, 'bad-1')).status).toBe(401);
     expect((await attempt(edge, 'bad-2', '203.0.113.1', '/trpc/list')).status).toBe(401);
@@ -39,7 +39,7 @@ describe('failed attempts to authenticate', () => {
     expect(edge.records.filter(({ limit }) => limit === 'failed-attempts')).toHaveLength(3);
   });
 
-  it('never bar a good key of the same address, be it asked for the first time', async () => {
+  it('failedAttempts accepts a valid key from an address over its limit, also if it is seen for the first time', async () => {
     const edge = await limited(1);
     for (let at = 0; at < 5; at += 1) await attempt(edge, `bad-${at}`);
     expect((await attempt(edge, 'good-key')).status).toBe(200);
@@ -47,14 +47,14 @@ describe('failed attempts to authenticate', () => {
     expect((await edge.dial('/trpc', { 'x-forwarded-for': '203.0.113.1' })).status).toBe(101);
   });
 
-  it('are none where no key was tried', async () => {
+  it('a request without a credential does not count towards failedAttempts', async () => {
     const edge = await limited(1);
     for (let at = 0; at < 3; at += 1) {
       expect((await edge.send('/v1/list', { headers: { authorization: '' } })).status).toBe(401);
     }
   });
 
-  it('of one token look it up again where the last look-up began half a second ago, however long it took', async () => {
+  it('a rejected token is verified again if the last verification started half a second ago, however long it took', async () => {
     const lookedUp: string[] = [];
     const edge = await startEdge({
       failedAttempts: { attempts: 10, windowSeconds: 60 },
@@ -70,7 +70,7 @@ describe('failed attempts to authenticate', () => {
     expect(lookedUp).toEqual(['bad', 'bad']);
   });
 
-  it('of one token look it up once in half a second, so that a key that is added is good soon', async () => {
+  it('a rejected token is verified at most once in half a second, so that a new key works soon', async () => {
     const edge = await limited(10);
     for (let at = 0; at < 3; at += 1) expect((await attempt(edge, 'bad')).status).toBe(401);
     expect(edge.lookedUp).toEqual(['bad']);
@@ -80,7 +80,7 @@ describe('failed attempts to authenticate', () => {
     expect(edge.lookedUp).toEqual(['bad', 'bad']);
   });
 
-  it('of one token look it up no more often past the limit', async () => {
+  it('a rejected token is not verified again while its address is over the limit', async () => {
     const edge = await limited(2);
     for (let at = 0; at < 3; at += 1) await attempt(edge, 'bad');
     await sleep(550);
@@ -88,7 +88,7 @@ describe('failed attempts to authenticate', () => {
     expect(edge.lookedUp).toEqual(['bad', 'bad']);
   });
 
-  it('of new tokens past the limit are not remembered: a flood of tokens drives out no verdict', async () => {
+  it('new tokens over the limit are not remembered, so a flood of tokens evicts no rejection', async () => {
     const edge = await limited(1);
     await attempt(edge, 'bad-1');
     await attempt(edge, 'bad-2');
@@ -97,7 +97,7 @@ describe('failed attempts to authenticate', () => {
     expect(edge.lookedUp).toEqual(['bad-1', 'bad-2', 'bad-2']);
   });
 
-  it('do not close what is public', async () => {
+  it('an address over its limit can call public procedures', async () => {
     const edge = await limited(1);
     for (let at = 0; at < 3; at += 1) {
       expect((await attempt(edge, 'bad', '203.0.113.1', '/v1/open')).status).toBe(200);
@@ -105,7 +105,7 @@ describe('failed attempts to authenticate', () => {
     }
   });
 
-  it('on a socket count for the address that opened it', async () => {
+  it('an invalid token in connection parameters counts for the address that opened the WebSocket', async () => {
     const edge = await limited(1);
     const headers = { authorization: '', 'x-forwarded-for': '203.0.113.1' };
     const { call } = await edge.dial('/trpc?connectionParams=1', headers);

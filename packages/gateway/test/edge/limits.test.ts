@@ -9,16 +9,16 @@ import { bearer } from '@petstore/gateway';
 const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
 const error = async (response: Response) => [response.status, await response.json()] as const;
 
-describe('the parameters of a query', () => {
+describe('maxQueryParameters for queries', () => {
   const tags = (count: number) => Array(count).fill('tag=x').join('&');
 
-  it('may be 1000 where nothing is said', async () => {
+  it('a query can have 1000 parameters by default, and one with more is rejected with 400', async () => {
     const { send } = await startEdge();
     expect(await (await send(`/v1/list?${tags(1000)}`)).json()).toBe(1000);
     expect((await send(`/v1/list?${tags(1001)}`)).status).toBe(400);
   });
 
-  it('are limited on both protocols, in words that name the limit', async () => {
+  it('maxQueryParameters limits queries over both protocols, and its 400 names the limit', async () => {
     const { send, records } = await startEdge({ maxQueryParameters: 3 });
     expect(await (await send(`/v1/list?${tags(3)}`)).json()).toBe(3);
     const message = 'The query has more than 3 parameters.';
@@ -34,13 +34,13 @@ describe('the parameters of a query', () => {
   });
 });
 
-describe('the parameters of a form', () => {
+describe('maxQueryParameters for forms', () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
-  it('are limited as those of a query, in words that say where they are too many', async () => {
+  it('maxQueryParameters limits the fields of a form, and its 400 names the form', async () => {
     const { post, records } = await startEdge({ maxQueryParameters: 3 });
     expect(await (await post('/v1/form', 'tag=x&tag=y&tag=', form)).json()).toBe(3);
-    // None of them needs to be known, nor to have a name.
+    // Unknown fields and fields without a name count too.
     expect(await error(await post('/v1/form', 'tag=x&&&', form))).toEqual([
       400,
       { code: 'BAD_REQUEST', message: 'The form has more than 3 parameters.', status: 400 },
@@ -50,8 +50,8 @@ describe('the parameters of a form', () => {
   });
 });
 
-describe('the size of a batch', () => {
-  it('may be 100 where nothing is said', async () => {
+describe('maxBatchSize', () => {
+  it('a batch can have 100 calls by default, and one with more is rejected with 400', async () => {
     const { send, records } = await startEdge();
     expect((await send(batch('list', 100))).status).toBe(200);
     expect(await error(await send(batch('list', 101)))).toMatchObject([
@@ -61,13 +61,13 @@ describe('the size of a batch', () => {
     expect(records.map(({ limit }) => limit)).toEqual([undefined, 'batch-size']);
   });
 
-  it('is never more than may run at once', async () => {
+  it('a batch can have at most maxInFlight calls, also if maxBatchSize is more', async () => {
     const { send } = await startEdge({ maxInFlight: 2, rpc: { maxBatchSize: 5 } });
     expect((await send(batch('list', 2))).status).toBe(200);
     expect((await send(batch('list', 3))).status).toBe(400);
   });
 
-  it('is seen however the batch is spelt', async () => {
+  it('a batch is counted also if its commas and its parameter are percent-encoded', async () => {
     const { send } = await startEdge({
       rpc: { maxBatchSize: 2 },
       rateLimit: { requests: 5, windowSeconds: 60 },
@@ -78,7 +78,7 @@ describe('the size of a batch', () => {
   });
 });
 
-describe('the depth of an input', () => {
+describe('maxJsonDepth', () => {
   const message = 'The input is nested deeper than 100 levels.';
   const bodies = [
     ['REST', '/v1/write', (depth: number) => `{"value":${nested(depth - 1)}}`],
@@ -86,23 +86,26 @@ describe('the depth of an input', () => {
     ['a tRPC batch', '/trpc/write?batch=1', (depth: number) => `{"0":{"value":${nested(depth - 1)}}}`],
   ] as const;
 
-  it.each(bodies)('over %s may be 100', async (_protocol, target, body) => {
-    const { post, records } = await startEdge();
-    expect((await post(target, body(100))).status).toBe(200);
-    for (const depth of [101, 50_000]) {
-      const refused = await post(target, body(depth));
-      expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining(message)]);
-    }
-    expect(records.map(({ limit }) => limit)).toEqual([undefined, 'json-depth', 'json-depth']);
-  });
+  it.each(bodies)(
+    'an input over %s can be nested 100 levels deep by default, and a deeper one is rejected with 400',
+    async (_protocol, target, body) => {
+      const { post, records } = await startEdge();
+      expect((await post(target, body(100))).status).toBe(200);
+      for (const depth of [101, 50_000]) {
+        const rejected = await post(target, body(depth));
+        expect([rejected.status, await rejected.text()]).toEqual([400, expect.stringContaining(message)]);
+      }
+      expect(records.map(({ limit }) => limit)).toEqual([undefined, 'json-depth', 'json-depth']);
+    },
+  );
 
-  it('is looked at in queries too', async () => {
+  it('maxJsonDepth applies to inputs in a query string', async () => {
     const { send } = await startEdge({ maxJsonDepth: 5 });
     expect(await (await send(`/trpc/list?input=${nested(6)}`)).text()).toContain('deeper than 5 levels');
     expect(await (await send(`/trpc/list?input=${nested(5)}`)).text()).not.toContain('deeper');
   });
 
-  it('is looked at in the messages of a WebSocket, each of which is answered', async () => {
+  it('maxJsonDepth applies to messages on a WebSocket, and each one over it is answered with an error', async () => {
     const { dial } = await startEdge({ maxJsonDepth: 3 });
     const { call } = await dial();
     const write = (id: number, value: string) =>
@@ -121,15 +124,15 @@ describe('the depth of an input', () => {
     );
   });
 
-  it('of what nobody reads may be anything', async () => {
+  it('maxJsonDepth does not apply to properties that the input schema drops', async () => {
     const { post } = await startEdge();
     expect((await post('/v1/write', `{"value":1,"other":${nested(5000)}}`)).status).toBe(200);
   });
 });
 
-describe('calls in flight', () => {
-  it('are refused early with 503 and Retry-After, on every protocol, where as many run as may', async () => {
-    const { send, dial, records, gateway, seen } = await startEdge({ maxInFlight: 2 });
+describe('maxInFlight', () => {
+  it('maxInFlight answers a call over the limit with 503 and Retry-After at once, over every protocol', async () => {
+    const { send, dial, records, gateway, counters: seen } = await startEdge({ maxInFlight: 2 });
     const { call } = await dial();
     const running = [send('/v1/slow?ms=300'), send('/trpc/slow?input={"ms":300}')];
     await until(() => expect(seen.begun).toBe(2));
@@ -158,8 +161,8 @@ describe('calls in flight', () => {
     expect(records.every((record) => record.error === undefined)).toBe(true);
   });
 
-  it('count each call of a batch', async () => {
-    const { send, seen } = await startEdge({ maxInFlight: 4 });
+  it('maxInFlight counts each call of a batch', async () => {
+    const { send, counters: seen } = await startEdge({ maxInFlight: 4 });
     const running = send('/trpc/slow,slow,slow?batch=1&input={"0":{"ms":200},"1":{"ms":200},"2":{"ms":200}}');
     await until(() => expect(seen.begun).toBe(3));
     expect((await send(batch('list', 2))).status).toBe(503);
@@ -167,7 +170,7 @@ describe('calls in flight', () => {
     expect((await running).status).toBe(200);
   });
 
-  it('do not count streams and subscriptions that have begun', async () => {
+  it('maxInFlight does not count streams and subscriptions that have started', async () => {
     const { send } = await startEdge({ maxInFlight: 1 });
     const streams = [await send('/v1/drip'), await send('/v1/ticks'), await send('/trpc/ticks')];
     expect((await send('/v1/list')).status).toBe(200);
@@ -175,8 +178,8 @@ describe('calls in flight', () => {
     for (const stream of streams) await stream.body?.cancel();
   });
 
-  it('count no more once their client has gone', async () => {
-    const { send, gateway, seen } = await startEdge({ maxInFlight: 1 });
+  it('maxInFlight does not count a call after its client has disconnected', async () => {
+    const { send, gateway, counters: seen } = await startEdge({ maxInFlight: 1 });
     const leaving = new AbortController();
     const left = send('/v1/slow?ms=5000', { signal: leaving.signal });
     await until(() => expect(seen.begun).toBe(1));
@@ -186,7 +189,7 @@ describe('calls in flight', () => {
   });
 });
 
-describe('a call that takes too long', () => {
+describe('callTimeoutMs', () => {
   const message = 'The call took longer than 100 ms; whether it had an effect is unknown.';
 
   it.each([
@@ -201,23 +204,26 @@ describe('a call that takes too long', () => {
         }),
       },
     ],
-  ])('is answered 504 over %s, and its signal aborts', async (_protocol, target, body) => {
-    const { send, records, gateway, seen } = await startEdge({ callTimeoutMs: 100 });
-    const begun = performance.now();
-    expect(await error(await send(target))).toEqual([504, body]);
-    expect(performance.now() - begun).toBeLessThan(1000);
-    expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
-    expect(gateway.callsInFlight()).toBe(0);
-    expect(records).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
-  });
+  ])(
+    'a call over callTimeoutMs is answered with 504 over %s, and its signal aborts',
+    async (_protocol, target, body) => {
+      const { send, records, gateway, counters: seen } = await startEdge({ callTimeoutMs: 100 });
+      const begun = performance.now();
+      expect(await error(await send(target))).toEqual([504, body]);
+      expect(performance.now() - begun).toBeLessThan(1000);
+      expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
+      expect(gateway.callsInFlight()).toBe(0);
+      expect(records).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
+    },
+  );
 
-  it('is answered though it does not look at its signal', async () => {
+  it('a call over callTimeoutMs is answered with 504 also if its procedure ignores the signal', async () => {
     const { send } = await startEdge({ callTimeoutMs: 100 });
     expect((await send('/v1/stubborn?ms=600')).status).toBe(504);
   });
 
-  it('is answered on a WebSocket too', async () => {
-    const { dial, seen } = await startEdge({ callTimeoutMs: 100 });
+  it('a call over callTimeoutMs ends with an error on a WebSocket', async () => {
+    const { dial, counters: seen } = await startEdge({ callTimeoutMs: 100 });
     const { call } = await dial();
     expect(
       await call({ id: 1, method: 'query', params: { path: 'slow', input: { ms: 5000 } } }),
@@ -225,7 +231,7 @@ describe('a call that takes too long', () => {
     expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
   });
 
-  it('fails alone in a batch', async () => {
+  it('a call over callTimeoutMs fails alone in its batch', async () => {
     const { send } = await startEdge({ callTimeoutMs: 100 });
     const response = await send('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}');
     expect(await error(response)).toMatchObject([
@@ -234,8 +240,8 @@ describe('a call that takes too long', () => {
     ]);
   });
 
-  it('is aborted in a stream of lines, which goes on', async () => {
-    const { send, seen } = await startEdge({ callTimeoutMs: 100 });
+  it('a call over callTimeoutMs is aborted in a JSON Lines response, which continues', async () => {
+    const { send, counters: seen } = await startEdge({ callTimeoutMs: 100 });
     const response = await send('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}', {
       headers: { 'trpc-accept': 'application/jsonl' },
     });
@@ -243,7 +249,7 @@ describe('a call that takes too long', () => {
     expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
   });
 
-  it('has each its own deadline', async () => {
+  it('callTimeoutMs starts with each call', async () => {
     const { send } = await startEdge({ callTimeoutMs: 300 });
     const first = send('/v1/slow?ms=5000');
     await sleep(150);
@@ -254,7 +260,7 @@ describe('a call that takes too long', () => {
     expect((await first).status).toBe(504);
   });
 
-  it('is no stream and no subscription: they take as long as they like', async () => {
+  it('callTimeoutMs does not end streams and subscriptions that have started', async () => {
     const { send, server } = await startEdge({ callTimeoutMs: 100 });
     expect(await (await send('/v1/drip')).text()).toBe('.....');
     const events = await (await send('/v1/ticks')).text();
@@ -273,7 +279,7 @@ describe('a call that takes too long', () => {
     });
     const received: unknown[] = [];
     await new Promise<void>((resolve, reject) => {
-      // The router's type is not at hand here.
+      // This file does not have the router's type.
       const { ticks } = trpc as unknown as Record<
         'ticks',
         { subscribe(input: undefined, handlers: object): unknown }
@@ -289,7 +295,7 @@ describe('a call that takes too long', () => {
 });
 
 describe('Retry-After', () => {
-  const asked = async (target: string, headers: Record<string, string> = {}) => {
+  const statusAndRetryAfter = async (target: string, headers: Record<string, string> = {}) => {
     const { send } = await startEdge({ rateLimit: { requests: 5, windowSeconds: 60 } });
     const response = await send(target, { headers });
     await response.text();
@@ -305,14 +311,11 @@ describe('Retry-After', () => {
     ['/trpc/list,%74eapot?batch=1', 207, '1'],
     ['/trpc/list,broken?batch=1', 207, null],
     ['/trpc/list,list,list,list,list,list?batch=1', 429, '1'],
-  ])(
-    'comes with SERVICE_UNAVAILABLE and TOO_MANY_REQUESTS: %s is %i with %s',
-    async (target, ...expected) => {
-      expect(await asked(target)).toEqual(expected);
-    },
-  );
+  ])('GET %s, where a call fails, is answered with %i and Retry-After: %s', async (target, ...expected) => {
+    expect(await statusAndRetryAfter(target)).toEqual(expected);
+  });
 
-  it('comes with a 503 of authentication over tRPC', async () => {
+  it('a SERVICE_UNAVAILABLE that verify throws is answered with 503 and Retry-After over both protocols', async () => {
     const { send } = await startEdge({
       authentication: bearer({
         verify() {
@@ -335,6 +338,6 @@ it.each([
   'maxQueryParameters',
   'maxBodyBytes',
   'maxResponseBytes',
-])('%s must be a positive number', async (name) => {
+])('createGateway rejects the option %s: 0', async (name) => {
   await expect(startEdge({ [name]: 0 })).rejects.toThrow(`${name} is 0; it must be a positive number`);
 });

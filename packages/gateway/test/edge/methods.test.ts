@@ -8,7 +8,7 @@ import { key, startEdge } from './startEdge.ts';
 const json = { 'content-type': 'application/json' };
 const rpcMethods = 'GET, POST, HEAD, OPTIONS';
 
-/** Sends a method as it is written: HTTP clients write known ones in upper case. */
+/** Sends a method in the given case, on a raw socket: HTTP clients convert known methods to upper case. */
 async function send(port: number, method: string, target: string, headers: Record<string, string>) {
   if (!METHODS.includes(method)) skipIfDifferent('a method that node:http does not know');
   const body = method.toUpperCase() === 'POST' ? '{"value":1}' : '';
@@ -26,7 +26,7 @@ async function send(port: number, method: string, target: string, headers: Recor
   };
 }
 
-describe('a method is one of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS, written exactly so (RFC 9110 §9.1)', () => {
+describe('methods, which are case-sensitive (RFC 9110 §9.1)', () => {
   it.each([
     ['post', '/trpc/write', rpcMethods],
     ['PoST', '/trpc/write', rpcMethods],
@@ -42,17 +42,20 @@ describe('a method is one of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS, wr
     ['get', '/page', 'GET, HEAD, OPTIONS'],
     ['TRACE', '/page', 'GET, HEAD, OPTIONS'],
     ['TRACE', '/openapi.json', 'GET, HEAD, OPTIONS'],
-  ])('%s %s is answered 405 with Allow: %s, as JSON, and runs nothing', async (method, target, allow) => {
-    const { records, seen, server } = await startEdge();
-    const response = await send(server.port, method, target, { authorization: key, ...json });
-    expect(response).toMatchObject({ status: 405, allow, contentType: 'application/json' });
-    expect(JSON.stringify(response.body)).toContain('METHOD_NOT_SUPPORTED');
-    expect(records).toMatchObject([{ status: 405, method, error: undefined, bytesIn: expect.any(Number) }]);
-    expect(seen.written).toBe(0);
-  });
+  ])(
+    '%s %s is answered with 405 and Allow: %s, as JSON, and runs no procedure',
+    async (method, target, allow) => {
+      const { records, counters: seen, server } = await startEdge();
+      const response = await send(server.port, method, target, { authorization: key, ...json });
+      expect(response).toMatchObject({ status: 405, allow, contentType: 'application/json' });
+      expect(JSON.stringify(response.body)).toContain('METHOD_NOT_SUPPORTED');
+      expect(records).toMatchObject([{ status: 405, method, error: undefined, bytesIn: expect.any(Number) }]);
+      expect(seen.written).toBe(0);
+    },
+  );
 
   it.each(['/trpc/write', '/trpc/open', '/v1/write'])(
-    'post %s is answered 401 first where the request has no credential',
+    'post %s without a credential is answered with 401, or with 405 if the procedure is public',
     async (target) => {
       const { server } = await startEdge();
       const { status } = await send(server.port, 'post', target, json);
@@ -60,7 +63,7 @@ describe('a method is one of GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS, wr
     },
   );
 
-  it('a WebSocket is not opened by get in lower case', async () => {
+  it('a WebSocket upgrade with the method get is answered with 405', async () => {
     const { server } = await startEdge();
     skipIfDifferent('a method that node:http does not know');
     const upgrade = {

@@ -9,7 +9,7 @@ const send = async (target: string, headers: Record<string, string> = {}, method
   return response.status;
 };
 
-it('a credential in the query is taken from an EventSource, which can send no header', async () => {
+it('GET /trpc/ticks accepts a credential in the query if Accept is text/event-stream, because an EventSource cannot send headers', async () => {
   expect(await send('/trpc/ticks', { accept: 'text/event-stream' })).toBe(200);
 });
 
@@ -19,6 +19,9 @@ it.each<[method: string, target: string, headers: Record<string, string>]>([
   ['GET', '/trpc/list', { accept: 'text/event-stream' }],
   ['GET', '/v1/ticks', { accept: 'text/event-stream' }],
   ['POST', '/trpc/ticks', { accept: 'text/event-stream', 'content-type': 'application/json' }],
-])('a credential in the query of %s %s with %o is 401 (RFC 6750 §2.3)', async (method, target, headers) => {
-  expect(await send(target, headers, method)).toBe(401);
-});
+])(
+  '%s %s with the headers %o and a credential in the query is rejected with 401 (RFC 6750 §2.3)',
+  async (method, target, headers) => {
+    expect(await send(target, headers, method)).toBe(401);
+  },
+);

@@ -6,20 +6,20 @@ const limited = (requests: number, windowSeconds = 60) =>
   startEdge({ rateLimit: { requests, windowSeconds } });
 const policyOf = ({ headers }: Response) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
 
-describe('a rate limit', () => {
-  it('is off unless it is asked for', async () => {
+describe('rateLimit', () => {
+  it('responses have no RateLimit headers without rateLimit', async () => {
     const { send } = await startEdge();
     expect(policyOf(await send('/v1/list'))).toEqual([null, null]);
   });
 
-  it('is told of on each answer, and is one for REST, tRPC, batches and WebSockets', async () => {
+  it('rateLimit counts REST, tRPC, batches and WebSockets together, and responses have RateLimit and RateLimit-Policy', async () => {
     const { send, dial, post } = await limited(10);
     expect(policyOf(await send('/v1/list'))).toEqual(['"default";q=10;w=60', '"default";r=9;t=6']);
     expect(policyOf(await send('/trpc/list'))).toEqual(['"default";q=10;w=60', '"default";r=8;t=12']);
     expect(policyOf(await post('/v1/write', '{'))[1]).toBe('"default";r=7;t=18');
     expect(policyOf(await send('/v1/nowhere'))[1]).toBe('"default";r=6;t=24');
     expect(policyOf(await send(batch('list', 3)))[1]).toBe('"default";r=3;t=42');
-    // To open it is one, each call on it is another.
+    // The upgrade counts as one, and so does each call.
     const { call } = await dial();
     const list = { method: 'query', params: { path: 'list' } };
     expect(await call({ id: 1, ...list })).toMatchObject({ id: 1, result: { data: 0 } });
@@ -33,8 +33,8 @@ describe('a rate limit', () => {
     });
   });
 
-  it('answers what is beyond it 429 with Retry-After, in the body of the protocol', async () => {
-    const { send, dial, records, seen } = await limited(2);
+  it('a call over rateLimit is answered with 429 and Retry-After, in the error format of its protocol', async () => {
+    const { send, dial, records, counters: seen } = await limited(2);
     await send(batch('list', 2));
     const message = 'The rate limit is 2 calls in 60 s. Try again later.';
     const rest = await send('/v1/slow');
@@ -53,14 +53,14 @@ describe('a rate limit', () => {
     expect(records.map(({ limit }) => limit)).toEqual([undefined, 'rate', 'rate', 'rate']);
   });
 
-  it('takes all of a batch or nothing', async () => {
+  it('a batch that does not fit into rateLimit is rejected with 429 and counts nothing', async () => {
     const { send } = await limited(5);
     await send(batch('list', 3));
     expect((await send(batch('list', 3))).status).toBe(429);
     expect(policyOf(await send(batch('list', 2)))[1]).toContain('r=0;');
   });
 
-  it('says so where a batch is more than it ever allows', async () => {
+  it('a batch of more calls than rateLimit.requests is rejected with 429, and the message says so', async () => {
     const { send } = await limited(5);
     const response = await send(batch('list', 6));
     expect(response.status).toBe(429);
@@ -69,7 +69,7 @@ describe('a rate limit', () => {
     );
   });
 
-  it('a batch of as many calls as a rate limit allows at most is answered 429 with "Try again later"', async () => {
+  it('a batch of rateLimit.requests calls that does not fit now is answered with 429 and "Try again later"', async () => {
     const { send } = await limited(5);
     await send('/trpc/list');
     const received = await send(batch('list', 5));
@@ -79,17 +79,17 @@ describe('a rate limit', () => {
     ]);
   });
 
-  it('fills up again as time goes by', async () => {
+  it('rateLimit refills continuously', async () => {
     const { send } = await limited(2, 1);
     await send(batch('list', 2));
-    const refused = await send('/v1/list');
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    const rejected = await send('/v1/list');
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([429, '1']);
     await sleep(600);
     expect((await send('/v1/list')).status).toBe(200);
     expect((await send('/v1/list')).status).toBe(429);
   });
 
-  it('is each key’s own, and no 401 is counted', async () => {
+  it('rateLimit counts each caller separately, and does not count a 401', async () => {
     const { send } = await limited(1);
     for (const authorization of ['', 'Bearer bad-key', 'Bearer']) {
       const response = await send('/v1/list', { headers: { authorization } });
@@ -102,7 +102,7 @@ describe('a rate limit', () => {
     expect(await statusFor(otherKey)).toBe(200);
   });
 
-  it('counts whoever needs no key by address, as the proxies that are trusted tell it', async () => {
+  it('rateLimit counts anonymous calls by the client address that trusted proxies forward', async () => {
     const { send } = await startEdge({
       rateLimit: { requests: 1, windowSeconds: 60 },
       trustProxy: ['127.0.0.0/8', '10.0.0.0/8'],
@@ -110,31 +110,31 @@ describe('a rate limit', () => {
     const statusFor = async (forwarded: string) =>
       (await send('/v1/open', { headers: { authorization: '', 'x-forwarded-for': forwarded } })).status;
     expect(await statusFor('203.0.113.1')).toBe(200);
-    // What a client writes itself stands in front, and what proxies of ours wrote behind.
+    // A client can only add addresses in front of those that the trusted proxies append.
     expect(await statusFor('198.51.100.7, 203.0.113.1, 10.1.1.1')).toBe(429);
     expect(await statusFor('203.0.113.2')).toBe(200);
-    // A customer has a /64 of IPv6 addresses.
+    // Providers assign a /64 of IPv6 addresses to one customer.
     expect(await statusFor('2001:db8:1:2::1')).toBe(200);
     expect(await statusFor('2001:db8:1:2:ffff::9')).toBe(429);
     expect(await statusFor('2001:db8:1:3::1')).toBe(200);
   });
 
-  it('believes no X-Forwarded-For of a stranger', async () => {
+  it('rateLimit ignores an X-Forwarded-For that does not come from a trusted proxy', async () => {
     const { send } = await limited(1);
     const statusFor = async (forwarded: string) =>
       (await send('/v1/open', { headers: { authorization: '', 'x-forwarded-for': forwarded } })).status;
     expect([await statusFor('203.0.113.1'), await statusFor('203.0.113.2')]).toEqual([200, 429]);
   });
 
-  it('may be told what has a bucket of its own', async () => {
+  it('rateLimit.key chooses the bucket of a call', async () => {
     const { send } = await startEdge({
-      rateLimit: { requests: 1, windowSeconds: 60, key: () => 'everybody' },
+      rateLimit: { requests: 1, windowSeconds: 60, key: () => 'shared' },
     });
     expect((await send('/v1/list')).status).toBe(200);
     expect((await send('/v1/list', { headers: { authorization: otherKey } })).status).toBe(429);
   });
 
-  it('counts each message of a socket, though no call comes of it, and a batch by its calls', async () => {
+  it('rateLimit counts each message on a WebSocket, also one without a valid call, and each call of a batch', async () => {
     const { send, dial, records } = await limited(10, 600);
     const { call, closed } = await dial();
     const list = (id: number) => ({ id, method: 'query', params: { path: 'list' } });
@@ -150,19 +150,19 @@ describe('a rate limit', () => {
     expect(policyOf(await send('/v1/list'))[1]).toContain('r=1;');
     expect(await call({ params: 'none' })).toMatchObject({ id: null });
     expect(await call(list(7))).toMatchObject({ error: { data: { code: 'TOO_MANY_REQUESTS' } } });
-    // A call is answered, and what is none ends the socket: it would cost nothing.
+    // Over the limit a valid call is answered, and an invalid message closes the socket: to answer it would cost the client nothing.
     call({ id: 8, method: 'query', params: { path: 'nope' } }).catch(() => {});
     expect(await closed).toBe(1013);
-    const told = records.flatMap(({ method, status, operation }) =>
+    const recorded = records.flatMap(({ method, status, operation }) =>
       method === 'WS' ? [`${status} ${operation}`] : [],
     );
-    expect(told.join(', ')).toBe(
+    expect(recorded.join(', ')).toBe(
       '404 undefined, 404 undefined, 400 undefined, 200 list, ' +
         '200 list, 200 list, 200 list, 400 undefined, 429 list, 404 undefined',
     );
   });
 
-  it('counts what opens a socket whose key comes with its first message', async () => {
+  it('rateLimit counts the opening of a WebSocket whose key arrives in its first message', async () => {
     const { send, dial, records } = await limited(2);
     const waiting = ['/trpc?connectionParams=1', { authorization: '' }] as const;
     const parameters = { method: 'connectionParams', data: { authorization: key } };
@@ -175,20 +175,20 @@ describe('a rate limit', () => {
     expect(records.at(-1)).toMatchObject({ method: 'WS', status: 429, limit: 'rate' });
   });
 
-  it('counts the calls of a socket whose key came with its first message', async () => {
+  it('rateLimit counts the calls on a WebSocket whose key arrived in its first message', async () => {
     const { send, dial } = await limited(2);
     const { call } = await dial('/trpc?connectionParams=1', { authorization: '' });
     const list = (id: number) => ({ id, method: 'query', params: { path: 'list' } });
     const parameters = { method: 'connectionParams', data: { authorization: key } };
-    // It is answered nothing.
+    // The server does not answer connection parameters.
     const first = call(parameters);
     const responses = [await Promise.all([first, call(list(1))]), await call(list(2)), await call(list(3))];
     expect(JSON.stringify(responses[2])).toContain('TOO_MANY_REQUESTS');
     expect((await send('/v1/list')).status).toBe(429);
   });
 
-  it('takes nothing for calls that are answered 503 for load', async () => {
-    const { send, seen } = await startEdge({
+  it('rateLimit does not count calls that maxInFlight rejects with 503', async () => {
+    const { send, counters: seen } = await startEdge({
       maxInFlight: 2,
       rateLimit: { requests: 10, windowSeconds: 3600 },
     });
@@ -203,14 +203,14 @@ describe('a rate limit', () => {
     ['requests', 0],
     ['requests', 1.5],
     ['windowSeconds', -1],
-  ])('refuses to start with %s of %d', async (name, value) => {
+  ])('createGateway rejects rateLimit.%s: %d', async (name, value) => {
     const rateLimit = { requests: 1, windowSeconds: 1, [name]: value };
     await expect(startEdge({ rateLimit })).rejects.toThrow(
       `rateLimit.${name} is ${value}; it must be a positive integer.`,
     );
   });
 
-  it('refuses to start with a proxy that is no address', async () => {
+  it('createGateway rejects an invalid address range in trustProxy', async () => {
     await expect(startEdge({ trustProxy: ['10.0.0.0/99'] })).rejects.toThrow(
       'trustProxy names "10.0.0.0/99"',
     );

@@ -4,8 +4,8 @@ import { skipIfDifferent } from '../adapterDifferences.ts';
 import { key, startEdge } from './startEdge.ts';
 import { bearer } from '@petstore/gateway';
 
-describe('what a metric can count of an exchange', () => {
-  it('is the procedure, the protocol, the calls and the bytes', async () => {
+describe('request records', () => {
+  it('a request record has the protocol, the procedures, the number of calls, the status and the bytes', async () => {
     const { send, post, records } = await startEdge();
     await (await post('/v1/write', { value: 'ü' })).text();
     await (await send('/trpc/list,gone,list?batch=1')).text();
@@ -24,7 +24,7 @@ describe('what a metric can count of an exchange', () => {
     ]);
     expect(counted).toEqual([
       ['rest', ['write'], 1, 200, 14, 9],
-      // What a client made up is in no label.
+      // The unknown procedure `gone` is left out: clients must not be able to add metric labels.
       ['rpc', ['list', 'list'], 3, 207, 0, expect.any(Number)],
       ['rest', ['list'], 1, 200, 0, 0],
       ['other', [], 0, 200, 0, 4],
@@ -34,7 +34,7 @@ describe('what a metric can count of an exchange', () => {
     ]);
   });
 
-  it('is data: a log that writes all of it, and later, writes what it was', async () => {
+  it('a request record can be serialized as JSON after the request has ended', async () => {
     const { post, records } = await startEdge();
     await (await post('/trpc/write,write?batch=1', { 0: { value: 1 }, 1: { value: 2 } })).text();
     const [record] = records;
@@ -46,7 +46,7 @@ describe('what a metric can count of an exchange', () => {
     });
   });
 
-  it('is there for calls on a WebSocket, and for what opens it', async () => {
+  it('a WebSocket upgrade and each call on the WebSocket have a request record', async () => {
     const { dial, records } = await startEdge();
     const { call } = await dial();
     await call({ id: 1, method: 'query', params: { path: 'list' } });
@@ -57,9 +57,9 @@ describe('what a metric can count of an exchange', () => {
   });
 
   it.each(['/v1/slow?ms=60000', '/trpc/slow?input={"ms":60000}', '/trpc/sl%6fw?input={"ms":60000}'])(
-    'a call whose client goes away is reported as status 499 without an error: GET %s',
+    'GET %s, whose client disconnects, is recorded with the status 499 and no error',
     async (target) => {
-      const { send, records, seen } = await startEdge();
+      const { send, records, counters: seen } = await startEdge();
       const client = new AbortController();
       const received = send(target, { signal: client.signal }).catch(() => 'gone');
       await vi.waitFor(() => expect(seen.begun).toBe(1));
@@ -70,8 +70,12 @@ describe('what a metric can count of an exchange', () => {
     },
   );
 
-  it('is one 500 where onError throws while other calls of the batch wait', async () => {
-    const { send, records, seen } = await startEdge({
+  it('a batch is answered with one 500 if rpc.onError throws while other calls run', async () => {
+    const {
+      send,
+      records,
+      counters: seen,
+    } = await startEdge({
       callTimeoutMs: 50,
       rpc: {
         onError() {
@@ -82,14 +86,14 @@ describe('what a metric can count of an exchange', () => {
     const input = encodeURIComponent(JSON.stringify({ 0: { ms: 500 }, 2: { ms: 1 } }));
     const response = await send(`/trpc/slow,broken,slow?batch=1&input=${input}`);
     expect(response.status).toBe(500);
-    // As tRPC has it: the failure of one call keeps no other from beginning. What then fails unheard ends no process.
+    // As in tRPC, the failure of one call does not keep others from starting. Their later errors do not end the process.
     expect(seen.begun).toBe(2);
     await vi.waitFor(() => expect(seen.aborted).toContain('GATEWAY_TIMEOUT'));
     expect(records).toMatchObject([{ status: 500, calls: 3 }]);
   });
 
   it.each(['/trpc/list,broken?batch=1', '/trpc/list,br%6fken?batch=1'])(
-    'is the error of a JSON line: %s',
+    'the record of GET %s as JSON Lines has the error of a call and the status 200',
     async (target) => {
       const { send, records } = await startEdge();
       const response = await send(target, { headers: { 'trpc-accept': 'application/jsonl' } });
@@ -99,13 +103,13 @@ describe('what a metric can count of an exchange', () => {
     },
   );
 
-  it('is told once, as the 500 that it is, where a page gives what is no response', async () => {
+  it('a route that returns an invalid response is answered with 500 and recorded once', async () => {
     const { send, records } = await startEdge({ routes: { '/page': () => ({ status: 200 }) as never } });
     expect((await send('/page')).status).toBe(500);
     expect(records.map(({ status }) => status)).toEqual([500]);
   });
 
-  it('may fail to be told: what was asked is answered all the same', async () => {
+  it('requests are answered if onResponse throws', async () => {
     const { send, dial } = await startEdge({
       authentication: bearer({ verify: (token) => token === 'good-key' && { name: 'Ada' } }),
       onResponse() {
@@ -122,7 +126,7 @@ describe('what a metric can count of an exchange', () => {
     });
   });
 
-  it('is how many calls run now', async () => {
+  it('callsInFlight() returns the number of calls that run', async () => {
     const { send, gateway } = await startEdge();
     const response = send('/v1/slow?ms=200');
     await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1), { timeout: 2000, interval: 5 });
@@ -138,7 +142,7 @@ describe('what a metric can count of an exchange', () => {
       'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"value":\r\n2\r\n1}\r\n0',
       11,
     ],
-  ])('is the bytes that came, not those that were promised: %j', async (headers, bytes) => {
+  ])('bytesIn is the number of bytes received, not the announced length: %j', async (headers, bytes) => {
     if (headers === 'Content-Length: 5, 5') {
       skipIfDifferent('the record of a request that the parser rejects');
     }
@@ -149,7 +153,7 @@ describe('what a metric can count of an exchange', () => {
     await expect.poll(() => records).toMatchObject([{ path: '/v1/write', bytesIn: bytes }]);
   });
 
-  it('names the limit of a body', async () => {
+  it('the record of a body over maxBodyBytes has the limit body-bytes', async () => {
     const { post, records } = await startEdge({ maxBodyBytes: 10 });
     await post('/v1/write', { value: 'long enough' });
     await post('/trpc/write', { value: 'long enough' });
@@ -159,13 +163,13 @@ describe('what a metric can count of an exchange', () => {
     ]);
   });
 
-  it('is told of what the host refuses, in the body of all errors', async () => {
+  it('rejectHttp answers a request that the adapter rejects in the error format, and records it', async () => {
     const { gateway, records } = await startEdge();
     const request = { method: 'GET', path: '/v1/list', header: () => undefined } as unknown as Parameters<
       typeof gateway.rejectHttp
     >[0];
-    const refusal = { status: 414, code: 'URI_TOO_LONG', message: 'The target is too long.' };
-    const response = gateway.rejectHttp(request, refusal);
+    const rejection = { status: 414, code: 'URI_TOO_LONG', message: 'The target is too long.' };
+    const response = gateway.rejectHttp(request, rejection);
     expect(JSON.parse(response.body as string)).toEqual({
       code: 'URI_TOO_LONG',
       message: 'The target is too long.',

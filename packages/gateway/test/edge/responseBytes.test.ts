@@ -7,26 +7,26 @@ const batchTooLarge =
   'The answers of this batch are larger than 1000 bytes together (maxResponseBytes). The call has run; send fewer ' +
   'calls in a batch, or request smaller pages.';
 
-/** A batch of calls of one procedure, each for an answer of so many bytes. */
+/** The target of a batch of calls of one procedure, each with a response of that many bytes. */
 const batchOf = (procedure: string, sizes: readonly number[]) =>
   `/trpc/${sizes.map(() => procedure).join()}?batch=1&input=${JSON.stringify(
     Object.fromEntries(sizes.map((bytes, index) => [index, { bytes }])),
   )}`;
 
-/** The statuses of a batch's answers. */
+/** The status of each result in a batch response. */
 const statuses = (responses: unknown) =>
   (responses as { error?: { data: { httpStatus: number } } }[]).map(
     ({ error }) => error?.data.httpStatus ?? 200,
   );
 
 describe('maxResponseBytes', () => {
-  it('is 16 MiB by default: GET answers 200 up to it and 413 beyond', async () => {
+  it('maxResponseBytes is 16 MiB by default: GET answers 200 up to it and 413 beyond', async () => {
     const { send } = await startEdge();
     expect((await (await send('/v1/large?bytes=16777216')).arrayBuffer()).byteLength).toBe(16_777_216);
     expect((await send('/v1/large?bytes=16777217')).status).toBe(413);
   });
 
-  it('REST answers 413 with a sentence that names the limit and what to do', async () => {
+  it('a REST response over maxResponseBytes is replaced by 413, whose message names the limit and the fix', async () => {
     const { send, records } = await startEdge({ maxResponseBytes: 1000 });
     expect((await send('/v1/large?bytes=1000')).status).toBe(200);
     const response = await send('/v1/large?bytes=1001');
@@ -40,22 +40,25 @@ describe('maxResponseBytes', () => {
     ]);
   });
 
-  it.each(['/trpc/large', '/trpc/l%61rge'])('GET %s answers 413 with its path', async (target) => {
-    const onError = vi.fn();
-    const { send, records } = await startEdge({
-      maxResponseBytes: 1000,
-      rpc: { onError },
-    });
-    const received = await send(`${target}?input={"bytes":1001}`);
-    expect([received.status, await received.json()]).toMatchObject([
-      413,
-      { error: { message: tooLarge, data: { code: 'PAYLOAD_TOO_LARGE', path: 'large' } } },
-    ]);
-    expect(records).toMatchObject([{ status: 413, limit: 'response-bytes', error: undefined }]);
-    expect(onError).toHaveBeenCalledTimes(1);
-  });
+  it.each(['/trpc/large', '/trpc/l%61rge'])(
+    'GET %s over maxResponseBytes is answered with 413 and the path of the procedure',
+    async (target) => {
+      const onError = vi.fn();
+      const { send, records } = await startEdge({
+        maxResponseBytes: 1000,
+        rpc: { onError },
+      });
+      const received = await send(`${target}?input={"bytes":1001}`);
+      expect([received.status, await received.json()]).toMatchObject([
+        413,
+        { error: { message: tooLarge, data: { code: 'PAYLOAD_TOO_LARGE', path: 'large' } } },
+      ]);
+      expect(records).toMatchObject([{ status: 413, limit: 'response-bytes', error: undefined }]);
+      expect(onError).toHaveBeenCalledTimes(1);
+    },
+  );
 
-  it('counts bytes, not characters', async () => {
+  it('maxResponseBytes counts bytes, not characters', async () => {
     const { post } = await startEdge({ maxResponseBytes: 1000 });
     const echo = async (text: string) => (await post('/v1/echo', { text })).status;
     expect(await echo('ü'.repeat(499))).toBe(200);
@@ -63,9 +66,9 @@ describe('maxResponseBytes', () => {
   });
 
   it.each(['late', 'l%61te'])(
-    'counts the answers of a batch of %s together: those behind the first that does not fit are 413 and not written',
+    'maxResponseBytes counts the results of a batch of %s together: those after the first that does not fit are 413 and not serialized',
     async (procedure) => {
-      const { send, records, seen } = await startEdge({ maxResponseBytes: 1000 });
+      const { send, records, counters: seen } = await startEdge({ maxResponseBytes: 1000 });
       const response = await send(batchOf(procedure, [400, 400, 400, 2, 2, 2, 2]));
       const responses = (await response.json()) as unknown[];
       expect(response.status).toBe(207);
@@ -76,13 +79,16 @@ describe('maxResponseBytes', () => {
     },
   );
 
-  it.each(['late', 'l%61te'])('a batch of %s whose first answer is too large is 413 in all', async (name) => {
-    const { send } = await startEdge({ maxResponseBytes: 1000 });
-    const response = await send(batchOf(name, [2000, 2]));
-    expect([response.status, statuses(await response.json())]).toEqual([413, [413, 413]]);
-  });
+  it.each(['late', 'l%61te'])(
+    'a batch of %s whose first result is over maxResponseBytes is answered with 413',
+    async (name) => {
+      const { send } = await startEdge({ maxResponseBytes: 1000 });
+      const response = await send(batchOf(name, [2000, 2]));
+      expect([response.status, statuses(await response.json())]).toEqual([413, [413, 413]]);
+    },
+  );
 
-  it('limits each of the JSON lines, and not all together', async () => {
+  it('maxResponseBytes limits each line of a JSON Lines response, and not all together', async () => {
     const { send, records } = await startEdge({ maxResponseBytes: 1000 });
     const response = await send(batchOf('large', [900, 900, 2000, 900]), {
       headers: { 'trpc-accept': 'application/jsonl' },
@@ -98,17 +104,20 @@ describe('maxResponseBytes', () => {
   it.each([
     ['/v1/large-ticks', 'event: error\ndata: {"code":"PAYLOAD_TOO_LARGE"'],
     ['/trpc/largeTicks', 'event: serialized-error\ndata: {'],
-  ])('%s ends with an error at an event that is too large', async (target, last) => {
-    const { send, records } = await startEdge({ maxResponseBytes: 1000 });
-    const text = await (await send(target)).text();
-    expect(text).toContain('data: "small"\n');
-    expect(text).toContain(last);
-    expect(text).toContain(tooLarge);
-    expect(text).not.toContain('xxx');
-    await vi.waitFor(() => expect(records).toMatchObject([{ limit: 'response-bytes', error: undefined }]));
-  });
+  ])(
+    'the event stream of GET %s ends with an error at an event over maxResponseBytes',
+    async (target, last) => {
+      const { send, records } = await startEdge({ maxResponseBytes: 1000 });
+      const text = await (await send(target)).text();
+      expect(text).toContain('data: "small"\n');
+      expect(text).toContain(last);
+      expect(text).toContain(tooLarge);
+      expect(text).not.toContain('xxx');
+      await vi.waitFor(() => expect(records).toMatchObject([{ limit: 'response-bytes', error: undefined }]));
+    },
+  );
 
-  it('an answer on a WebSocket that is too large is the error of its call', async () => {
+  it('a result on a WebSocket over maxResponseBytes is replaced by an error', async () => {
     const { dial, records } = await startEdge({ maxResponseBytes: 1000 });
     const { call } = await dial();
     const large = (id: number, bytes: number) =>
@@ -123,15 +132,18 @@ describe('maxResponseBytes', () => {
     ['/trpc/late?input={"bytes":1000000000}', 413],
     ['/trpc/l%61te?input={"bytes":1000000000}', 413],
     [batchOf('late', [2, 1_000_000_000, 2]), 207],
-  ])('what is longer than a string can be is 413 too, where no limit is set: %s', async (target, status) => {
-    const { send, records } = await startEdge({ maxResponseBytes: Infinity });
-    const response = await send(target);
-    expect(response.status).toBe(status);
-    expect(await response.text()).toContain('larger than 536870888 bytes');
-    expect(records).toMatchObject([{ limit: 'response-bytes', error: undefined }]);
-  });
+  ])(
+    'GET %s, whose JSON is longer than a string can be, is answered with %i if maxResponseBytes is Infinity',
+    async (target, status) => {
+      const { send, records } = await startEdge({ maxResponseBytes: Infinity });
+      const response = await send(target);
+      expect(response.status).toBe(status);
+      expect(await response.text()).toContain('larger than 536870888 bytes');
+      expect(records).toMatchObject([{ limit: 'response-bytes', error: undefined }]);
+    },
+  );
 
-  it('does not limit bytes, nor pages beside the router', async () => {
+  it('maxResponseBytes does not limit streams of bytes and routes', async () => {
     const { send } = await startEdge({ maxResponseBytes: 1 });
     expect(await (await send('/v1/drip')).text()).toBe('.....');
     expect(await (await send('/page')).text()).toBe('page');

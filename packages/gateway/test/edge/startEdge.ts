@@ -15,26 +15,26 @@ import { z } from 'zod';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
 
-/** What the procedures have seen. */
-interface Seen {
-  /** How many calls have begun. */
+/** Counts what happens to the calls of the router. */
+interface Counters {
+  /** Calls that have started. */
   begun: number;
-  /** What the signals of those that were aborted gave as the reason: its name. */
+  /** The code of each abort reason, in order. */
   readonly aborted: string[];
-  /** How many streams were ended by who was given them. */
+  /** Streams that the gateway has closed by `return()`. */
   discarded: number;
-  /** How many outputs of `late` were written as JSON. */
+  /** Outputs of `late` that were serialized as JSON. */
   serialized: number;
-  /** How many calls of `write` have run. */
+  /** Calls of `write` and `writeOnce` that have run. */
   written: number;
 }
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
-function createRouter(seen: Seen) {
-  const work = async (ms: number, signal: AbortSignal | undefined) => {
-    seen.begun += 1;
-    signal?.addEventListener('abort', () => seen.aborted.push(codeOf(signal.reason)), { once: true });
+function createRouter(counters: Counters) {
+  const wait = async (ms: number, signal: AbortSignal | undefined) => {
+    counters.begun += 1;
+    signal?.addEventListener('abort', () => counters.aborted.push(codeOf(signal.reason)), { once: true });
     await sleep(ms, undefined, { signal });
     return ms;
   };
@@ -50,7 +50,7 @@ function createRouter(seen: Seen) {
       .input(z.object({ value: z.json() }))
       .output(z.string())
       .mutation(() => {
-        seen.written += 1;
+        counters.written += 1;
         return 'written';
       }),
     writeOnce: t.procedure
@@ -58,7 +58,7 @@ function createRouter(seen: Seen) {
       .input(z.object({ value: z.json() }))
       .output(z.string())
       .mutation(() => {
-        seen.written += 1;
+        counters.written += 1;
         return 'written once';
       }),
     fill: t.procedure
@@ -76,19 +76,19 @@ function createRouter(seen: Seen) {
       .meta({ openapi: { method: 'GET', path: '/slow' } })
       .input(Ms)
       .output(z.int())
-      .query(({ input, signal }) => work(input.ms, signal)),
-    /** Has a deadline of its own. */
+      .query(({ input, signal }) => wait(input.ms, signal)),
+    /** Has `deadlineMs` in its metadata. */
     hurried: t.procedure
       .meta({ deadlineMs: 300, openapi: { method: 'GET', path: '/hurried' } })
       .input(Ms)
       .output(z.int())
-      .query(({ input, signal }) => work(input.ms, signal)),
-    /** Does not look at its signal. */
+      .query(({ input, signal }) => wait(input.ms, signal)),
+    /** Ignores its abort signal. */
     stubborn: t.procedure
       .meta({ openapi: { method: 'GET', path: '/stubborn' } })
       .input(Ms)
       .output(z.int())
-      .query(({ input }) => work(input.ms, undefined)),
+      .query(({ input }) => wait(input.ms, undefined)),
     open: t.procedure
       .meta({ openapi: { method: 'GET', path: '/open', protect: false } })
       .output(z.string())
@@ -98,20 +98,20 @@ function createRouter(seen: Seen) {
       .input(z.object({ text: z.string() }))
       .output(z.string())
       .mutation(({ input }) => input.text),
-    /** A JSON text of so many bytes. */
+    /** Returns a string whose JSON has `bytes` bytes. */
     large: t.procedure
       .meta({ openapi: { method: 'GET', path: '/large' } })
       .input(z.object({ bytes: z.int() }))
       .output(z.string())
       .query(({ input }) => 'x'.repeat(input.bytes - 2)),
-    /** What its answer is, is known when it is written. */
+    /** Returns a value that is computed while it is serialized. */
     late: t.procedure
       .meta({ openapi: { method: 'GET', path: '/late' } })
       .input(z.object({ bytes: z.int() }))
       .output(z.any())
       .query(({ input }) => ({
         toJSON() {
-          seen.serialized += 1;
+          counters.serialized += 1;
           return 'x'.repeat(input.bytes - 2);
         },
       })),
@@ -134,7 +134,7 @@ function createRouter(seen: Seen) {
       .query(() => {
         throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The kettle is cold.' });
       }),
-    /** Bytes that come for longer than a call may take. */
+    /** Streams bytes for 300 ms, which is longer than `callTimeoutMs` of the tests. */
     drip: t.procedure
       .meta({ openapi: { method: 'GET', path: '/drip', produces: 'text/plain' } })
       .query(async function* () {
@@ -143,7 +143,7 @@ function createRouter(seen: Seen) {
           yield Buffer.from('.');
         }
       }),
-    /** Begins late, whatever its signal says. */
+    /** Returns its stream after `ms`, and ignores its abort signal. */
     lateDrip: t.procedure
       .meta({ openapi: { method: 'GET', path: '/late-drip', produces: 'text/plain' } })
       .input(Ms)
@@ -153,13 +153,13 @@ function createRouter(seen: Seen) {
           [Symbol.asyncIterator]: () => ({
             next: async () => ({ done: true as const, value: undefined }),
             async return() {
-              seen.discarded += 1;
+              counters.discarded += 1;
               return { done: true as const, value: undefined };
             },
           }),
         } satisfies AsyncIterable<Uint8Array>;
       }),
-    /** Counts for so long, in steps of 50 ms. */
+    /** Yields a number every 50 ms, for `ms`. */
     count: t.procedure.input(Ms).query(async function* ({ input }) {
       for (let at = 0; at < input.ms; at += 50) {
         await sleep(50);
@@ -197,11 +197,11 @@ export type EdgeRequest = Omit<RequestInit, 'headers'> & { readonly headers?: Re
 export interface Edge {
   readonly gateway: Gateway;
   readonly server: Server;
-  readonly seen: Seen;
+  readonly counters: Counters;
   readonly records: RequestRecord[];
-  /** Tokens that were looked up. */
+  /** Tokens that `verify` was called with. */
   readonly lookedUp: string[];
-  /** Asks with the good key, unless the headers say otherwise. */
+  /** Sends a request, by default with the valid key. */
   readonly send: (target: string, init?: EdgeRequest) => Promise<Response>;
   readonly post: (target: string, body: unknown, headers?: Record<string, string>) => Promise<Response>;
   /** Opens a WebSocket. */
@@ -209,17 +209,17 @@ export interface Edge {
 }
 
 interface EdgeSocket {
-  /** 101, or what the request for it was answered. */
+  /** 101, or the status of the rejected upgrade. */
   readonly status: number;
-  /** Sends a message, and gives the answer to it. */
+  /** Sends a message. Resolves with the next message from the server. */
   readonly call: (message: object) => Promise<unknown>;
-  /** The code that it is closed with. */
+  /** Resolves with the close code. */
   readonly closed: Promise<number>;
 }
 
-/** A gateway with the options that a case is about, on the adapter of this run. */
+/** Serves a gateway with these options on the adapter of this run, until the test ends. */
 export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
-  const seen: Seen = { begun: 0, aborted: [], discarded: 0, serialized: 0, written: 0 };
+  const counters: Counters = { begun: 0, aborted: [], discarded: 0, serialized: 0, written: 0 };
   const records: RequestRecord[] = [];
   const lookedUp: string[] = [];
   const keys = new Map([
@@ -227,7 +227,7 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
     ['other-key', { name: 'Bob' }],
   ]);
   const gateway = await createGateway<Router, { readonly name: string }>({
-    router: createRouter(seen),
+    router: createRouter(counters),
     authentication: bearer({
       async verify(token) {
         lookedUp.push(token);
@@ -245,18 +245,18 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
     await server.close({ deadlineMs: 0 });
   });
 
-  const request: Edge['send'] = (target, init = {}) =>
+  const send: Edge['send'] = (target, init = {}) =>
     server.fetch(`${server.origin}${target}`, { ...init, headers: { authorization: key, ...init.headers } });
 
   return {
     gateway,
     server,
-    seen,
+    counters,
     records,
     lookedUp,
-    send: request,
+    send,
     post: (target, body, headers) =>
-      request(target, {
+      send(target, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -291,8 +291,8 @@ async function dial(url: string, headers: Record<string, string>): Promise<EdgeS
 
 const codeOf = (reason: unknown) => (reason instanceof TRPCError ? reason.code : String(reason));
 
-/** The query of a tRPC batch of so many calls. */
+/** The target of a tRPC batch of `count` calls of one procedure. */
 export const batch = (path: string, count: number) => `/trpc/${Array(count).fill(path).join()}?batch=1`;
 
-/** A value of arrays in arrays. */
+/** The JSON of `depth` nested arrays. */
 export const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
