@@ -70,7 +70,7 @@ export const glossary = [
       {
         text: 'reply(?:\\.raw)?',
         files:
-          /^apps\/examples\/src\/adapters\/fastify\.ts$|^packages\/bench\/src\/contenders\/fastify\.ts$|^packages\/gateway\/test\/node\/mounted\.test\.ts$|^docs\/(?:adapters|node)\.md$/,
+          /^apps\/examples\/src\/adapters\/fastify\.ts$|^packages\/bench\/src\/contenders\/fastify\.ts$|^packages\/gateway\/test\/node\/mounted\.test\.ts$|^docs\/mounting\.md$/,
         reason: "The second parameter of Fastify's handlers.",
       },
     ],

@@ -10,73 +10,91 @@ import { apiKey, newFolder } from './testing/newFolder.ts';
 
 const execute = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const readme = await readFile(join(root, 'README.md'), 'utf8');
+const readPage = (path: string) => readFile(join(root, path), 'utf8');
+
+/** Pages with snippets that call the pet store. */
+const pages = await Promise.all(
+  ['README.md', 'docs/clients.md'].map(async (path) => ({ path, text: await readPage(path) })),
+);
 
 /** The fenced blocks of one language, in order. */
-const blocks = (language: string) =>
-  [...readme.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) => block);
+const blocksOf = (text: string, language: string) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) => block);
 
-/** The README's server is the one at `origin`. */
+/** Replaces the origin that the pages show. */
 const at = (origin: string, snippet: string) => snippet.replaceAll('http://127.0.0.1:3000', origin);
 
-describe('the README', () => {
-  test.skipIf(commandMissing('curl'))('shows curl lines that answer what stands below them', async () => {
-    const { serve } = await newFolder();
-    const { origin } = await serve({ env: { API_KEY: apiKey } });
-    const steps = [
-      ...blocks('sh')
-        .join('')
-        .matchAll(/^(curl (?:.|\n)*?)\n# (.*)$/gm),
-    ];
-    expect(steps.length).toBeGreaterThanOrEqual(5);
-    for (const [, line = '', response] of steps) {
-      const { stdout } = await execute('bash', ['-c', at(origin, line)], {
-        env: { PATH: process.env.PATH, KEY: apiKey },
-      });
-      // With `-i` the README shows one line of the response.
-      const shown = line.startsWith('curl -i ')
-        ? stdout.split('\r\n').find((each) => each === response)
-        : stdout;
-      expect({ line, answer: shown }).toEqual({ line, answer: response });
-    }
-  });
+/** The curl commands of a page that call the pet store, with the response that the page shows. */
+const curlSteps = (text: string) =>
+  // A command runs to its comment; one without a response stands alone in its block.
+  Array.from(
+    blocksOf(text, 'sh').flatMap((block) => Array.from(block.matchAll(/^(curl (?:.|\n)*?)\n# (.*)$/gm))),
+    ([, command = '', response]) => ({ command, response }),
+  ).filter(({ command }) => command.includes('/v1/pets'));
 
-  test.for(blocks('ts').map((snippet, index) => [index + 1, snippet] as const))(
-    'shows a tRPC client that compiles and runs: %d',
-    async ([, snippet]) => {
+/** The programs of a page that call the pet store. */
+const clients = pages.flatMap(({ path, text }) =>
+  blocksOf(text, 'ts')
+    .filter((program) => program.includes('@petstore/types'))
+    .map((program, index) => ({ path, index: index + 1, program })),
+);
+
+describe('the README and docs/clients.md', () => {
+  test.skipIf(commandMissing('curl')).for(pages)(
+    'the curl commands of $path print the responses that it shows',
+    async ({ text }) => {
       const { serve } = await newFolder();
       const { origin } = await serve({ env: { API_KEY: apiKey } });
-      // Inside this package, so that the packages it imports are found, and where no linter looks.
-      const dist = fileURLToPath(new URL('../dist', import.meta.url));
-      await mkdir(dist, { recursive: true });
-      const folder = await mkdtemp(join(dist, 'readme-'));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
-      await writeFile(join(folder, 'snippet.ts'), at(origin, snippet));
-      await writeFile(
-        join(folder, 'tsconfig.json'),
-        JSON.stringify({
-          extends: join(root, 'tsconfig.json'),
-          compilerOptions: { noEmit: true, composite: false, incremental: false },
-          files: ['snippet.ts'],
-        }),
-      );
-      await execute(join(root, 'node_modules/.bin/tsc'), ['-p', folder]);
-      const { stdout } = await execute(
-        process.execPath,
-        ['--conditions=@petstore/source', join(folder, 'snippet.ts')],
-        { env: { PATH: process.env.PATH, KEY: apiKey } },
-      );
-      expect(stdout).toBe('true\n');
+      const steps = curlSteps(text);
+      expect(steps.length).toBeGreaterThanOrEqual(2);
+      for (const { command, response } of steps) {
+        const { stdout } = await execute('bash', ['-c', at(origin, command)], {
+          env: { PATH: process.env.PATH, KEY: apiKey },
+        });
+        // With `-i` the page shows one line of the response.
+        const shown = command.startsWith('curl -i ')
+          ? stdout.split('\r\n').find((line) => line === response)
+          : stdout;
+        expect({ command, response: shown }).toEqual({ command, response });
+      }
     },
   );
 
-  test('shows the configuration as the schema prints it', () => {
-    const [, table = ''] = /<!-- configuration -->\n(.*)<!-- \/configuration -->/s.exec(readme) ?? [];
+  test.for(clients)('tRPC client $index of $path compiles and prints true', async ({ program }) => {
+    const { serve } = await newFolder();
+    const { origin } = await serve({ env: { API_KEY: apiKey } });
+    // Inside this package, so that the packages it imports are found, and where no linter looks.
+    const dist = fileURLToPath(new URL('../dist', import.meta.url));
+    await mkdir(dist, { recursive: true });
+    const folder = await mkdtemp(join(dist, 'readme-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(join(folder, 'snippet.ts'), at(origin, program));
+    await writeFile(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({
+        extends: join(root, 'tsconfig.json'),
+        compilerOptions: { noEmit: true, composite: false, incremental: false },
+        files: ['snippet.ts'],
+      }),
+    );
+    await execute(join(root, 'node_modules/.bin/tsc'), ['-p', folder]);
+    const { stdout } = await execute(
+      process.execPath,
+      ['--conditions=@petstore/source', join(folder, 'snippet.ts')],
+      { env: { PATH: process.env.PATH, KEY: apiKey } },
+    );
+    expect(stdout).toBe('true\n');
+  });
+
+  test('docs/configuration.md has the table of variables that the schema prints', async () => {
+    const page = await readPage('docs/configuration.md');
+    const [, table = ''] = /<!-- configuration -->\n(.*)<!-- \/configuration -->/s.exec(page) ?? [];
     expect(unpadded(table)).toBe(unpadded(configurationTable()));
   });
 
-  test('shows of the bench what one run of it measured', async () => {
-    const run = tablesOf(await readFile(join(root, 'docs/bench/bench.md'), 'utf8'))[0] ?? [];
+  test('the table of the benchmark in the README has the figures of docs/bench/bench.md', async () => {
+    const readme = await readPage('README.md');
+    const run = tablesOf(await readPage('docs/bench/bench.md'))[0] ?? [];
     const [head = [], ...shown] =
       tablesOf(/<!-- bench -->(.*)<!-- \/bench -->/s.exec(readme)?.[1] ?? '')[0] ?? [];
     expect(shown.length).toBeGreaterThan(10);

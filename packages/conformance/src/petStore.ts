@@ -17,7 +17,7 @@ import type { ConformanceOptions, Serve } from './serve.ts';
 
 /**
  * Declares the cases that every server of the pet store must pass, whatever its host and its store, over a real port:
- * each line of docs/interface.md#pet-store-service-interface and each section of docs/decisions.md#wire-contract-of-the-pet-store.
+ * each line of docs/interface.md#pet-store-service-interface and each section of docs/decisions.md#http-behaviour-of-the-pet-store.
  */
 export function petStoreConformance(name: string, serve: Serve, options?: ConformanceOptions): void {
   // oxlint-disable-next-line vitest/valid-title -- the caller names the server

@@ -13,7 +13,7 @@ export interface ReceivedResponse {
 const rejectedByAdapter = new Set([414, 417, 431]);
 
 /**
- * What every answer must hold, whatever a case is about: docs/decisions.md#wire-contract-of-the-pet-store, and the
+ * What every answer must hold, whatever a case is about: docs/decisions.md#http-behaviour-of-the-pet-store, and the
  * document that the server serves of itself.
  * @returns the faults of an answer, each a sentence; none where it is right
  */

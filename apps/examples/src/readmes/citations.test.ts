@@ -96,9 +96,15 @@ test('every source file, and every path of the repository, that a Markdown page 
   expect(named.filter(({ name }) => !isThere(name))).toEqual([]);
 });
 
-test('docs/README.md links to every page of docs/', () => {
-  const index = read('docs/README.md');
+test('docs/README.md links to every page of docs/, and to the tables of contents of its folders', () => {
   const pages = files.filter((file) => /^docs\/.*\.md$/.test(file) && file !== 'docs/README.md');
   expect(pages.length).toBeGreaterThan(10);
-  expect(pages.filter((page) => !index.includes(`](${relative('docs', page)})`))).toEqual([]);
+  const missing = pages.filter((page) => {
+    const folder = dirname(page);
+    const contents = ['docs/README.md', `${folder}/README.md`].filter(
+      (index) => index !== page && files.includes(index),
+    );
+    return !contents.some((index) => read(index).includes(`](${relative(dirname(index), page)})`));
+  });
+  expect(missing).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { jsonText, type Outcome } from '@petstore/gateway-test';
 import type { Procedure } from './petCalls.ts';
 
 /**
- * The outcome of a call by docs/interface.md#endpoints and docs/decisions.md#wire-contract-of-the-pet-store, written
+ * The outcome of a call by docs/interface.md#endpoints and docs/decisions.md#http-behaviour-of-the-pet-store, written
  * without the service's schemas: it finds errors that REST and tRPC share, and those that an earlier call causes.
  */
 export interface PetContract {

@@ -30,7 +30,7 @@ const TOO_LONG: readonly (readonly [what: string, name: string])[] = [
   ['100,000 letters', 'é'.repeat(100_000)],
 ];
 
-/** The fields of an animal: docs/decisions.md#wire-contract-of-the-pet-store. */
+/** The fields of an animal: docs/decisions.md#http-behaviour-of-the-pet-store. */
 export function animalCases(subject: Subject): void {
   describe('docs/decisions.md#status-when-omitted', () => {
     it('stays absent in the created animal, in the animal fetched, and in the list', async () => {

@@ -6,7 +6,7 @@ import type { Subject } from './subject.ts';
 const PET = { name: 'Ada', categoryId: 1 };
 const PUBLIC_URL = 'https://api.petstore.test/shop';
 
-/** Response headers: docs/decisions.md#wire-contract-of-the-pet-store. */
+/** Response headers: docs/decisions.md#http-behaviour-of-the-pet-store. */
 export function headerCases(subject: Subject): void {
   describe('docs/decisions.md#201', () => {
     it('says in Location where the animal is', async () => {
