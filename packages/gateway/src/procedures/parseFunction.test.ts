@@ -17,7 +17,7 @@ const recursive = z.object({
   },
 });
 
-/** Schemas of all kinds that procedures may have, including some that cannot be compiled. */
+/** Schemas of all kinds that procedures may have, including kinds that cannot be compiled. */
 const schemas: Readonly<Record<string, () => z.ZodType>> = {
   'an object': () => z.object({ a: z.string(), b: z.int().min(-5).optional(), c: z.boolean().default(true) }),
   'a strict object': () => z.strictObject({ a: z.string(), b: z.number() }),

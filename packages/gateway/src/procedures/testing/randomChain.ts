@@ -28,7 +28,7 @@ const thenable = (value: unknown) => ({ then: (resolve: (value: unknown) => void
 /** Converts a value to one that can be logged and compared. */
 const loggable = (value: unknown) => (isAsyncIterable(value) || value instanceof Promise ? 'waits' : value);
 
-/** The options of a middleware or a resolver, without types: the chains use them in ways that types reject. */
+/** The options of a middleware or a resolver, untyped, since the chains use them in violation of tRPC’s types. */
 // oxlint-disable-next-line typescript/no-explicit-any -- chains are put together at random
 type Loose = any;
 

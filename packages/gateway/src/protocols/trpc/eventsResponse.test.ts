@@ -1,5 +1,5 @@
 import { tracked } from '@trpc/server';
-// Not public: the producer whose bytes these are.
+// Not public: tRPC's own producer, to compare with.
 import { sseStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ type Step =
   | { readonly error: Error }
   | { readonly wait: true };
 
-/** A subscription of these steps. */
+/** Creates a subscription that runs these steps. */
 async function* subscription(steps: readonly Step[]) {
   for (const step of steps) {
     if ('wait' in step) await new Promise(setImmediate);
@@ -20,7 +20,7 @@ async function* subscription(steps: readonly Step[]) {
   }
 }
 
-/** All bytes of a stream, as text, or what it failed with. */
+/** Returns the bytes of a stream as text, with the error if it fails. */
 async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = [];
   try {
@@ -45,11 +45,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(new Error('broke'), abort).map((error) => ({ error })) },
 );
 
-describe('the events of a subscription', () => {
+describe('RpcEventFormat', () => {
   it.each([
     ['JSON', (data: unknown) => data],
     ['a transformer', (data: unknown) => ({ json: data, type: typeof data })],
-  ])('have the bytes of tRPC’s own producer: %s', async (_name, serialize) => {
+  ])('RpcEventFormat writes the same bytes as tRPC’s own producer: %s', async (_name, serialize) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 12 }),
@@ -81,7 +81,7 @@ describe('the events of a subscription', () => {
     );
   });
 
-  it('end with null where an error has no shape', () => {
+  it('RpcEventFormat writes null for an error without a shape', () => {
     const format = new RpcEventFormat(
       { serialize: (data) => data, client: '{}', maxEventBytes: 10 },
       null,
@@ -90,7 +90,7 @@ describe('the events of a subscription', () => {
     expect(format.error(new Error('no'))).toBe('event: serialized-error\ndata: null\n\n\n');
   });
 
-  it('end with the error where one of them is too large', async () => {
+  it('RpcEventFormat ends the stream with an error instead of an event that is too large', async () => {
     const seen: unknown[] = [];
     const format = new RpcEventFormat(
       { serialize: (data) => data, client: '{}', maxEventBytes: 10 },

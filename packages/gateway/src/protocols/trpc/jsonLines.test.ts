@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sortedLines } from '@petstore/testing/jsonLines';
 import { TRPCError } from '@trpc/server';
 import { isObservable, observable, observableToAsyncIterable } from '@trpc/server/observable';
-// Not public: the producer whose lines these are.
+// Not public: tRPC's own producer, to compare with.
 import { jsonlStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -14,7 +14,7 @@ const shapeOf = (cause: unknown, call: number) => ({ message: (cause as Error).m
 const scope = new AbortController();
 const turn = Promise.resolve();
 
-/** Lines of so many calls, and what became of them. */
+/** Creates the JSON lines of a number of calls, and records the callbacks. */
 function linesOf(calls: number, options: Partial<JsonLinesOptions & JsonLinesFormat> = {}) {
   const { serialize, maxLineBytes = 100, ...others } = options;
   const seen = { aborted: 0, watched: 0, revoke: () => {}, errors: [] as unknown[] };
@@ -47,7 +47,7 @@ function linesOf(calls: number, options: Partial<JsonLinesOptions & JsonLinesFor
   return { lines, next, seen, leave: async () => iterator?.return?.() };
 }
 
-/** Numbers without end, with how many were requested. */
+/** An endless iterable of numbers that counts how many were requested. */
 function numbers() {
   const seen = { requested: 0, returned: 0 };
   const iterable = {
@@ -62,7 +62,7 @@ function numbers() {
   return { iterable, seen };
 }
 
-/** All of a body as text, or what it failed with. */
+/** Returns a body as text, or the error with which it failed. */
 async function textOf(body: string | AsyncIterable<Uint8Array>): Promise<string> {
   if (typeof body === 'string') return body;
   const pieces: Uint8Array[] = [];
@@ -76,22 +76,22 @@ async function textOf(body: string | AsyncIterable<Uint8Array>): Promise<string>
 
 const head = '{"0":[[0],[null,0,0]]}\n';
 const toData = '[0,0,[[{"result":0}],["result",0,1]]]\n[1,0,[[{"data":0}],["data",0,2]]]\n';
-// oxlint-disable-next-line unicorn/no-thenable -- as query builders are
+// oxlint-disable-next-line unicorn/no-thenable -- like a query builder
 const resolving = { then: (resolve: (value: string) => void) => resolve('resolved') };
 const headOfTwo = '{"0":[[0],[null,0,0]],"1":[[0],[null,0,1]]}\n';
 const tooLarge = 'x'.repeat(100);
 
 describe('the body of JSON lines', () => {
-  it('is text where all outcomes are there at once', () => {
+  it('the body is a string if all calls are settled synchronously', () => {
     const { lines } = linesOf(1);
     lines.settle(0, { a: 1 });
     expect(lines.body()).toBe(`${head}${toData}[2,0,[[{"a":1}]]]\n`);
   });
 
-  it('is text where outcomes, and what they hold, wait for promises alone', async () => {
+  it('the body is a string if outcomes and nested values wait only for promises of the same turn', async () => {
     const { lines, seen } = linesOf(2);
     lines.settle(0, 'first');
-    const turned = (async () => {
+    const settled = (async () => {
       for (let at = 0; at < 100; at += 1) await turn;
       lines.settle(1, { later: Promise.resolve(1) });
     })();
@@ -100,11 +100,11 @@ describe('the body of JSON lines', () => {
         '[1,0,[[{"result":0}],["result",0,3]]]\n[3,0,[[{"data":0}],["data",0,5]]]\n' +
         '[5,0,[[{"later":0}],["later",0,6]]]\n[6,0,[[1]]]\n',
     );
-    await turned;
+    await settled;
     expect(seen).toMatchObject({ aborted: 0, watched: 0 });
   });
 
-  it('is a stream, begun by its head, where a call waits for more', async () => {
+  it('the body is a stream that starts with its head if a call takes longer than a turn', async () => {
     const { lines, next, seen } = linesOf(2);
     lines.settle(1, new Failure(conflict('no')));
     setTimeout(() => lines.settle(0, undefined), 20);
@@ -117,22 +117,22 @@ describe('the body of JSON lines', () => {
     expect(seen).toMatchObject({ aborted: 0, watched: 0, errors: [] });
   });
 
-  it('is a stream where the outcomes are large, no more of which is written than is taken', async () => {
-    let written = 0;
+  it('the body is a stream if the outcomes are large, and encodes no more lines than are read', async () => {
+    let encodedLines = 0;
     const serialize = (line: unknown) => {
-      written += 1;
+      encodedLines += 1;
       return line;
     };
     const { lines } = linesOf(20, { serialize, maxLineBytes: 100_000 });
     for (let call = 0; call < 20; call += 1) lines.settle(call, 'x'.repeat(20_000));
-    expect(written).toBe(1 + 4 * 3);
+    expect(encodedLines).toBe(1 + 4 * 3);
     expect(lines.body()).toBe(lines);
     expect(sortedLines(await textOf(lines))).toHaveLength(1 + 20 * 3);
   });
 });
 
 describe('JSON lines', () => {
-  it('end at one that cannot be written, which fails the stream behind the lines before', async () => {
+  it('a line that cannot be encoded fails the stream after the previous lines', async () => {
     const { lines, next, seen } = linesOf(2);
     lines.settle(0, 1n);
     expect(lines.body()).toBe(lines);
@@ -142,7 +142,7 @@ describe('JSON lines', () => {
     expect(seen).toMatchObject({ aborted: 1, watched: 0, errors: [] });
   });
 
-  it('hold the error of a call in place of an output that is too large', async () => {
+  it('an output that is too large is replaced by an error of its call', async () => {
     const { lines, seen } = linesOf(2);
     lines.settle(0, tooLarge);
     lines.settle(1, 'y');
@@ -153,14 +153,14 @@ describe('JSON lines', () => {
     expect(seen.errors).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE' }]);
   });
 
-  it('hold an error of any size', async () => {
+  it('an error may be larger than maxLineBytes', async () => {
     const { lines } = linesOf(1);
     lines.settle(0, Promise.reject(conflict(tooLarge)));
     expect(await textOf(await lines.body())).toContain(tooLarge);
   });
 
-  it.each(['yields', 'returns'])('end an iterable, with an error, that %s too large a value', async (how) => {
-    let isEnded = false;
+  it.each(['yields', 'returns'])('an iterable that %s too large a value ends with an error', async (how) => {
+    let isClosed = false;
     const iterable = (async function* () {
       try {
         yield 1;
@@ -168,7 +168,7 @@ describe('JSON lines', () => {
         yield tooLarge;
         yield 3;
       } finally {
-        isEnded = true;
+        isClosed = true;
       }
       return 4;
     })();
@@ -176,10 +176,10 @@ describe('JSON lines', () => {
     lines.settle(0, iterable);
     const text = await textOf(await lines.body());
     expect(text).toMatch(/\n\[3,1,\[\[1\]\]\]\n\[3,2,\{"message":"The answer is larger.*","call":0\}\]\n$/);
-    expect([isEnded, seen.aborted]).toEqual([true, 0]);
+    expect([isClosed, seen.aborted]).toEqual([true, 0]);
   });
 
-  it('hold the error of an observable that cannot be subscribed to', async () => {
+  it('an observable that throws on subscription is replaced by an error of its call', async () => {
     const { lines, seen } = linesOf(2);
     lines.settle(
       0,
@@ -194,7 +194,7 @@ describe('JSON lines', () => {
     expect(seen).toMatchObject({ aborted: 0, errors: [{ message: 'not now' }] });
   });
 
-  it('fail where their head cannot be written', async () => {
+  it('a head that cannot be encoded fails the stream', async () => {
     const serialize = () => {
       throw new Error('the transformer');
     };
@@ -204,7 +204,7 @@ describe('JSON lines', () => {
     await expect(next()).rejects.toThrow('the transformer');
   });
 
-  it('are reported with the call that they belong to', async () => {
+  it('an error of a nested promise is reported with the index of its call', async () => {
     const { lines, seen } = linesOf(2);
     lines.settle(1, { broken: Promise.reject(conflict('on the way')) });
     lines.settle(0, 1);
@@ -215,7 +215,7 @@ describe('JSON lines', () => {
   it.each([
     ['an error of a call', 'callError', () => new Failure(conflict('no'))],
     ['an error of an output', 'outputError', () => Promise.reject(conflict('no'))],
-  ])('fail where %s has no shape', async (_name, which, outcome) => {
+  ])('the stream fails if the formatter throws for %s', async (_name, which, outcome) => {
     const broken = () => {
       throw new Error('the formatter');
     };
@@ -226,7 +226,7 @@ describe('JSON lines', () => {
     await expect(next()).rejects.toThrow('the formatter');
   });
 
-  it('request the next value of an iterable once the network has taken the last', async () => {
+  it('the next value of an iterable is requested when the previous one has been read', async () => {
     const { iterable, seen } = numbers();
     const { lines, next } = linesOf(1);
     lines.settle(0, iterable);
@@ -238,7 +238,7 @@ describe('JSON lines', () => {
     expect(seen.requested).toBe(2);
   });
 
-  it('do not request a value while another, which came meanwhile, is not taken', async () => {
+  it('no further value of an iterable is requested while one is unread', async () => {
     const values = numbers();
     const { lines, next } = linesOf(2);
     await lines.body();
@@ -254,7 +254,7 @@ describe('JSON lines', () => {
   });
 
   it.each(['leave', 'cut', 'revoke'] as const)(
-    'end their iterables and abort their calls on %s',
+    'iterables are closed and calls are aborted on %s',
     async (how) => {
       const { iterable, seen: source } = numbers();
       const { lines, leave, next, seen } = linesOf(3);
@@ -273,7 +273,7 @@ describe('JSON lines', () => {
     },
   );
 
-  it('return an iterator once, whose last value comes after the client has left', async () => {
+  it('an iterator that ends after the client has disconnected is closed once', async () => {
     const last = Promise.withResolvers<IteratorResult<number>>();
     let returned = 0;
     const iterator = {
@@ -294,8 +294,8 @@ describe('JSON lines', () => {
 
   it.each([
     ['a function that is a promise', () => Object.assign(() => 1, resolving, { catch: () => {} }), true],
-    ['an object with a then alone', () => resolving, false],
-  ])('tell promises from others as tRPC does: %s', async (_name, member, isPromise) => {
+    ['an object with then but without catch', () => resolving, false],
+  ])('a value counts as a promise in the same cases as in tRPC: %s', async (_name, member, isPromise) => {
     const { lines } = linesOf(1);
     lines.settle(0, { member: member() });
     const text = await textOf(await lines.body());
@@ -303,7 +303,7 @@ describe('JSON lines', () => {
     expect(text.endsWith('[2,0,[[{"member":{}}]]]\n')).toBe(!isPromise);
   });
 
-  it('abort nothing where they are complete when their client leaves', async () => {
+  it('no call is aborted if the client disconnects after all calls were settled', async () => {
     const { lines, leave, next, seen } = linesOf(2);
     await lines.body();
     expect(await next()).toBe(headOfTwo);
@@ -313,7 +313,7 @@ describe('JSON lines', () => {
     expect(seen).toMatchObject({ aborted: 0, watched: 0 });
   });
 
-  it('report the error of a call whose client has left', async () => {
+  it('the error of a call is reported even if the client has disconnected', async () => {
     const reported: unknown[] = [];
     const { lines } = linesOf(1, { callError: (cause) => reported.push(cause) });
     lines.cut();
@@ -321,7 +321,7 @@ describe('JSON lines', () => {
     expect(reported).toMatchObject([{ message: 'aborted' }]);
   });
 
-  it('do not block the event loop, however fast an iterable and the network are', async () => {
+  it('a fast iterable and a fast client do not block the event loop', async () => {
     const { lines, next } = linesOf(1);
     lines.settle(0, numbers().iterable);
     const loop = { turns: 0 };
@@ -331,7 +331,7 @@ describe('JSON lines', () => {
     expect(loop.turns).toBe(1);
   });
 
-  it('ping while there is no line', async () => {
+  it('a ping is sent after pingMs without a line', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const { lines, next } = linesOf(1, { pingMs: 15 });
@@ -373,7 +373,7 @@ const { output } = fc.letrec<{ output: Output }>((tie) => ({
           [undefined],
           {
             constructor: undefined,
-            in: 'the way',
+            in: 'name',
           },
         ),
       ),
@@ -394,7 +394,7 @@ const { output } = fc.letrec<{ output: Output }>((tie) => ({
   ),
 }));
 
-/** How a call ends: after so many turns, or a time; with an output, or an error. */
+/** A call that ends after a number of turns (a negative one: after 1 ms), with an output or an error. */
 interface Call {
   readonly turns: number;
   readonly output: Output;
@@ -411,44 +411,45 @@ async function wait(turns: number): Promise<void> {
   for (let at = 0; at < turns; at += 1) await turn;
 }
 
-/** An output as a resolver returns it. */
-function made(given: Output): unknown {
-  if (given.kind === 'value') return given.value;
-  if (given.kind === 'object') return Object.fromEntries(given.of.map((one, at) => [`key${at}`, made(one)]));
-  if (given.kind === 'observable') {
+/** Creates the value that a resolver returns. */
+function createOutput(plan: Output): unknown {
+  if (plan.kind === 'value') return plan.value;
+  if (plan.kind === 'object')
+    return Object.fromEntries(plan.of.map((member, at) => [`key${at}`, createOutput(member)]));
+  if (plan.kind === 'observable') {
     return observable<number>((observer) => {
-      for (const value of given.values) observer.next(value);
+      for (const value of plan.values) observer.next(value);
       observer.complete();
     });
   }
-  if (given.kind === 'promise') {
-    const promise = wait(given.turns).then(() => {
-      if (given.isRejected) throw conflict('on the way');
-      return made(given.of);
+  if (plan.kind === 'promise') {
+    const promise = wait(plan.turns).then(() => {
+      if (plan.isRejected) throw conflict('on the way');
+      return createOutput(plan.of);
     });
-    // Within an array nobody looks at it.
+    // A promise in an array is never awaited.
     promise.catch(() => {});
     return promise;
   }
-  const values = given.of.map(made);
+  const values = plan.of.map(createOutput);
   return {
     [Symbol.asyncIterator]: () => ({
       next: async () => {
         if (values.length > 0) return { done: false, value: await values.shift() };
-        if (given.end === 'throw') throw conflict('in the middle');
-        return given.end === 'garbage' ? undefined : { done: true, value: 'the end' };
+        if (plan.end === 'throw') throw conflict('in the middle');
+        return plan.end === 'garbage' ? undefined : { done: true, value: 'the end' };
       },
     }),
   };
 }
 
-async function outcomeOf({ turns, output: given, isFailed }: Call): Promise<unknown> {
+async function outcomeOf({ turns, output: plan, isFailed }: Call): Promise<unknown> {
   await wait(turns);
   if (isFailed) throw conflict('no');
-  return made(given);
+  return createOutput(plan);
 }
 
-/** What `resolveResponse` gives to tRPC's producer. */
+/** Returns the lines of tRPC's own producer, called as by `resolveResponse`. */
 async function officialText(calls: readonly Call[], serialize: (line: unknown) => unknown) {
   const errors: string[] = [];
   const text = await textOf(
@@ -479,8 +480,8 @@ describe.each([
   ['JSON', undefined],
   ['a transformer', (line: unknown) => ({ json: line, meta: ['["a",0,1]]]'] })],
 ])('random batches as JSON lines: %s', (_name, serialize) => {
-  it('have the lines of tRPC’s own producer, whatever their order', async () => {
-    let whole = 0;
+  it('random batches have the same lines as from tRPC’s own producer, in any order', async () => {
+    let strings = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 5 }), async (calls) => {
         const { lines, seen } = linesOf(calls.length, { serialize, maxLineBytes: 100_000 });
@@ -491,7 +492,7 @@ describe.each([
           );
         }
         const body = await lines.body();
-        if (typeof body === 'string') whole += 1;
+        if (typeof body === 'string') strings += 1;
         const text = await textOf(body);
         const expected = await officialText(calls, serialize ?? ((line) => line));
         expect(sortedLines(text)).toEqual(sortedLines(expected.text));
@@ -499,6 +500,6 @@ describe.each([
       }),
       { numRuns: 500 },
     );
-    expect(whole).toBeGreaterThan(50);
+    expect(strings).toBeGreaterThan(50);
   });
 });

@@ -20,10 +20,10 @@ import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import { headersOf, isBodyStream } from '../../http/response.ts';
 import { bearer } from '../../policies/schemes/bearer.ts';
 
-// The oracle is tRPC's own `resolveResponse`, called as its standalone adapter calls it. Both sides are compared by
-// status, headers, body and by what every callback receives.
+// The oracle is tRPC's own `resolveResponse`, called as by its standalone adapter. Status, headers, body and the arguments
+// of all callbacks of both sides are compared.
 
-/** What the callbacks of one side received. */
+/** The arguments of the callbacks of one side. */
 type Events = unknown[][];
 interface Context {
   readonly events: Events;
@@ -62,7 +62,7 @@ function routerOf(setting: Setting) {
       if (error.message === 'unformattable') throw new TypeError('The formatter broke.');
       if (error.message === 'teapot') return { ...shape, data: { ...shape.data, httpStatus: 418 } };
       if (error.message === 'bigint') return { ...shape, data: { ...shape.data, size: 1n } };
-      // A file has nothing that JSON shows.
+      // Converted, since JSON shows nothing of a file.
       return { ...shape, data: { ...shape.data, path, input: shown(input), type } };
     },
   });
@@ -91,7 +91,7 @@ function routerOf(setting: Setting) {
       await new Promise((resolve) => setImmediate(resolve));
       return { input };
     }),
-    fail: step.input(z.string()).query(({ input }) => {
+    conflict: step.input(z.string()).query(({ input }) => {
       throw new TRPCError({ code: 'CONFLICT', message: input });
     }),
     write: any.mutation(({ input }) => ({ wrote: input })),
@@ -113,7 +113,7 @@ function routerOf(setting: Setting) {
   });
 }
 
-/** An input as JSON shows it. */
+/** Converts an input to a value that JSON can show. */
 const shown = (input: unknown): unknown =>
   input instanceof FormData
     ? [...input].map(([name, value]) => [
@@ -124,7 +124,7 @@ const shown = (input: unknown): unknown =>
       ? 'a stream'
       : input;
 
-/** How both sides are configured. */
+/** The configuration of both sides. */
 interface Setting {
   readonly options?: Pick<
     HTTPBaseHandlerOptions<AnyTRPCRouter, unknown>,
@@ -148,7 +148,7 @@ const settings = {
   methodOverride: { options: { allowMethodOverride: true } },
   rootPath: { basePath: '/' },
   longPath: { basePath: '/api/v1/' },
-  writtenOtherwise: { basePath: '/ä b' },
+  unencodedPath: { basePath: '/ä b' },
   noEvents: { sse: { enabled: false } },
   contextFails: { context: 'fails' },
   contextWaits: { context: 'waits' },
@@ -216,7 +216,7 @@ interface Outcome {
   readonly events: readonly string[];
 }
 
-/** The callbacks of one side. */
+/** Creates the callbacks of one side. */
 function callbacks(setting: Setting, events: Events) {
   const { responseMeta, ...options } = setting.options ?? {};
   const calls = (info: TRPCRequestInfo | undefined) =>
@@ -288,48 +288,48 @@ interface Side {
   readonly gateway: () => ReturnType<typeof createGateway>;
 }
 
-/** What one of the two answers with, made once for all rows. */
+/** Returns the router, callbacks and gateway of one side, created once for all rows. */
 function side(of: 'official' | 'gateway', name: SettingName): Side {
   const key = `${of} ${name}`;
   const known = sides.get(key);
   if (known) return known;
   const setting: Setting = settings[name];
   const events: Events = [];
-  const called = callbacks(setting, events);
+  const recorded = callbacks(setting, events);
   const router = routerOf(setting);
   let gateway: ReturnType<typeof createGateway> | undefined;
-  const made = {
+  const created = {
     events,
     router,
-    callbacks: called,
+    callbacks: recorded,
     gateway: () =>
       (gateway ??= createGateway({
         router,
         rpcBasePath: setting.basePath ?? '/trpc',
         restBasePath: '/rest',
-        createContext: ({ info }) => called.createContext(info as TRPCRequestInfo),
+        createContext: ({ info }) => recorded.createContext(info as TRPCRequestInfo),
         rpc: {
-          ...called.options,
-          onError: called.onError as never,
-          ...(called.responseMeta && { responseMeta: called.responseMeta }),
+          ...recorded.options,
+          onError: recorded.onError as never,
+          ...(recorded.responseMeta && { responseMeta: recorded.responseMeta }),
         },
         document: { title: 'Requests', version: '0.0.0' },
         onResponse: () => {},
       })),
   };
-  sides.set(key, made);
-  return made;
+  sides.set(key, created);
+  return created;
 }
 const sides = new Map<string, Side>();
 
 const trimSlashes = (path: string) => path.replace(/^\//, '').replace(/\/$/, '');
 
-/** As tRPC's standalone adapter (@trpc/server 11.25) answers. */
+/** Returns the response of tRPC's standalone adapter (@trpc/server 11.25). */
 async function official(name: SettingName, row: Row): Promise<Outcome> {
   const setting: Setting = settings[name];
   const basePath = setting.basePath ?? '/trpc';
-  const { events, router, callbacks: called } = side('official', name);
-  const { options, createContext, onError, responseMeta } = called;
+  const { events, router, callbacks: recorded } = side('official', name);
+  const { options, createContext, onError, responseMeta } = recorded;
   events.length = 0;
   let response: Response;
   try {
@@ -341,7 +341,7 @@ async function official(name: SettingName, row: Row): Promise<Outcome> {
       req: new Request(url, {
         method: row.method,
         headers: row.headers as [string, string][],
-        // As the adapter makes it: all but these have a body, if an empty one.
+        // As in the adapter, all other methods have a body, even if it is empty.
         ...(row.method !== 'GET' && row.method !== 'HEAD' && { body: new TextEncoder().encode(row.body) }),
       }),
       path: trimSlashes(trimSlashes(url.pathname).slice(trimSlashes(basePath).length)),
@@ -357,14 +357,14 @@ async function official(name: SettingName, row: Row): Promise<Outcome> {
     try {
       onError(unknown);
     } catch {
-      // Where the adapter's own log throws, the process ends.
+      // In the adapter, an error of `onError` here would end the process.
     }
-    // Node adds no type of its own.
+    // Without a content type: encoded as bytes, since `Response` adds a type to strings.
     const body = new TextEncoder().encode(JSON.stringify(transformTRPCResponse(config, { error: shape })));
     response = new Response(body, { status: shape.data.httpStatus });
   }
   const body = await textOf(response.body ?? []);
-  // A call that goes on behind an answer that failed reports its error later.
+  // A call that is still running after its response has failed reports its error later.
   await new Promise(setImmediate);
   return outcome(response.status, response.headers, body, events);
 }
@@ -383,7 +383,10 @@ async function ours(name: SettingName, row: Row, hasBody: boolean): Promise<Outc
   return outcome(response.status, new Headers(headersOf(response) as [string, string][]), body, events);
 }
 
-/** The text of a stream. Of one that fails, its first line: the order of lines before the failure is that of the calls. */
+/**
+ * Returns the text of a stream. For one that fails, only its first line, since the number of lines before the error depends on
+ * the order of the calls.
+ */
 async function textOf(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   const text = () => Buffer.concat(chunks).toString();
@@ -424,7 +427,7 @@ function requestOf(target: string, { method, headers = [], body = '' }: Row, has
   };
 }
 
-/** Headers that belong to the gateway, or to a connection. */
+/** Headers that only the gateway sets, or that belong to the connection. */
 const notCompared = new Set([
   'connection',
   'transfer-encoding',
@@ -440,7 +443,7 @@ function outcome(status: number, headers: Headers, body: string, events: Events)
     headers: Object.fromEntries(
       compared.map(([name], index) => [`${name} ${index}`, compared[index]?.[1] ?? '']),
     ),
-    // No client can rely on the order among concurrent calls.
+    // Sorted, since the order of concurrent calls is not specified.
     body: /^ *\{("json":\{)?"0":\[/.test(body) && body.endsWith('\n') ? sortedLines(body).join('\n') : body,
     events: events
       .map((event) => JSON.stringify(event, (_key, value: unknown) => withoutBigInt(value)))
@@ -459,7 +462,7 @@ const octets = [['content-type', 'application/octet-stream']] as const;
 const q = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(value))}`;
 const all = Object.keys(settings) as SettingName[];
 
-/** Settings under which tRPC begins a stream of events that it never sends, and reports its error. */
+/** Settings with which tRPC starts a stream of events that it never sends, and reports its error. */
 const neverSent: ReadonlySet<SettingName> = new Set([
   'metaThrows',
   'metaThrowsForSuccess',
@@ -471,7 +474,7 @@ const neverSent: ReadonlySet<SettingName> = new Set([
 const rows: readonly Row[] = [
   { name: 'a query', method: 'GET', target: '/hello', settings: all },
   { name: 'a query with an input', method: 'GET', target: `/echo?${q({ a: [1, 'ü'] })}`, settings: all },
-  { name: 'a query of a router below', method: 'GET', target: '/deep.hello' },
+  { name: 'a query of a nested router', method: 'GET', target: '/deep.hello' },
   {
     name: 'a query by another separator',
     method: 'GET',
@@ -500,15 +503,15 @@ const rows: readonly Row[] = [
   { name: 'an output of null', method: 'GET', target: '/nil' },
   { name: 'an output with toJSON', method: 'GET', target: '/money', settings: ['default', 'transformer'] },
   { name: 'outputs with toJSON in a batch', method: 'GET', target: '/money,moneys,nothing?batch=1' },
-  { name: 'an output that JSON cannot carry', method: 'GET', target: '/big', settings: all },
+  { name: 'an output that JSON cannot encode', method: 'GET', target: '/big', settings: all },
   {
-    name: 'an output that JSON cannot carry in a batch',
+    name: 'an output that JSON cannot encode, in a batch',
     method: 'GET',
     target: '/hello,big,missing?batch=1',
     settings: all,
   },
   {
-    name: 'an output that the transformer refuses',
+    name: 'an output that the transformer rejects',
     method: 'GET',
     target: '/unencodable',
     settings: ['transformer', 'metaTransformer'],
@@ -518,22 +521,22 @@ const rows: readonly Row[] = [
   { name: 'a stream in a call', method: 'GET', target: '/iterable', settings: all },
   { name: 'a promise in a call', method: 'GET', target: '/promised' },
   { name: 'streams in a batch', method: 'GET', target: '/iterable,hello,promised?batch=1', settings: all },
-  { name: 'a call that fails', method: 'GET', target: `/fail?${q('no')}`, settings: all },
-  { name: 'a call whose error has a status of its own', method: 'GET', target: `/fail?${q('teapot')}` },
+  { name: 'a call that fails', method: 'GET', target: `/conflict?${q('no')}`, settings: all },
+  { name: 'a call whose error has a status of its own', method: 'GET', target: `/conflict?${q('teapot')}` },
   {
     name: 'a call whose error cannot be formatted',
     method: 'GET',
-    target: `/fail?${q('unformattable')}`,
+    target: `/conflict?${q('unformattable')}`,
     settings: ['default', 'metaHeaders'],
   },
   {
     name: 'a call whose error cannot be serialized',
     method: 'GET',
-    target: `/fail?${q('bigint')}`,
+    target: `/conflict?${q('bigint')}`,
     settings: ['default', 'metaHeaders'],
   },
   { name: 'an input that the schema rejects', method: 'GET', target: `/checked?${q({})}`, settings: all },
-  { name: 'an input that is no JSON', method: 'GET', target: '/echo?input=%7B', settings: all },
+  { name: 'an input that is not JSON', method: 'GET', target: '/echo?input=%7B', settings: all },
   {
     name: 'an input that cannot be deserialized',
     method: 'GET',
@@ -546,7 +549,11 @@ const rows: readonly Row[] = [
     target: `/echo,hello,echo?batch=1&${q({ 0: { json: 1 }, 2: 'undecodable' })}`,
     settings: ['transformer'],
   },
-  { name: 'an input of a batch that is no object', method: 'GET', target: '/echo,hello?batch=1&input=[1]' },
+  {
+    name: 'an input of a batch that is not an object',
+    method: 'GET',
+    target: '/echo,hello?batch=1&input=[1]',
+  },
   {
     name: 'a batch',
     method: 'GET',
@@ -554,15 +561,15 @@ const rows: readonly Row[] = [
     settings: all,
   },
   {
-    name: 'a batch that fails in part',
+    name: 'a batch in which some calls fail',
     method: 'GET',
-    target: `/hello,fail,fail,checked?batch=1&${q({ 1: 'a', 2: 'teapot' })}`,
+    target: `/hello,conflict,conflict,checked?batch=1&${q({ 1: 'a', 2: 'teapot' })}`,
     settings: all,
   },
   {
-    name: 'a batch that fails whole',
+    name: 'a batch in which all calls fail',
     method: 'GET',
-    target: `/fail,fail?batch=1&${q({ 0: 'a', 1: 'b' })}`,
+    target: `/conflict,conflict?batch=1&${q({ 0: 'a', 1: 'b' })}`,
     settings: all,
   },
   { name: 'a batch of one', method: 'GET', target: '/hello?batch=1', settings: all },
@@ -570,7 +577,7 @@ const rows: readonly Row[] = [
   { name: 'a batch of commas', method: 'GET', target: '/,,?batch=1' },
   { name: 'a batch of query and mutation', method: 'GET', target: '/hello,write?batch=1', settings: all },
   {
-    name: 'a batch of mutation and nothing',
+    name: 'a batch of a mutation and an unknown procedure',
     method: 'POST',
     target: '/missing,write?batch=1',
     headers: json,
@@ -596,21 +603,21 @@ const rows: readonly Row[] = [
   { name: 'a fragment', method: 'GET', target: '/echo?input=1#2' },
   { name: 'a fragment in the path', method: 'GET', target: '/echo#?input=1' },
   { name: 'a raw quote in the query', method: 'GET', target: `/echo?input="it's"` },
-  { name: 'a GET that names JSON', method: 'GET', target: '/echo?input=1', headers: json },
+  { name: 'a GET with the content type of JSON', method: 'GET', target: '/echo?input=1', headers: json },
   {
-    name: 'a GET that names text',
+    name: 'a GET with the content type of text',
     method: 'GET',
     target: '/echo?input=1',
     headers: [['content-type', 'text/plain']],
   },
   {
-    name: 'a GET that names a form',
+    name: 'a GET with the content type of a form',
     method: 'GET',
     target: '/echo?input=1',
     headers: multipart,
     settings: all,
   },
-  { name: 'a GET that names octets', method: 'GET', target: '/echo?input=1', headers: octets },
+  { name: 'a GET with the content type of octets', method: 'GET', target: '/echo?input=1', headers: octets },
   { name: 'a mutation', method: 'POST', target: '/write', headers: json, body: '{"a":1}', settings: all },
   { name: 'a mutation without a body', method: 'POST', target: '/write', headers: json },
   {
@@ -636,7 +643,7 @@ const rows: readonly Row[] = [
     body: '\ufeff1',
   },
   {
-    name: 'a mutation that reads no input of a broken body',
+    name: 'a mutation without an input, with a broken body',
     method: 'POST',
     target: '/touch',
     headers: json,
@@ -666,7 +673,7 @@ const rows: readonly Row[] = [
     body: '{',
   },
   {
-    name: 'JSON by another name',
+    name: 'a content type of JSON with another case, spaces and a charset',
     method: 'POST',
     target: '/write',
     headers: [['content-type', ' Application/JSON ; charset=x']],
@@ -713,7 +720,7 @@ const rows: readonly Row[] = [
     settings: ['default', 'methodOverride'],
   },
   {
-    name: 'a form for nothing',
+    name: 'a form for an unknown procedure',
     method: 'POST',
     target: '/missing',
     headers: multipart,
@@ -729,7 +736,7 @@ const rows: readonly Row[] = [
     body: form,
   },
   {
-    name: 'a form that asks for lines',
+    name: 'a form that requests JSON lines',
     method: 'POST',
     target: '/upload',
     headers: [...multipart, ...lines],
@@ -737,7 +744,7 @@ const rows: readonly Row[] = [
   },
   { name: 'a form by PUT', method: 'PUT', target: '/upload', headers: multipart, body: form },
   { name: 'octets', method: 'POST', target: '/octets', headers: octets, body: 'some text', settings: all },
-  { name: 'no octets', method: 'POST', target: '/octets', headers: octets },
+  { name: 'octets without a body', method: 'POST', target: '/octets', headers: octets },
   {
     name: 'octets for a mutation without an input',
     method: 'POST',
@@ -755,24 +762,24 @@ const rows: readonly Row[] = [
   },
   { name: 'octets by DELETE', method: 'DELETE', target: '/octets', headers: octets },
   { name: 'JSON for octets', method: 'POST', target: '/octets', headers: json, body: '1' },
-  { name: 'a procedure that is not there', method: 'GET', target: '/missing', settings: all },
+  { name: 'an unknown procedure', method: 'GET', target: '/missing', settings: all },
   {
-    name: 'a procedure that is not there, by POST',
+    name: 'an unknown procedure by POST',
     method: 'POST',
     target: '/missing',
     headers: json,
     body: '{',
     settings: all,
   },
-  { name: '__proto__', method: 'GET', target: '/__proto__' },
-  { name: 'constructor', method: 'GET', target: '/constructor' },
-  { name: 'a router', method: 'GET', target: '/deep' },
-  { name: 'no procedure', method: 'GET', target: '' },
-  { name: 'a slash', method: 'GET', target: '/' },
-  { name: 'a slash behind', method: 'GET', target: '/hello/' },
-  { name: 'two slashes behind', method: 'GET', target: '/hello//' },
+  { name: 'the path __proto__', method: 'GET', target: '/__proto__' },
+  { name: 'the path constructor', method: 'GET', target: '/constructor' },
+  { name: 'the path of a router', method: 'GET', target: '/deep' },
+  { name: 'an empty path', method: 'GET', target: '' },
+  { name: 'the path /', method: 'GET', target: '/' },
+  { name: 'a trailing slash', method: 'GET', target: '/hello/' },
+  { name: 'two trailing slashes', method: 'GET', target: '/hello//' },
   { name: 'a path that is encoded', method: 'GET', target: '/%68ello', settings: all },
-  { name: 'a path that is encoded wrongly', method: 'GET', target: '/%zz', settings: all },
+  { name: 'a path with invalid percent-encoding', method: 'GET', target: '/%zz', settings: all },
   { name: 'a path that is not UTF-8', method: 'GET', target: '/%ff?batch=1' },
   { name: 'an encoded comma', method: 'GET', target: '/hello%2Chello?batch=1' },
   { name: 'a comma in a single call', method: 'GET', target: '/hello,hello' },
@@ -812,7 +819,7 @@ const rows: readonly Row[] = [
   },
   { name: 'DELETE of a mutation', method: 'DELETE', target: '/touch' },
   { name: 'HEAD', method: 'HEAD', target: '/hello', settings: all },
-  { name: 'HEAD of what is encoded wrongly', method: 'HEAD', target: '/%zz' },
+  { name: 'HEAD of a path with invalid percent-encoding', method: 'HEAD', target: '/%zz' },
   { name: 'connection parameters', method: 'GET', target: '/hello?connectionParams=%7B%22a%22%3A%22b%22%7D' },
   { name: 'connection parameters of null', method: 'GET', target: '/hello?connectionParams=null' },
   { name: 'connection parameters that are empty', method: 'GET', target: '/hello?connectionParams=' },
@@ -823,7 +830,7 @@ const rows: readonly Row[] = [
     settings: all,
   },
   {
-    name: 'connection parameters that are no JSON',
+    name: 'connection parameters that are not JSON',
     method: 'GET',
     target: '/hello,write?batch=1&connectionParams=%7B',
   },
@@ -848,15 +855,15 @@ const rows: readonly Row[] = [
     settings: all.filter((name) => name !== 'onErrorThrows'),
   },
   {
-    name: 'lines of which one fails',
+    name: 'lines of a query and a mutation',
     method: 'GET',
-    target: `/fail,missing,write?batch=1&${q({ 0: 'no' })}`,
+    target: `/conflict,missing,write?batch=1&${q({ 0: 'no' })}`,
     headers: lines,
   },
   {
-    name: 'lines of which some fail',
+    name: 'lines in which some calls fail',
     method: 'GET',
-    target: `/fail,missing,hello,checked?batch=1&${q({ 0: 'no' })}`,
+    target: `/conflict,missing,hello,checked?batch=1&${q({ 0: 'no' })}`,
     headers: lines,
     settings: ['default', 'transformer', 'contextFails', 'metaHeaders'],
   },
@@ -868,7 +875,7 @@ const rows: readonly Row[] = [
     body: '{"0":1}',
   },
   {
-    name: 'lines of which one cannot be written',
+    name: 'lines of which one cannot be encoded',
     method: 'GET',
     target: '/big,hello?batch=1',
     headers: lines,
@@ -937,7 +944,7 @@ const rows: readonly Row[] = [
     settings: ['default', 'transformer', 'contextReadsInput'],
   },
   {
-    name: 'a subscription after an event with an input that is no object',
+    name: 'a subscription after an event with an input that is not an object',
     method: 'GET',
     target: '/count?input=[1]&lastEventId=7',
   },
@@ -980,24 +987,27 @@ const rows: readonly Row[] = [
   { name: 'a query after an event', method: 'GET', target: '/echo?lastEventId=7&input={}' },
 ];
 
-describe('tRPC over HTTP answers what tRPC’s own adapter answers, and calls back as it does', () => {
+describe('tRPC over HTTP', () => {
   it.each(
     rows.flatMap((row) =>
       (row.settings ?? ['default' as const]).map((under) => ({ name: row.name, under, row })),
     ),
-  )('$name, under $under', async ({ under, row }) => {
-    const expected = await official(under, row);
-    expect(await ours(under, row, true)).toEqual(expected);
-    expect(await ours(under, row, false)).toEqual(expected);
-  });
+  )(
+    '$name has the same response and callbacks as in tRPC’s own adapter, with the setting $under',
+    async ({ under, row }) => {
+      const expected = await official(under, row);
+      expect(await ours(under, row, true)).toEqual(expected);
+      expect(await ours(under, row, false)).toEqual(expected);
+    },
+  );
 });
 
-describe('whatever a client sends', () => {
+describe('random requests', () => {
   const part = fc.constantFrom(
     'hello',
     'echo',
     'checked',
-    'fail',
+    'conflict',
     'missing',
     'write',
     'touch',
@@ -1050,42 +1060,46 @@ describe('whatever a client sends', () => {
     ['last-event-id', '3'],
   ) as fc.Arbitrary<readonly [string, string]>;
 
-  /** Of `Content-Type` the gateway takes the first, as Node does. */
+  /** Keeps only the first `Content-Type`: the gateway uses that one, as Node does. */
   const isFirst = (
     [name]: readonly [string, string],
     at: number,
     every: readonly (readonly [string, string])[],
   ) => name !== 'content-type' || every.findIndex(([other]) => other === name) === at;
 
-  it('is answered alike by both', { timeout: 60_000 }, async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...all.filter((name) => name !== 'onErrorThrows')),
-        fc.constantFrom('GET', 'GET', 'POST', 'POST', 'PUT', 'DELETE', 'HEAD'),
-        fc.array(part, { minLength: 1, maxLength: 4 }),
-        fc.array(parameter, { maxLength: 4 }),
-        fc.array(header, { maxLength: 4 }),
-        fc.constantFrom('', '{', '1', '{"0":1,"1":"no"}', '{"n":1}', form),
-        async (setting, method, paths, query, headers, body) => {
-          if (neverSent.has(setting) && paths.includes('count')) return;
-          const isBodiless = method === 'GET' || method === 'HEAD';
-          const row: Row = {
-            name: 'random',
-            method,
-            // Without a `?` that nothing follows: an adapter cannot see it.
-            target: `/${paths.join(',')}?x&${query.join('&')}`,
-            headers: headers.filter(isFirst),
-            ...(!isBodiless && { body }),
-          };
-          expect(await ours(setting, row, true)).toEqual(await official(setting, row));
-        },
-      ),
-      { numRuns: 300 },
-    );
-  });
+  it(
+    'random requests have the same response and callbacks as in tRPC’s own adapter',
+    { timeout: 60_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...all.filter((name) => name !== 'onErrorThrows')),
+          fc.constantFrom('GET', 'GET', 'POST', 'POST', 'PUT', 'DELETE', 'HEAD'),
+          fc.array(part, { minLength: 1, maxLength: 4 }),
+          fc.array(parameter, { maxLength: 4 }),
+          fc.array(header, { maxLength: 4 }),
+          fc.constantFrom('', '{', '1', '{"0":1,"1":"no"}', '{"n":1}', form),
+          async (setting, method, paths, query, headers, body) => {
+            if (neverSent.has(setting) && paths.includes('count')) return;
+            const isBodiless = method === 'GET' || method === 'HEAD';
+            const row: Row = {
+              name: 'random',
+              method,
+              // Never with an empty query after `?`, which an adapter cannot detect.
+              target: `/${paths.join(',')}?x&${query.join('&')}`,
+              headers: headers.filter(isFirst),
+              ...(!isBodiless && { body }),
+            };
+            expect(await ours(setting, row, true)).toEqual(await official(setting, row));
+          },
+        ),
+        { numRuns: 300 },
+      );
+    },
+  );
 });
 
-describe('what tRPC requests are to policies and logs', () => {
+describe('policies and records of tRPC requests', () => {
   let subscription = (): AsyncIterable<number> => (async function* () {})();
   const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
   const openapi = { method: 'POST', path: '/open', protect: false } as const;
@@ -1115,7 +1129,7 @@ describe('what tRPC requests are to policies and logs', () => {
     return { status, records };
   };
 
-  it('a batch that is too large is recorded with the procedures that exist, and no other name of its client’s', async () => {
+  it('the record of a batch that is too large lists known procedures only', async () => {
     const rpc = { maxBatchSize: 2 };
     const { records } = await serve({ method: 'GET', target: '/closed,any,closed?batch=1' }, rpc);
     expect(records).toMatchObject([{ procedures: ['closed', 'closed'], calls: 3, limit: 'batch-size' }]);
@@ -1126,12 +1140,15 @@ describe('what tRPC requests are to policies and logs', () => {
     ['POST', '/open', 'application/json', 200],
     ['POST', '/closed', 'text/plain', 401],
     ['POST', '/%zz', 'application/json', 401],
-  ])('%s %s of %s without a credential is %i', async (method, target, type, status) => {
-    const row = { method, target, headers: [['content-type', type]] as const };
-    expect(await serve(row, {}, () => undefined)).toMatchObject({ status });
-  });
+  ])(
+    '%s /trpc%s with the content type %s and without a credential responds with %i',
+    async (method, target, type, status) => {
+      const row = { method, target, headers: [['content-type', type]] as const };
+      expect(await serve(row, {}, () => undefined)).toMatchObject({ status });
+    },
+  );
 
-  it('a subscription whose response cannot be written is ended', async () => {
+  it('a subscription is closed if its response cannot be created', async () => {
     const events = (async function* () {
       yield 1;
     })();
@@ -1146,7 +1163,7 @@ describe('what tRPC requests are to policies and logs', () => {
   });
 });
 
-it('what createContext receives as info has no members of its own that tRPC’s has not', async () => {
+it('info of createContext has the same own members as in tRPC, without credentials', async () => {
   const seen: unknown[] = [];
   const { handle } = await createGateway({
     router: routerOf({}),
@@ -1162,7 +1179,7 @@ it('what createContext receives as info has no members of its own that tRPC’s 
   expect(seen).toEqual([{ accept: null, connectionParams: { a: 'b' }, isBatchCall: false, type: 'query' }]);
 });
 
-describe('a router whose errors cannot be written', () => {
+describe('errors that cannot be encoded', () => {
   const serialize = () => {
     throw new Error('The transformer broke.');
   };
@@ -1175,29 +1192,32 @@ describe('a router whose errors cannot be written', () => {
     ['an errorFormatter that returns a bigint', { errorFormatter: () => ({ size: 1n }) as never }],
     ['an errorFormatter that returns nothing', { errorFormatter: () => undefined as never }],
     ['a transformer that fails with every output', { transformer }],
-  ])('answers a call that failed after a wait with a bare 500: %s', async (_what, config) => {
-    const t = initTRPC.create({ isDev: false, ...config });
-    const router = t.router({
-      fail: t.procedure.query(async () => {
-        await new Promise(setImmediate);
-        throw new Error('secret');
-      }),
-    });
-    const { handle } = await createGateway({
-      router,
-      createContext: () => ({}),
-      document: { title: 'Errors', version: '0.0.0' },
-      onResponse: () => {},
-    });
-    for (const target of ['/fail', '/fail,fail?batch=1']) {
-      const row: Row = { name: '', method: 'GET', target };
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      const { status, body } = await handle(requestOf(`/trpc${target}`, row, true));
-      const hidden = { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 };
-      expect([status, JSON.parse(body as string)]).toEqual([
-        500,
-        { error: { code: -32603, message: 'Internal server error', data: hidden } },
-      ]);
-    }
-  });
+  ])(
+    'an asynchronous call that fails responds with a generic 500 if the router has %s',
+    async (_description, config) => {
+      const t = initTRPC.create({ isDev: false, ...config });
+      const router = t.router({
+        broken: t.procedure.query(async () => {
+          await new Promise(setImmediate);
+          throw new Error('secret');
+        }),
+      });
+      const { handle } = await createGateway({
+        router,
+        createContext: () => ({}),
+        document: { title: 'Errors', version: '0.0.0' },
+        onResponse: () => {},
+      });
+      for (const target of ['/broken', '/broken,broken?batch=1']) {
+        const row: Row = { name: '', method: 'GET', target };
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const { status, body } = await handle(requestOf(`/trpc${target}`, row, true));
+        const hidden = { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 };
+        expect([status, JSON.parse(body as string)]).toEqual([
+          500,
+          { error: { code: -32603, message: 'Internal server error', data: hidden } },
+        ]);
+      }
+    },
+  );
 });

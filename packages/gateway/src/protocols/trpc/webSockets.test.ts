@@ -19,14 +19,14 @@ import {
 } from './testing/randomMessages.ts';
 import { bearer } from '../../policies/schemes/bearer.ts';
 
-/** One end of a WebSocket in the process: it hands messages to its owner, and keeps what the owner sends. */
-interface End {
+/** The server's end of an in-process WebSocket. */
+interface ServerEnd {
   message(data: Buffer, isBinary: boolean): void;
   close(): void;
 }
-type Connect = (served: Served, plan: SocketPlan, events: unknown[]) => Promise<End>;
+type Connect = (served: Served, plan: SocketPlan, events: unknown[]) => Promise<ServerEnd>;
 
-interface Failure {
+interface ReportedError {
   readonly error: TRPCError;
   readonly path: string | undefined;
   readonly type: string;
@@ -34,15 +34,15 @@ interface Failure {
   readonly ctx: unknown;
 }
 
-/** Records errors, and fails at some itself. */
+/** Creates an `onError` that records errors, and throws for FORBIDDEN. */
 const onErrorOf =
   (events: unknown[]) =>
-  ({ error: { code, message }, path, type, input, ctx }: Failure): void => {
+  ({ error: { code, message }, path, type, input, ctx }: ReportedError): void => {
     events.push(['onError', { code, message, path, type, input, ctx }]);
     if (code === 'FORBIDDEN') throw new Error('onError failed');
   };
 
-/** tRPC's own adapter (`applyWSSHandler` is this for each socket of the package ws). */
+/** Connects to tRPC's own adapter (`applyWSSHandler` calls this for each socket of the package ws). */
 const official: Connect = async ({ router }, { context }, events) => {
   const client = Object.assign(new EventEmitter(), {
     readyState: 1,
@@ -88,7 +88,7 @@ const gateway: Connect = async ({ router }, { context }, events) => {
   };
 };
 
-/** Until all microtasks have run: as between two messages of one packet. */
+/** Waits until all microtasks have run, as between two messages of one packet. */
 async function microtasks(): Promise<void> {
   for (let count = 0; count < 300; count += 1) await Promise.resolve();
 }
@@ -97,15 +97,15 @@ async function quiet(): Promise<void> {
   for (let count = 0; count < 40; count += 1) await new Promise(setImmediate);
 }
 
-/** How many messages there were, and how many of them were answered at once. */
+/** Number of messages, and of those with a synchronous response. */
 interface Tally {
   messages: number;
-  atOnce: number;
+  synchronous: number;
 }
 
 /**
- * What is sent, reported and done, for the messages between two pauses. In order where they are one call; of concurrent
- * calls, frames are in order for each id that one call alone has, and all else is sorted.
+ * Runs a plan and returns frames, reported errors and steps, in one part per pause. A part with a single call is in order.
+ * For concurrent calls, only the frames of each unique id are in order, and everything else is sorted.
  */
 async function transcript(
   connect: Connect,
@@ -117,14 +117,14 @@ async function transcript(
   const events: unknown[] = [];
   const end = await connect(served, plan, events);
   await quiet();
-  const isOneCalls = singleIds(plan);
+  const isUniqueId = uniqueIds(plan);
   const parts: unknown[] = [];
   let calls = 0;
   const cut = () => {
     const logs = chains.map(({ log }) => log.splice(0).flatMap(comparable));
     const part = events.splice(0);
     parts.push(
-      structuredClone(calls > 1 ? [sorted(part, isOneCalls), logs.map((log) => sorted(log))] : [part, logs]),
+      structuredClone(calls > 1 ? [sorted(part, isUniqueId), logs.map((log) => sorted(log))] : [part, logs]),
     );
     calls = 0;
   };
@@ -134,7 +134,7 @@ async function transcript(
     end.message(bytesOf(message, router, plan.hasTransformer), isBinary);
     if (tally) {
       tally.messages += 1;
-      if (events.length > before) tally.atOnce += 1;
+      if (events.length > before) tally.synchronous += 1;
     }
     calls += message.kind === 'calls' ? message.calls.length : 1;
     await microtasks();
@@ -150,8 +150,8 @@ async function transcript(
   return parts;
 }
 
-/** The ids that one call of a plan alone has, as they are in frames. */
-function singleIds({ steps }: SocketPlan): (id: unknown) => boolean {
+/** Returns a function that tests whether only one call of a plan has an id, as written in frames. */
+function uniqueIds({ steps }: SocketPlan): (id: unknown) => boolean {
   const ids = steps.flatMap(({ message }) =>
     message.kind === 'calls' ? message.calls.map(({ id }) => JSON.stringify(id)) : [],
   );
@@ -161,23 +161,23 @@ function singleIds({ steps }: SocketPlan): (id: unknown) => boolean {
   };
 }
 
-/** What concurrent calls have sent and done. */
-function sorted(entries: readonly unknown[], isOneCalls = (_id: unknown) => false): readonly unknown[] {
+/** Sorts the frames and steps of concurrent calls. */
+function sorted(entries: readonly unknown[], isUniqueId = (_id: unknown) => false): readonly unknown[] {
   const frames = new Map<string, unknown[]>();
   const others: string[] = [];
   for (const entry of entries) {
     const id =
       typeof entry === 'string' && entry.startsWith('{') ? (JSON.parse(entry) as { id: unknown }).id : null;
     const key = JSON.stringify(id);
-    if (id !== null && isOneCalls(id)) frames.set(key, [...(frames.get(key) ?? []), entry]);
+    if (id !== null && isUniqueId(id)) frames.set(key, [...(frames.get(key) ?? []), entry]);
     else others.push(JSON.stringify(entry));
   }
   return [[...frames].toSorted(([a], [b]) => (a < b ? -1 : 1)), others.toSorted()];
 }
 
 /**
- * What a chain has done. tRPC's adapter shows middlewares the router, which no type tells them of; and a refinement that
- * is asynchronous is asked once in vain by each way that a procedure is called.
+ * Removes the known differences from the log of a chain: tRPC's adapter passes the router to middlewares, which no type
+ * declares, and an asynchronous refinement may run once more before zod parses asynchronously.
  */
 function comparable(entry: unknown): readonly unknown[] {
   if (entry === 'refined') return [];
@@ -201,53 +201,53 @@ test('calls that wait for their context start in the order in which they were se
   });
   const accept = (await upgrade(request())) as SocketAcceptor;
   const handler = accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
-  const say = (id: number, method: string, path: string) =>
+  const send = (id: number, method: string, path: string) =>
     handler.message(Buffer.from(JSON.stringify({ id, method, params: { path } })), false);
-  say(1, 'mutation', 'add');
-  say(2, 'subscription', 'watch');
-  say(3, 'mutation', 'add');
+  send(1, 'mutation', 'add');
+  send(2, 'subscription', 'watch');
+  send(3, 'mutation', 'add');
   await quiet();
   expect(begun).toEqual(['add', 'watch', 'add']);
 });
 
-/** What is sent and reported where all messages come before the context fails. */
+/** Returns what is sent and reported if all messages arrive before the context fails. */
 async function withoutContext(connect: Connect, plan: SocketPlan): Promise<readonly unknown[]> {
   const served = routerOf(plan);
-  const making = Promise.withResolvers<never>();
+  const context = Promise.withResolvers<never>();
   const events: unknown[] = [];
-  const end = await connect(served, { ...plan, context: making.promise }, events);
+  const end = await connect(served, { ...plan, context: context.promise }, events);
   for (const { message } of plan.steps) {
-    // Answered at once, before malformed messages that wait: tRPC's adapter answers those at once too.
+    // A PING is answered before malformed messages, which wait for the context here, but not in tRPC's adapter.
     if (message.kind === 'text' && message.text === 'PING') continue;
     const isBinary = message.kind === 'text' && message.isBinary;
     end.message(bytesOf(message, served.router, plan.hasTransformer), isBinary);
   }
-  making.reject(new TRPCError({ code: 'UNAUTHORIZED', message: 'Not you.' }));
+  context.reject(new TRPCError({ code: 'UNAUTHORIZED', message: 'Not you.' }));
   await quiet();
   end.close();
-  // No call runs on either.
+  // No call runs on either side.
   return structuredClone([events, served.chains.map(({ log }) => log.length)]);
 }
 
 const failing = inputs(200);
 
-test(`of ${failing} clients whose context fails, each call is answered with the error, and the error is reported, as by tRPC’s own adapter`, async () => {
-  let response = 0;
+test(`${failing} WebSockets whose context fails send and report the same errors as tRPC’s own adapter`, async () => {
+  let errorCount = 0;
   await fc.assert(
     fc.asyncProperty(socketPlan, async (plan) => {
       const expected = await withoutContext(official, plan);
-      response += JSON.stringify(expected).split('\\"id\\":1').length - 1;
+      errorCount += JSON.stringify(expected).split('\\"id\\":1').length - 1;
       expect(await withoutContext(gateway, plan)).toEqual(expected);
     }),
     { numRuns: failing },
   );
-  expect(response).toBeGreaterThan(failing / 10);
+  expect(errorCount).toBeGreaterThan(failing / 10);
 }, 60_000);
 
 const runs = inputs(1000);
 
-test(`${runs} clients that send random messages on a WebSocket are answered as by tRPC's own adapter`, async () => {
-  const tally: Tally = { messages: 0, atOnce: 0 };
+test(`${runs} WebSockets respond to random messages in the same way as tRPC's own adapter`, async () => {
+  const tally: Tally = { messages: 0, synchronous: 0 };
   await fc.assert(
     fc.asyncProperty(socketPlan, async (plan) => {
       const expected = await transcript(official, plan, routerOf(plan));
@@ -255,15 +255,15 @@ test(`${runs} clients that send random messages on a WebSocket are answered as b
     }),
     { numRuns: runs },
   );
-  process.stdout.write(`Messages: ${tally.atOnce} of ${tally.messages} answered at once.\n`);
-  expect(tally.atOnce).toBeGreaterThan(0.3 * tally.messages);
+  process.stdout.write(`Messages: ${tally.synchronous} of ${tally.messages} had a synchronous response.\n`);
+  expect(tally.synchronous).toBeGreaterThan(0.3 * tally.messages);
 }, 120_000);
 
 type Options = Partial<Parameters<typeof createGateway>[0]>;
 
 const t = initTRPC.create({ isDev: false });
 
-/** A socket of a gateway, and what it sends and reports. */
+/** Opens a socket of a gateway, and records its frames, request records and close codes. */
 async function open(router: AnyTRPCRouter, options: Options = {}) {
   const frames: unknown[] = [];
   const records: RequestRecord[] = [];
@@ -285,11 +285,11 @@ async function open(router: AnyTRPCRouter, options: Options = {}) {
   });
   await quiet();
   records.length = 0;
-  const say = async (...messages: object[]) => {
+  const send = async (...messages: object[]) => {
     for (const message of messages) handler.message(Buffer.from(JSON.stringify(message)), false);
     await quiet();
   };
-  return { callsInFlight, closes, requestRecords: records, frames, handler, say };
+  return { callsInFlight, closes, records, frames, handler, send };
 }
 
 const call = (id: number, method: string, path: string, more: object = {}) => ({
@@ -309,39 +309,42 @@ describe('maxResponseBytes', () => {
       yield 'small';
     }),
   });
-  const tooLarge = { id: 1, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } };
+  const payloadTooLarge = { id: 1, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } };
   const limited = { status: 413, limit: 'response-bytes', error: undefined };
 
   it.each([
-    ['beside a lastEventId', call(1, 'query', 'big', { lastEventId: '7' })],
+    ['with a lastEventId', call(1, 'query', 'big', { lastEventId: '7' })],
     ['in a batch with a subscription', [call(1, 'query', 'big'), call(2, 'subscription', 'events')]],
-  ])('a query %s is answered with 413', async (_where, message) => {
-    const { requestRecords: records, frames, say } = await open(router, { maxResponseBytes: 1000 });
-    await say(message);
-    expect(frames[0]).toMatchObject(tooLarge);
-    expect(records[0]).toMatchObject({ operation: 'big', ...limited });
-  });
+  ])(
+    'maxResponseBytes answers a larger output of a query %s with PAYLOAD_TOO_LARGE',
+    async (_case, message) => {
+      const { records, frames, send } = await open(router, { maxResponseBytes: 1000 });
+      await send(message);
+      expect(frames[0]).toMatchObject(payloadTooLarge);
+      expect(records[0]).toMatchObject({ operation: 'big', ...limited });
+    },
+  );
 
-  it('a query is answered with 413 where an encoder makes the frame', async () => {
+  it('maxResponseBytes limits frames of experimental_encoder', async () => {
     const encoder = {
       encode: (message: unknown) => new TextEncoder().encode(JSON.stringify(message)),
       decode: (data: unknown) => JSON.parse(String(data)) as unknown,
     };
-    const { frames, say } = await open(router, {
+    const { frames, send } = await open(router, {
       maxResponseBytes: 1000,
       sockets: { experimental_encoder: encoder },
     });
-    await say(call(1, 'query', 'big'));
-    expect(JSON.parse(new TextDecoder().decode(frames[0] as Uint8Array))).toMatchObject(tooLarge);
+    await send(call(1, 'query', 'big'));
+    expect(JSON.parse(new TextDecoder().decode(frames[0] as Uint8Array))).toMatchObject(payloadTooLarge);
   });
 
-  it('a subscription ends with 413 at an event that is too large', async () => {
-    const { requestRecords: records, frames, say } = await open(router, { maxResponseBytes: 1000 });
-    await say(call(1, 'subscription', 'events'));
+  it('maxResponseBytes ends a subscription with PAYLOAD_TOO_LARGE at a larger event', async () => {
+    const { records, frames, send } = await open(router, { maxResponseBytes: 1000 });
+    await send(call(1, 'subscription', 'events'));
     expect(frames).toMatchObject([
       { result: { type: 'started' } },
       { result: { type: 'data', data: 'small' } },
-      tooLarge,
+      payloadTooLarge,
       { result: { type: 'stopped' } },
     ]);
     expect(records).toMatchObject([{ operation: 'events', isStream: true, ...limited }]);
@@ -349,16 +352,16 @@ describe('maxResponseBytes', () => {
 });
 
 describe('the record of a call on a WebSocket', () => {
-  it('has the error of a subscription whose event cannot be serialized, or that is no stream', async () => {
+  it('the record of a subscription has its error if an event cannot be serialized or the output is not a stream', async () => {
     const router = t.router({
       bigint: t.procedure.subscription(async function* () {
         yield 1n as unknown as number;
       }),
       none: t.procedure.subscription((() => 5) as never),
     });
-    const { requestRecords: records, frames, say } = await open(router);
-    await say(call(1, 'subscription', 'bigint'));
-    await say(call(2, 'subscription', 'none'));
+    const { records, frames, send } = await open(router);
+    await send(call(1, 'subscription', 'bigint'));
+    await send(call(2, 'subscription', 'none'));
     expect(records).toMatchObject([
       {
         operation: 'bigint',
@@ -381,7 +384,7 @@ describe('the record of a call on a WebSocket', () => {
     ]);
   });
 
-  it('is one for each call, also where a subscription is stopped, fails, or its client goes', async () => {
+  it('each subscription has one record, whether it is stopped, fails or its client disconnects', async () => {
     const router = t.router({
       wait: t.procedure.subscription(async function* ({ signal }) {
         await new Promise((resolve) => signal?.addEventListener('abort', resolve));
@@ -392,13 +395,13 @@ describe('the record of a call on a WebSocket', () => {
         throw new TRPCError({ code: 'CONFLICT' });
       }),
     });
-    const { callsInFlight, requestRecords: records, frames, handler, say } = await open(router);
-    await say([
+    const { callsInFlight, records, frames, handler, send } = await open(router);
+    await send([
       call(1, 'subscription', 'wait'),
       call(2, 'subscription', 'wait'),
       call(3, 'subscription', 'fails'),
     ]);
-    await say({ id: 1, method: 'subscription.stop' });
+    await send({ id: 1, method: 'subscription.stop' });
     expect(frames.at(-1)).toEqual({ id: 1, result: { type: 'stopped' } });
     await handler.closed();
     await quiet();
@@ -410,7 +413,7 @@ describe('the record of a call on a WebSocket', () => {
     expect([handler.inFlight, callsInFlight()]).toEqual([0, 0]);
   });
 
-  it('has status 499 and no error where the client went before its query was answered', async () => {
+  it('the record of a query has status 499 and no error if the client disconnects first', async () => {
     const errors: unknown[] = [];
     const router = t.router({
       gives: t.procedure.query(
@@ -419,14 +422,10 @@ describe('the record of a call on a WebSocket', () => {
       ),
       ignores: t.procedure.query(() => new Promise((resolve) => setTimeout(resolve, 20))),
     });
-    const {
-      requestRecords: records,
-      handler,
-      say,
-    } = await open(router, {
+    const { records, handler, send } = await open(router, {
       rpc: { onError: ({ error }) => errors.push(error) },
     });
-    await say([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
+    await send([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
     expect(handler.inFlight).toBe(2);
     await handler.closed();
     await quiet();
@@ -439,7 +438,7 @@ describe('the record of a call on a WebSocket', () => {
 });
 
 describe('a subscription', () => {
-  it('that is stopped in the message that starts it stops without having run', async () => {
+  it('a subscription that is stopped by the message that starts it does not run', async () => {
     let starts = 0;
     const router = t.router({
       count: t.procedure.subscription(async function* () {
@@ -447,14 +446,14 @@ describe('a subscription', () => {
         yield starts;
       }),
     });
-    const { requestRecords: records, frames, say } = await open(router);
-    await say([call(1, 'subscription', 'count'), { id: 1, method: 'subscription.stop' }]);
+    const { records, frames, send } = await open(router);
+    await send([call(1, 'subscription', 'count'), { id: 1, method: 'subscription.stop' }]);
     expect([frames, starts, records]).toEqual([[{ id: 1, result: { type: 'stopped' } }], 0, []]);
-    await say(call(1, 'subscription', 'count'));
+    await send(call(1, 'subscription', 'count'));
     expect(starts).toBe(1);
   });
 
-  it('that gives up in its set-up because it was stopped has stopped, and has not failed', async () => {
+  it('a subscription that rejects with the reason of its signal after it was stopped has not failed', async () => {
     const errors: unknown[] = [];
     const router = t.router({
       slow: t.procedure.subscription(async ({ signal }) => {
@@ -464,21 +463,17 @@ describe('a subscription', () => {
         return (async function* () {})();
       }),
     });
-    const {
-      requestRecords: records,
-      frames,
-      say,
-    } = await open(router, {
+    const { records, frames, send } = await open(router, {
       rpc: { onError: ({ error }) => errors.push(error) },
     });
-    await say(call(1, 'subscription', 'slow'));
-    await say({ id: 1, method: 'subscription.stop' });
+    await send(call(1, 'subscription', 'slow'));
+    await send({ id: 1, method: 'subscription.stop' });
     expect(frames).toEqual([{ id: 1, result: { type: 'stopped' } }]);
     expect(records).toMatchObject([{ operation: 'slow', status: 200, error: undefined }]);
     expect(errors).toEqual([]);
   });
 
-  it('that fails aborts its signal, whether its iterator throws or an event cannot be serialized', async () => {
+  it('a subscription that fails aborts its signal, whether its iterator throws or an event cannot be serialized', async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const router = t.router({
       throws: t.procedure.subscription(async function* ({ signal }) {
@@ -495,12 +490,12 @@ describe('a subscription', () => {
         yield 1;
       }),
     });
-    const { say } = await open(router);
-    await say(['throws', 'bigint', 'ends'].map((path, id) => call(id, 'subscription', path)));
+    const { send } = await open(router);
+    await send(['throws', 'bigint', 'ends'].map((path, id) => call(id, 'subscription', path)));
     expect(signals.map((signal) => signal?.aborted)).toEqual([true, true, false]);
   });
 
-  it('that was stopped in its set-up reports an iterable that throws, and has stopped', async () => {
+  it('a subscription that was stopped before its iterable throws reports the error and sends stopped', async () => {
     const errors: string[] = [];
     const gate = Promise.withResolvers<void>();
     const iterable = {
@@ -514,14 +509,10 @@ describe('a subscription', () => {
         return iterable;
       }) as never),
     });
-    const {
-      requestRecords: records,
-      frames,
-      say,
-    } = await open(router, {
+    const { records, frames, send } = await open(router, {
       rpc: { onError: ({ error }) => errors.push(error.message) },
     });
-    await say(call(1, 'subscription', 'slow'), { id: 1, method: 'subscription.stop' });
+    await send(call(1, 'subscription', 'slow'), { id: 1, method: 'subscription.stop' });
     gate.resolve();
     await quiet();
     expect(errors).toEqual(['no iterator']);
@@ -529,7 +520,7 @@ describe('a subscription', () => {
     expect(records).toMatchObject([{ operation: 'slow', status: 200, error: undefined }]);
   });
 
-  it('whose socket closed in its set-up leaves its observable alone', async () => {
+  it('a subscription whose socket is closed before its resolver returns does not subscribe to its observable', async () => {
     let subscribed = 0;
     const gate = Promise.withResolvers<void>();
     const router = t.router({
@@ -540,8 +531,8 @@ describe('a subscription', () => {
         });
       }),
     });
-    const { frames, handler, say } = await open(router);
-    await say(call(1, 'subscription', 'slow'));
+    const { frames, handler, send } = await open(router);
+    await send(call(1, 'subscription', 'slow'));
     void handler.closed();
     gate.resolve();
     await quiet();
@@ -551,37 +542,40 @@ describe('a subscription', () => {
   it.each([
     ['started', ['error'], ['FAILED', 'true']],
     ['stopped', ['started'], ['FAILED', 'false']],
-  ])('whose frame "%s" cannot be encoded is as in tRPC’s adapter', async (type, kinds, reported) => {
-    const errors: string[] = [];
-    const ends: string[] = [];
-    const encoder = {
-      encode(message: unknown) {
-        if ((message as { result?: { type: string } }).result?.type === type) throw new Error('FAILED');
-        return JSON.stringify(message);
-      },
-      decode: (data: unknown) => JSON.parse(String(data)) as unknown,
-    };
-    const router = t.router({
-      events: t.procedure.subscription(() =>
-        observable<number>((observer) => {
-          if (type === 'stopped') observer.complete();
-          return () => ends.push('unsubscribed');
-        }),
-      ),
-    });
-    const { frames, say } = await open(router, {
-      rpc: {
-        onError: ({ error, path }) => errors.push(error.message, String(path === 'events')),
-      },
-      sockets: { experimental_encoder: encoder },
-    });
-    await say(call(1, 'subscription', 'events'));
-    const sent = frames as readonly { error?: object; result?: { type: string } }[];
-    expect(sent.map(({ error, result }) => (error ? 'error' : result?.type))).toEqual(kinds);
-    expect([errors, ends]).toEqual([reported, ['unsubscribed']]);
-  });
+  ])(
+    'a subscription whose frame "%s" cannot be encoded reports the error, as in tRPC’s adapter',
+    async (type, kinds, reported) => {
+      const errors: string[] = [];
+      const ends: string[] = [];
+      const encoder = {
+        encode(message: unknown) {
+          if ((message as { result?: { type: string } }).result?.type === type) throw new Error('FAILED');
+          return JSON.stringify(message);
+        },
+        decode: (data: unknown) => JSON.parse(String(data)) as unknown,
+      };
+      const router = t.router({
+        events: t.procedure.subscription(() =>
+          observable<number>((observer) => {
+            if (type === 'stopped') observer.complete();
+            return () => ends.push('unsubscribed');
+          }),
+        ),
+      });
+      const { frames, send } = await open(router, {
+        rpc: {
+          onError: ({ error, path }) => errors.push(error.message, String(path === 'events')),
+        },
+        sockets: { experimental_encoder: encoder },
+      });
+      await send(call(1, 'subscription', 'events'));
+      const sent = frames as readonly { error?: object; result?: { type: string } }[];
+      expect(sent.map(({ error, result }) => (error ? 'error' : result?.type))).toEqual(kinds);
+      expect([errors, ends]).toEqual([reported, ['unsubscribed']]);
+    },
+  );
 
-  it('that is stopped before it runs, and a reconnect, are reported to onError where their frames cannot be encoded', async () => {
+  it('onError receives the error of a stopped frame and of a reconnect frame that cannot be encoded', async () => {
     const errors: string[] = [];
     const encoder = {
       encode: () => {
@@ -590,18 +584,18 @@ describe('a subscription', () => {
       decode: (data: unknown) => JSON.parse(String(data)) as unknown,
     };
     const router = t.router({ events: t.procedure.subscription(async function* () {}) });
-    const { closes, handler, say } = await open(router, {
+    const { closes, handler, send } = await open(router, {
       rpc: { onError: ({ error }) => errors.push(error.message) },
       sockets: { experimental_encoder: encoder },
     });
-    await say([call(1, 'subscription', 'events'), { id: 1, method: 'subscription.stop' }]);
+    await send([call(1, 'subscription', 'events'), { id: 1, method: 'subscription.stop' }]);
     handler.drain();
     await quiet();
     expect(errors).toEqual(['FAILED', 'FAILED']);
     expect(closes).toEqual([[1001, 'The server is stopping.']]);
   });
 
-  it('whose iterator fails to close is reported to onError, behind its own error', async () => {
+  it('onError receives the error of an iterator that fails to close, after that of its subscription', async () => {
     const errors: string[] = [];
     const iterable = (fails: boolean) => ({
       [Symbol.asyncIterator]: () => ({
@@ -618,15 +612,15 @@ describe('a subscription', () => {
       ends: t.procedure.subscription((() => iterable(false)) as never),
       fails: t.procedure.subscription((() => iterable(true)) as never),
     });
-    const { frames, say } = await open(router, {
+    const { frames, send } = await open(router, {
       rpc: { onError: ({ error }) => errors.push(error.message) },
     });
-    await say(call(1, 'subscription', 'ends'));
+    await send(call(1, 'subscription', 'ends'));
     expect(frames).toEqual([
       { id: 1, result: { type: 'started' } },
       { id: 1, result: { type: 'stopped' } },
     ]);
-    await say(call(2, 'subscription', 'fails'));
+    await send(call(2, 'subscription', 'fails'));
     expect(errors).toEqual(['return failed', 'next failed', 'return failed']);
     expect(frames.slice(2)).toMatchObject([
       { id: 2, result: { type: 'started' } },
@@ -636,7 +630,7 @@ describe('a subscription', () => {
   });
 });
 
-it('a call whose error cannot be read is answered with an error', async () => {
+it('a call whose error cannot be converted to text responds with INTERNAL_SERVER_ERROR', async () => {
   const unconvertible = { message: Object.create(null) as string };
   const router = t.router({
     one: t.procedure.query(() => ({
@@ -651,24 +645,24 @@ it('a call whose error cannot be read is answered with an error', async () => {
       throw unconvertible;
     }),
   });
-  const { callsInFlight, frames, say } = await open(router);
-  await say(call(1, 'query', 'one'), call(2, 'subscription', 'events'));
-  const failed = { data: { code: 'INTERNAL_SERVER_ERROR' } };
+  const { callsInFlight, frames, send } = await open(router);
+  await send(call(1, 'query', 'one'), call(2, 'subscription', 'events'));
+  const internalError = { data: { code: 'INTERNAL_SERVER_ERROR' } };
   expect(frames).toMatchObject([
-    { id: 1, error: failed },
+    { id: 1, error: internalError },
     { id: 2, result: { type: 'started' } },
     { id: 2, result: { data: 1 } },
-    { id: 2, error: failed },
+    { id: 2, error: internalError },
     { id: 2, result: { type: 'stopped' } },
   ]);
   expect(callsInFlight()).toBe(0);
 });
 
-it('a batch on a WebSocket costs the rate limit as many calls as it has, as over HTTP: those of no procedure too', async () => {
+it('rateLimit counts every call of a batch on a WebSocket, including calls of unknown procedures, as over HTTP', async () => {
   const router = t.router({ one: t.procedure.query(() => 1) });
-  const { frames, say } = await open(router, { rateLimit: { requests: 4, windowSeconds: 600 } });
-  await say([call(1, 'query', 'none'), call(2, 'query', 'none'), call(3, 'query', 'none')]);
-  await say(call(4, 'query', 'one'));
+  const { frames, send } = await open(router, { rateLimit: { requests: 4, windowSeconds: 600 } });
+  await send([call(1, 'query', 'none'), call(2, 'query', 'none'), call(3, 'query', 'none')]);
+  await send(call(4, 'query', 'one'));
   const code = (name: string) => ({ error: { data: { code: name } } });
   expect(frames).toMatchObject([
     ...Array.from({ length: 3 }, () => code('NOT_FOUND')),
@@ -676,7 +670,7 @@ it('a batch on a WebSocket costs the rate limit as many calls as it has, as over
   ]);
 });
 
-it('calls of a WebSocket that end in any order are in flight until each has ended, and the others are aborted when the client goes', async () => {
+it('inFlight of a WebSocket counts its pending calls, which are aborted when the client disconnects', async () => {
   const ends = new Map<number, () => void>();
   const aborted: number[] = [];
   const router = t.router({
@@ -687,8 +681,8 @@ it('calls of a WebSocket that end in any order are in flight until each has ende
         await new Promise<void>((resolve) => ends.set(input, resolve));
       }),
   });
-  const { handler, say } = await open(router);
-  await say([1, 2, 3, 4, 5].map((id) => call(id, 'query', 'wait', { input: id })));
+  const { handler, send } = await open(router);
+  await send([1, 2, 3, 4, 5].map((id) => call(id, 'query', 'wait', { input: id })));
   for (const [index, id] of [2, 5, 1].entries()) {
     ends.get(id)?.();
     await quiet();
@@ -702,24 +696,20 @@ it('calls of a WebSocket that end in any order are in flight until each has ende
 });
 
 describe('a rateLimit.key that throws', () => {
-  it('fails the calls of a WebSocket, which stays open', async () => {
+  it('a rateLimit.key that throws fails the calls of a WebSocket, which stays open', async () => {
     const router = t.router({ one: t.procedure.query(() => 1) });
     let isBroken = false;
     const key = () => {
       if (isBroken) throw new Error('no key');
       return 'all';
     };
-    const {
-      requestRecords: records,
-      frames,
-      say,
-    } = await open(router, {
+    const { records, frames, send } = await open(router, {
       rateLimit: { requests: 10, windowSeconds: 10, key },
     });
     isBroken = true;
-    await say(call(1, 'query', 'one'));
+    await send(call(1, 'query', 'one'));
     isBroken = false;
-    await say(call(2, 'query', 'one'));
+    await send(call(2, 'query', 'one'));
     expect(frames).toMatchObject([
       { id: 1, error: { data: { code: 'INTERNAL_SERVER_ERROR' } } },
       { id: 2, result: { data: 1 } },
@@ -730,7 +720,7 @@ describe('a rateLimit.key that throws', () => {
     ]);
   });
 
-  it('closes a WebSocket whose credential is being checked', async () => {
+  it('a rateLimit.key that throws closes a WebSocket while its credential is checked', async () => {
     const closes: unknown[] = [];
     const { upgrade } = await createGateway({
       router: t.router({}),
@@ -760,8 +750,8 @@ describe('a rateLimit.key that throws', () => {
   });
 });
 
-describe('a client that closes its WebSocket while its key is looked up', () => {
-  it('keeps its place among those that wait, since it may leave the connection open', async () => {
+describe('maxWaitingPerAddress', () => {
+  it('maxWaitingPerAddress counts a socket that the client closes during authentication, since its connection may stay open', async () => {
     const lookup = Promise.withResolvers<string>();
     const { upgrade } = await createGateway({
       router: t.router({}),
@@ -786,17 +776,17 @@ describe('a client that closes its WebSocket while its key is looked up', () => 
 describe('heartbeats', () => {
   const text = (handler: SocketHandler, message: string) => handler.message(Buffer.from(message), false);
 
-  it('a PING is answered with PONG, and with dangerouslyDisablePong it is not', async () => {
-    const response = await open(t.router({}));
-    text(response.handler, 'PING');
-    expect(response.frames).toEqual(['PONG']);
-    const ignored = await open(t.router({}), { sockets: { dangerouslyDisablePong: true } });
-    text(ignored.handler, 'PING');
-    text(ignored.handler, 'PONG');
-    expect(ignored.frames).toEqual([]);
+  it('a PING gets a PONG, unless dangerouslyDisablePong is set', async () => {
+    const socket = await open(t.router({}));
+    text(socket.handler, 'PING');
+    expect(socket.frames).toEqual(['PONG']);
+    const withoutPong = await open(t.router({}), { sockets: { dangerouslyDisablePong: true } });
+    text(withoutPong.handler, 'PING');
+    text(withoutPong.handler, 'PONG');
+    expect(withoutPong.frames).toEqual([]);
   });
 
-  it('a quiet client is pinged, then ended, and one that has closed its socket neither', async () => {
+  it('keepAlive pings a silent client, then terminates its connection, and stops when the socket is closed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const sockets = { keepAlive: { enabled: true, pingMs: 100, pongWaitMs: 50 } };

@@ -8,7 +8,7 @@ import {
   type ChainPlan,
 } from '../../../procedures/testing/randomChain.ts';
 
-/** What a client does on a WebSocket: messages at random, to procedures that are made at random. */
+/** Random messages of a client on a WebSocket, and the random procedures of the server. */
 export interface SocketPlan {
   readonly chains: readonly ChainPlan[];
   readonly hasTransformer: boolean;
@@ -18,7 +18,7 @@ export interface SocketPlan {
 
 export interface Step {
   readonly message: Message;
-  /** How long until the next comes: so soon that it is in the same packet, a turn of the event loop, or until all is quiet. */
+  /** The pause before the next message: none (same packet), a turn of the event loop, or until all work is done. */
   readonly pause: 'none' | 'turn' | 'quiet';
 }
 
@@ -51,14 +51,14 @@ const fixedQueries = [
   'iterable',
   'observed',
   'bigint',
-  'formatless',
-  'wordless',
+  'unformattable',
+  'unserializable',
 ];
 const subscriptions = [
   'count',
   'silent',
   'failing',
-  'wordlessEvents',
+  'unserializableEvents',
   'bigintEvents',
   'trackedEvents',
   'noEvents',
@@ -74,7 +74,7 @@ const call: fc.Arbitrary<Call> = fc.record({
     [...chainNames, ...chainNames, ...chainNames, ...fixedQueries, ...subscriptions],
     ['nope', '__proto__', 'toString', '', 'later.hello', 5, undefined],
   ),
-  // Mostly the procedure's own.
+  // `own`: the type of the procedure.
   method: oftenOf(['own'], ['query', 'mutation', 'subscription', 'call', undefined]),
   input: oftenOf(
     [
@@ -144,7 +144,7 @@ const anyMessage: fc.Arbitrary<Message> = fc.oneof(
 );
 
 export const socketPlan: fc.Arbitrary<SocketPlan> = fc.record({
-  // tRPC does not build all of them.
+  // Without plans that tRPC cannot build.
   chains: fc.array(
     chainPlan.filter(
       (plan) => plan.type !== 'subscription' && !plan.isConcurrent && buildChain(plan) !== undefined,
@@ -159,11 +159,11 @@ export const socketPlan: fc.Arbitrary<SocketPlan> = fc.record({
   }),
 });
 
-/** A transformer that refuses what is not wrapped, and has no words for some errors. */
+/** A transformer that rejects inputs that are not wrapped, and throws for some errors. */
 const transformer = {
   serialize(value: unknown) {
-    if ((value as { readonly message?: unknown } | undefined)?.message === 'Without words')
-      throw new Error('No words');
+    if ((value as { readonly message?: unknown } | undefined)?.message === 'Unserializable')
+      throw new Error('Cannot be serialized');
     return { wrapped: value };
   },
   deserialize(value: unknown) {
@@ -177,19 +177,19 @@ export interface Served {
   readonly chains: readonly Chain[];
 }
 
-/** The router of a plan. Whoever serves one has its own: parsers remember. */
+/** Builds the router of a plan. Each server needs its own, since parsers have state. */
 export function routerOf({ chains: plans, hasTransformer }: SocketPlan): Served {
   const chains = plans.map((plan) => buildChain(plan) as Chain);
   const t = initTRPC.create({
     isDev: false,
     ...(hasTransformer && { transformer }),
     errorFormatter({ shape, error, path, type, input, ctx }) {
-      if (error.message === 'Without a form') throw new Error('The formatter failed');
-      return { ...shape, data: { ...shape.data, told: { path, type, input, ctx } } };
+      if (error.message === 'Unformattable') throw new Error('The formatter failed');
+      return { ...shape, data: { ...shape.data, received: { path, type, input, ctx } } };
     },
   });
   const { procedure } = t;
-  const fail = (text: string) => {
+  const throwConflict = (text: string) => {
     throw new TRPCError({ code: 'CONFLICT', message: text });
   };
   const router = t.router({
@@ -202,8 +202,8 @@ export function routerOf({ chains: plans, hasTransformer }: SocketPlan): Served 
     }),
     observed: procedure.mutation(() => observable(() => () => {})),
     bigint: procedure.query(() => 1n),
-    formatless: procedure.query(() => fail('Without a form')),
-    wordless: procedure.query(async () => fail('Without words')),
+    unformattable: procedure.query(() => throwConflict('Unformattable')),
+    unserializable: procedure.query(async () => throwConflict('Unserializable')),
     count: procedure.subscription(async function* () {
       yield 1;
       yield 2;
@@ -214,11 +214,11 @@ export function routerOf({ chains: plans, hasTransformer }: SocketPlan): Served 
     }),
     failing: procedure.subscription(async function* () {
       yield 1;
-      fail('After the first');
+      throwConflict('After the first');
     }),
-    wordlessEvents: procedure.subscription(async function* () {
+    unserializableEvents: procedure.subscription(async function* () {
       yield 1;
-      fail('Without words');
+      throwConflict('Unserializable');
     }),
     bigintEvents: procedure.subscription(async function* () {
       yield 1n as unknown as number;
@@ -250,7 +250,7 @@ export function routerOf({ chains: plans, hasTransformer }: SocketPlan): Served 
   return { router, chains };
 }
 
-/** The bytes of a message. */
+/** Encodes a message. */
 export function bytesOf(message: Message, router: AnyTRPCRouter, hasTransformer: boolean): Buffer {
   if (message.kind === 'text') return Buffer.from(message.text);
   const procedures = router._def.procedures as Readonly<
@@ -262,7 +262,7 @@ export function bytesOf(message: Message, router: AnyTRPCRouter, hasTransformer:
     method: method === 'own' ? (procedures[String(path)]?._def?.type ?? 'query') : method,
     params: {
       path,
-      // One in the clear for a router that has none of it: malformed.
+      // With a transformer, null stays unwrapped, which is malformed.
       input: hasTransformer && input !== null ? { wrapped: input } : input,
       lastEventId,
     },
