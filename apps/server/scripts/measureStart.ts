@@ -7,22 +7,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@petstore/testing/freePort';
 
-// How long `npm start`'s process takes from its start to its first answers, and what memory it holds when idle.
+// Measures the time from the start of the process of `npm start` to its first responses, and its idle memory.
 const starts = 10;
 const goals = { responseMs: 300, idleMb: 80 };
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-const apiKey = 'a-key-to-measure-with';
+const measurementApiKey = 'a-key-to-measure-with';
 
-interface Measured {
+interface StartMeasurement {
   readonly readyMs: number;
   readonly petsMs: number;
   readonly idleMb: number;
 }
 
-/** Asks until the answer is 200. */
-async function answered(child: ChildProcess, url: string): Promise<void> {
+/** Sends requests until the status is 200. */
+async function waitForOk(child: ChildProcess, url: string): Promise<void> {
   for (;;) {
-    const response = await fetch(url, { headers: { authorization: `Bearer ${apiKey}` } }).catch(
+    const response = await fetch(url, { headers: { authorization: `Bearer ${measurementApiKey}` } }).catch(
       () => undefined,
     );
     await response?.arrayBuffer();
@@ -32,32 +32,32 @@ async function answered(child: ChildProcess, url: string): Promise<void> {
   }
 }
 
-/** Resident memory in MB (10⁶ bytes), read where Linux has it. */
+/** Returns the resident memory in MB (10⁶ bytes). Linux only. */
 async function residentMb(child: ChildProcess): Promise<number> {
   const status = await readFile(`/proc/${child.pid}/status`, 'utf8');
   return (Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) * 1024) / 1e6;
 }
 
-async function measure(): Promise<Measured> {
+async function measureStart(): Promise<StartMeasurement> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-start-'));
   const port = await freePort();
-  const since = performance.now();
+  const startedAt = performance.now();
   const child = spawn(process.execPath, [main], {
     env: {
       PATH: process.env.PATH,
       PORT: String(port),
-      // `0` shows what measuring costs.
+      // Set it to `0` to include the cost of metrics.
       ADMIN_PORT: process.env.ADMIN_PORT,
       DATA_DIR: join(folder, 'data'),
-      API_KEY: apiKey,
+      API_KEY: measurementApiKey,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   try {
-    await answered(child, `http://127.0.0.1:${port}/readyz`);
-    const readyMs = performance.now() - since;
-    await answered(child, `http://127.0.0.1:${port}/v1/pets`);
-    const petsMs = performance.now() - since;
+    await waitForOk(child, `http://127.0.0.1:${port}/readyz`);
+    const readyMs = performance.now() - startedAt;
+    await waitForOk(child, `http://127.0.0.1:${port}/v1/pets`);
+    const petsMs = performance.now() - startedAt;
     await sleep(1_000);
     return { readyMs, petsMs, idleMb: await residentMb(child) };
   } finally {
@@ -77,24 +77,24 @@ function report(what: string, values: readonly number[], unit: string, goal: num
   );
 }
 
-const measured: Measured[] = [];
-for (let start = 0; start < starts; start++) measured.push(await measure());
+const measurements: StartMeasurement[] = [];
+for (let start = 0; start < starts; start++) measurements.push(await measureStart());
 process.stdout.write(`Node ${process.version}; medians of ${starts} starts on a new store (least to most)\n`);
 report(
   'start to 200 from /readyz',
-  measured.map(({ readyMs }) => readyMs),
+  measurements.map(({ readyMs }) => readyMs),
   'ms',
   goals.responseMs,
 );
 report(
   'start to 200 from GET /v1/pets',
-  measured.map(({ petsMs }) => petsMs),
+  measurements.map(({ petsMs }) => petsMs),
   'ms',
   goals.responseMs,
 );
 report(
   'resident memory, idle for 1 s',
-  measured.map(({ idleMb }) => idleMb),
+  measurements.map(({ idleMb }) => idleMb),
   'MB',
   goals.idleMb,
 );

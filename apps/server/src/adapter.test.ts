@@ -4,15 +4,15 @@ import { withoutBinary } from './testing/otherVersions.ts';
 import { logLines } from './testing/petStoreProcess.ts';
 
 test.each([
-  { SERVER: 'auto', isThere: true, server: 'uws', name: 'uWebSockets.js' },
-  { SERVER: 'auto', isThere: false, server: 'node', name: 'node:http' },
-  { SERVER: 'uws', isThere: true, server: 'uws', name: 'uWebSockets.js' },
-  { SERVER: 'node', isThere: true, server: 'node', name: 'node:http' },
+  { SERVER: 'auto', hasBinary: true, server: 'uws', name: 'uWebSockets.js' },
+  { SERVER: 'auto', hasBinary: false, server: 'node', name: 'node:http' },
+  { SERVER: 'uws', hasBinary: true, server: 'uws', name: 'uWebSockets.js' },
+  { SERVER: 'node', hasBinary: true, server: 'node', name: 'node:http' },
 ])(
-  'SERVER=$SERVER serves on $name where the binary is there: $isThere; the first log line, --check and the metrics say so',
-  async ({ SERVER, isThere, server, name }) => {
+  'SERVER=$SERVER with binary: $hasBinary serves on $name, as reported by the log, --check and the metrics',
+  async ({ SERVER, hasBinary, server, name }) => {
     const { serve, command } = await newFolder();
-    const nodeArgs = isThere ? [] : withoutBinary;
+    const nodeArgs = hasBinary ? [] : withoutBinary;
     const env = { SERVER, API_KEY: apiKey, ADMIN_PORT: '0' };
     const running = await serve({ nodeArgs, env });
     const first = logLines(running).find(({ level }) => level === 30);

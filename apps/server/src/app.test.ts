@@ -8,7 +8,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { startServer } from './app.ts';
 import { readConfiguration } from './configuration.ts';
 
-/** A store in a new folder that counts its closes. @param change what it does otherwise */
+/**
+ * Opens a store in a new folder that counts calls of `close`.
+ * @param change returns replacements for methods of the store
+ */
 async function countingStore(change: (store: Store) => Partial<Store> = () => ({})) {
   const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
   const opened = await openEmbeddedStore({ dataDir });
@@ -20,7 +23,7 @@ async function countingStore(change: (store: Store) => Partial<Store> = () => ({
   return { close, openStore: async () => ({ ...opened, close, ...change(opened) }) };
 }
 
-test('a start that fails because its port is taken closes the store', async () => {
+test('startServer closes the store if the port is in use', async () => {
   const taken = await reservePort('127.0.0.1', 0, false);
   onTestFinished(() => taken.release());
   const { close, openStore } = await countingStore();
@@ -29,7 +32,7 @@ test('a start that fails because its port is taken closes the store', async () =
   expect(close).toHaveBeenCalledOnce();
 });
 
-test('a stop waits for the first key that is being made before it closes the store', async () => {
+test('close waits for the creation of the first key before it closes the store', async () => {
   let adding = () => {};
   const isAdding = new Promise<void>((resolve) => (adding = resolve));
   let added: (isFirst: boolean) => void = () => {};
@@ -43,7 +46,7 @@ test('a stop waits for the first key that is being made before it closes the sto
       },
     },
   }));
-  // Only with a database does a start not wait for the key.
+  // Only with a database the start does not wait for the key.
   const configuration = readConfiguration({
     PORT: '0',
     MONGODB_URI: 'mongodb://127.0.0.1:1',

@@ -6,25 +6,25 @@ import type { Configuration } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { listenOptions } from './edgeOptions.ts';
 import { explain } from './explain.ts';
-import { expectedErrors } from './errorText.ts';
+import { expectedErrors } from './formatError.ts';
 import { missingStore } from './missingStore.ts';
 import { storeFailure } from './storeFailure.ts';
 
 export interface StartOptions {
-  /** For tests, which open it otherwise. */
+  /** Opens the store. Tests replace it. Default: `openConfiguredStore`. */
   readonly openStore?: typeof openConfiguredStore;
-  /** For tests, which serve it otherwise. */
+  /** The server adapter. Tests replace it. Default: chosen by `SERVER`. */
   readonly adapter?: Adapter;
 }
 
-/** The pet store as `run` takes it. */
+/** Returns the options of `run` for the pet store. */
 export async function serviceOptions(
   configuration: Configuration,
   { openStore = openConfiguredStore, adapter }: StartOptions = {},
 ): Promise<RunOptions> {
   const { ADMIN_HOST, ADMIN_PORT, LOG_LEVEL, LOG_REQUESTS, SERVER, WORKERS } = configuration;
   return {
-    // What serves is not loaded by the process that starts workers.
+    // Imported on demand: the supervisor does not need it.
     start: async (context) =>
       (await import('./startPetStore.ts')).startPetStore(configuration, openStore, context),
     server: adapter ?? SERVER,
@@ -47,9 +47,10 @@ export async function serviceOptions(
 }
 
 /**
- * Starts the service in this process. It listens also while its database is away, and is ready when that comes.
- * @throws {StoreError} where the data folder cannot be used, or the connection string cannot be right
- * @throws {ConfigurationError} where what a variable names cannot be used
+ * Starts the service in this process. It listens even while the database is unavailable, and becomes ready once it can be
+ * reached.
+ * @throws {StoreError} if the data folder cannot be used or the connection string is invalid
+ * @throws {ConfigurationError} if a setting cannot be used, such as a port that is in use
  */
 export const startServer = async (configuration: Configuration, options?: StartOptions) =>
   startService(await serviceOptions(configuration, options));

@@ -2,47 +2,47 @@ import { StoreError } from '@petstore/core';
 import { describe, expect, test } from 'vitest';
 import { authenticateWith } from './authenticate.ts';
 
-const ada = { name: 'Ada', hash: 'of her key' };
-const away = new StoreError('unavailable', 'no answer from 10.0.0.1');
+const ada = { name: 'Ada', hash: 'a hash' };
+const unavailable = new StoreError('unavailable', '10.0.0.1 timed out');
 const bug = new TypeError('x is not a function');
 
-describe('a token', () => {
-  test('that is known is told at once, without a promise', () => {
+describe('authenticateWith', () => {
+  test('authenticateWith returns a synchronous result without a promise', () => {
     expect(authenticateWith(() => ada)('key')).toBe(ada);
     expect(authenticateWith(() => undefined)('key')).toBeUndefined();
   });
 
-  test('that a store away knows is told later', async () => {
+  test('authenticateWith returns an asynchronous result as a promise', async () => {
     expect(await authenticateWith(async () => ada)('key')).toBe(ada);
   });
 
   const failing = [
     [
-      'at once',
+      'synchronously',
       (error: Error) => () => {
         throw error;
       },
     ],
     [
-      'later',
+      'asynchronously',
       (error: Error) => async () => {
         throw error;
       },
     ],
   ] as const;
   test.each(failing)(
-    'is 503 while the store fails (%s), and the client is not told why',
+    'authenticateWith answers 503 without details if the store fails %s',
     async (_, fails) => {
-      const verdict = async () => authenticateWith(fails(away))('key');
+      const verdict = async () => authenticateWith(fails(unavailable))('key');
       await expect(verdict).rejects.toMatchObject({
         code: 'SERVICE_UNAVAILABLE',
         message: 'API keys cannot be checked now. Try again later.',
-        cause: away,
+        cause: unavailable,
       });
     },
   );
 
-  test.each(failing)('brings up what nobody expected (%s)', async (_, fails) => {
+  test.each(failing)('authenticateWith rethrows an unexpected error that is thrown %s', async (_, fails) => {
     const verdict = async () => authenticateWith(fails(bug))('key');
     await expect(verdict).rejects.toBe(bug);
   });

@@ -1,24 +1,24 @@
 import { type MaybePromise, type KeyIdentity, StoreError } from '@petstore/core';
 import { TRPCError } from '@trpc/server';
 
-type Verify = (token: string) => MaybePromise<KeyIdentity | undefined>;
+type VerifyToken = (token: string) => MaybePromise<KeyIdentity | undefined>;
 
 /**
- * Checks tokens for the gateway. While the keys cannot be read nothing is known about a key: 503, never 401. A verdict
- * that is at hand costs no promise.
+ * Creates the token check of the gateway. If the keys cannot be read, it answers 503 and never 401. A cached result is
+ * returned synchronously.
  */
-export function authenticateWith(verify: Verify): Verify {
+export function authenticateWith(verify: VerifyToken): VerifyToken {
   return (token) => {
     try {
       const identity = verify(token);
-      return identity instanceof Promise ? identity.catch(unavailable) : identity;
+      return identity instanceof Promise ? identity.catch(throwUnavailable) : identity;
     } catch (error) {
-      return unavailable(error);
+      return throwUnavailable(error);
     }
   };
 }
 
-function unavailable(error: unknown): never {
+function throwUnavailable(error: unknown): never {
   if (!(error instanceof StoreError)) throw error;
   throw new TRPCError({
     code: 'SERVICE_UNAVAILABLE',

@@ -5,15 +5,15 @@ import { animals, Animal } from '@petstore/core';
 import { openEmbeddedStore, openEmbeddedTransfer } from '@petstore/core/store/embedded';
 import { expect, onTestFinished, test } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';
-import { nobody, nobodyCanRun } from './testing/nobody.ts';
+import { unprivilegedUser, canRunUnprivileged } from './testing/unprivilegedUser.ts';
 import { someAnimals } from './testing/someAnimals.ts';
 
-/** Creates animals on a server, one after the other, until it is told to stop. @returns what was acknowledged so far */
+/** Creates animals on a server until `stop` is called. `created` has the acknowledged ones. */
 function creating(origin: string, writers: number) {
   const created: Animal[] = [];
-  const over = new AbortController();
+  const stopController = new AbortController();
   const write = async (writer: number) => {
-    for (let each = 0; !over.signal.aborted; each++) {
+    for (let each = 0; !stopController.signal.aborted; each++) {
       const response = await fetch(`${origin}/v1/pets`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
@@ -31,14 +31,14 @@ function creating(origin: string, writers: number) {
   return {
     created,
     stop: async () => {
-      over.abort();
+      stopController.abort();
       await writes;
     },
   };
 }
 
 test(
-  'backup of a running store holds everything that was acknowledged before it, and ids go on',
+  'backup of a running store has everything that was acknowledged before, and continues its ids',
   { timeout: 60_000 },
   async () => {
     const folder = await newFolder();
@@ -94,7 +94,7 @@ test('backup keeps API keys and idempotency keys', async () => {
   await copy.close();
 });
 
-test('backup takes an empty folder, and rejects one that is not, which stays as it is', async () => {
+test('backup accepts an empty folder, and rejects a non-empty one without changing it', async () => {
   const folder = await newFolder();
   await (await openEmbeddedStore({ dataDir: folder.dataDir })).close();
   const to = `${folder.dataDir}-2`;
@@ -110,7 +110,7 @@ test('backup takes an empty folder, and rejects one that is not, which stays as 
   expect((await readdir(to)).toSorted()).toEqual(['mine', 'petstore.mdb']);
 });
 
-test('backup of a folder without a store fails with a sentence, and leaves nothing', async () => {
+test('backup of a folder without a store fails with an error message and creates nothing', async () => {
   const folder = await newFolder();
   const { code, stderr } = await folder.command(['backup', `${folder.dataDir}-2`]);
   expect({ code, stderr }).toEqual({ code: 1, stderr: `There is no store at ${folder.dataDir}.\n` });
@@ -120,7 +120,7 @@ test('backup of a folder without a store fails with a sentence, and leaves nothi
 test.each([
   ['a folder in the data folder', '/backup'],
   ['the data folder itself', ''],
-])('backup to %s fails with a sentence, and leaves nothing', async (_what, below) => {
+])('backup to %s fails with an error message and creates nothing', async (_what, below) => {
   const folder = await newFolder();
   await (await openEmbeddedStore({ dataDir: folder.dataDir })).close();
   const to = `${folder.dataDir}${below}`;
@@ -132,7 +132,7 @@ test.each([
   expect((await readdir(folder.dataDir)).toSorted()).toEqual(['petstore.mdb', 'petstore.mdb-lock']);
 });
 
-test('backup below a file says that the folder of the backup cannot be made', async () => {
+test('backup below a file fails with an error message that names the target folder', async () => {
   const folder = await newFolder();
   await (await openEmbeddedStore({ dataDir: folder.dataDir })).close();
   const file = `${folder.dataDir}-file`;
@@ -144,15 +144,15 @@ test('backup below a file says that the folder of the backup cannot be made', as
   );
 });
 
-test.skipIf(!nobodyCanRun)(
-  'backup below a folder without rights says that the folder of the backup cannot be made, and why',
+test.skipIf(!canRunUnprivileged)(
+  'backup below a read-only folder fails with an error message that names the target folder and the reason',
   async () => {
     const folder = await newFolder();
     await (await openEmbeddedStore({ dataDir: folder.dataDir })).close();
     await chmod(dirname(folder.dataDir), 0o755);
     const locked = `${folder.dataDir}-locked`;
     await mkdir(locked, { mode: 0o555 });
-    const { code, stderr } = await folder.command(['backup', `${locked}/backup`], nobody);
+    const { code, stderr } = await folder.command(['backup', `${locked}/backup`], unprivilegedUser);
     expect(code).toBe(1);
     expect(stderr).toMatch(
       /^The folder of the backup, .*-locked\/backup, cannot be made \(EACCES: permission denied, mkd.*-locked\/.*\): choose a folder that this user may write to\.\n$/,
@@ -160,7 +160,7 @@ test.skipIf(!nobodyCanRun)(
   },
 );
 
-test('backup is for a data folder, not for a database', async () => {
+test('backup rejects a configuration with MONGODB_URI', async () => {
   const folder = await newFolder();
   const env = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
   const { code, stderr } = await folder.command(['backup', `${folder.dataDir}-2`], { env });
@@ -171,9 +171,9 @@ test('backup is for a data folder, not for a database', async () => {
   });
 });
 
-// Only root may mount a disk of its own.
+// Only root may mount a file system.
 test.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
-  'backup to a full disk fails with a sentence, and leaves nothing',
+  'backup to a full disk fails with an error message and leaves no files',
   async () => {
     const folder = await newFolder();
     const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });

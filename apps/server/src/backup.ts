@@ -1,9 +1,12 @@
 import { backupFolder } from '@petstore/core/store/embedded';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from './configuration.ts';
-import { count, countOf, number } from './progress.ts';
+import { formatCount, formatRecordCount, formatNumber } from './progress.ts';
 
-/** Copies the data folder to another. @returns what is printed at the end */
+/**
+ * Copies the data folder to another folder.
+ * @returns the text to print
+ */
 export async function runBackup(
   to: string,
   { DATA_DIR, MONGODB_URI }: Pick<Configuration, 'DATA_DIR' | 'MONGODB_URI'>,
@@ -13,9 +16,9 @@ export async function runBackup(
       'backup copies a data folder, and MONGODB_URI is set: back the database up with its own tools, or use copy.',
     );
   }
-  const since = performance.now();
+  const startedAt = performance.now();
   const { collections, keys, bytes } = await backupFolder({ dataDir: DATA_DIR, to });
-  const seconds = ((performance.now() - since) / 1_000).toFixed(1);
-  const records = collections.map((each) => countOf(each.records, each)).join(', ');
-  return `Backed up ${records} and ${count(keys, 'API key')} (${number(bytes)} bytes) to ${to} in ${seconds} s.`;
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  const records = collections.map((each) => formatRecordCount(each.records, each)).join(', ');
+  return `Backed up ${records} and ${formatCount(keys, 'API key')} (${formatNumber(bytes)} bytes) to ${to} in ${seconds} s.`;
 }

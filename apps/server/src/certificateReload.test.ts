@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 import { logLines } from './testing/petStoreProcess.ts';
 
-/** The certificate of a test, and the variables that name it. */
+/** Creates a certificate for a test, and the environment variables that name it. */
 async function newCertificate(name: string) {
   const folder = await newFolder();
   const files = { certFile: `${folder.dataDir}.crt`, keyFile: `${folder.dataDir}.key` };
@@ -22,7 +22,7 @@ async function newCertificate(name: string) {
   return { ...folder, files, write, env };
 }
 
-/** The name that the server shows to whoever connects. */
+/** Returns the common name of the certificate that the server presents. */
 async function shownBy(origin: string): Promise<string> {
   const { hostname, port } = new URL(origin);
   const socket = connect({ port: Number(port), host: hostname, rejectUnauthorized: false });
@@ -35,29 +35,32 @@ async function shownBy(origin: string): Promise<string> {
 }
 
 describe('TLS_CERT and TLS_KEY', () => {
-  // Each worker has read it when none shows the old one.
+  // Every worker has reloaded it if none of the connections sees the old one.
   test.for([
     ['uws', '1'],
     ['uws', '2'],
     ['node', '1'],
     ['node', '2'],
-  ] as const)('are served, and on SIGHUP read anew: SERVER=%s WORKERS=%s', async ([SERVER, WORKERS]) => {
-    const { serve, env, write } = await newCertificate('one');
-    const server = await serve({ env: { ...env, SERVER, WORKERS } });
-    expect(new URL(server.origin).protocol).toBe('https:');
-    expect(await shownBy(server.origin)).toBe('one');
-    await write('two');
-    server.child.kill('SIGHUP');
-    await vi.waitFor(() => {
-      const reloaded = logLines(server).filter(({ msg }) => msg === 'certificate reloaded');
-      expect(reloaded).toHaveLength(Number(WORKERS));
-    }, 5_000);
-    const shown = await Promise.all(Array.from({ length: 16 }, () => shownBy(server.origin)));
-    expect(new Set(shown)).toEqual(new Set(['two']));
-    expect(await server.stop()).toEqual({ code: 0, signal: null });
-  });
+  ] as const)(
+    'TLS_CERT and TLS_KEY are served, and reloaded on SIGHUP: SERVER=%s WORKERS=%s',
+    async ([SERVER, WORKERS]) => {
+      const { serve, env, write } = await newCertificate('one');
+      const server = await serve({ env: { ...env, SERVER, WORKERS } });
+      expect(new URL(server.origin).protocol).toBe('https:');
+      expect(await shownBy(server.origin)).toBe('one');
+      await write('two');
+      server.child.kill('SIGHUP');
+      await vi.waitFor(() => {
+        const reloaded = logLines(server).filter(({ msg }) => msg === 'certificate reloaded');
+        expect(reloaded).toHaveLength(Number(WORKERS));
+      }, 5_000);
+      const shown = await Promise.all(Array.from({ length: 16 }, () => shownBy(server.origin)));
+      expect(new Set(shown)).toEqual(new Set(['two']));
+      expect(await server.stop()).toEqual({ code: 0, signal: null });
+    },
+  );
 
-  test('are read by a worker that starts while the signal comes, which does not end it', async () => {
+  test('SIGHUP does not end a worker that is starting', async () => {
     const { serve, env, write } = await newCertificate('one');
     const server = await serve({ env: { ...env, WORKERS: '2' } });
     const workers = () => logLines(server).filter(({ msg }) => msg === 'worker listening');
@@ -74,35 +77,32 @@ describe('TLS_CERT and TLS_KEY', () => {
     expect(ended).toMatchObject([{ signal: 'SIGKILL' }]);
   });
 
-  test.for(['1', '2'])(
-    'are of no use to who drains, and SIGHUP does not end it: WORKERS=%s',
-    async (WORKERS) => {
-      const { serve, env } = await newCertificate('one');
-      const server = await serve({ env: { ...env, WORKERS } });
-      const { hostname, port } = new URL(server.origin);
-      const call = connect({ port: Number(port), host: hostname, rejectUnauthorized: false });
-      onTestFinished(() => void call.destroy());
-      await once(call, 'secureConnect');
-      call.write(
-        `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n{"name":"a","categoryId":1`,
-      );
-      await sleep(200);
-      server.child.kill('SIGTERM');
-      await vi.waitFor(
-        () => expect(logLines(server).filter(({ msg }) => msg === 'stopping')).not.toEqual([]),
-        5_000,
-      );
-      await sleep(100);
-      server.child.kill('SIGHUP');
-      await sleep(200);
-      call.write('}');
-      const [response] = (await once(call, 'data')) as [Buffer];
-      expect(String(response)).toMatch(/^HTTP\/1\.1 201 /);
-      expect(await server.exited).toEqual({ code: 0, signal: null });
-    },
-  );
+  test.for(['1', '2'])('SIGHUP does not end a process that drains: WORKERS=%s', async (WORKERS) => {
+    const { serve, env } = await newCertificate('one');
+    const server = await serve({ env: { ...env, WORKERS } });
+    const { hostname, port } = new URL(server.origin);
+    const call = connect({ port: Number(port), host: hostname, rejectUnauthorized: false });
+    onTestFinished(() => void call.destroy());
+    await once(call, 'secureConnect');
+    call.write(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n{"name":"a","categoryId":1`,
+    );
+    await sleep(200);
+    server.child.kill('SIGTERM');
+    await vi.waitFor(
+      () => expect(logLines(server).filter(({ msg }) => msg === 'stopping')).not.toEqual([]),
+      5_000,
+    );
+    await sleep(100);
+    server.child.kill('SIGHUP');
+    await sleep(200);
+    call.write('}');
+    const [response] = (await once(call, 'data')) as [Buffer];
+    expect(String(response)).toMatch(/^HTTP\/1\.1 201 /);
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+  });
 
-  test('that are no good any more are logged, and those before are served on', async () => {
+  test('an invalid new certificate is logged, and the current one stays in use', async () => {
     const { serve, env, files } = await newCertificate('one');
     const server = await serve({ env });
     await writeFile(files.certFile, 'no certificate');
@@ -115,7 +115,7 @@ describe('TLS_CERT and TLS_KEY', () => {
   });
 });
 
-test('a certificate is read anew when its file or its key’s changes and on SIGHUP, and not after the end', async () => {
+test('reloadCertificates reloads on a change of either file and on SIGHUP, until it is stopped', async () => {
   const { files } = await newCertificate('one');
   let reloads = 0;
   const reload = async () => void (reloads += 1);

@@ -4,12 +4,12 @@ import { dirname } from 'node:path';
 import { selfSigned } from '@petstore/testing/selfSigned';
 import { describe, expect, test } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';
-import { nobody, nobodyCanRun } from './testing/nobody.ts';
+import { unprivilegedUser, canRunUnprivileged } from './testing/unprivilegedUser.ts';
 
 const check = ['--check'];
 
 describe('--check', () => {
-  test('says what would be served, without secrets, serves nothing and makes no folder', async () => {
+  test('--check prints the configuration without secrets, serves nothing and creates no folder', async () => {
     const { command, dataDir } = await newFolder();
     const { cert, key } = selfSigned('pets');
     const env = { API_KEY: apiKey, TLS_CERT: `${dataDir}.crt`, TLS_KEY: `${dataDir}.key`, WORKERS: '4' };
@@ -23,13 +23,13 @@ describe('--check', () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  test('opens a store that is there, also while a server uses it', async () => {
+  test('--check opens an existing store, also while a server uses it', async () => {
     const { serve, command } = await newFolder();
     await serve();
     expect((await command(check)).code).toBe(0);
   });
 
-  test('says everything that is wrong, a sentence for each, with code 1', async () => {
+  test('--check prints one line per problem and exits with code 1', async () => {
     const { serve, command, dataDir } = await newFolder();
     const { origin } = await serve({ env: { DATA_DIR: `${dataDir}-other` } });
     const { port } = new URL(origin);
@@ -48,14 +48,14 @@ describe('--check', () => {
     ]);
   });
 
-  test('says every variable that is not valid', async () => {
+  test('--check prints one line per invalid variable', async () => {
     const { command } = await newFolder();
     const { code, stderr } = await command(check, { env: { PORT: 'x', WORKERS: 'x' } });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^PORT is .*\.\nWORKERS is .*\.\n$/);
   });
 
-  test('says that the data folder cannot be made where a file is above it', async () => {
+  test('--check fails if the parent of the data folder is a file', async () => {
     const { command, dataDir } = await newFolder();
     await writeFile(dataDir, '');
     const { code, stderr } = await command(check, { env: { DATA_DIR: `${dataDir}/a/b` } });
@@ -65,7 +65,7 @@ describe('--check', () => {
     });
   });
 
-  test('says that a new data folder may be written by other users', async () => {
+  test('--check fails if other users may write to the data folder', async () => {
     const { command, dataDir } = await newFolder();
     await mkdir(dataDir);
     await chmod(dataDir, 0o777);
@@ -76,27 +76,28 @@ describe('--check', () => {
     });
   });
 
-  test.skipIf(!nobodyCanRun).each(['555', '000', '300'])(
-    'says what the start says of a folder that is there and has mode %s',
+  test.skipIf(!canRunUnprivileged).each(['555', '000', '300'])(
+    '--check fails like the start for a data folder with mode %s',
     async (mode) => {
       const { command, dataDir } = await newFolder();
       await chmod(dirname(dataDir), 0o755);
       await mkdir(dataDir);
-      if (nobody.uid !== undefined) await chown(dataDir, nobody.uid, nobody.uid);
+      if (unprivilegedUser.uid !== undefined)
+        await chown(dataDir, unprivilegedUser.uid, unprivilegedUser.uid);
       await chmod(dataDir, Number.parseInt(mode, 8));
-      const checked = await command(check, nobody);
+      const checked = await command(check, unprivilegedUser);
       expect({ code: checked.code, stderr: checked.stderr }).toEqual({
         code: 1,
         stderr: `The data folder ${dataDir} cannot be read and written by this user (EACCES): give the user the right to, or choose another folder.\n`,
       });
-      expect((await command(['serve'], nobody)).stderr).toContain(checked.stderr.trimEnd());
+      expect((await command(['serve'], unprivilegedUser)).stderr).toContain(checked.stderr.trimEnd());
     },
   );
 
-  test.skipIf(!nobodyCanRun)('says that the data folder cannot be made without rights', async () => {
+  test.skipIf(!canRunUnprivileged)('--check fails if the user may not create the data folder', async () => {
     const { command, dataDir } = await newFolder();
     await chmod(dirname(dataDir), 0o755);
-    const { code, stderr } = await command(check, nobody);
+    const { code, stderr } = await command(check, unprivilegedUser);
     expect({ code, stderr }).toEqual({
       code: 1,
       stderr: `The data folder ${dataDir} cannot be made: ${dirname(dataDir)} may not be written.\n`,
@@ -104,7 +105,7 @@ describe('--check', () => {
   });
 });
 
-test('--check is for serve alone', async () => {
+test('--check is rejected for commands other than serve', async () => {
   const { command } = await newFolder();
   expect((await command(['keys', 'list', '--check'])).stderr).toBe(
     '--check is for serve: --help lists the commands.\n',

@@ -11,37 +11,37 @@ import { openConfiguredStore } from './configuredStore.ts';
 import { describingGateway } from './describingGateway.ts';
 import { tlsFiles } from './edgeOptions.ts';
 import { explain } from './explain.ts';
-import { errorText } from './errorText.ts';
+import { formatError } from './formatError.ts';
 
-/** What people call the adapters. */
+/** Display names of the adapters. */
 const serverNames: Readonly<Record<string, string>> = { uws: 'uWebSockets.js', node: 'node:http' };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Tries everything that a start needs: the certificate, the store, the ports. It makes no store where there is none.
- * @returns what would be served, without secrets
- * @throws {CommandError} with a sentence for each fault
+ * Checks everything that a start needs: the certificate, the store and the ports. It does not create a store.
+ * @returns the effective configuration, without secrets
+ * @throws {CommandError} with one line per problem
  */
 export async function runCheck(configuration: Configuration, environment: Environment): Promise<string> {
-  const faults: string[] = [];
+  const problems: string[] = [];
   let isOutdated = false;
   const adapter = loadAdapter(configuration.SERVER);
   const checkAdapter = () => checkEdge(configuration, adapter);
   for (const check of [checkAdapter, checkStore, checkPort, checkAdminPort]) {
     await check(configuration).catch((error: unknown) => {
-      // A start brings the store up to date.
+      // A start migrates the store.
       if (error instanceof StoreError && error.code === 'migration-needed') isOutdated = true;
-      else faults.push(errorText(explain(error)));
+      else problems.push(formatError(explain(error)));
     });
   }
-  if (faults.length > 0) throw new CommandError(faults.join('\n'));
+  if (problems.length > 0) throw new CommandError(problems.join('\n'));
   const { server } = await adapter;
-  const succeeds = `A start with this would succeed${isOutdated ? ', and bring the store up to date' : ''}.`;
-  return `${configurationText(environment)}\n${succeeds} It would serve on ${serverNames[server]}.`;
+  const verdict = `A start with this would succeed${isOutdated ? ', and bring the store up to date' : ''}.`;
+  return `${configurationText(environment)}\n${verdict} It would serve on ${serverNames[server]}.`;
 }
 
-/** The limits and the certificate that are set, on a free port. */
+/** Checks the limits and the certificate by serving on a free port. */
 async function checkEdge(configuration: Configuration, adapter: Promise<Adapter>): Promise<void> {
   const { serve } = await adapter;
   const gateway = await describingGateway(configuration);
@@ -51,8 +51,8 @@ async function checkEdge(configuration: Configuration, adapter: Promise<Adapter>
 
 async function checkStore(configuration: Configuration): Promise<void> {
   const { DATA_DIR, MONGODB_URI } = configuration;
-  if (MONGODB_URI === undefined && !(await isThere(join(DATA_DIR, 'petstore.mdb')))) {
-    return checkRoom(resolve(DATA_DIR));
+  if (MONGODB_URI === undefined && !(await exists(join(DATA_DIR, 'petstore.mdb')))) {
+    return checkFolderCanBeCreated(resolve(DATA_DIR));
   }
   const store = await openConfiguredStore(configuration, { create: false });
   try {
@@ -62,23 +62,23 @@ async function checkStore(configuration: Configuration): Promise<void> {
   }
 }
 
-/** Whether a first start can make its folder: the nearest one that is there must take it. */
-async function checkRoom(folder: string): Promise<void> {
+/** Checks that a first start can create the folder: the nearest existing parent must be writable. */
+async function checkFolderCanBeCreated(folder: string): Promise<void> {
   let nearest = folder;
-  while (!(await isThere(nearest))) nearest = dirname(nearest);
+  while (!(await exists(nearest))) nearest = dirname(nearest);
   const isFolder = (await stat(nearest)).isDirectory();
   if (isFolder && nearest === folder) {
     const { checkFolder } = await import('@petstore/core/store/embedded');
     return checkFolder(folder);
   }
-  if (isFolder && (await isThere(nearest, constants.W_OK | constants.X_OK))) return;
+  if (isFolder && (await exists(nearest, constants.W_OK | constants.X_OK))) return;
   throw new StoreError(
     'forbidden',
     `The data folder ${folder} cannot be made: ${nearest} ${isFolder ? 'may not be written' : 'is no folder'}.`,
   );
 }
 
-const isThere = (path: string, mode = constants.F_OK) =>
+const exists = (path: string, mode = constants.F_OK) =>
   access(path, mode).then(
     () => true,
     () => false,
@@ -90,10 +90,10 @@ async function checkAdminPort({ ADMIN_HOST: host, ADMIN_PORT: port }: Configurat
   if (port !== undefined) await tryPort({ listener: 'admin', host, port });
 }
 
-async function tryPort(at: ListenerAddress): Promise<void> {
+async function tryPort(address: ListenerAddress): Promise<void> {
   try {
-    (await reservePort(at.host, at.port)).release();
+    (await reservePort(address.host, address.port)).release();
   } catch (error) {
-    throw explain(error, at);
+    throw explain(error, address);
   }
 }

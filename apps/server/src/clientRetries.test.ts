@@ -4,10 +4,10 @@ import type { AppRouter } from '@petstore/types';
 import { createTRPCClient, httpLink } from '@trpc/client';
 import { expect, onTestFinished, test } from 'vitest';
 import { apiKey } from './testing/newFolder.ts';
-import { serverHere } from './testing/serverHere.ts';
+import { startServerInProcess } from './testing/startServerInProcess.ts';
 
-test('a pet that safeRetryLink creates is stored once, although the responses to its first two requests are lost', async () => {
-  const { origin } = await serverHere();
+test('safeRetryLink creates a pet once although the responses to its first two requests are lost', async () => {
+  const { origin } = await startServerInProcess();
   const front = await startFaultyFront((path, init) => fetch(origin + path, init));
   onTestFinished(() => front.close());
   front.faults.push('drop', 'cut');

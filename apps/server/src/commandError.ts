@@ -1,4 +1,4 @@
-/** A command that cannot be carried out. The message is one sentence for whoever typed it. */
+/** Thrown if a command cannot be executed. Its message is written for the user of the command line. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

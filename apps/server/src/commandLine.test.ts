@@ -20,7 +20,7 @@ describe('the command line', () => {
     [['--help'], { run: 'help' }],
     [['keys', '-h'], { run: 'help' }],
     [['-v'], { run: 'version' }],
-  ])('%j is understood', (args, command) => {
+  ])('the command line %j is parsed', (args, command) => {
     expect(parseCommandLine(args)).toEqual(command);
   });
 
@@ -45,7 +45,7 @@ describe('the command line', () => {
     [['keys', 'list', '--resume'], '--from, --to and --resume are for copy: --help lists the commands.'],
     [['--port', '1'], "Unknown option '--port': --help lists what there is."],
     [['--help=1'], "Option '-h, --help' does not take an argument: --help lists what there is."],
-  ])('%j is refused by a sentence', (args, message) => {
+  ])('the command line %j is rejected with an error message', (args, message) => {
     expect(() => parseCommandLine(args)).toThrow(new CommandError(message));
   });
 });

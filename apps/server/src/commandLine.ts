@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { CommandError } from './commandError.ts';
 
-/** What was asked for on the command line. */
+/** A parsed command line. */
 export type Command =
   | { readonly run: 'help' | 'version' }
   | { readonly run: 'serve' | 'check' | 'openapi' }
@@ -38,13 +38,16 @@ Commands:
 
 The key commands, backup and verify may run while servers use the same store.`;
 
-/** @param configurationHelp what is known about each variable */
+/**
+ * Returns the text of `--help`.
+ * @param configurationHelp the description of each environment variable
+ */
 export const helpText = (configurationHelp: string) =>
   `${commands}\n\nConfiguration, from the environment (default in brackets):\n${configurationHelp}`;
 
-/** @throws {CommandError} where the arguments make no command */
+/** @throws {CommandError} if the arguments are not a valid command */
 export function parseCommandLine(args: readonly string[]): Command {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = parseArguments(args);
   if (values.help) return { run: 'help' };
   if (values.version) return { run: 'version' };
   const [command = 'serve', action, name, ...rest] = positionals;
@@ -72,7 +75,7 @@ export function parseCommandLine(args: readonly string[]): Command {
     if (name !== undefined) throw new CommandError('verify takes one FOLDER, or none.');
     return { run: 'verify', folder: action };
   }
-  // What `verify` starts to read tables.
+  // Internal: `verify` starts this command to read tables.
   if (command === 'read-tables' && action !== undefined && name !== undefined) {
     return { run: 'read-tables', folder: action, tables: [name, ...rest] };
   }
@@ -90,7 +93,7 @@ export function parseCommandLine(args: readonly string[]): Command {
   throw new CommandError(`${JSON.stringify(positionals.join(' '))} is not a command: --help lists them.`);
 }
 
-function parse(args: readonly string[]) {
+function parseArguments(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],

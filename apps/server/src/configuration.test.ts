@@ -3,7 +3,7 @@ import { Configuration, ConfigurationError, readConfiguration } from './configur
 import { configurationHelp, configurationTable, configurationText } from './configurationText.ts';
 
 const publicUrl = 'an http or https URL without user, query and fragment, and without /v1 at its end';
-const refused = (environment: Record<string, string>): string => {
+const configurationError = (environment: Record<string, string>): string => {
   try {
     readConfiguration(environment);
   } catch (error) {
@@ -33,21 +33,21 @@ describe('the defaults', () => {
     LOG_REQUESTS: 'errors',
   };
 
-  test('hold where nothing is set', () => {
+  test('the defaults apply if nothing is set', () => {
     expect(readConfiguration({})).toEqual(defaults);
   });
 
-  test('hold where a variable is empty', () => {
+  test('the defaults apply to empty variables', () => {
     const empty = Object.keys(Configuration.shape).map((name) => [name, ''] as const);
     expect(readConfiguration(Object.fromEntries(empty))).toEqual(defaults);
   });
 
-  test('hold whatever else is in the environment', () => {
+  test('the defaults apply whatever other variables are set', () => {
     expect(readConfiguration({ PATH: '/usr/bin', port: '1' })).toEqual(defaults);
   });
 });
 
-describe('a value that is valid is taken', () => {
+describe('valid values', () => {
   test.each([
     ['HOST', '0.0.0.0', '0.0.0.0'],
     ['HOST', '::1', '::1'],
@@ -91,12 +91,12 @@ describe('a value that is valid is taken', () => {
     ['ADMIN_PORT', '9090', 9090],
     ['LOG_LEVEL', 'silent', 'silent'],
     ['LOG_REQUESTS', 'none', 'none'],
-  ])('%s=%s', (name, value, read) => {
+  ])('%s=%s is accepted', (name, value, read) => {
     expect(readConfiguration({ [name]: value })).toHaveProperty(name, read);
   });
 });
 
-describe('a value that is not valid is refused by one sentence: the variable, what it got, what it takes', () => {
+describe('invalid values', () => {
   test.each([
     ['HOST', 'two words', 'an IP address or a host name of this machine'],
     ['HOST', '127.0.0.1:3000', 'an IP address or a host name of this machine'],
@@ -157,8 +157,10 @@ describe('a value that is not valid is refused by one sentence: the variable, wh
     ['ADMIN_PORT', '65536', 'a whole number from 0 to 65535'],
     ['LOG_LEVEL', 'INFO', 'fatal, error, warn, info, debug, trace or silent'],
     ['LOG_REQUESTS', 'some', 'errors, all or none'],
-  ])('%s=%s', (name, value, takes) => {
-    expect(refused({ [name]: value })).toBe(`${name} is ${JSON.stringify(value)}: it takes ${takes}.`);
+  ])('%s=%s is rejected with the variable, its value and the accepted values', (name, value, takes) => {
+    expect(configurationError({ [name]: value })).toBe(
+      `${name} is ${JSON.stringify(value)}: it takes ${takes}.`,
+    );
   });
 
   test.each([
@@ -168,8 +170,8 @@ describe('a value that is not valid is refused by one sentence: the variable, wh
     '=================',
     'a'.repeat(16),
     'abcd'.repeat(4),
-  ])('API_KEY=%s, whose value is not shown', (value) => {
-    expect(refused({ API_KEY: value })).toBe(
+  ])('API_KEY=%s is rejected without its value', (value) => {
+    expect(configurationError({ API_KEY: value })).toBe(
       'API_KEY is not valid (its value is not shown): it takes at least 16 letters, digits and -._~+/, 5 different ones, with = at the end only (RFC 6750).',
     );
   });
@@ -180,17 +182,17 @@ test.each([
   'postgres://user:secret@example.org',
   'mongodb://',
   'mongodb:///user:secret',
-])('MONGODB_URI=%s is refused, and its value is not shown', (value) => {
-  expect(refused({ MONGODB_URI: value })).toBe(
+])('MONGODB_URI=%s is rejected without its value', (value) => {
+  expect(configurationError({ MONGODB_URI: value })).toBe(
     'MONGODB_URI is not valid (its value is not shown): it takes a connection string that starts with mongodb:// or mongodb+srv://.',
   );
 });
 
-test('a body that no document of MongoDB can hold is refused with MONGODB_URI alone', () => {
+test('MAX_BODY_BYTES over 15 MiB is rejected only with MONGODB_URI', () => {
   const MONGODB_URI = 'mongodb://127.0.0.1';
-  expect(refused({ MAX_BODY_BYTES: '15728641' })).toBe('accepted');
-  expect(refused({ MAX_BODY_BYTES: '15728640', MONGODB_URI })).toBe('accepted');
-  expect(refused({ MAX_BODY_BYTES: '15728641', MONGODB_URI })).toBe(
+  expect(configurationError({ MAX_BODY_BYTES: '15728641' })).toBe('accepted');
+  expect(configurationError({ MAX_BODY_BYTES: '15728640', MONGODB_URI })).toBe('accepted');
+  expect(configurationError({ MAX_BODY_BYTES: '15728641', MONGODB_URI })).toBe(
     'MAX_BODY_BYTES is "15728641": with MONGODB_URI it takes a whole number from 1 to 15728640, since a document of MongoDB has 16 MiB at most.',
   );
 });
@@ -198,23 +200,23 @@ test('a body that no document of MongoDB can hold is refused with MONGODB_URI al
 test.each([
   [{ TLS_CERT: 'cert.pem' }, 'TLS_CERT is set, and TLS_KEY is not: set both, or neither.'],
   [{ TLS_KEY: 'key.pem' }, 'TLS_KEY is set, and TLS_CERT is not: set both, or neither.'],
-])('a certificate goes with its key: %o', (environment, sentence) => {
-  expect(refused(environment)).toBe(sentence);
-  expect(refused({ TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' })).toBe('accepted');
+])('%o is rejected, because TLS_CERT and TLS_KEY must be set together', (environment, sentence) => {
+  expect(configurationError(environment)).toBe(sentence);
+  expect(configurationError({ TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' })).toBe('accepted');
 });
 
-test('ADMIN_PORT is another port than PORT, where both are on one address', () => {
+test('ADMIN_PORT is rejected if it equals PORT on the same address', () => {
   const sentence = 'ADMIN_PORT is "3000", as PORT is: set it to another port.';
-  expect(refused({ ADMIN_PORT: '3000' })).toBe(sentence);
-  expect(refused({ ADMIN_PORT: '3000', HOST: '0.0.0.0' })).toBe(sentence);
-  expect(refused({ ADMIN_PORT: '3000', ADMIN_HOST: '::' })).toBe(sentence);
-  expect(refused({ ADMIN_PORT: '3000', HOST: '192.0.2.1' })).toBe('accepted');
-  expect(refused({ ADMIN_PORT: '0', PORT: '0' })).toBe('accepted');
+  expect(configurationError({ ADMIN_PORT: '3000' })).toBe(sentence);
+  expect(configurationError({ ADMIN_PORT: '3000', HOST: '0.0.0.0' })).toBe(sentence);
+  expect(configurationError({ ADMIN_PORT: '3000', ADMIN_HOST: '::' })).toBe(sentence);
+  expect(configurationError({ ADMIN_PORT: '3000', HOST: '192.0.2.1' })).toBe('accepted');
+  expect(configurationError({ ADMIN_PORT: '0', PORT: '0' })).toBe('accepted');
 });
 
-test('everything that is wrong is told at once, in the order of the table, a line each', () => {
+test('all problems are reported together, one per line, in the order of the table', () => {
   const environment = { WORKERS: 'x', PORT: 'x', TLS_KEY: 'key.pem', API_KEY: 'short', HOST: '::1' };
-  expect(refused(environment).split('\n')).toEqual([
+  expect(configurationError(environment).split('\n')).toEqual([
     expect.stringMatching(/^PORT is "x"/),
     expect.stringMatching(/^WORKERS is "x"/),
     expect.stringMatching(/^API_KEY is not valid/),
@@ -222,7 +224,7 @@ test('everything that is wrong is told at once, in the order of the table, a lin
   ]);
 });
 
-test('the text of a configuration has what is set, the defaults, and no secret', () => {
+test('configurationText has set values and defaults, and no secrets', () => {
   const text = configurationText({ API_KEY: 'secret-0123456789', RATE_LIMIT: '5/1', PATH: '/usr/bin' });
   expect(text.split('\n')).toEqual(
     expect.arrayContaining(['API_KEY=(set, not shown)', 'RATE_LIMIT=5/1', 'PORT=3000', 'MONGODB_URI=']),
@@ -233,7 +235,7 @@ test('the text of a configuration has what is set, the defaults, and no secret',
 test.each([
   ['the table', configurationTable],
   ['the help', configurationHelp],
-])('%s shows every variable and its default', (_, print) => {
+])('%s has every variable and its default', (_, print) => {
   const text = print();
   for (const [name, schema] of Object.entries(Configuration.shape)) {
     expect(text).toContain(name);

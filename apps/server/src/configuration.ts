@@ -1,19 +1,19 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
-/** What people are told about a variable: in `--help`, in error messages and in the README's table. */
+/** The description of a variable in `--help`, in error messages and in the README's table. */
 interface Variable {
   readonly description: string;
-  /** Goes on after "it takes". Of a whole number its bounds say it. */
+  /** The accepted values, phrased to follow "it takes". Default: the range of a whole number. */
   readonly takes?: string;
-  /** Its value is never shown. */
+  /** The value is never printed. */
   readonly secret?: true;
 }
 
 const variables = z.registry<Variable>();
 
-/** What whole numbers take, by their schemas. */
-const bounds = new WeakMap<z.ZodType, string>();
+/** Descriptions of the ranges of whole numbers, by schema. */
+const numberRanges = new WeakMap<z.ZodType, string>();
 
 function wholeNumber(min: number, max: number) {
   const schema = z
@@ -21,26 +21,26 @@ function wholeNumber(min: number, max: number) {
     .regex(/^\d{1,15}$/)
     .transform(Number)
     .pipe(z.int().min(min).max(max));
-  bounds.set(schema, `a whole number from ${min} to ${max}`);
+  numberRanges.set(schema, `a whole number from ${min} to ${max}`);
   return schema;
 }
 
-/** What names the servers of a deployment; whether they are there the store finds out. */
+/** Checks the form only. The store finds out whether the servers can be reached. */
 const mongodbUri = /^mongodb(?:\+srv)?:\/\/[^\s/]/;
 
-/** A document may have 16 MiB in MongoDB, and an animal is one. */
+/** MongoDB limits a document to 16 MiB, and an animal is stored as one document. */
 const mongodbBodyBytes = 15 * 1_048_576;
 
 const comma = /\s*,\s*/;
 
-/** A list whose parts are parted by commas. */
+/** A comma-separated list. */
 const listOf = (isPart: (part: string) => boolean) =>
   z
     .string()
     .transform((value) => value.trim().split(comma))
     .pipe(z.array(z.string().refine(isPart)));
 
-/** `100/60`: so many in so many seconds. */
+/** A rate such as `100/60`: 100 in 60 seconds. */
 const rate = z
   .string()
   .regex(/^[1-9]\d{0,8}\/[1-9]\d{0,8}$/)
@@ -50,7 +50,7 @@ const rate = z
   });
 const takesRate = 'two whole numbers from 1 to 999999999 with a slash, as 100/60';
 
-/** Exact, as browsers send it in `Origin`. */
+/** Accepts an origin exactly as browsers send it in `Origin`. */
 const isOrigin = (value: string) => {
   const url = URL.parse(value);
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === value && !value.includes('*');
@@ -63,14 +63,14 @@ function isAddressOrRange(value: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
-/** What MongoDB takes on every system, in at most 63 bytes. */
+/** Names that MongoDB accepts on every platform, of at most 63 bytes. */
 const databaseName = /^[\w-]{1,63}$/;
 
 const hostName = /^(?!-)[a-z\d-]{1,63}(\.[a-z\d-]{1,63})*\.?$/i;
 
-/** Where a listener of this machine listens. */
-const ownAddress = () => z.string().refine((value) => isIP(value) !== 0 || hostName.test(value));
-const takesOwnAddress = 'an IP address or a host name of this machine';
+/** An address on which this machine can listen. */
+const listenAddress = () => z.string().refine((value) => isIP(value) !== 0 || hostName.test(value));
+const takesListenAddress = 'an IP address or a host name of this machine';
 
 function isPublicUrl(value: string): boolean {
   const url = URL.parse(value);
@@ -85,14 +85,14 @@ function isPublicUrl(value: string): boolean {
   );
 }
 
-/** How many different characters an API key must have. */
+/** Minimum number of different characters in an API key. */
 const minKeyCharacters = 5;
 
-/** The process's configuration: environment variables by their own names. */
+/** The configuration of the process: environment variables by name. */
 export const Configuration = z.object({
-  HOST: ownAddress().default('127.0.0.1').register(variables, {
+  HOST: listenAddress().default('127.0.0.1').register(variables, {
     description: 'The address to listen on. `0.0.0.0`: every IPv4 address of the machine',
-    takes: takesOwnAddress,
+    takes: takesListenAddress,
   }),
   PORT: wholeNumber(0, 65_535).default(3000).register(variables, {
     description: 'The port to listen on. `0`: any free one',
@@ -158,7 +158,7 @@ export const Configuration = z.object({
   API_KEY: z
     .string()
     .regex(/^(?=.{16})[A-Za-z\d._~+/-]+=*$/)
-    // A placeholder such as `xxxxxxxxxxxxxxxx`, not a secret: a random one of 16 hexadecimal digits has fewer than 5 once in a million.
+    // Rejects placeholders such as `xxxxxxxxxxxxxxxx`. Of random keys with 16 hexadecimal digits, one in a million has fewer than 5.
     .refine((value) => new Set(value).size >= minKeyCharacters)
     .optional()
     .register(variables, {
@@ -197,9 +197,9 @@ export const Configuration = z.object({
       'How many API keys that are not valid an address may send, in how many seconds: further ones are answered 429 in place of 401',
     takes: takesRate,
   }),
-  ADMIN_HOST: ownAddress().default('127.0.0.1').register(variables, {
+  ADMIN_HOST: listenAddress().default('127.0.0.1').register(variables, {
     description: 'The address of the admin listener. Anyone who reaches it can read the metrics',
-    takes: takesOwnAddress,
+    takes: takesListenAddress,
   }),
   ADMIN_PORT: wholeNumber(0, 65_535).optional().register(variables, {
     description:
@@ -220,19 +220,19 @@ export const Configuration = z.object({
 });
 export type Configuration = z.output<typeof Configuration>;
 
-/** Settings that cannot be used. The message has a sentence for each, a line for each. */
+/** Thrown for invalid settings. Its message has one line per setting. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-const everyAddress = new Set(['0.0.0.0', '::']);
+const wildcardAddresses = new Set(['0.0.0.0', '::']);
 
-/** Whether who listens on one of them has the other too. */
-const overlap = (one: string, other: string) =>
-  one === other || everyAddress.has(one) || everyAddress.has(other);
+/** Returns true if a listener on one address also occupies the other. */
+const addressesOverlap = (one: string, other: string) =>
+  one === other || wildcardAddresses.has(one) || wildcardAddresses.has(other);
 
-/** What holds between variables: a sentence where it does not. */
-const agreements: readonly ((configuration: Configuration) => string | undefined)[] = [
+/** Checks between variables. Each returns a message if it fails. */
+const crossChecks: readonly ((configuration: Configuration) => string | undefined)[] = [
   ({ MAX_BODY_BYTES, MONGODB_URI }) =>
     MONGODB_URI !== undefined && MAX_BODY_BYTES > mongodbBodyBytes
       ? `MAX_BODY_BYTES is "${MAX_BODY_BYTES}": with MONGODB_URI it takes a whole number from 1 to ${mongodbBodyBytes}, since a document of MongoDB has 16 MiB at most.`
@@ -242,7 +242,7 @@ const agreements: readonly ((configuration: Configuration) => string | undefined
       ? undefined
       : `${TLS_KEY === undefined ? 'TLS_CERT is set, and TLS_KEY' : 'TLS_KEY is set, and TLS_CERT'} is not: set both, or neither.`,
   ({ ADMIN_HOST, ADMIN_PORT, HOST, PORT }) =>
-    ADMIN_PORT === PORT && PORT !== 0 && overlap(ADMIN_HOST, HOST)
+    ADMIN_PORT === PORT && PORT !== 0 && addressesOverlap(ADMIN_HOST, HOST)
       ? `ADMIN_PORT is "${ADMIN_PORT}", as PORT is: set it to another port.`
       : undefined,
   ({ WORKERS }) =>
@@ -252,45 +252,47 @@ const agreements: readonly ((configuration: Configuration) => string | undefined
 ];
 
 /**
- * Reads the configuration. A variable that is empty counts as unset.
- * @throws {ConfigurationError} with a sentence for each variable that is not valid, or does not go with another
+ * Reads the configuration from environment variables. An empty value counts as unset.
+ * @throws {ConfigurationError} with one line per variable that is invalid or conflicts with another
  */
 export function readConfiguration(environment: Readonly<Record<string, string | undefined>>): Configuration {
-  const set = setIn(environment);
-  const faulty = VariableName.options.filter(
+  const set = withoutEmptyValues(environment);
+  const invalidNames = VariableName.options.filter(
     (name) => !Configuration.shape[name].safeParse(set[name]).success,
   );
-  // Every variable may be unset: what is left is valid, and what the rest must agree on can be told along.
+  // Every variable is optional, so the valid ones can be checked against each other and all problems reported at once.
   const configuration = Configuration.parse({
     ...set,
-    ...Object.fromEntries(faulty.map((name) => [name, undefined])),
+    ...Object.fromEntries(invalidNames.map((name) => [name, undefined])),
   });
   const sentences = [
-    ...faulty.map((name) => refusal(name, set[name])),
-    ...agreements.map((disagreement) => disagreement(configuration)),
+    ...invalidNames.map((name) => invalidValueMessage(name, set[name])),
+    ...crossChecks.map((check) => check(configuration)),
   ].filter((sentence) => sentence !== undefined);
   if (sentences.length === 0) return configuration;
   throw new ConfigurationError(sentences.join('\n'));
 }
 
-function refusal(name: VariableName, value: string | undefined): string {
-  const { takes, secret } = described(name);
-  const got = secret ? 'is not valid (its value is not shown)' : `is ${JSON.stringify(value)}`;
-  return `${name} ${got}: it takes ${takes.replaceAll('`', '')}.`;
+function invalidValueMessage(name: VariableName, value: string | undefined): string {
+  const { takes, secret } = describeVariable(name);
+  const problem = secret ? 'is not valid (its value is not shown)' : `is ${JSON.stringify(value)}`;
+  return `${name} ${problem}: it takes ${takes.replaceAll('`', '')}.`;
 }
 
 export const VariableName = Configuration.keyof();
 export type VariableName = z.output<typeof VariableName>;
 
-/** What people are told about a variable. */
-export function described(name: VariableName): Required<Omit<Variable, 'secret'>> & Pick<Variable, 'secret'> {
+/** Returns the description of a variable. */
+export function describeVariable(
+  name: VariableName,
+): Required<Omit<Variable, 'secret'>> & Pick<Variable, 'secret'> {
   const schema = Configuration.shape[name];
   const variable = variables.get(schema);
-  const takes = variable?.takes ?? ('unwrap' in schema ? bounds.get(schema.unwrap()) : undefined);
+  const takes = variable?.takes ?? ('unwrap' in schema ? numberRanges.get(schema.unwrap()) : undefined);
   if (variable === undefined || takes === undefined) throw new Error(`${name} has no description.`);
   return { ...variable, takes };
 }
 
-/** What is set; a variable that is empty counts as unset. */
-export const setIn = (environment: Readonly<Record<string, string | undefined>>) =>
+/** Returns the environment without empty values, which count as unset. */
+export const withoutEmptyValues = (environment: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));

@@ -1,43 +1,46 @@
-import { Configuration, described, setIn, VariableName } from './configuration.ts';
+import { Configuration, describeVariable, withoutEmptyValues, VariableName } from './configuration.ts';
 
-/** Every variable with its default as text: what the table and `--help` are printed from. */
+/** Returns every variable with its default as text, for the table and `--help`. */
 function rows() {
   const defaults = Configuration.parse({});
   return VariableName.options.map((name) => {
-    const { description, takes } = described(name);
-    const standard = defaults[name];
-    // A list and a rate have none.
-    const hasText = typeof standard === 'string' || typeof standard === 'number';
-    return { name, description, takes, standard: hasText ? String(standard) : undefined };
+    const { description, takes } = describeVariable(name);
+    const defaultValue = defaults[name];
+    // Lists and rates have no default.
+    const hasText = typeof defaultValue === 'string' || typeof defaultValue === 'number';
+    return { name, description, takes, defaultValue: hasText ? String(defaultValue) : undefined };
   });
 }
 
-/** What every variable is, a line for each; secrets are not shown. */
+/** Formats the value of every variable, one per line, without secrets. */
 export function configurationText(environment: Readonly<Record<string, string | undefined>>): string {
-  const set = setIn(environment);
+  const set = withoutEmptyValues(environment);
   return rows()
-    .map(({ name, standard }) => {
+    .map(({ name, defaultValue }) => {
       const value = set[name];
-      if (value === undefined) return `${name}=${standard ?? ''}`;
-      return `${name}=${described(name).secret ? '(set, not shown)' : value}`;
+      if (value === undefined) return `${name}=${defaultValue ?? ''}`;
+      return `${name}=${describeVariable(name).secret ? '(set, not shown)' : value}`;
     })
     .join('\n');
 }
 
-/** The README's table, in Markdown. */
+/** Formats the README's table in Markdown. */
 export function configurationTable(): string {
   const lines = rows().map(
-    ({ name, standard, description, takes }) =>
-      `| \`${name}\` | ${standard === undefined ? 'unset' : `\`${standard}\``} | ${description}. | ${takes} |`,
+    ({ name, defaultValue, description, takes }) =>
+      `| \`${name}\` | ${defaultValue === undefined ? 'unset' : `\`${defaultValue}\``} | ${description}. | ${takes} |`,
   );
   return ['| variable | default | what it does | takes |', '|---|---|---|---|', ...lines].join('\n');
 }
 
-/** The variables as `--help` shows them. */
+/** Formats the variables for `--help`. */
 export function configurationHelp(): string {
   return rows()
-    .map(({ name, standard, description, takes }) =>
-      `  ${name} (${standard ?? 'unset'})\n      ${description}.\n      Takes ${takes}.`.replaceAll('`', ''),
+    .map(({ name, defaultValue, description, takes }) =>
+      `  ${name} (${defaultValue ?? 'unset'})\n      ${description}.\n      Takes ${takes}.`.replaceAll(
+        '`',
+        '',
+      ),
     )
     .join('\n');
 }

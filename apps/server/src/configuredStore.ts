@@ -2,20 +2,20 @@ import type { Store, StoreError } from '@petstore/core';
 import type { Configuration } from './configuration.ts';
 
 export interface OpenOptions {
-  /** Whether a data folder or a database without a store gets one. Default: true. */
+  /** Whether to create a store if the data folder or database has none. Default: true. */
   readonly create?: boolean;
-  /** Whether a store of an earlier version is brought up to date. Default: false; then it is an error. */
+  /** Whether to migrate a store of an earlier version. Default: false, which rejects it. */
   readonly migrate?: boolean;
-  /** Called with a sentence for each step that brought it up to date. */
+  /** Called with a message for each migration step. */
   readonly onMigrated?: (what: string) => void;
-  /** Called once, when this process can no longer use its data folder. A database is waited for instead. */
+  /** Called once if this process can no longer use its data folder. Not called for a database, which may come back. */
   readonly onFatal?: (error: StoreError) => void;
 }
 
 /**
- * Opens the store that is configured; the other one's code is not even loaded. A database may be away: the store's
- * `ready` says.
- * @throws {StoreError} where the data folder cannot be used, or the connection string cannot be right
+ * Opens the configured store, and loads only its code. It also opens while the database is unavailable: `ready` of the store
+ * reports that.
+ * @throws {StoreError} if the data folder cannot be used or the connection string is invalid
  */
 export async function openConfiguredStore(
   { DATA_DIR, MONGODB_DB, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS, MONGODB_URI }: Configuration,
@@ -32,7 +32,7 @@ export async function openConfiguredStore(
     create,
     migrate,
     onMigrated,
-    // A call may look its key up first, which takes half as long at most: together they stay within the limit.
+    // A call may look up its key first, which takes at most half as long. Together they stay within the timeout.
     operationTimeoutMs: Math.floor((MONGODB_TIMEOUT_MS * 2) / 3),
     maxPoolSize: MONGODB_POOL_SIZE,
   });

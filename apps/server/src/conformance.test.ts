@@ -10,7 +10,7 @@ import { animals } from '@petstore/core';
 
 const serve = serveProcess();
 
-// Also in `mongodb/`, on the other store, and in `runtimes/`, on other adapters and runtimes.
+// The suite also runs in `mongodb/`, on the other store, and in `runtimes/`, on other adapters and runtimes.
 petStoreConformance('the process, from its sources, on the embedded store', serve);
 
 test('GET /pets and /pets/{petId} serve a name of 100,000 characters that an earlier version stored', async () => {

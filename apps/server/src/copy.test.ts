@@ -8,7 +8,7 @@ import { someAnimals } from './testing/someAnimals.ts';
 
 const { key } = issueKey();
 
-/** A data folder with animals and that key, made as a server would. */
+/** Fills a data folder with animals and the key. */
 async function newStock(folder: Folder, animals: number): Promise<void> {
   const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
   await transfer.collections[0]?.raiseLastId(animals + 100);
@@ -26,8 +26,8 @@ const list = async (origin: string) => {
 
 const checksumIn = (text: string) => /checksum ([\da-f]{64})\.$/m.exec(text)?.[1] ?? 'none';
 
-describe('copy, from one data folder to another', () => {
-  test('moves animals and keys, says how many, and gives no id again', async () => {
+describe('copy between data folders', () => {
+  test('copy copies animals and keys, prints their numbers, and continues the ids', async () => {
     const folder = await newFolder();
     await newStock(folder, 50);
     const to = `${folder.dataDir}-2`;
@@ -53,7 +53,7 @@ describe('copy, from one data folder to another', () => {
     expect(await created.json()).toMatchObject({ id: 151 });
   });
 
-  test('knows a create again under its idempotency key', async () => {
+  test('copy copies idempotency keys, so that a repeated create is replayed', async () => {
     const folder = await newFolder();
     const create = async (origin: string) => {
       const received = await fetch(`${origin}/v1/pets`, {
@@ -77,7 +77,7 @@ describe('copy, from one data folder to another', () => {
     expect(await create(second.origin)).toEqual({ replayed: 'true', animal });
   });
 
-  test('with --resume takes a target that has a part, and puts what is missing', async () => {
+  test('copy --resume completes a target with a part of the data', async () => {
     const folder = await newFolder();
     await newStock(folder, 50);
     const to = `${folder.dataDir}-2`;
@@ -101,7 +101,7 @@ describe('copy, from one data folder to another', () => {
     ['used', (keys) => keys.touch(hashKey(key), 7)],
     ['revoked', (keys) => keys.revoke('first', 9)],
     ['added', (keys) => keys.add({ hash: 'hash', name: 'second', createdAt: 2 })],
-  ])('with --resume takes a target that was copied before an API key was %s', async ([, change]) => {
+  ])('copy --resume updates a target that was copied before an API key was %s', async ([, change]) => {
     const folder = await newFolder();
     await newStock(folder, 5);
     const to = `${folder.dataDir}-2`;
@@ -123,7 +123,7 @@ describe('copy, from one data folder to another', () => {
 
   test.for<[what: string, args: (dataDir: string) => string[], message: string]>([
     [
-      'the source is not there',
+      'the source does not exist',
       (dataDir) => ['--from', `${dataDir}-none`, '--to', `${dataDir}-2`],
       'There is no store at ',
     ],
@@ -133,21 +133,21 @@ describe('copy, from one data folder to another', () => {
       'There is nothing to copy: the store of --from is empty.',
     ],
     [
-      'both are the same',
+      'source and target are the same',
       (dataDir) => ['--from', dataDir, '--to', `${dataDir}/../data/`],
       '--from and --to are the same store.',
     ],
     [
-      'one is a URI of something else',
+      'the target is a URI of another kind',
       (dataDir) => ['--from', dataDir, '--to', 'postgres://anna:secret@host'],
       'A store is the path of a folder, or a mongodb:// or mongodb+srv:// URI.',
     ],
     [
-      'the target cannot be made',
+      'the target cannot be created',
       (dataDir) => ['--from', dataDir, '--to', `${dataDir}-file/x`],
       'data-file/x',
     ],
-  ])('says in one sentence that %s', async ([, args, message]) => {
+  ])('copy fails with a one-line error message if %s', async ([, args, message]) => {
     const folder = await newFolder();
     await newStock(folder, 5);
     const empty = `${folder.dataDir}-empty`;

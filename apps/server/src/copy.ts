@@ -4,16 +4,20 @@ import { copyStore, type StoreTransfer } from '@petstore/core/copy';
 import { CommandError } from './commandError.ts';
 import type { Command } from './commandLine.ts';
 import type { Configuration } from './configuration.ts';
-import { count, countOf, number, showProgress } from './progress.ts';
+import { formatCount, formatRecordCount, formatNumber, showProgress } from './progress.ts';
 
 export type CopyCommand = Extract<Command, { readonly run: 'copy' }>;
 
-/** Copies one store to another, with its progress on stderr. @returns what is printed at the end */
+/**
+ * Copies one store to another and shows the progress on stderr.
+ * @returns the text to print
+ */
 export async function runCopy(
   { from, to, resume }: CopyCommand,
   configuration: Configuration,
 ): Promise<string> {
-  if (nameOf(from) === nameOf(to)) throw new CommandError('--from and --to are the same store.');
+  if (storeIdentity(from) === storeIdentity(to))
+    throw new CommandError('--from and --to are the same store.');
   const source = await openTransfer(from, configuration, false);
   try {
     if (await source.isEmpty())
@@ -35,24 +39,24 @@ export async function runCopy(
 }
 
 async function copy(source: StoreTransfer, target: StoreTransfer): Promise<string> {
-  const since = performance.now();
+  const startedAt = performance.now();
   const progress = showProgress(process.stderr);
   try {
     const { collections, keys, reservations, checksum } = await copyStore(source, target, {
       onProgress: (each) => progress.show(each),
     });
-    const seconds = (performance.now() - since) / 1_000;
-    const copied = collections.map((each) => {
-      const already =
-        each.put < each.records ? `, ${number(each.records - each.put)} of them there already` : '';
-      return `${countOf(each.records, each)}${already}`;
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const copiedRecords = collections.map((each) => {
+      const existingRecords =
+        each.put < each.records ? `, ${formatNumber(each.records - each.put)} of them there already` : '';
+      return `${formatRecordCount(each.records, each)}${existingRecords}`;
     });
-    return `Copied ${copied.join(', ')}, ${count(keys, 'API key')} and ${count(reservations, 'idempotency key')} in ${seconds.toFixed(1)} s. Both stores have checksum ${checksum}.`;
+    return `Copied ${copiedRecords.join(', ')}, ${formatCount(keys, 'API key')} and ${formatCount(reservations, 'idempotency key')} in ${seconds.toFixed(1)} s. Both stores have checksum ${checksum}.`;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const canGoOn = error.code === 'unavailable' || error.code === 'outcome-unknown';
-    // A sentence of its own, after the store's.
-    throw canGoOn
+    const isResumable = error.code === 'unavailable' || error.code === 'outcome-unknown';
+    // Appended to the store's message.
+    throw isResumable
       ? new CommandError(`${error.message} What was copied stays: go on with --resume.`, { cause: error })
       : error;
   } finally {
@@ -62,11 +66,11 @@ async function copy(source: StoreTransfer, target: StoreTransfer): Promise<strin
 
 const isDatabase = (store: string) => /^mongodb(?:\+srv)?:\/\//.test(store);
 
-const nameOf = (store: string) => (isDatabase(store) ? store : resolve(store));
+const storeIdentity = (store: string) => (isDatabase(store) ? store : resolve(store));
 
 const onMigrated = (what: string) => void process.stderr.write(`${what}\n`);
 
-/** @param create whether a store is made where there is none */
+/** @param create whether to create a store if there is none */
 async function openTransfer(
   store: string,
   { MONGODB_DB, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS }: Configuration,
@@ -81,7 +85,7 @@ async function openTransfer(
   }
   const { openMongodbStore, openMongodbTransfer } = await import('@petstore/core/store/mongodb');
   const options = { uri: store, database: MONGODB_DB, create, maxPoolSize: MONGODB_POOL_SIZE, onMigrated };
-  // That a database is not there is said as soon as elsewhere; a batch, and the count of all animals, may take longer.
+  // Probes the database with the usual timeout. Batches and the count of all animals may take longer.
   const probe = await openMongodbStore({ ...options, operationTimeoutMs: MONGODB_TIMEOUT_MS });
   try {
     await probe.ready();

@@ -5,7 +5,7 @@ import { apiKey, newFolder } from './testing/newFolder.ts';
 
 // The long form: `npm run test:storefaults`.
 test.skipIf(commandMissing('strace')).for(diskFaults)(
-  'no animal that was acknowledged is lost without being said, and the process ends in time: %s',
+  'a server under the disk fault "%s" loses no acknowledged animal without reporting it, and ends in time',
   { timeout: 60_000 },
   async (fault, { annotate }) => {
     const { serve, dataDir } = await newFolder();

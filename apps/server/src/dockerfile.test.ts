@@ -17,7 +17,7 @@ const manifest = z
   })
   .parse(JSON.parse(await read('package.json')));
 
-/** The operands of every instruction of that name. */
+/** Returns the operands of every instruction with this name. */
 const instructions = (name: string) =>
   [...dockerfile.matchAll(new RegExp(`^${name} (.*)$`, 'gm'))].map(([, operands = '']) => operands.trim());
 
@@ -25,15 +25,15 @@ const copied = instructions('COPY')
   .filter((operands) => !operands.startsWith('--from'))
   .flatMap((operands) => operands.split(/ +/).slice(0, -1));
 
-test('the Dockerfile copies what is there, and what .dockerignore lets through', () => {
+test('the Dockerfile copies existing paths that .dockerignore includes', () => {
   expect(copied).not.toEqual([]);
   expect(copied.filter((source) => !existsSync(join(root, source)))).toEqual([]);
-  // All is ignored but what is named.
+  // Everything is ignored except listed paths.
   expect(ignored).toContain('*');
   expect(copied.filter((source) => !ignored.includes(`!${source.split('/')[0]}`))).toEqual([]);
 });
 
-test('the Dockerfile copies the manifest of every workspace: npm ci asks for them all', async () => {
+test('the Dockerfile copies the manifest of every workspace, which npm ci needs', async () => {
   const patterns = manifest.workspaces.map((workspace) => `${workspace}/package.json`);
   const manifests: string[] = [];
   for await (const path of glob(patterns, { cwd: root })) manifests.push(path);
@@ -41,7 +41,7 @@ test('the Dockerfile copies the manifest of every workspace: npm ci asks for the
   expect(copied).toEqual(expect.arrayContaining(manifests));
 });
 
-test('the image runs what npm start runs, under the version of Node that npm ci installs, of a base image that is pinned by its digest', async () => {
+test('the image runs the program of npm start on the Node version that npm ci installs, with a base image pinned by digest', async () => {
   const [node, entry] = z
     .tuple([z.string(), z.string()])
     .parse(JSON.parse(instructions('ENTRYPOINT')[0] ?? ''));

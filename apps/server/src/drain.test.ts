@@ -6,10 +6,10 @@ import { apiKey, newFolder } from './testing/newFolder.ts';
 const rounds = 3;
 
 // The long form: `npm run test:drain`.
-describe('SIGTERM under load loses no request on connections that are open, and resets none', () => {
+describe('SIGTERM under load', () => {
   const workers = ['1', ...(process.platform === 'linux' ? ['2'] : [])];
   test.for(workers.flatMap((WORKERS) => ['uws', 'node'].map((SERVER) => ({ SERVER, WORKERS }))))(
-    'SERVER=$SERVER WORKERS=$WORKERS: calls over REST and WebSocket',
+    'SIGTERM under load completes every call on open connections over REST and WebSocket: SERVER=$SERVER WORKERS=$WORKERS',
     { timeout: 120_000 },
     async (env, { annotate }) => {
       for (let round = 0; round < rounds; round += 1) {

@@ -3,12 +3,12 @@ import { connect } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 import { logLines } from './testing/petStoreProcess.ts';
-import { serverHere } from './testing/serverHere.ts';
+import { startServerInProcess } from './testing/startServerInProcess.ts';
 
 const authorization = `Bearer ${apiKey}`;
 
-/** A server with these variables set. */
-const serving = async (env: Readonly<Record<string, string>>) => (await serverHere(env)).origin;
+/** Starts a server with environment variables and returns its origin. */
+const startOrigin = async (env: Readonly<Record<string, string>>) => (await startServerInProcess(env)).origin;
 
 const list = (origin: string, headers: Readonly<Record<string, string>> = {}) =>
   fetch(`${origin}/v1/pets`, { headers: { authorization, ...headers } });
@@ -18,28 +18,28 @@ const batchOf = (origin: string, size: number) =>
     headers: { authorization },
   });
 
-test('CORS_ORIGINS: pages of these origins may call, and those of others may not', async () => {
-  const origin = await serving({ CORS_ORIGINS: 'https://a.example,https://b.example' });
+test('CORS_ORIGINS allows calls from pages of these origins only', async () => {
+  const origin = await startOrigin({ CORS_ORIGINS: 'https://a.example,https://b.example' });
   const allowed = async (page: string) =>
     (await list(origin, { origin: page })).headers.get('access-control-allow-origin');
   expect(await allowed('https://b.example')).toBe('https://b.example');
   expect(await allowed('https://c.example')).toBeNull();
 });
 
-test('RATE_LIMIT: one call more is 429, and answers tell of the limit', async () => {
-  const origin = await serving({ RATE_LIMIT: '2/600' });
+test('RATE_LIMIT answers 429 to a call over the limit, and sends RateLimit-Policy', async () => {
+  const origin = await startOrigin({ RATE_LIMIT: '2/600' });
   const responses = [await list(origin), await list(origin), await list(origin)];
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
   expect(responses[0]?.headers.get('ratelimit-policy')).toBe('"default";q=2;w=600');
 });
 
 test.runIf(process.platform === 'linux')(
-  'RATE_LIMIT and FAILED_ATTEMPTS: workers count together, also where one takes the place of another',
+  'RATE_LIMIT and FAILED_ATTEMPTS are shared by workers, also after a worker was replaced',
   async () => {
     const { serve } = await newFolder();
     const env = { API_KEY: apiKey, WORKERS: '2', RATE_LIMIT: '10/6000', FAILED_ATTEMPTS: '10/6000' };
     const server = await serve({ env });
-    /** Each on a connection of its own, of which the kernel gives some to each worker. */
+    /** Sends 40 calls on separate connections, which the kernel distributes over the workers. */
     const statuses = async (key: string) => {
       const counts: Record<number, number> = {};
       for (let each = 0; each < 40; each += 1) {
@@ -60,9 +60,9 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-test('FAILED_ATTEMPTS: a bad key more from one address is 429; behind TRUST_PROXY each client has its own', async () => {
+test('FAILED_ATTEMPTS answers 429 to a further invalid key from one address, per client behind TRUST_PROXY', async () => {
   const env = { FAILED_ATTEMPTS: '1/600', TRUST_PROXY: '127.0.0.0/8' };
-  const origin = await serving(env);
+  const origin = await startOrigin(env);
   const statusOf = async (client: string, key: string) =>
     (await list(origin, { authorization: `Bearer ${key}`, 'x-forwarded-for': client })).status;
   expect(await statusOf('192.0.2.1', 'a-bad-key')).toBe(401);
@@ -71,34 +71,34 @@ test('FAILED_ATTEMPTS: a bad key more from one address is 429; behind TRUST_PROX
   expect(await statusOf('192.0.2.1', apiKey)).toBe(200);
 });
 
-test('MAX_BATCH_SIZE: a larger batch is 400', async () => {
-  const origin = await serving({ MAX_BATCH_SIZE: '2' });
+test('MAX_BATCH_SIZE rejects a larger batch with 400', async () => {
+  const origin = await startOrigin({ MAX_BATCH_SIZE: '2' });
   expect((await batchOf(origin, 2)).status).toBe(200);
   expect((await batchOf(origin, 3)).status).toBe(400);
 });
 
-test('MAX_IN_FLIGHT: one call more is 503, and a batch that could never run is 400', async () => {
-  let listed = () => {};
-  const asked = new Promise<void>((resolve) => (listed = resolve));
-  let response = () => {};
-  const held = new Promise<void>((resolve) => (response = resolve));
-  const { origin } = await serverHere({ MAX_IN_FLIGHT: '1' }, (store) => ({
+test('MAX_IN_FLIGHT answers 503 to a call over the limit, and 400 to a batch that can never run', async () => {
+  let onList = () => {};
+  const listCalled = new Promise<void>((resolve) => (onList = resolve));
+  let release = () => {};
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const { origin } = await startServerInProcess({ MAX_IN_FLIGHT: '1' }, (store) => ({
     async list(query) {
-      listed();
+      onList();
       await held;
       return store.list(query);
     },
   }));
   const first = list(origin);
-  await asked;
+  await listCalled;
   expect((await list(origin)).status).toBe(503);
-  response();
+  release();
   expect((await first).status).toBe(200);
   expect((await batchOf(origin, 2)).status).toBe(400);
 });
 
-test('MAX_CONNECTIONS: one more is answered 503', async () => {
-  const { hostname, port } = new URL(await serving({ MAX_CONNECTIONS: '1' }));
+test('MAX_CONNECTIONS answers 503 to a connection over the limit', async () => {
+  const { hostname, port } = new URL(await startOrigin({ MAX_CONNECTIONS: '1' }));
   const dial = async () => {
     const socket = connect(Number(port), hostname);
     onTestFinished(() => {
@@ -112,8 +112,8 @@ test('MAX_CONNECTIONS: one more is answered 503', async () => {
   expect(String(received)).toMatch(/^HTTP\/1\.1 503 /);
 });
 
-test('CALL_TIMEOUT_MS: a call that takes longer is 504', async () => {
-  const { origin } = await serverHere({ CALL_TIMEOUT_MS: '200' }, () => ({
+test('CALL_TIMEOUT_MS answers 504 to a call that takes longer', async () => {
+  const { origin } = await startServerInProcess({ CALL_TIMEOUT_MS: '200' }, () => ({
     list: () => new Promise(() => {}),
   }));
   expect((await list(origin)).status).toBe(504);

@@ -4,7 +4,10 @@ import type { ServeOptions, TlsFiles } from '@petstore/gateway/listen';
 import type { Configuration } from './configuration.ts';
 import type { service } from './service.ts';
 
-/** What the configuration has for the gateway: who may call, and how much, and where workers count it. With a database each counts for itself. */
+/**
+ * Returns the gateway's limits, CORS and proxy options.
+ * @param shared the state in which workers count together; without it each process counts separately
+ */
 export function edgeOptions(
   configuration: Configuration,
   shared: { readonly state?: State } = {},
@@ -28,7 +31,7 @@ export function edgeOptions(
   };
 }
 
-/** What it has for the host: where to listen, and as whom. */
+/** Returns the options of the server adapter: address, TLS files and connection limit. */
 export function listenOptions(configuration: Configuration): ServeOptions {
   const { HOST, MAX_CONNECTIONS, PORT } = configuration;
   const tls = tlsFiles(configuration);
@@ -40,6 +43,6 @@ export function listenOptions(configuration: Configuration): ServeOptions {
   };
 }
 
-/** Where the certificate is; `undefined`: the port does not speak TLS. */
+/** Returns the TLS files; `undefined` if TLS is off. */
 export const tlsFiles = ({ TLS_CERT: certFile, TLS_KEY: keyFile }: Configuration): TlsFiles | undefined =>
   certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile };

@@ -19,7 +19,7 @@ const create = (origin: string, signal?: AbortSignal) =>
     signal: signal ?? null,
   });
 
-/** Has the disk fail (EIO) under a process: at data pages, of which LMDB recovers, and in the end at a meta page. */
+/** Injects disk errors (EIO) into a process: on data pages, from which LMDB recovers, and eventually on a meta page. */
 async function failDisk(pid: number): Promise<void> {
   const inject = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=EIO:when=5+3'];
   const tracer = startProcess('strace', ['-f', '-p', String(pid), '-o', '/dev/null', ...inject], {
@@ -29,7 +29,7 @@ async function failDisk(pid: number): Promise<void> {
   await once(tracer.stderr ?? tracer, 'data');
 }
 
-/** Creates until a condition holds, whatever becomes of the creates. */
+/** Sends creates until a condition holds, and ignores their results. */
 async function createUntil(origin: string, condition: () => boolean): Promise<void> {
   while (!condition()) await create(origin).catch(() => {});
 }
@@ -41,47 +41,57 @@ const workersOf = (server: Pick<RunningServer, 'stdout'>) =>
 
 const fatalLine = (server: RunningServer) => logLines(server).find(({ level }) => level === 60);
 
-describe('a process whose data folder is gone ends with code 1, and says so in its log and on stderr', () => {
+describe('a process without its data folder', () => {
   test.each([
     ['removed', (dataDir: string) => rm(dataDir, { recursive: true })],
     ['moved away', (dataDir: string) => rename(dataDir, `${dataDir}-moved`)],
-  ])('(%s)', async (_, remove) => {
-    const { serve, dataDir } = await newFolder();
-    const server = await serve({ env });
-    expect((await create(server.origin)).status).toBe(201);
-    await remove(dataDir);
-    expect(await server.exited).toEqual({ code: 1, signal: null });
-    expect(fatalLine(server)).toMatchObject({ err: { code: 'fatal' } });
-    expect(server.stderr()).toContain(`was removed from the data folder ${dataDir}`);
-  });
-
-  test.runIf(process.platform === 'linux')('with WORKERS=2: no worker makes a new store', async () => {
-    const { serve, dataDir } = await newFolder();
-    const server = await serve({ env: { ...env, WORKERS: '2' } });
-    expect((await create(server.origin)).status).toBe(201);
-    await rm(dataDir, { recursive: true });
-    expect(await server.exited).toEqual({ code: 1, signal: null });
-    expect(server.stderr()).toContain(`${dataDir}/petstore.mdb was removed while the service ran: `);
-    expect(workersOf(server)).toHaveLength(2);
-    await expect(rm(dataDir)).rejects.toThrow('ENOENT');
-  });
-});
-
-describe.skipIf(commandMissing('strace'))('a process in which LMDB has failed for good', () => {
-  test('ends with code 1, and says so in its log and on stderr', { timeout: 60_000 }, async () => {
-    const { serve } = await newFolder();
-    const server = await serve({ env });
-    await failDisk(server.child.pid ?? 0);
-    let hasEnded = false;
-    void server.exited.then(() => (hasEnded = true));
-    await createUntil(server.origin, () => hasEnded);
-    expect(await server.exited).toEqual({ code: 1, signal: null });
-    expect(fatalLine(server)).toMatchObject({ err: { code: 'fatal' } });
-    expect(server.stderr()).toContain('LMDB reported a fatal error');
-  });
+  ])(
+    'a process exits with code 1 and reports it in the log and on stderr if its data folder is %s',
+    async (_, remove) => {
+      const { serve, dataDir } = await newFolder();
+      const server = await serve({ env });
+      expect((await create(server.origin)).status).toBe(201);
+      await remove(dataDir);
+      expect(await server.exited).toEqual({ code: 1, signal: null });
+      expect(fatalLine(server)).toMatchObject({ err: { code: 'fatal' } });
+      expect(server.stderr()).toContain(`was removed from the data folder ${dataDir}`);
+    },
+  );
 
   test.runIf(process.platform === 'linux')(
-    'is replaced with WORKERS=2, and every request is served again',
+    'with WORKERS=2 no worker creates a new store after the data folder was removed',
+    async () => {
+      const { serve, dataDir } = await newFolder();
+      const server = await serve({ env: { ...env, WORKERS: '2' } });
+      expect((await create(server.origin)).status).toBe(201);
+      await rm(dataDir, { recursive: true });
+      expect(await server.exited).toEqual({ code: 1, signal: null });
+      expect(server.stderr()).toContain(`${dataDir}/petstore.mdb was removed while the service ran: `);
+      expect(workersOf(server)).toHaveLength(2);
+      await expect(rm(dataDir)).rejects.toThrow('ENOENT');
+    },
+  );
+});
+
+describe.skipIf(commandMissing('strace'))('a process after a fatal error of LMDB', () => {
+  test(
+    'a fatal error of LMDB ends the process with code 1 and is reported in the log and on stderr',
+    { timeout: 60_000 },
+    async () => {
+      const { serve } = await newFolder();
+      const server = await serve({ env });
+      await failDisk(server.child.pid ?? 0);
+      let hasEnded = false;
+      void server.exited.then(() => (hasEnded = true));
+      await createUntil(server.origin, () => hasEnded);
+      expect(await server.exited).toEqual({ code: 1, signal: null });
+      expect(fatalLine(server)).toMatchObject({ err: { code: 'fatal' } });
+      expect(server.stderr()).toContain('LMDB reported a fatal error');
+    },
+  );
+
+  test.runIf(process.platform === 'linux')(
+    'with WORKERS=2 a worker with a fatal error of LMDB is replaced, and every request is served again',
     { timeout: 60_000 },
     async () => {
       const { serve } = await newFolder();
@@ -101,27 +111,34 @@ describe.skipIf(commandMissing('strace'))('a process in which LMDB has failed fo
   );
 });
 
-describe('a stop ends within 11 s while another process holds up all writes', () => {
-  test('one process ends itself by SIGKILL, and its log says why', { timeout: 30_000 }, async () => {
-    const { serve, start, dataDir } = await newFolder();
-    const server = await serve({ env });
-    await once(start({ entry: holdLock, args: [dataDir] }).child.stdout ?? server.child, 'data');
-    const response = create(server.origin).catch(() => undefined);
-    // It is with the store by then, or the stop has all the less to wait for.
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const since = performance.now();
-    server.child.kill('SIGTERM');
-    expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
-    expect(performance.now() - since).toBeLessThan(11_000);
-    await response;
-    expect(logLines(server).at(-1)).toMatchObject({ level: 50, msg: 'stopped, but the store did not close' });
-    expect(server.stderr()).toContain(
-      `The store did not close: The data folder ${dataDir} was closed, but a write`,
-    );
-  });
+describe('SIGTERM while another process blocks all writes', () => {
+  test(
+    'SIGTERM while writes are blocked ends the process by SIGKILL within 11 s, and the log has the reason',
+    { timeout: 30_000 },
+    async () => {
+      const { serve, start, dataDir } = await newFolder();
+      const server = await serve({ env });
+      await once(start({ entry: holdLock, args: [dataDir] }).child.stdout ?? server.child, 'data');
+      const response = create(server.origin).catch(() => undefined);
+      // The create has reached the store, or the shutdown has less to wait for.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const since = performance.now();
+      server.child.kill('SIGTERM');
+      expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL' });
+      expect(performance.now() - since).toBeLessThan(11_000);
+      await response;
+      expect(logLines(server).at(-1)).toMatchObject({
+        level: 50,
+        msg: 'stopped, but the store did not close',
+      });
+      expect(server.stderr()).toContain(
+        `The store did not close: The data folder ${dataDir} was closed, but a write`,
+      );
+    },
+  );
 
   test.runIf(process.platform === 'linux')(
-    'WORKERS=2: the parent ends with code 1, and no worker is left',
+    'SIGTERM while writes are blocked ends all workers and the supervisor with code 1 within 11 s: WORKERS=2',
     { timeout: 30_000 },
     async () => {
       const { serve, start, dataDir } = await newFolder();
@@ -142,7 +159,7 @@ describe('a stop ends within 11 s while another process holds up all writes', ()
 });
 
 test.runIf(process.platform === 'linux')(
-  'a start, verify, backup and keys end with code 1 and name the stopped process that holds the write lock of the data folder',
+  'serve, verify, backup and keys exit with code 1 and name the suspended process that holds the write lock of the data folder',
   { timeout: 60_000 },
   async () => {
     const { start, command, dataDir } = await newFolder();
@@ -167,7 +184,7 @@ test.runIf(process.platform === 'linux')(
 );
 
 test.runIf(process.platform === 'linux')(
-  'a start goes on when the process that held the write lock of the data folder has ended',
+  'a start continues when the process that held the write lock of the data folder has ended',
   { timeout: 30_000 },
   async () => {
     const { serve, start, dataDir } = await newFolder();

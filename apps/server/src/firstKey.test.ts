@@ -11,11 +11,11 @@ import { apiKey, newFolder } from './testing/newFolder.ts';
 const execute = promisify(execFile);
 const keyOf = (text: string) => /psk_[\w-]{43}/.exec(text)?.[0] ?? 'none';
 
-/** The command in the notice: from the line that starts with curl to the first that goes no further. */
+/** Returns the curl command of the notice, with its continuation lines. */
 const curlIn = (notice: string) => /^curl (?:.*\\\n)*.*$/m.exec(notice)?.[0] ?? 'none';
 
 describe('the first start on a new store', () => {
-  test('shows a key once on stderr, and never in the log', async () => {
+  test('the first start prints a key on stderr, and never in the log', async () => {
     const { serve } = await newFolder();
     const { origin, stop, stderr, stdout } = await serve({
       env: { LOG_LEVEL: 'trace', LOG_REQUESTS: 'all' },
@@ -27,12 +27,15 @@ describe('the first start on a new store', () => {
     expect(stdout()).not.toContain(key);
   });
 
-  test.skipIf(commandMissing('curl'))('shows a curl line that works when pasted', async () => {
-    const { serve } = await newFolder();
-    const { stderr } = await serve();
-    const { stdout } = await execute('bash', ['-c', curlIn(stderr())]);
-    expect(stdout).toBe('[]');
-  });
+  test.skipIf(commandMissing('curl'))(
+    'the first start prints a curl command that works when pasted',
+    async () => {
+      const { serve } = await newFolder();
+      const { stderr } = await serve();
+      const { stdout } = await execute('bash', ['-c', curlIn(stderr())]);
+      expect(stdout).toBe('[]');
+    },
+  );
 
   const listensOn = Object.values(networkInterfaces()).flatMap((addresses = []) =>
     addresses.map(({ address }) => address),
@@ -42,7 +45,7 @@ describe('the first start on a new store', () => {
     ['::', 'http://[::1]:'],
     ['::1', 'http://[::1]:'],
     ['localhost', 'http://localhost:'],
-  ])('on HOST=%s shows an origin that is reached from this machine', async (HOST, origin) => {
+  ])('the first start with HOST=%s prints an origin that this machine can reach', async (HOST, origin) => {
     const { serve } = await newFolder();
     const { stderr } = await serve({ env: { HOST } });
     const [, url = ''] = /^curl (\S+)/.exec(curlIn(stderr())) ?? [];
@@ -50,7 +53,7 @@ describe('the first start on a new store', () => {
     expect((await fetch(url, { headers: { authorization: `Bearer ${keyOf(stderr())}` } })).status).toBe(200);
   });
 
-  test('shows the key to one of several processes that start at once', async () => {
+  test('exactly one of several processes that start concurrently prints the first key', async () => {
     const { serve } = await newFolder();
     const servers = await Promise.all([serve(), serve(), serve(), serve()]);
     const shown = servers.map(({ stderr }) => stderr()).filter((text) => text !== '');
@@ -64,7 +67,7 @@ describe('the first start on a new store', () => {
     }
   });
 
-  test('makes no key where API_KEY is set, and takes that one', async () => {
+  test('the first start with API_KEY creates no key and accepts API_KEY', async () => {
     const { serve, command } = await newFolder();
     const { origin, stderr } = await serve({ env: { API_KEY: apiKey } });
     const received = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
@@ -74,7 +77,7 @@ describe('the first start on a new store', () => {
   });
 });
 
-test('no later start shows a key, not even when every key is revoked', async () => {
+test('a later start prints no key, even if every key is revoked', async () => {
   const { serve, command } = await newFolder();
   await (await serve()).stop();
   await command(['keys', 'revoke', 'first']);
@@ -82,7 +85,7 @@ test('no later start shows a key, not even when every key is revoked', async () 
   expect(stderr()).toBe('');
 });
 
-test('no start shows a key once a key was added by hand', async () => {
+test('a start prints no key after keys add', async () => {
   const { serve, command } = await newFolder();
   await command(['keys', 'add', 'mine']);
   const server = await serve();
@@ -90,10 +93,10 @@ test('no start shows a key once a key was added by hand', async () => {
   expect(logLines(server).filter(({ level }) => level === 30)).toMatchObject([{ msg: 'listening' }]);
 });
 
-describe('a store whose answers are lost', () => {
-  const lost = new StoreError('outcome-unknown', 'no answer');
+describe('makeFirstKey with lost responses of the store', () => {
+  const lost = new StoreError('outcome-unknown', 'no response');
 
-  /** Keys in memory; the first so many answers to `addFirst` are lost, after it was carried out or before. */
+  /** A key store in memory. The first `responses` calls of `addFirst` fail, after or before they have an effect. */
   function keysThatLose(responses: number, { carriedOut }: { readonly carriedOut: boolean }) {
     const records: KeyRecord[] = [];
     const keys = {
@@ -108,7 +111,7 @@ describe('a store whose answers are lost', () => {
   }
 
   test.for([{ carriedOut: true }, { carriedOut: false }])(
-    'is asked again until the key is known to be there: it is shown, and made once (%o)',
+    'makeFirstKey retries after a lost response, and creates and returns one key (%o)',
     async (how) => {
       const { records, store } = keysThatLose(1, how);
       const key = await makeFirstKey(store, { untilAborted: new AbortController().signal });
@@ -116,7 +119,7 @@ describe('a store whose answers are lost', () => {
     },
   );
 
-  test('is not asked again after a stop', async () => {
+  test('makeFirstKey does not retry after its signal aborts', async () => {
     const { store } = keysThatLose(3, { carriedOut: false });
     const stopping = new AbortController();
     const making = makeFirstKey(store, { untilAborted: stopping.signal });
@@ -124,7 +127,7 @@ describe('a store whose answers are lost', () => {
     expect(await making).toBeUndefined();
   });
 
-  test('ends a start that does not wait for a store', async () => {
+  test('makeFirstKey without a signal rejects with the first error', async () => {
     const { store } = keysThatLose(1, { carriedOut: false });
     await expect(makeFirstKey(store)).rejects.toBe(lost);
   });

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueKey, type Store, StoreError } from '@petstore/core';
 
-/** Between two tries while the store is away, in milliseconds. */
+/** Delay between two attempts while the store is unavailable. */
 const retryMs = 1_000;
 
 export interface FirstKeyOptions {
-  /** Until it aborts a store that is away is tried again; without it the first failure is final. */
+  /** Retries until this signal aborts. Without it, the first error is final. */
   readonly untilAborted?: AbortSignal;
 }
 
 /**
- * Makes the first key of a new store. Of several processes that start on it at once, one gets the key and the others
- * `undefined`, as does everyone once the store has had a key.
- * @throws {StoreError} where the store fails, or was closed
+ * Creates the first key of a new store. If several processes start concurrently, one gets the key and the others get
+ * `undefined`. All get `undefined` if the store has ever had a key.
+ * @throws {StoreError} if the store fails or was closed
  */
 export async function makeFirstKey(
   { keys }: Pick<Store, 'keys'>,
@@ -21,20 +21,20 @@ export async function makeFirstKey(
   const { key, hash } = issueKey();
   for (;;) {
     try {
-      // Also where an earlier try was carried out and its answer lost.
+      // Also true if an earlier attempt succeeded and its response was lost.
       const isFirst = await keys.addFirst({ hash, name: 'first', createdAt: Date.now() });
       return isFirst ? key : undefined;
     } catch (error) {
       if (untilAborted === undefined || !(error instanceof StoreError) || error.code === 'closed')
         throw error;
     }
-    // An abort is no fault: nobody waits for a key any more.
+    // An abort is not an error: the service is stopping and needs no key.
     await sleep(retryMs, undefined, { signal: untilAborted }).catch(() => {});
     if (untilAborted.aborted) return undefined;
   }
 }
 
-/** How a person is shown the first key: the lines are short, so that they survive a terminal of 80 columns. */
+/** Formats the notice that shows the first key, in lines that fit a terminal of 80 columns. */
 export function firstKeyNotice(key: string, origin: string): string {
   return `
 This store had no API key, so one was made. It is shown only now; keep it:

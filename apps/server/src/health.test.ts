@@ -11,7 +11,7 @@ const json = async (response: Response) => ({
   body: await response.json(),
 });
 
-describe('without a credential', () => {
+describe('health routes without a credential', () => {
   const server = sharedServer();
   test.for(['/healthz', '/readyz'])('%s is 200 while the process serves', async (path) => {
     expect(await json(await fetch(server.origin + path))).toEqual({
@@ -23,15 +23,15 @@ describe('without a credential', () => {
   });
 });
 
-describe('/readyz is 503 and says why in one word', () => {
+describe('/readyz of a process that is not ready', () => {
   test.each([
-    ['the store cannot be read', new StoreError('damaged', 'a page of /data/x is damaged'), false, 'damaged'],
-    ['the store is away', new StoreError('unavailable', 'no answer from 10.0.0.1'), false, 'unavailable'],
+    ['the store is damaged', new StoreError('damaged', 'a page of /data/x is damaged'), false, 'damaged'],
+    ['the store is unavailable', new StoreError('unavailable', '10.0.0.1 timed out'), false, 'unavailable'],
     ['the store fails unexpectedly', new TypeError('x is not a function'), false, 'unknown'],
-    ['the process is on its way out', undefined, true, 'draining'],
-  ])('%s', async (_, fault, draining, reason) => {
+    ['the process is stopping', undefined, true, 'draining'],
+  ])('/readyz answers 503 with a one-word reason if %s', async (_, storeError, draining, reason) => {
     const ready = () => {
-      if (fault !== undefined) throw fault;
+      if (storeError !== undefined) throw storeError;
     };
     const routes = healthRoutes({ checks: storeChecks({ ready }), isDraining: () => draining });
     expect(await routes['/readyz']()).toEqual({

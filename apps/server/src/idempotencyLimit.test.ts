@@ -1,16 +1,16 @@
 import { StoreError } from '@petstore/core';
 import { expect, test } from 'vitest';
 import { apiKey } from './testing/newFolder.ts';
-import { serverHere } from './testing/serverHere.ts';
+import { startServerInProcess } from './testing/startServerInProcess.ts';
 
 const sentence =
   'Idempotency-Key: this API key has used too many of them within a day; try again later, or send none.';
 
 test.for(['/v1/pets', '/trpc/createPet'])(
-  'POST %s answers 429 where the API key has used too many idempotency keys, and says when there is room again',
+  'POST %s answers 429 with Retry-After if the API key has used too many idempotency keys',
   async (path) => {
     const full = new StoreError('too-many-reservations', 'Too many.', { retryAfterSeconds: 4711 });
-    const { origin } = await serverHere({}, () => ({ createOnce: () => Promise.reject(full) }));
+    const { origin } = await startServerInProcess({}, () => ({ createOnce: () => Promise.reject(full) }));
     const create = (headers: Readonly<Record<string, string>>) =>
       fetch(origin + path, {
         method: 'POST',

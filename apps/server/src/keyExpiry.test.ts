@@ -12,7 +12,7 @@ describe('--expires', () => {
     ['2027-01-31T08:00:00Z', '2027-01-31T08:00:00.000Z'],
     ['2027-01-31T08:00:00.5+02:00', '2027-01-31T06:00:00.500Z'],
     ['9999-12-31', '9999-12-31T00:00:00.000Z'],
-  ])('%s is %s', ([text, instant]) => {
+  ])('--expires %s is %s', ([text, instant]) => {
     expect(new Date(keyExpiry(text ?? '', now)).toISOString()).toBe(instant);
   });
 
@@ -39,15 +39,18 @@ describe('--expires', () => {
     '2027-01-31T25:00:00Z',
     'tomorrow',
     '١d',
-  ])('%j is no time', (text) => {
+  ])('--expires %j is rejected as invalid', (text) => {
     expect(() => keyExpiry(text, now)).toThrow(
       `--expires is ${JSON.stringify(text)}: it takes a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).`,
     );
   });
 
-  test.for(['0d', '2026-11-21', '2026-11-21T10:00:00Z', '1970-01-01'])('%s is over already', (text) => {
-    expect(() => keyExpiry(text, now)).toThrow(
-      `--expires is ${JSON.stringify(text)}: that is not in the future.`,
-    );
-  });
+  test.for(['0d', '2026-11-21', '2026-11-21T10:00:00Z', '1970-01-01'])(
+    '--expires %s is rejected because it is not in the future',
+    (text) => {
+      expect(() => keyExpiry(text, now)).toThrow(
+        `--expires is ${JSON.stringify(text)}: that is not in the future.`,
+      );
+    },
+  );
 });

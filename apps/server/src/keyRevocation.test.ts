@@ -5,10 +5,10 @@ import { newDatabase } from './testing/newDatabase.ts';
 import { newFolder } from './testing/newFolder.ts';
 import { ready } from './testing/petStoreProcess.ts';
 
-/** What is promised, in milliseconds. */
+/** The documented maximum delay of a revocation. */
 const promisedMs = 5_000;
 
-/** A WebSocket that a key has opened, and how it will end. */
+/** Opens a WebSocket with a key. `closed` resolves with its close code. */
 async function openSocket(origin: string, key: string) {
   const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc?connectionParams=1`);
   await once(socket, 'open');
@@ -21,9 +21,9 @@ async function openSocket(origin: string, key: string) {
 describe.each([
   ['a folder', newFolder, false],
   ['a database', newDatabase, mongodbUri === undefined],
-] as const)('a key that is revoked on %s', (_, newStore, isMissing) => {
+] as const)('a revoked key on %s', (_, newStore, isMissing) => {
   test.skipIf(isMissing)(
-    'is refused by every process within 5 s, and what it opened there ends; another key goes on',
+    'every process rejects a revoked key and closes its WebSockets within 5 s, and accepts other keys',
     async () => {
       const { serve, command } = await newStore();
       const servers = await Promise.all([serve(), serve()]);

@@ -3,27 +3,27 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { readConfiguration } from './configuration.ts';
-import { errorText } from './errorText.ts';
+import { formatError } from './formatError.ts';
 import { type KeysCommand, runKeys } from './keys.ts';
 import { newFolder, sharedServer } from './testing/newFolder.ts';
 
 const status = async (origin: string, key: string) =>
   (await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status;
 
-/** How soon is held by the tests of the key verifier, which have a clock of their own: a busy machine takes longer. */
+/** Waits until a check passes, also on a busy machine. Tests of the key verifier, with fake time, check the delay. */
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 50 });
 
-describe('keys on the command line, while a server uses the same folder', () => {
+describe('keys while a server uses the same folder', () => {
   const server = sharedServer();
 
-  test('add prints a key that the server takes, and nothing else', async () => {
+  test('keys add prints a key that the server accepts, and nothing else', async () => {
     const { code, stdout, stderr } = await server.command(['keys', 'add', 'a laptop']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^psk_[\w-]{43}\n$/);
     await until(async () => expect(await status(server.origin, stdout.trim())).toBe(200));
   });
 
-  test('revoke makes the server reject the key', async () => {
+  test('keys revoke makes the server reject the key', async () => {
     const key = (await server.command(['keys', 'add', 'ci'])).stdout.trim();
     await until(async () => expect(await status(server.origin, key)).toBe(200));
     const { code, stdout } = await server.command(['keys', 'revoke', 'ci']);
@@ -34,7 +34,7 @@ describe('keys on the command line, while a server uses the same folder', () => 
     await until(async () => expect(await status(server.origin, key)).toBe(401));
   });
 
-  test('add --expires makes a key that the server takes until then, and whose WebSocket ends with 1008', async () => {
+  test('keys add --expires creates a key that the server accepts until then, and closes its WebSocket with 1008', async () => {
     const expiresAt = Date.now() + 6_000;
     const { code, stdout } = await server.command([
       'keys',
@@ -53,12 +53,12 @@ describe('keys on the command line, while a server uses the same folder', () => 
     const closed = await once(socket, 'close');
     expect(closed).toMatchObject([{ code: 1008 }]);
     expect(Date.now() - expiresAt).toBeGreaterThanOrEqual(0);
-    const refused = await fetch(`${server.origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
-    expect(refused.status).toBe(401);
-    expect(refused.headers.get('www-authenticate')).toContain('error="invalid_token"');
+    const expired = await fetch(`${server.origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+    expect(expired.status).toBe(401);
+    expect(expired.headers.get('www-authenticate')).toContain('error="invalid_token"');
   });
 
-  test('list shows names and times in order of creation, and no key', async () => {
+  test('keys list prints names and times in order of creation, and no key', async () => {
     const { serve, command } = await newFolder();
     const { origin } = await serve();
     const key = (await command(['keys', 'add', 'a laptop', '--expires', '2100-01-31'])).stdout.trim();
@@ -70,7 +70,7 @@ describe('keys on the command line, while a server uses the same folder', () => 
         String.raw`first     ${time}  -                         -                         ${time}\n` +
         String.raw`a laptop  ${time}  2100-01-31T00:00:00\.000Z  ${time}  -\n$`,
     );
-    // The use is noted beside the call, not before it.
+    // The server stores the time of use asynchronously.
     const { code, stdout } = await vi.waitFor(async () => {
       const listed = await command(['keys', 'list']);
       expect(listed.stdout).toMatch(list);
@@ -81,16 +81,16 @@ describe('keys on the command line, while a server uses the same folder', () => 
   });
 });
 
-describe('the check of a key', () => {
+describe('the verification of a key', () => {
   const server = sharedServer();
 
-  test('costs no more for one that is not good than for one that is', async () => {
+  test('the verification of an invalid key takes no longer than that of a valid one', async () => {
     const good = (await server.command(['keys', 'add', 'ci'])).stdout.trim();
     const bad = `psk_${'x'.repeat(43)}`;
     const times = { good: [] as number[], bad: [] as number[] };
     const HEAD = async (key: string) => {
       const start = performance.now();
-      // Of one path that is not there: nothing but the credential tells the answers apart.
+      // An unknown path: the responses differ only by the credential.
       await fetch(`${server.origin}/v1/nothing`, {
         method: 'HEAD',
         headers: { authorization: `Bearer ${key}` },
@@ -102,13 +102,13 @@ describe('the check of a key', () => {
       times.bad.push(await HEAD(bad));
     }
     const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length / 2] ?? 0;
-    // Twice: a shared machine is noisy, and a look-up that walked all keys, or a slow hash, would cost far more.
+    // Factor 2: a shared machine is noisy, and a scan of all keys or a slow hash would cost far more.
     expect(median(times.bad)).toBeLessThan(median(times.good) * 2);
   });
 });
 
-describe('a key command that cannot be carried out says so in one sentence', () => {
-  test('add: the name is taken, though its key was revoked', async () => {
+describe('a keys command that fails', () => {
+  test('keys add rejects the name of an existing key, even if it was revoked', async () => {
     const { command } = await newFolder();
     await command(['keys', 'add', 'ci']);
     await command(['keys', 'revoke', 'ci']);
@@ -119,39 +119,39 @@ describe('a key command that cannot be carried out says so in one sentence', () 
     });
   });
 
-  /** How a command fails that runs in this process. */
-  const failure = (dataDir: string, command: KeysCommand) =>
-    runKeys(command, readConfiguration({ DATA_DIR: dataDir })).then(() => 'It does not.', errorText);
+  /** Runs a command in this process and returns its error message. */
+  const errorOf = (dataDir: string, command: KeysCommand) =>
+    runKeys(command, readConfiguration({ DATA_DIR: dataDir })).then(() => 'It does not.', formatError);
 
-  test.for(['', ' ci', 'a\nb', '\u001B[2J', 'n'.repeat(65)])('add: %j is no name', async (name) => {
+  test.for(['', ' ci', 'a\nb', '\u001B[2J', 'n'.repeat(65)])('keys add rejects the name %j', async (name) => {
     const { dataDir } = await newFolder();
-    expect(await failure(dataDir, { run: 'keys add', name, expires: undefined })).toBe(
+    expect(await errorOf(dataDir, { run: 'keys add', name, expires: undefined })).toBe(
       `${JSON.stringify(name)} cannot be a key's name: it takes 1 to 64 printable characters.`,
     );
   });
 
-  test('add: the time of --expires is none, and no store is made', async () => {
+  test('keys add rejects an invalid --expires and creates no store', async () => {
     const { dataDir } = await newFolder();
-    expect(await failure(dataDir, { run: 'keys add', name: 'ci', expires: 'soon' })).toBe(
+    expect(await errorOf(dataDir, { run: 'keys add', name: 'ci', expires: 'soon' })).toBe(
       '--expires is "soon": it takes a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).',
     );
     expect(existsSync(dataDir)).toBe(false);
   });
 
   test.for<KeysCommand>([{ run: 'keys list' }, { run: 'keys revoke', name: 'ci' }])(
-    '%j: there is no store, and none is made',
+    '%j fails without a store and creates none',
     async (command) => {
       const { dataDir } = await newFolder();
-      expect(await failure(dataDir, command)).toBe(`There is no store at ${dataDir}.`);
+      expect(await errorOf(dataDir, command)).toBe(`There is no store at ${dataDir}.`);
       expect(existsSync(dataDir)).toBe(false);
     },
   );
 
-  test('revoke: no key has the name', async () => {
+  test('keys revoke rejects an unknown name', async () => {
     const { dataDir } = await newFolder();
     await (await openEmbeddedStore({ dataDir })).close();
-    expect(await failure(dataDir, { run: 'keys revoke', name: 'nobody' })).toBe(
-      'There is no key named "nobody".',
+    expect(await errorOf(dataDir, { run: 'keys revoke', name: 'unknown' })).toBe(
+      'There is no key named "unknown".',
     );
   });
 });

@@ -5,19 +5,22 @@ import type { Configuration } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { keyExpiry } from './keyExpiry.ts';
 
-/** The names that `keys add` takes: what a terminal shows as it is. */
+/** Names that `keys add` accepts: 1 to 64 printable characters. */
 const keyName = /^[^\p{C}\p{Z}](?:[^\p{C}]{0,62}[^\p{C}\p{Z}])?$/u;
 
 export type KeysCommand = Extract<Command, { readonly run: `keys ${string}` }>;
 
-/** Runs a `keys` command on the configured store, which servers may be using. @returns what is printed */
+/**
+ * Runs a `keys` command on the configured store, which servers may be using.
+ * @returns the text to print
+ */
 export async function runKeys(command: KeysCommand, configuration: Configuration): Promise<string> {
-  // Before a store is made for a key that will not be.
-  const added = command.run === 'keys add' ? newKey(command) : undefined;
-  // A list of no keys, of a folder that nobody meant, would be taken for the servers'.
-  const store = await openConfiguredStore(configuration, { create: added !== undefined });
+  // Validates the arguments before a store is created.
+  const newKey = command.run === 'keys add' ? createKey(command) : undefined;
+  // Only `keys add` creates a store: an empty list of a mistyped folder would look like the servers' list.
+  const store = await openConfiguredStore(configuration, { create: newKey !== undefined });
   try {
-    if (added !== undefined) return await addKey(store, added);
+    if (newKey !== undefined) return await addKey(store, newKey);
     if (command.run === 'keys revoke') return await revokeKey(store, command.name);
     return await listKeys(store);
   } finally {
@@ -30,7 +33,7 @@ interface NewKey {
   readonly record: KeyRecord;
 }
 
-function newKey({ name, expires }: Extract<KeysCommand, { readonly run: 'keys add' }>): NewKey {
+function createKey({ name, expires }: Extract<KeysCommand, { readonly run: 'keys add' }>): NewKey {
   if (!keyName.test(name)) {
     throw new CommandError(
       `${JSON.stringify(name)} cannot be a key's name: it takes 1 to 64 printable characters.`,
@@ -42,7 +45,7 @@ function newKey({ name, expires }: Extract<KeysCommand, { readonly run: 'keys ad
   return { key, record: { hash, name, createdAt, ...(expiresAt !== undefined && { expiresAt }) } };
 }
 
-/** @returns the new key, which is never seen again */
+/** @returns the new key, which cannot be shown again */
 async function addKey(store: Store, { key, record }: NewKey): Promise<string> {
   try {
     await store.keys.add(record);
@@ -56,25 +59,25 @@ async function addKey(store: Store, { key, record }: NewKey): Promise<string> {
   return key;
 }
 
-/** A table for people, the oldest key first. */
+/** Formats a table of the keys, oldest first. */
 async function listKeys(store: Store): Promise<string> {
   const keys = await store.keys.list();
-  const rows = [['NAME', 'CREATED', 'EXPIRES', 'LAST USED', 'REVOKED'], ...keys.map(row)];
+  const rows = [['NAME', 'CREATED', 'EXPIRES', 'LAST USED', 'REVOKED'], ...keys.map(tableRow)];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
   return rows
     .map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
     .join('\n');
 }
 
-const row = ({ name, createdAt, expiresAt, lastUsedAt, revokedAt }: KeyRecord) => [
+const tableRow = ({ name, createdAt, expiresAt, lastUsedAt, revokedAt }: KeyRecord) => [
   name,
-  time(createdAt),
-  time(expiresAt),
-  time(lastUsedAt),
-  time(revokedAt),
+  formatTime(createdAt),
+  formatTime(expiresAt),
+  formatTime(lastUsedAt),
+  formatTime(revokedAt),
 ];
 
-const time = (at: number | undefined) => (at === undefined ? '-' : new Date(at).toISOString());
+const formatTime = (at: number | undefined) => (at === undefined ? '-' : new Date(at).toISOString());
 
 async function revokeKey(store: Store, name: string): Promise<string> {
   const revoked = await store.keys.revoke(name, Date.now());

@@ -7,7 +7,7 @@ import { apiKey, newFolder, type Folder } from './testing/newFolder.ts';
 
 const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 
-/** Every animal that the server has, page by page. */
+/** Lists every animal of the server, page by page. */
 async function listAll(origin: string): Promise<Animal[]> {
   const all: Animal[] = [];
   for (let page: Animal[] | undefined; page === undefined || page.length > 0;) {
@@ -19,17 +19,17 @@ async function listAll(origin: string): Promise<Animal[]> {
   return all;
 }
 
-/** Between the two, both included. */
+/** Returns a random integer from `least` to `most`, inclusive. */
 const randomFrom = (least: number, most: number) => least + Math.floor(Math.random() * (most - least + 1));
 
-/** Calls `kill` when so many further answers have come, again and again: never while a process starts. */
+/** Calls `kill` after every `least` to `most` responses, but never while a process is starting. */
 function killer(kill: () => Promise<void>, [least, most]: readonly [least: number, most: number]) {
   let left = randomFrom(least, most);
   let kills = 0;
   let killing = Promise.resolve();
   let isKilling = false;
   return {
-    answered: () => {
+    onResponse: () => {
       left -= 1;
       if (left > 0 || isKilling) return;
       isKilling = true;
@@ -40,14 +40,14 @@ function killer(kill: () => Promise<void>, [least, most]: readonly [least: numbe
       });
     },
     kills: () => kills,
-    /** Resolves when the process that was started last serves. */
+    /** Resolves when the most recently started process serves. */
     settled: () => killing,
   };
 }
 
-// Rounds are counted in answers, not in time: a busy machine takes longer and tests the same.
+// Rounds are counted in responses, not in time: a busy machine takes longer and tests the same.
 describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
-  test('has lost no animal that it acknowledged, and gives no id again: 6 rounds during a stream of creates', async ({
+  test('kill -9 during creates loses no acknowledged animal and reuses no id, in 6 rounds', async ({
     annotate,
   }) => {
     const { serve } = await newFolder();
@@ -76,13 +76,13 @@ describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
     expect(acknowledged.filter((animal) => kept.get(animal.id)?.name !== animal.name)).toEqual([]);
   });
 
-  /** A server on one port that is killed and started again, and a create that is sent until it is answered. */
+  /** Starts a server that is repeatedly killed and restarted on one port. `create` retries until it gets a 201. */
   async function serverUnderKills({ serve }: Folder, responses: readonly [least: number, most: number]) {
     const port = await freePort();
     const env = { API_KEY: apiKey, PORT: String(port) };
     const origin = `http://127.0.0.1:${port}`;
     let server = await serve({ env });
-    const { answered, kills, settled } = killer(async () => {
+    const { onResponse, kills, settled } = killer(async () => {
       server.child.kill('SIGKILL');
       await server.exited;
       server = await serve({ env });
@@ -96,11 +96,11 @@ describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
           const response = await fetch(`${origin}/v1/pets`, { method: 'POST', headers: sent, body });
           if (response.status === 201) {
             const { id } = (await response.json()) as Animal;
-            answered();
+            onResponse();
             return id;
           }
         } catch {
-          // The process is away: whether the call was carried out is unknown, so it is sent again.
+          // The process was killed. The outcome of the call is unknown, so it is retried.
         }
         await sleep(20);
       }
@@ -109,7 +109,7 @@ describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
   }
 
   const names = everyForm ? 200 : 60;
-  test(`creates exactly ${names} animals of ${names} idempotency keys with 5 repeats each`, async ({
+  test(`kill -9 during creates with ${names} idempotency keys and 5 repeats each creates exactly ${names} animals`, async ({
     annotate,
   }) => {
     const between = everyForm ? ([50, 150] as const) : ([30, 50] as const);
@@ -130,11 +130,9 @@ describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
     expect(new Set(ids.flat()).size).toBe(names);
   });
 
-  // What the keys are for: a call whose answer was lost to a kill may have been carried out.
-  test('creates more animals than were asked for without keys, though each is asked for once', async ({
-    annotate,
-  }) => {
-    // Of many that are on their way: others share the commit of those that are answered.
+  // The purpose of the keys: a call with a lost response may have had its effect.
+  test('kill -9 during retried creates without idempotency keys creates duplicates', async ({ annotate }) => {
+    // Many concurrent creates: some share the commit of a create that was acknowledged.
     const { origin, create, kills, settled } = await serverUnderKills(await newFolder(), [10, 30]);
     let created = 0;
     let animals: Animal[] = [];

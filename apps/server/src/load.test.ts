@@ -12,18 +12,18 @@ import { startPetStoreUnderLoad } from './testing/petStoreUnderLoad.ts';
 
 // `npm test` runs these on a gateway with a router in memory: packages/gateway/test/load.
 describe.runIf(everyForm)('the process under load', { timeout: 120_000 }, () => {
-  // The generator shares the cores with other tests, which may keep it from asking for too much: then it tries again.
-  test('rejects what exceeds its maximum, and serves the rest', { retry: 3 }, async () => {
+  // Retried: the generator shares the cores with other tests and may not reach the overload.
+  test('the process rejects requests over its maximum and serves the rest', { retry: 3 }, async () => {
     const { faults } = await loadLevels(startPetStoreUnderLoad, briefLevels);
     expect(faults).toEqual([]);
   });
 
-  test('serves other clients during floods of pipelined requests, of one-byte chunks and of endless bodies', async () => {
+  test('the process serves other clients during floods of pipelined requests, one-byte chunks and endless bodies', async () => {
     const { faults } = await measureFloods(startPetStoreUnderLoad, briefFloods);
     expect(faults).toEqual([]);
   });
 
-  test('serves other clients while connections are held, and while clients are slow or silent', async () => {
+  test('the process serves other clients while connections are held and clients are slow or silent', async () => {
     const { faults } = await holdConnections(startPetStoreUnderLoad, briefHeld);
     expect(faults).toEqual([]);
   });

@@ -3,13 +3,13 @@ import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { logLines, type RunningServer } from './testing/petStoreProcess.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
-import { nobody, nobodyCanRun } from './testing/nobody.ts';
+import { unprivilegedUser, canRunUnprivileged } from './testing/unprivilegedUser.ts';
 
 const authorization = `Bearer ${apiKey}`;
 const requests = (server: RunningServer) =>
   logLines(server).filter(({ requestId }) => requestId !== undefined);
 
-/** One good call, and one that finds nothing; then the server ends, so that its log is whole. */
+/** Makes a call with status 200 and one with 404, and stops the server, so that its log is complete. */
 async function twoCalls({ origin, stop }: RunningServer): Promise<Response> {
   await fetch(`${origin}/v1/pets`, { headers: { authorization } });
   const missing = await fetch(`${origin}/v1/pets/7?secret=of-the-query`, { headers: { authorization } });
@@ -18,7 +18,7 @@ async function twoCalls({ origin, stop }: RunningServer): Promise<Response> {
 }
 
 describe('LOG_REQUESTS', () => {
-  test('errors, the default: a line for the first of each status that is not 2xx, with the X-Request-Id of the answer', async () => {
+  test('LOG_REQUESTS=errors, the default, logs the first request of each status other than 2xx, with the X-Request-Id of its response', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env: { API_KEY: apiKey } });
     const missing = await twoCalls(server);
@@ -40,14 +40,14 @@ describe('LOG_REQUESTS', () => {
     ]);
   });
 
-  test('all: a line for every request', async () => {
+  test('LOG_REQUESTS=all logs every request', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env: { API_KEY: apiKey, LOG_REQUESTS: 'all' } });
     await twoCalls(server);
     expect(requests(server).map(({ status }) => status)).toEqual([200, 404]);
   });
 
-  test('none: no line', async () => {
+  test('LOG_REQUESTS=none logs no request', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env: { API_KEY: apiKey, LOG_REQUESTS: 'none' } });
     await twoCalls(server);
@@ -55,7 +55,7 @@ describe('LOG_REQUESTS', () => {
   });
 });
 
-test('the log line of a start counts the procedures by how they are executed', async () => {
+test('the log line of a start has the number of procedures by execution path', async () => {
   const { serve } = await newFolder();
   const server = await serve({ env: { API_KEY: apiKey } });
   expect(logLines(server).find(({ msg }) => msg === 'listening')).toMatchObject({
@@ -63,29 +63,29 @@ test('the log line of a start counts the procedures by how they are executed', a
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0 || !nobodyCanRun)('a start logs a warning', () => {
+describe.skipIf(process.getuid?.() !== 0 || !canRunUnprivileged)('the warning about root', () => {
   const warnings = (server: RunningServer) => logLines(server).filter(({ level }) => level === 40);
 
-  test.each([{}, { WORKERS: '2' }])('once when it runs as root (%j)', async (env) => {
+  test.each([{}, { WORKERS: '2' }])('a start as root logs one warning (%j)', async (env) => {
     const { serve } = await newFolder();
     const server = await serve({ env: { API_KEY: apiKey, ...env } });
     await server.stop();
     expect(warnings(server)).toMatchObject([{ msg: expect.stringMatching(/^running as root: /) }]);
   });
 
-  test('never when it runs as another user', async () => {
+  test('a start as another user logs no warning', async () => {
     const { serve, dataDir } = await newFolder();
     await chmod(dirname(dataDir), 0o777);
-    const server = await serve({ env: { API_KEY: apiKey }, ...nobody });
+    const server = await serve({ env: { API_KEY: apiKey }, ...unprivilegedUser });
     await server.stop();
     expect(warnings(server)).toEqual([]);
   });
 });
 
-test('no key, header or query reaches the log, at its most talkative', async () => {
+test('no key, header or query reaches the log at level trace', async () => {
   const { serve } = await newFolder();
   const server = await serve({ env: { API_KEY: apiKey, LOG_REQUESTS: 'all', LOG_LEVEL: 'trace' } });
-  const wrong = 'psk_a-key-that-nobody-was-given-0123456789abcdef';
+  const wrong = 'psk_a-key-that-was-never-issued-0123456789abcdef';
   await fetch(`${server.origin}/v1/pets`, { headers: { authorization: `Bearer ${wrong}` } });
   await fetch(`${server.origin}/trpc/listPets?input=%7B%22limit%22%3A3%7D`, { headers: { authorization } });
   await fetch(`${server.origin}/trpc/no`, { headers: { authorization, cookie: 'session=in-a-cookie' } });

@@ -5,7 +5,7 @@ import { configurationHelp } from './configurationText.ts';
 import { newFolder } from './testing/newFolder.ts';
 
 describe('commands that need no store', () => {
-  test('--help prints the commands and the configuration, whatever is configured', async () => {
+  test('--help prints the commands and the configuration, even with an invalid configuration', async () => {
     const { command, dataDir } = await newFolder();
     const { code, stdout, stderr } = await command(['--help'], { env: { PORT: 'http' } });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -23,7 +23,7 @@ describe('commands that need no store', () => {
     expect({ code, manifest }).toMatchObject({ code: 0, manifest: { version: stdout.trim() } });
   });
 
-  test('openapi prints the document that a server answers with, and makes no folder', async () => {
+  test('openapi prints the document of /openapi.json and creates no folder', async () => {
     const { command, dataDir, serve } = await newFolder();
     const env = { PUBLIC_URL: 'https://pets.example.org' };
     const { code, stdout } = await command(['openapi'], { env });

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { CommandError } from './commandError.ts';
 import { type Command, helpText, parseCommandLine } from './commandLine.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
-import { expectedErrors } from './errorText.ts';
+import { expectedErrors } from './formatError.ts';
 
-/** The oldest Node that this is tested on. */
+/** The oldest Node version that the tests run on. */
 const oldestNode = 22;
 
 try {
@@ -24,27 +24,27 @@ function checkNode(): void {
   );
 }
 
-/** Each command loads what it needs and no more. */
+/** Runs a command. Each command imports only the modules that it needs. */
 async function runCommand(command: Command): Promise<void> {
   switch (command.run) {
     case 'help': {
       const { configurationHelp } = await import('./configurationText.ts');
-      return print(helpText(configurationHelp()));
+      return printText(helpText(configurationHelp()));
     }
     case 'version':
-      return print(await version());
+      return printText(await version());
     case 'read-tables': {
       const { runReadTables } = await import('./verify.ts');
       return runReadTables(command.folder, command.tables);
     }
     default: {
       const text = await runConfigured(command, readConfiguration(process.env));
-      if (text !== undefined) print(text);
+      if (text !== undefined) printText(text);
     }
   }
 }
 
-/** @returns what is printed at the end; `undefined`: nothing */
+/** @returns the text to print; `undefined` for none */
 async function runConfigured(
   command: Exclude<Command, { readonly run: 'help' | 'version' | 'read-tables' }>,
   configuration: Configuration,
@@ -72,11 +72,11 @@ async function runConfigured(
 }
 
 async function version(): Promise<string> {
-  // The same place from src/ and from dist/.
+  // The relative path is the same from src/ and from dist/.
   const manifest = await readFile(new URL('../package.json', import.meta.url), 'utf8');
   return z.object({ version: z.string() }).parse(JSON.parse(manifest)).version;
 }
 
-function print(text: string): void {
+function printText(text: string): void {
   process.stdout.write(`${text}\n`);
 }

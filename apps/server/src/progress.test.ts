@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { showProgress } from './progress.ts';
 
-/** What is written where each step is told at its time in milliseconds. */
+/** Returns the output for steps at given times in milliseconds. */
 function written(isTTY: boolean, steps: readonly (readonly [at: number, done: number])[]): string {
   let text = '';
   let now = 0;
@@ -15,7 +15,7 @@ function written(isTTY: boolean, steps: readonly (readonly [at: number, done: nu
 }
 
 describe('progress', () => {
-  test('is a bar on a terminal, drawn over itself at most 10 times a second', () => {
+  test('showProgress updates a bar on a terminal at most 10 times a second', () => {
     const steps = [
       [1_000, 0],
       [1_050, 100],
@@ -31,7 +31,7 @@ describe('progress', () => {
     );
   });
 
-  test('is plain lines elsewhere: the first, one every 5 s, the last', () => {
+  test('showProgress without a terminal writes the first line, one every 5 s, and the last', () => {
     const steps = [
       [1_000, 0],
       [3_000, 500],
@@ -47,7 +47,7 @@ describe('progress', () => {
     );
   });
 
-  test('of a copy that failed before it began is nothing', () => {
+  test('showProgress writes nothing if there was no progress', () => {
     expect(written(true, [])).toBe('');
   });
 });

@@ -4,33 +4,33 @@ import { describe, expect, test } from 'vitest';
 import { appRouter } from '@petstore/core';
 import { sharedServer } from './testing/newFolder.ts';
 
-/** Asks without a credential, for the path as it stands here: `fetch` would resolve its dots. */
+/** Sends a request without a credential and with the literal path: `fetch` would resolve its dots. */
 async function send(origin: string, method: string, path: string): Promise<number | undefined> {
   const { hostname, port } = new URL(origin);
-  const asked = request({ hostname, port, method, path, agent: false }).end();
-  const [response] = await once(asked, 'response');
+  const httpRequest = request({ hostname, port, method, path, agent: false }).end();
+  const [response] = await once(httpRequest, 'response');
   response.resume();
   return response.statusCode;
 }
 
-/** All that is served to whoever has no key. */
+/** All paths that are served without a key. */
 const publicPaths = ['/docs', '/docs/scalar.js', '/docs/start.js', '/healthz', '/openapi.json', '/readyz'];
 
 const procedures = Object.keys(appRouter._def.procedures);
 
 const server = sharedServer();
 
-describe('without a credential', () => {
-  test.for(publicPaths)('%s is served', async (path) => {
+describe('requests without a credential', () => {
+  test.for(publicPaths)('%s is served without a credential', async (path) => {
     expect(await send(server.origin, 'GET', path)).toBe(200);
     expect(await send(server.origin, 'HEAD', path)).toBe(200);
   });
 
-  test('/ leads to the documentation', async () => {
+  test('/ redirects to the documentation without a credential', async () => {
     expect(await send(server.origin, 'GET', '/')).toBe(302);
   });
 
-  test('no operation and no procedure is, by any method or spelling of its path', async () => {
+  test('every operation and procedure answers 401 without a credential, for any method and form of its path', async () => {
     const paths = [
       '',
       '/',
@@ -68,7 +68,7 @@ describe('without a credential', () => {
     expect(served).toEqual([]);
   });
 
-  test('nothing else is: other paths are nowhere, also those that look like one that is', async () => {
+  test('other paths answer 404, also if they resemble a public path', async () => {
     const elsewhere = [
       '/metrics',
       '/admin',
@@ -90,7 +90,7 @@ describe('without a credential', () => {
     expect(elsewhere.filter((_, at) => statuses[at] !== 404)).toEqual([]);
   });
 
-  test('the document says of every operation that it needs a key', async () => {
+  test('every operation of the document requires a key', async () => {
     const { paths, security } = (await (await fetch(`${server.origin}/openapi.json`)).json()) as {
       readonly paths: Record<string, Record<string, { readonly security?: readonly object[] }>>;
       readonly security?: readonly object[];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { newFolder } from './testing/newFolder.ts';
 
-test('of a key nothing but its hash is in the data folder, also when it was used', async () => {
+test('the data folder has only the hash of a key, also after the key was used', async () => {
   const { serve, command, dataDir } = await newFolder();
   const server = await serve();
   const key = (await command(['keys', 'add', 'ci'])).stdout.trim();
@@ -25,11 +25,11 @@ test('of a key nothing but its hash is in the data folder, also when it was used
   expect(stored).not.toContain(key.slice(4, 20));
 });
 
-test('no answer and no line of the log repeats a token, whatever is wrong with the request that has it', async () => {
+test('no response and no log line repeats a token, whatever is wrong with its request', async () => {
   const { serve } = await newFolder();
   const server = await serve({ env: { LOG_LEVEL: 'trace', LOG_REQUESTS: 'all' } });
   const good = /psk_[\w-]{43}/.exec(server.stderr())?.[0] ?? '';
-  const bad = 'psk_a-token-that-nobody-was-given';
+  const bad = 'psk_a-token-that-was-never-issued';
   const responses: string[] = [];
   for (const [token, authorization] of [
     [good, `Bearer ${good}`],
@@ -60,10 +60,10 @@ test('no answer and no line of the log repeats a token, whatever is wrong with t
     socket.send(
       JSON.stringify({ id: token, method: 'query', params: { path: 'nothing' } }).replace(token, '1'),
     );
-    const over = once(socket, 'close');
-    await Promise.race([over, once(socket, 'message')]);
+    const stopController = once(socket, 'close');
+    await Promise.race([stopController, once(socket, 'message')]);
     socket.close();
-    await over;
+    await stopController;
   }
   await server.stop();
   for (const token of [good, bad]) {

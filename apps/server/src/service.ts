@@ -1,9 +1,9 @@
 import { appRouter } from '@petstore/core';
 
-/** What `bearer` says of the credential: the realm of `WWW-Authenticate`, and its name in messages. */
-export const apiKey = { realm: 'petstore', noun: 'API key' } as const;
+/** Options of `bearer`: the realm of `WWW-Authenticate`, and the credential's name in messages. */
+export const apiKeyCredential = { realm: 'petstore', noun: 'API key' } as const;
 
-/** What the gateway is told about the pet store, whether it serves it or only describes it. */
+/** The gateway options shared by serving the pet store and printing its document. */
 export const service = {
   router: appRouter,
   document: {

@@ -7,10 +7,10 @@ import type { Configuration } from './configuration.ts';
 import type { openConfiguredStore } from './configuredStore.ts';
 import { edgeOptions } from './edgeOptions.ts';
 import { type FirstKeyOptions, firstKeyNotice, makeFirstKey } from './firstKey.ts';
-import { apiKey, service } from './service.ts';
+import { apiKeyCredential, service } from './service.ts';
 import { storeChecks } from './storeFailure.ts';
 
-/** Opens the store and makes the gateway: everything is wired here. */
+/** Opens the store and creates the gateway. All parts of the service are wired here. */
 export async function startPetStore(
   configuration: Configuration,
   openStore: typeof openConfiguredStore,
@@ -18,10 +18,10 @@ export async function startPetStore(
 ): Promise<Started> {
   const { ADMIN_PORT, API_KEY, DATA_DIR, MONGODB_DB, MONGODB_URI } = configuration;
   const { FAILED_ATTEMPTS, RATE_LIMIT, WORKERS } = configuration;
-  const measured =
+  const storeMetrics =
     ADMIN_PORT === undefined ? undefined : (await import('./storeMetrics.ts')).createStoreMetrics();
-  const opened = await openStore(configuration, {
-    // Only the first process on a new database makes its indexes, and it may be away until any of them finds it.
+  const openedStore = await openStore(configuration, {
+    // Workers may create a store in a database: it may be unavailable until any process reaches it and creates the indexes.
     create: isFirst || MONGODB_URI !== undefined,
     migrate: true,
     onFatal(error) {
@@ -30,8 +30,8 @@ export async function startPetStore(
     },
     onMigrated: (what) => log.info(what),
   });
-  onClose((closing) => opened.close(closing));
-  const store = measured?.wrapStore(opened) ?? opened;
+  onClose((closing) => openedStore.close(closing));
+  const store = storeMetrics?.wrapStore(openedStore) ?? openedStore;
   const state =
     WORKERS > 1 && MONGODB_URI === undefined && (RATE_LIMIT ?? FAILED_ATTEMPTS)
       ? (await import('@petstore/runtime/state/folder')).folderState({ path: resolve(DATA_DIR, 'limits') })
@@ -48,7 +48,7 @@ export async function startPetStore(
       caller: identity?.hash,
       idempotencyKey,
     }),
-    authentication: bearer({ ...apiKey, verify: authenticateWith(verify) }),
+    authentication: bearer({ ...apiKeyCredential, verify: authenticateWith(verify) }),
   });
 
   async function showFirstKey(origin: string, tries?: FirstKeyOptions): Promise<void> {
@@ -59,13 +59,13 @@ export async function startPetStore(
   return {
     gateway,
     checks: storeChecks(store),
-    metrics: measured && (() => measured.families(store, verify.remembered())),
+    metrics: storeMetrics && (() => storeMetrics.families(store, verify.remembered())),
     startupLogFields: MONGODB_URI === undefined ? { dataDir: resolve(DATA_DIR) } : { database: MONGODB_DB },
-    // After the port is had: a start that fails must not have used up the one showing of the key.
+    // After the port is open: the key is shown only once, and a start that fails must not use that up.
     async onListening(origin) {
       if (API_KEY !== undefined) return;
       if (MONGODB_URI === undefined) return showFirstKey(origin);
-      // A start does not wait for a database.
+      // The start does not wait for the database.
       const firstKey = showFirstKey(origin, { untilAborted: signal }).catch((error: unknown) =>
         log.error(error, 'no first key could be made'),
       );

@@ -12,7 +12,7 @@ test.each([
   ['v22.0.0', 'of npm'],
   ['v26.10.0', 'of npm'],
   [undefined, 'installed'],
-])('npm under Node %s starts the service on the Node that is %s', async (version, which) => {
+])('scripts/start with npm on Node %s runs the Node that is %s', async (version, which) => {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const executables = { node: 'installed', 'node-of-npm': 'of npm' };

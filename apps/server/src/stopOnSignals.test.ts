@@ -7,8 +7,8 @@ import { apiKey, newFolder } from './testing/newFolder.ts';
 
 const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
 
-/** A create of which the server has all but the body's end. */
-async function createInFlight(origin: string): Promise<{ socket: Socket; answer: () => string }> {
+/** Sends a create without the last byte of its body. */
+async function createInFlight(origin: string): Promise<{ socket: Socket; response: () => string }> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);
   let response = '';
@@ -27,13 +27,13 @@ async function createInFlight(origin: string): Promise<{ socket: Socket; answer:
     ].join('\r\n'),
   );
   await sleep(200);
-  return { socket, answer: () => response };
+  return { socket, response: () => response };
 }
 
 const env = { API_KEY: apiKey };
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  test('ends an idle server with code 0, its log written out', async () => {
+  test(`${signal} ends an idle server with code 0 and a complete log`, async () => {
     const { serve } = await newFolder();
     const server = await serve({ env });
     server.child.kill(signal);
@@ -43,10 +43,10 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(server.stderr()).toBe('');
   });
 
-  test('lets a call in flight finish, and what it created is there afterwards', async () => {
+  test(`${signal} completes a call in flight, and its animal is stored`, async () => {
     const { serve } = await newFolder();
     const server = await serve({ env });
-    const { socket, answer: received } = await createInFlight(server.origin);
+    const { socket, response: received } = await createInFlight(server.origin);
     server.child.kill(signal);
     await vi.waitFor(() => expect(logLines(server).some(({ msg }) => msg === 'stopping')).toBe(true));
     await expect(fetch(`${server.origin}/healthz`)).rejects.toThrow('fetch failed');
@@ -60,10 +60,10 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(await list.json()).toMatchObject([JSON.parse(body)]);
   });
 
-  test('that reaches the process twice, as under npm, is one', async () => {
+  test(`${signal} that is received twice, as under npm, counts once`, async () => {
     const { serve } = await newFolder();
     const server = await serve({ env });
-    const { socket, answer: response } = await createInFlight(server.origin);
+    const { socket, response } = await createInFlight(server.origin);
     server.child.kill(signal);
     await sleep(100);
     server.child.kill(signal);
@@ -73,10 +73,10 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(response()).toMatch(/^HTTP\/1\.1 201 /);
   });
 
-  test('a second time ends it at once', async () => {
+  test(`a second ${signal} ends the process immediately`, async () => {
     const { serve } = await newFolder();
     const server = await serve({ env });
-    const { answer: response } = await createInFlight(server.origin);
+    const { response } = await createInFlight(server.origin);
     server.child.kill(signal);
     await sleep(700);
     server.child.kill(signal);

@@ -1,7 +1,7 @@
 import { type Store, StoreError } from '@petstore/core';
 import { type Checks, NotReadyError } from '@petstore/runtime/health';
 
-/** The store's check of readiness: its reason is the code of the store's error. */
+/** Returns the readiness check of the store. The reason is the code of the store's error. */
 export const storeChecks = (store: Pick<Store, 'ready'>): Checks => ({
   async store() {
     try {
@@ -12,7 +12,7 @@ export const storeChecks = (store: Pick<Store, 'ready'>): Checks => ({
   },
 });
 
-/** What the log says of a request that failed because of the store. */
+/** Returns the log fields of a request that failed because of the store, or `undefined` for other errors. */
 export function storeFailure(error: unknown): { readonly store: string } | undefined {
   const cause = error instanceof Error && !(error instanceof StoreError) ? error.cause : error;
   return cause instanceof StoreError ? { store: cause.code } : undefined;

@@ -6,7 +6,7 @@ import { innerText, storeFaults, type StoreFault } from './testing/storeFaults.t
 
 const entry = fileURLToPath(new URL('testing/failingServer.ts', import.meta.url));
 
-/** What each fault of a call is answered with. */
+/** The response to each injected fault. */
 const responses: Partial<Record<StoreFault, readonly [status: number, code: string]>> = {
   unavailable: [503, 'SERVICE_UNAVAILABLE'],
   full: [503, 'SERVICE_UNAVAILABLE'],
@@ -15,7 +15,7 @@ const responses: Partial<Record<StoreFault, readonly [status: number, code: stri
   damaged: [500, 'INTERNAL_SERVER_ERROR'],
   bug: [500, 'INTERNAL_SERVER_ERROR'],
 };
-/** While keys cannot be read, whether one is good is not known. */
+/** The response to each fault of a key lookup: while keys cannot be read, a key cannot be verified. */
 const keyResponses = {
   ...responses,
   'outcome-unknown': [503, 'SERVICE_UNAVAILABLE'],
@@ -38,7 +38,7 @@ interface Call {
   };
 }
 
-/** Each method of the store port that a request reaches, and a call of each protocol that reaches it. */
+/** Each store method that a request reaches, with a call over each protocol that reaches it. */
 const rows: readonly [method: string, rest: Call, rpc: Call, expected: typeof responses][] = [
   [
     'create',
@@ -57,11 +57,11 @@ const rows: readonly [method: string, rest: Call, rpc: Call, expected: typeof re
   ['keys.find', { target: '/v1/pets' }, { target: '/trpc/listPets?input={}' }, keyResponses],
 ];
 
-describe.each(rows)('where %s fails', (method, rest, rpc, expected) => {
-  test('calls are answered in JSON, the log names the request, and nothing is stored', async () => {
+describe.each(rows)('a failing %s', (method, rest, rpc, expected) => {
+  test(`a failing ${method} gets a JSON error and a log line with the request id, and stores nothing`, async () => {
     const { serve } = await newFolder();
     const server = await serve({ entry, env: { FAILING: method, LOG_REQUESTS: 'all' } });
-    // A stored key: the one of the environment is never looked up.
+    // A stored key: the key of the environment is never looked up.
     const [key = ''] = /psk_[\w-]{43}/.exec(server.stderr()) ?? [];
     const send = ({ target, init }: Call) =>
       fetch(server.origin + target, {
@@ -88,7 +88,7 @@ describe.each(rows)('where %s fails', (method, rest, rpc, expected) => {
       }
     }
 
-    // Now that nothing fails any more: what was answered with an error has left nothing behind.
+    // Nothing fails any more: the failed calls had no effect.
     expect(await (await send({ target: '/v1/pets' })).json()).toEqual([]);
     const created = await send({ target: '/v1/pets', init: post(pet, { 'idempotency-key': 'once' }) });
     expect([created.status, created.headers.get('idempotent-replayed')]).toEqual([201, null]);
@@ -96,7 +96,7 @@ describe.each(rows)('where %s fails', (method, rest, rpc, expected) => {
   });
 });
 
-test('where keys.touch fails calls are answered all the same', async () => {
+test('a failing keys.touch does not fail calls', async () => {
   const { serve } = await newFolder();
   const server = await serve({ entry, env: { FAILING: 'keys.touch' } });
   const [key = ''] = /psk_[\w-]{43}/.exec(server.stderr()) ?? [];
@@ -104,7 +104,7 @@ test('where keys.touch fails calls are answered all the same', async () => {
   expect(received.status).toBe(200);
 });
 
-test('where ready fails /readyz says why in one word, and /healthz is 200', async () => {
+test('a failing ready gives /readyz a one-word reason, and /healthz is 200', async () => {
   const { serve } = await newFolder();
   const { origin } = await serve({ entry, env: { FAILING: 'ready', API_KEY: apiKey } });
   const reasons: unknown[] = [];
@@ -115,10 +115,10 @@ test('where ready fails /readyz says why in one word, and /healthz is 200', asyn
   expect((await fetch(`${origin}/healthz`)).status).toBe(200);
 });
 
-test('where keys.addFirst fails the start ends with a sentence, and the next one makes the key', async () => {
+test('a failing keys.addFirst ends the start with an error message, and the next start creates the key', async () => {
   const { start, serve } = await newFolder();
-  const failed = start({ entry, env: { FAILING: 'keys.addFirst' } });
-  expect(await failed.exited).toEqual({ code: 1, signal: null });
-  expect(failed.stderr()).toBe(`${innerText}.\n`);
+  const failedStart = start({ entry, env: { FAILING: 'keys.addFirst' } });
+  expect(await failedStart.exited).toEqual({ code: 1, signal: null });
+  expect(failedStart.stderr()).toBe(`${innerText}.\n`);
   expect((await serve()).stderr()).toMatch(/psk_/);
 });

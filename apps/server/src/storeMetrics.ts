@@ -1,4 +1,4 @@
-// Hot path: every store operation goes through it.
+// Hot path: wraps every store operation.
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CallOptions,
@@ -12,66 +12,66 @@ import {
 } from '@petstore/core';
 import { counter, type MetricFamily, gauge, Latency, latencyFamily } from '@petstore/runtime/metrics';
 
-/** Why an operation failed. `aborted`: nobody waited for it any more. `other`: a fault of the code. */
-type Failure = StoreErrorCode | 'aborted' | 'other';
+/** The label `error`. `aborted`: the caller no longer waited. `other`: an unexpected error. */
+type FailureReason = StoreErrorCode | 'aborted' | 'other';
 
-/** How long a store may take to say that it is ready, in milliseconds: who reads metrics does not wait for a database. */
-const readyMs = 1000;
+/** Timeout of the readiness check in a scrape, so that a scrape does not wait for a database. */
+const readyTimeoutMs = 1000;
 
-class Operation {
+class OperationMetrics {
   readonly latency = new Latency();
-  readonly failures = new Map<Failure, number>();
+  readonly failures = new Map<FailureReason, number>();
 
-  /** @returns what `call` gives, as it is: what comes at once still does */
+  /** Runs `call`, records its duration and returns its result. Synchronous results stay synchronous. */
   run<T>(call: () => T, options?: CallOptions): T {
     const start = performance.now();
-    const done = () => this.latency.observe(performance.now() - start);
-    const failed = (error: unknown) => {
-      done();
-      const failure = failureOf(error, options);
-      this.failures.set(failure, (this.failures.get(failure) ?? 0) + 1);
+    const onEnd = () => this.latency.observe(performance.now() - start);
+    const onError = (error: unknown) => {
+      onEnd();
+      const reason = failureReason(error, options);
+      this.failures.set(reason, (this.failures.get(reason) ?? 0) + 1);
     };
     try {
       const result = call();
-      // Beside the caller's own wait, which is neither longer for it nor another.
-      if (result instanceof Promise) result.then(done, failed);
-      else done();
+      // A separate chain: the caller's promise is returned unchanged.
+      if (result instanceof Promise) result.then(onEnd, onError);
+      else onEnd();
       return result;
     } catch (error) {
-      failed(error);
+      onError(error);
       throw error;
     }
   }
 }
 
-function failureOf(error: unknown, options: CallOptions | undefined): Failure {
+function failureReason(error: unknown, options: CallOptions | undefined): FailureReason {
   if (error instanceof StoreError) return error.code;
   return options?.signal?.aborted === true ? 'aborted' : 'other';
 }
 
 const RECORD_OPERATIONS = ['create', 'createOnce', 'get', 'list', 'update', 'delete'] as const;
-type RecordOperations = Readonly<Record<(typeof RECORD_OPERATIONS)[number], Operation>>;
+type CollectionMetrics = Readonly<Record<(typeof RECORD_OPERATIONS)[number], OperationMetrics>>;
 
-/** Times the operations of a store, those of each collection by themselves, and counts those that fail. */
+/** Measures the duration of store operations, per collection, and counts errors. */
 export function createStoreMetrics(collections: readonly CollectionDefinition[] = petStoreCollections) {
   const operations: {
     readonly labels: Readonly<Record<string, string>>;
-    readonly operation: Operation;
+    readonly operation: OperationMetrics;
   }[] = [];
 
-  function operation(name: string, collection?: string): Operation {
-    const added = new Operation();
+  function operation(name: string, collection?: string): OperationMetrics {
+    const added = new OperationMetrics();
     const labels = { ...(collection !== undefined && { collection }), operation: name };
     operations.push({ labels, operation: added });
     return added;
   }
-  const timed = new Map(
-    collections.map((definition): [CollectionDefinition, RecordOperations] => [
+  const metricsByCollection = new Map(
+    collections.map((definition): [CollectionDefinition, CollectionMetrics] => [
       definition,
-      // Each name has its operation.
+      // Every name has an entry.
       Object.fromEntries(
         RECORD_OPERATIONS.map((name) => [name, operation(name, definition.name)]),
-      ) as RecordOperations,
+      ) as CollectionMetrics,
     ]),
   );
   const findKey = operation('keys.find');
@@ -82,20 +82,20 @@ export function createStoreMetrics(collections: readonly CollectionDefinition[] 
   const touchKey = operation('keys.touch');
 
   return {
-    /** @returns the store, with its operations timed */
+    /** @returns a store with measured operations */
     wrapStore(store: Store): Store {
       const { keys } = store;
       const wrapped = new Map(
-        Array.from(timed, ([definition, of]) => [
+        Array.from(metricsByCollection, ([definition, metrics]) => [
           definition,
-          wrapCollection(store.collection(definition), of),
+          wrapCollection(store.collection(definition), metrics),
         ]),
       );
       return {
         collection<Stored extends StoredRecord, Indexed extends string>(
           definition: CollectionDefinition<Stored, Indexed>,
         ) {
-          // It was made of this definition. One that is not timed is the store's own.
+          // The entry was created from this definition. Unknown collections are returned without measurement.
           const collection: unknown = wrapped.get(definition);
           return (collection ?? store.collection(definition)) as Collection<Stored, Indexed>;
         },
@@ -112,24 +112,24 @@ export function createStoreMetrics(collections: readonly CollectionDefinition[] 
       };
     },
 
-    /** @param rememberedKeys how many API keys are remembered as good */
+    /** @param rememberedKeys number of valid API keys in the cache */
     async families(store: Pick<Store, 'ready'>, rememberedKeys: number): Promise<MetricFamily[]> {
       const isReady = await canServe(store);
       return [
         latencyFamily(
           'petstore_store_operation_duration_seconds',
-          'How long the operations of the store took, those that failed too.',
+          'Duration of store operations in seconds, including failed ones.',
           operations.map(({ labels, operation: { latency } }) => [labels, latency]),
         ),
         counter(
           'petstore_store_errors_total',
-          'Operations of the store that failed, by why.',
+          'Number of failed store operations, by error.',
           operations.flatMap(({ labels, operation: { failures } }) =>
             Array.from(failures, ([error, value]) => ({ labels: { ...labels, error }, value })),
           ),
         ),
-        gauge('petstore_store_ready', '1 where the store can serve, else 0.', isReady ? 1 : 0, 'min'),
-        gauge('petstore_remembered_keys', 'API keys that are remembered as good.', rememberedKeys),
+        gauge('petstore_store_ready', '1 if the store can serve, 0 otherwise.', isReady ? 1 : 0, 'min'),
+        gauge('petstore_remembered_keys', 'Number of valid API keys in the cache.', rememberedKeys),
       ];
     },
   };
@@ -137,7 +137,7 @@ export function createStoreMetrics(collections: readonly CollectionDefinition[] 
 
 const canServe = (store: Pick<Store, 'ready'>): Promise<boolean> =>
   Promise.race([
-    sleep(readyMs, false, { ref: false }),
+    sleep(readyTimeoutMs, false, { ref: false }),
     (async () => store.ready())().then(
       () => true,
       () => false,
@@ -146,15 +146,15 @@ const canServe = (store: Pick<Store, 'ready'>): Promise<boolean> =>
 
 function wrapCollection<Stored extends StoredRecord, Indexed extends string>(
   records: Collection<Stored, Indexed>,
-  of: RecordOperations,
+  metrics: CollectionMetrics,
 ): Collection<Stored, Indexed> {
   return {
-    create: (values, options) => of.create.run(() => records.create(values, options), options),
+    create: (values, options) => metrics.create.run(() => records.create(values, options), options),
     createOnce: (values, reservation, options) =>
-      of.createOnce.run(() => records.createOnce(values, reservation, options), options),
-    get: (id, options) => of.get.run(() => records.get(id, options), options),
-    list: (query, options) => of.list.run(() => records.list(query, options), options),
-    update: (id, change, options) => of.update.run(() => records.update(id, change, options), options),
-    delete: (id, options) => of.delete.run(() => records.delete(id, options), options),
+      metrics.createOnce.run(() => records.createOnce(values, reservation, options), options),
+    get: (id, options) => metrics.get.run(() => records.get(id, options), options),
+    list: (query, options) => metrics.list.run(() => records.list(query, options), options),
+    update: (id, change, options) => metrics.update.run(() => records.update(id, change, options), options),
+    delete: (id, options) => metrics.delete.run(() => records.delete(id, options), options),
   };
 }

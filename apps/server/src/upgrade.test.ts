@@ -9,19 +9,19 @@ const fixture = new URL(
   import.meta.url,
 );
 
-/** A data folder as version 1.0.0 wrote it, with 28 animals. */
-async function folderOfFormat1(): Promise<Folder> {
+/** Creates a data folder of version 1.0.0 with 28 animals. */
+async function newFormat1Folder(): Promise<Folder> {
   const folder = await newFolder();
   await mkdir(folder.dataDir, { mode: 0o700 });
   await writeFile(join(folder.dataDir, 'petstore.mdb'), gunzipSync(await readFile(fixture)));
   return folder;
 }
 
-const needed = (dataDir: string) =>
+const migrationNeeded = (dataDir: string) =>
   `An earlier version made the data in ${dataDir}: start the service, which brings it up to date.\n`;
 
 test('serve migrates a data folder of version 1.0.0, logs that, and continues its ids', async () => {
-  const folder = await folderOfFormat1();
+  const folder = await newFormat1Folder();
   const server = await folder.serve({ env: { API_KEY: apiKey } });
   expect(server.stdout()).toContain(`"msg":"Migrated the data in ${folder.dataDir} from format 1 to 2."`);
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
@@ -41,29 +41,29 @@ test('serve migrates a data folder of version 1.0.0, logs that, and continues it
 });
 
 test.for([['keys', 'list'], ['keys', 'add', 'ci'], ['keys', 'revoke', 'second'], ['verify']])(
-  '%j rejects a data folder of version 1.0.0, beside which the old version may run',
+  '%j rejects a data folder of version 1.0.0, which the old version may be using',
   async (args) => {
-    const folder = await folderOfFormat1();
+    const folder = await newFormat1Folder();
     expect(await folder.command(args)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: needed(folder.dataDir),
+      stderr: migrationNeeded(folder.dataDir),
     });
   },
 );
 
-test('--check accepts a data folder of version 1.0.0 and leaves it as it is', async () => {
-  const folder = await folderOfFormat1();
+test('--check accepts a data folder of version 1.0.0 without changing it', async () => {
+  const folder = await newFormat1Folder();
   const { code, stdout } = await folder.command(['--check'], { env: { API_KEY: apiKey } });
   expect({ code, stdout }).toEqual({
     code: 0,
     stdout: expect.stringContaining('A start with this would succeed, and bring the store up to date.'),
   });
-  expect(await folder.command(['verify'])).toMatchObject({ stderr: needed(folder.dataDir) });
+  expect(await folder.command(['verify'])).toMatchObject({ stderr: migrationNeeded(folder.dataDir) });
 });
 
-test('backup and copy of a data folder of version 1.0.0 keep all of it', async () => {
-  const folder = await folderOfFormat1();
+test('backup and copy keep all data of a data folder of version 1.0.0', async () => {
+  const folder = await newFormat1Folder();
   const backup = `${folder.dataDir}-2`;
   expect(await folder.command(['backup', backup])).toMatchObject({
     code: 0,

@@ -19,7 +19,7 @@ async function newStock({ dataDir }: Folder): Promise<void> {
   await store.close();
 }
 
-/** Zeroes every page of the file that holds a text, the ones that LMDB has replaced too. */
+/** Zeroes every page of the file that contains a text, also pages that LMDB has replaced. */
 async function zeroPagesWith({ dataDir }: Folder, text: string): Promise<void> {
   const file = join(dataDir, 'petstore.mdb');
   const bytes = await readFile(file);
@@ -31,7 +31,7 @@ async function zeroPagesWith({ dataDir }: Folder, text: string): Promise<void> {
   await writeFile(file, bytes);
 }
 
-/** Changes a byte of a text wherever it stands. */
+/** Flips a bit in every occurrence of a text. */
 async function damageText({ dataDir }: Folder, text: string): Promise<void> {
   const file = join(dataDir, 'petstore.mdb');
   const bytes = await readFile(file);
@@ -41,13 +41,13 @@ async function damageText({ dataDir }: Folder, text: string): Promise<void> {
   await writeFile(file, bytes);
 }
 
-test('verify counts what a data folder holds, while a server writes to it', async () => {
+test('verify counts the records of a data folder while a server writes to it', async () => {
   const folder = await newFolder();
   await newStock(folder);
   const { origin } = await folder.serve({ env: { API_KEY: apiKey } });
-  const over = new AbortController();
+  const stopController = new AbortController();
   const write = async () => {
-    while (!over.signal.aborted) {
+    while (!stopController.signal.aborted) {
       await fetch(`${origin}/v1/pets`, {
         method: 'POST',
         headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
@@ -64,11 +64,11 @@ test('verify counts what a data folder holds, while a server writes to it', asyn
     ),
     stderr: '',
   });
-  over.abort();
+  stopController.abort();
   await writes;
 });
 
-test('verify names the table and where a zeroed page ends every process that reads it, and goes on', async () => {
+test('verify names the table and position of a zeroed page, which aborts the reader, and continues', async () => {
   const folder = await newFolder();
   await newStock(folder);
   await zeroPagesWith(folder, 'animal 1500 ');
@@ -95,7 +95,7 @@ test('verify names the animal whose record has a flipped bit', async () => {
   });
 });
 
-test('verify finds a counter of ids that is behind the animals', async () => {
+test('verify reports an id counter that is behind the animals', async () => {
   const folder = await newFolder();
   const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
   const sold = { id: 7, name: 'Rex', categoryId: 1, status: 'sold' };
@@ -109,7 +109,7 @@ test('verify finds a counter of ids that is behind the animals', async () => {
   });
 });
 
-test('verify says that there is no store, and reads none of a database', async () => {
+test('verify rejects a folder without a store, and a configuration with MONGODB_URI', async () => {
   const folder = await newFolder();
   expect(await folder.command(['verify'])).toMatchObject({
     code: 1,

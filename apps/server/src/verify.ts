@@ -7,18 +7,18 @@ import { collections } from '@petstore/core';
 import { type TableReport, verifiedTables, verifyFolder } from '@petstore/core/store/embedded';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from './configuration.ts';
-import { count, countOf, number } from './progress.ts';
+import { formatCount, formatRecordCount, formatNumber } from './progress.ts';
 
-/** What a process that reads tables prints, a line of JSON each. */
-type Line =
+/** A line of JSON that the reader process prints. */
+type ReaderLine =
   | { readonly type: 'progress'; readonly table: string; readonly last?: string }
   | ({ readonly type: 'table' } & TableReport);
 
 /**
- * Reads everything in a data folder, whether or not processes use it. A process of its own does, since LMDB ends it where
- * a page is damaged; another one goes on with the next table.
- * @returns what is printed where everything is as it was stored
- * @throws {CommandError} that names what is not
+ * Verifies all data in a data folder, which may be in use. A child process reads it, because LMDB aborts the process on a
+ * damaged page. Another child process then continues with the next table.
+ * @returns the text to print if the data is intact
+ * @throws {CommandError} with one line per problem
  */
 export async function runVerify(
   folder: string | undefined,
@@ -28,29 +28,29 @@ export async function runVerify(
     throw new CommandError('verify reads a data folder, and MONGODB_URI is set: name the folder.');
   }
   const dataDir = resolve(folder ?? DATA_DIR);
-  const since = performance.now();
+  const startedAt = performance.now();
   const reports: TableReport[] = [];
   for (let rest: readonly string[] = verifiedTables(); rest.length > 0;) {
-    const found = await readTables(dataDir, rest);
-    reports.push(...found);
-    rest = rest.slice(found.length);
+    const tableReports = await readTables(dataDir, rest);
+    reports.push(...tableReports);
+    rest = rest.slice(tableReports.length);
   }
-  const faults = reports.flatMap(({ table, errors, errorCount }) => [
-    ...errors.map((fault) => `  ${table}: ${fault}.`),
-    ...(errorCount > errors.length ? [`  ${table}: ${number(errorCount - errors.length)} more.`] : []),
+  const problems = reports.flatMap(({ table, errors, errorCount }) => [
+    ...errors.map((problem) => `  ${table}: ${problem}.`),
+    ...(errorCount > errors.length ? [`  ${table}: ${formatNumber(errorCount - errors.length)} more.`] : []),
   ]);
-  if (faults.length > 0) {
+  if (problems.length > 0) {
     throw new CommandError(
-      [`The data in ${dataDir} is damaged. Restore it from a backup.`, ...faults].join('\n'),
+      [`The data in ${dataDir} is damaged. Restore it from a backup.`, ...problems].join('\n'),
     );
   }
   const entries = new Map(reports.map((report) => [report.table, report.entries]));
-  const records = collections.map((each) => countOf(entries.get(each.name) ?? 0, each));
-  const seconds = ((performance.now() - since) / 1_000).toFixed(1);
-  return `The data in ${dataDir} is whole: ${records.join(', ')}, ${count(entries.get('keys') ?? 0, 'API key')} and ${count(entries.get('reservations') ?? 0, 'idempotency key')}, read in ${seconds} s.`;
+  const records = collections.map((each) => formatRecordCount(entries.get(each.name) ?? 0, each));
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
+  return `The data in ${dataDir} is whole: ${records.join(', ')}, ${formatCount(entries.get('keys') ?? 0, 'API key')} and ${formatCount(entries.get('reservations') ?? 0, 'idempotency key')}, read in ${seconds} s.`;
 }
 
-/** @returns what is in those tables, or in the first of them, up to one that ended the process */
+/** @returns the reports of the tables, up to and including one that ended the process */
 async function readTables(dataDir: string, tables: readonly string[]): Promise<TableReport[]> {
   const child = spawn(
     process.execPath,
@@ -61,10 +61,10 @@ async function readTables(dataDir: string, tables: readonly string[]): Promise<T
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
   const closed = once(child, 'close');
   const reports: TableReport[] = [];
-  let reading: Extract<Line, { type: 'progress' }> | undefined;
+  let reading: Extract<ReaderLine, { type: 'progress' }> | undefined;
   for await (const text of createInterface({ input: child.stdout })) {
-    // Our own file wrote it, of the same version.
-    const line: Line = JSON.parse(text);
+    // The writer is this program, of the same version.
+    const line: ReaderLine = JSON.parse(text);
     if (line.type === 'progress') reading = line;
     else {
       reports.push(line);
@@ -74,7 +74,7 @@ async function readTables(dataDir: string, tables: readonly string[]): Promise<T
   await closed;
   if (child.exitCode === 0) return reports;
   const lastLine = stderr.trim().split('\n').at(-1) ?? '';
-  // Why it cannot open the folder it says by itself, unless that ended it.
+  // If it cannot open the folder, the child process prints the reason, unless LMDB aborted it.
   if (reading === undefined && child.exitCode !== null) throw new CommandError(stderr.trim());
   if (reading === undefined) {
     throw new CommandError(
@@ -84,18 +84,18 @@ async function readTables(dataDir: string, tables: readonly string[]): Promise<T
   const { table, last } = reading;
   const where = last === undefined ? 'from its first entries on' : `beyond ${last}`;
   const how = child.signalCode ?? `code ${child.exitCode}`;
-  const fault = `LMDB cannot read it ${where}, and ends the process that tries (${how}${lastLine === '' ? '' : `: ${lastLine}`})`;
-  return [...reports, { table, entries: 0, errors: [fault], errorCount: 1 }];
+  const problem = `LMDB cannot read it ${where}, and ends the process that tries (${how}${lastLine === '' ? '' : `: ${lastLine}`})`;
+  return [...reports, { table, entries: 0, errors: [problem], errorCount: 1 }];
 }
 
-/** Reads some tables, as the process that `verify` starts. */
+/** Reads tables. Runs in the child process of `verify`. */
 export async function runReadTables(dataDir: string, tables: readonly string[]): Promise<void> {
-  // At once, so that it is known where this process ended.
-  const print = (line: Line) => writeSync(1, `${JSON.stringify(line)}\n`);
+  // Synchronous, so that the parent knows how far an aborted process came.
+  const printLine = (line: ReaderLine) => writeSync(1, `${JSON.stringify(line)}\n`);
   await verifyFolder({
     dataDir,
     tables: verifiedTables().filter((table) => tables.includes(table)),
-    onProgress: (table, last) => print({ type: 'progress', table, ...(last !== undefined && { last }) }),
-    onTable: (report) => print({ type: 'table', ...report }),
+    onProgress: (table, last) => printLine({ type: 'progress', table, ...(last !== undefined && { last }) }),
+    onTable: (report) => printLine({ type: 'table', ...report }),
   });
 }

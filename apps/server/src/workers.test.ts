@@ -10,28 +10,30 @@ import { listening, logLines, type RunningServer } from './testing/petStoreProce
 
 const env = { API_KEY: apiKey, WORKERS: '2' };
 
-/** Waits for what a test means, however long a busy machine takes: the time of the test alone bounds it. */
+/** Waits until a check passes. The timeout allows for a busy machine. */
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000, interval: 5 });
 
-/** The processes that said that they listen, in order. */
+/** Returns the ids of workers that have logged `worker listening`, in order. */
 const workersOf = (server: Pick<RunningServer, 'stdout'>) =>
   logLines(server)
     .filter(({ msg }) => msg === 'worker listening')
     .map(({ pid }) => Number(pid));
 
-/** The processes that it started and that have not ended. */
+/** Returns the ids of running child processes. */
 const childrenOf = ({ child: { pid } }: Pick<RunningServer, 'child'>) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
 
-/** Asks on a connection of its own: which worker gets it is the kernel's choice. */
+/** Sends a request on a new connection, which the kernel assigns to a worker. */
 async function send(origin: string): Promise<number> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname).setEncoding('utf8');
   try {
     await once(socket, 'connect');
     socket.write(`GET /healthz HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
-    // Where its worker is killed it ends without an error, and without data.
-    const ended = once(socket, 'close').then(() => Promise.reject(new Error('It closed without an answer.')));
+    // If its worker is killed, the connection closes without an error and without data.
+    const ended = once(socket, 'close').then(() =>
+      Promise.reject(new Error('The connection closed without a response.')),
+    );
     const [response] = (await Promise.race([once(socket, 'data'), ended])) as [string];
     return Number(response.split(' ', 2)[1]);
   } finally {
@@ -39,7 +41,10 @@ async function send(origin: string): Promise<number> {
   }
 }
 
-/** Begins calls whose bodies never end, enough that every worker has one. @returns ends them */
+/**
+ * Starts calls with incomplete bodies, enough for every worker to have one.
+ * @returns a function that ends them
+ */
 async function holdCalls(origin: string): Promise<() => void> {
   const { hostname, port } = new URL(origin);
   const sockets = Array.from({ length: 12 }, () => connect(Number(port), hostname).on('error', () => {}));
@@ -56,9 +61,9 @@ async function holdCalls(origin: string): Promise<() => void> {
   return end;
 }
 
-// Only Linux deals the connections of a port out.
+// Only Linux distributes the connections of a port.
 describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, () => {
-  test('on PORT=0 gives one address on which both answer, and shows one first key, which both take', async () => {
+  test('WORKERS=2 with PORT=0 share one address, and accept the one first key', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env: { WORKERS: '2', LOG_REQUESTS: 'all' } });
     expect(server.stderr().match(/psk_[\w-]{43}/g)).toHaveLength(2);
@@ -75,7 +80,7 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     });
   });
 
-  test('replaces a worker that is killed under load, while the other serves on', async () => {
+  test('a worker that is killed under load is replaced, while the other one serves', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env });
     const [victim = 0, other = 0] = workersOf(server);
@@ -83,7 +88,7 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     let response = 0;
     const load = Array.from({ length: 8 }, async () => {
       while (!done.signal.aborted) {
-        // What the killed one had is lost.
+        // Requests of the killed worker are lost.
         const status = await send(server.origin).catch(() => undefined);
         if (status === 200) response += 1;
         await sleep(1);
@@ -92,7 +97,7 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     await until(() => expect(response).toBeGreaterThan(50));
     process.kill(victim, 'SIGKILL');
     const before = response;
-    // How long that takes `npm run test:drain` holds to 1 s.
+    // `npm run test:drain` checks that this takes less than 1 s.
     await until(() => expect(workersOf(server)).toHaveLength(3));
     done.abort();
     await Promise.all(load);
@@ -104,7 +109,7 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     expect(await server.stop()).toEqual({ code: 0, signal: null });
   });
 
-  test('replaces a worker that is told to stop before it has ended, and does so once', async () => {
+  test('a worker that gets SIGTERM is replaced once, before it has ended', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env: { ...env, ADMIN_PORT: '0' } });
     const admin = String(logLines(server).find(({ msg }) => msg === 'listening')?.admin);
@@ -119,12 +124,12 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
         expect.objectContaining({ msg: 'worker ended', worker: leaving, code: 0, level: 30 }),
       ),
     );
-    // The parent has gone on by the time it answers: what it starts for a worker that ended it has started.
+    // Responses show that the supervisor has handled the exit: it would have started another worker by now.
     for (let turns = 0; turns < 5; turns += 1) expect((await fetch(`${admin}/healthz`)).status).toBe(200);
     expect(childrenOf(server)).toHaveLength(2);
   });
 
-  test('logs and replaces a worker that ends before it serves, while the first one serves on', async () => {
+  test('a worker that ends before it serves is logged and replaced, while the first one serves', async () => {
     const { start } = await newFolder();
     const server = start({ env });
     await until(() => expect(workersOf(server)).toHaveLength(1));
@@ -142,19 +147,19 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     expect(await stop()).toEqual({ code: 0, signal: null });
   });
 
-  test('ends its workers in order where the parent is killed', async () => {
+  test('workers stop gracefully if the supervisor is killed', async () => {
     const { start } = await newFolder();
     const server = start({ env });
     await until(() => expect(workersOf(server)).toHaveLength(2));
     const workers = workersOf(server);
     server.child.kill('SIGKILL');
-    // Both hold stdout, which the last of them closes just before it is gone.
+    // Both workers hold stdout. The last one closes it just before it exits.
     await server.exited;
     await until(() => expect(workers.filter(lives)).toEqual([]));
     expect(logLines(server).filter(({ msg }) => msg === 'stopped')).toHaveLength(2);
   });
 
-  test.for(['SIGTERM', 'SIGINT'] as const)('on %s ends all in order, with code 0', async (signal) => {
+  test.for(['SIGTERM', 'SIGINT'] as const)('%s stops all workers gracefully, with code 0', async (signal) => {
     const { serve } = await newFolder();
     const server = await serve({ env });
     const workers = workersOf(server);
@@ -165,7 +170,7 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     expect(server.stderr()).toBe('');
   });
 
-  test('on a second signal ends all at once', async () => {
+  test('a second signal ends all workers immediately', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env });
     const workers = workersOf(server);
@@ -173,14 +178,14 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     server.child.kill('SIGTERM');
     await sleep(700);
     server.child.kill('SIGTERM');
-    // A stop in order ends with a code.
+    // A graceful shutdown would end with an exit code.
     expect(await server.exited).toEqual({ code: null, signal: 'SIGTERM' });
-    // They are killed before the parent ends, which the kernel may take its time for.
+    // The supervisor kills them before it ends. The kernel may take a moment.
     await until(() => expect(workers.filter(lives)).toEqual([]));
     expect(logLines(server).filter(({ msg }) => msg === 'stopped')).toEqual([]);
   });
 
-  test('ends the start with one sentence where the first worker cannot start', async () => {
+  test('a start with WORKERS=2 exits with a one-line message if the first worker cannot start', async () => {
     const { command, dataDir } = await newFolder();
     await writeFile(dataDir, '');
     const { code, stdout, stderr } = await command([], { env });
@@ -189,7 +194,7 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     expect(stderr).toContain(dataDir);
   });
 
-  test('ends the start with one sentence where the port is taken', async () => {
+  test('a start with WORKERS=2 exits with a one-line message if the port is in use', async () => {
     const { serve, command } = await newFolder();
     const { port } = new URL((await serve({ env })).origin);
     const { code, stderr } = await command([], { env: { ...env, PORT: port } });

@@ -21,7 +21,7 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
   });
   afterAll(() => browser?.close());
 
-  /** Opens the page of a new server, and holds it to what must never be: an error, or a request to another host. */
+  /** Opens the docs page of a new server. Fails the test if the page sends a request to another host. */
   async function open({ width = 1280, colorScheme = 'light' }: Look = {}) {
     const { origin } = await (await newFolder()).serve({ env: { API_KEY: apiKey } });
     const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
@@ -32,7 +32,7 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
       if (['error', 'warning'].includes(message.type())) errors.push(message.text());
     });
     page.on('pageerror', (error) => errors.push(error.message));
-    // A request of a `data:` URL leaves the page as little.
+    // `data:` URLs cause no requests.
     context.on('request', (request) => {
       if (!request.url().startsWith('data:')) hosts.add(new URL(request.url()).origin);
     });
@@ -47,23 +47,23 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
 
   const enterKey = (page: Page, key: string) => page.getByPlaceholder('Token').first().fill(key);
 
-  /** Sends the request of an operation with the page's own form. */
+  /** Sends a request of an operation with the page's form. */
   async function tryOut(page: Page, operation: string) {
     const name = new RegExp(`^Test Request\\s*\\(${operation}\\)$`, 'i');
     await page.getByRole('button', { name }).click();
-    const answered = page.waitForResponse((response) => response.url().includes('/v1/'));
+    const received = page.waitForResponse((response) => response.url().includes('/v1/'));
     await page.getByRole('button', { name: /^Send \w+ request to/ }).click();
-    return answered;
+    return received;
   }
 
-  test('shows every operation, the deprecated one struck out and with its days', async () => {
+  test('the docs page shows every operation, and the deprecated one struck out with its dates', async () => {
     const { page, errors } = await open();
     for (const operation of ['List animals', 'Add an animal', 'Get an animal']) {
       const heading = page.getByRole('heading', { name: operation });
       await page.getByRole('link', { name: operation }).first().click();
       await heading.waitFor();
     }
-    // As text: these names are the browser's.
+    // As text, because it uses the browser's globals.
     const struckOut = await page.evaluate<string[]>(`
       [...document.querySelectorAll('a')]
         .filter((link) => [link, ...link.querySelectorAll('*')]
@@ -75,7 +75,7 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
     expect(errors).toEqual([]);
   });
 
-  test('makes a call with the key that is entered there, and shows its answer', async () => {
+  test('the docs page sends a call with the entered key and shows the response', async () => {
     const { page, errors, origin } = await open();
     await enterKey(page, apiKey);
     const created = await tryOut(page, 'post /pets');
@@ -89,7 +89,7 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
     expect(errors).toEqual([]);
   });
 
-  test('Test Request sends nothing before an API key is entered, and says so', async () => {
+  test('Test Request without an API key sends nothing and shows a message', async () => {
     const { page, errors } = await open();
     const calls: string[] = [];
     page.on('request', (request) => {
@@ -98,29 +98,29 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
     await page.getByRole('button', { name: /^Test Request\s*\(get \/pets\)$/i }).click();
     await page.getByRole('button', { name: /^Send \w+ request to/ }).click();
     await page.getByText('Enter an API key as the token first.').first().waitFor();
-    // Scalar prints what it shows.
+    // Scalar logs the message too.
     expect([calls, errors]).toEqual([[], [expect.stringContaining('Enter an API key as the token first.')]]);
   });
 
-  test('Test Request of the list of animals sends no filter before one is chosen', async () => {
+  test('Test Request of the list of animals sends no filter by default', async () => {
     const { page } = await open();
     await enterKey(page, apiKey);
     const listed = await tryOut(page, 'get /pets');
     expect(new URL(listed.url()).searchParams.has('status')).toBe(false);
   });
 
-  test('shows the 401 of a wrong key', async () => {
+  test('the docs page shows the 401 response to an invalid key', async () => {
     const { page, errors } = await open();
     await enterKey(page, 'a-wrong-key-0123456789');
-    const refused = await tryOut(page, 'get /pets');
-    expect(refused.status()).toBe(401);
+    const unauthorized = await tryOut(page, 'get /pets');
+    expect(unauthorized.status()).toBe(401);
     await page.getByText('401 Unauthorized').first().waitFor();
     await page.getByText('UNAUTHORIZED').first().waitFor();
-    // Chromium's own word for an answer that is not 2xx.
+    // Chromium logs responses other than 2xx.
     expect(errors).toEqual([expect.stringContaining('the server responded with a status of 401')]);
   });
 
-  test('shows curl lines that work when they are pasted', async () => {
+  test('the docs page shows curl commands that work when pasted', async () => {
     const { page } = await open();
     await enterKey(page, apiKey);
     for (const operation of ['List animals', 'Get an animal']) {
@@ -131,7 +131,7 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
     await expect.poll(() => lines.count()).toBe(3);
     const [list = '', create = '', get = ''] = await lines.allTextContents();
     const run = async (line: string) => {
-      // The page does not show the key until it is asked to.
+      // The page hides the key by default.
       const { stdout } = await execute('bash', ['-c', `${line.trim()} --silent`]);
       return JSON.parse(stdout) as unknown;
     };
@@ -141,15 +141,18 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
     expect(await run(get)).toEqual(rex);
   });
 
-  test.for(['light', 'dark'] as const)('is %s where the system is', async (colorScheme) => {
-    const { page, errors } = await open({ colorScheme });
-    const color = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-    const [red = NaN] = (color.match(/[\d.]+/g) ?? []).map(Number);
-    expect(red < 60 ? 'dark' : red > 200 ? 'light' : color).toBe(colorScheme);
-    expect(errors).toEqual([]);
-  });
+  test.for(['light', 'dark'] as const)(
+    'the docs page is %s on a system with this color scheme',
+    async (colorScheme) => {
+      const { page, errors } = await open({ colorScheme });
+      const color = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+      const [red = NaN] = (color.match(/[\d.]+/g) ?? []).map(Number);
+      expect(red < 60 ? 'dark' : red > 200 ? 'light' : color).toBe(colorScheme);
+      expect(errors).toEqual([]);
+    },
+  );
 
-  test('needs no scrolling to the side on a screen of 390 pixels', async () => {
+  test('the docs page needs no horizontal scrolling at a width of 390 pixels', async () => {
     const { page, errors } = await open({ width: 390 });
     for (const operation of ['List animals', 'Add an animal', 'Get an animal']) {
       await page.getByRole('heading', { name: operation }).scrollIntoViewIfNeeded();
@@ -159,7 +162,7 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
     expect(errors).toEqual([]);
   });
 
-  test('has its picture in the README, at no more than 200 kB', async () => {
+  test('the screenshot of the docs page has at most 200 kB', async () => {
     const { page } = await open();
     await page.getByRole('link', { name: 'List animals' }).first().click();
     await page.getByRole('heading', { name: 'List animals' }).waitFor();

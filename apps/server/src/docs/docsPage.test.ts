@@ -4,7 +4,7 @@ import { apiKey, newFolder } from '../testing/newFolder.ts';
 const headers = { authorization: `Bearer ${apiKey}` };
 
 describe('the docs page', () => {
-  test('is where links of deprecated operations lead, and /, without a credential', async () => {
+  test('the docs page is the target of / and of the links of deprecated operations, without a credential', async () => {
     const { serve: start } = await newFolder();
     const { origin } = await start({ env: { API_KEY: apiKey } });
     const { headers: linking } = await fetch(`${origin}/v1/pets/1`, { headers });
@@ -18,7 +18,7 @@ describe('the docs page', () => {
     expect(await (await fetch(`${origin}/`)).text()).toBe(await page.text());
   });
 
-  test('may run no script but those of its host, load nothing from another, and be framed by none', async () => {
+  test('the docs page has a policy that allows only scripts of its host, no requests to others and no framing', async () => {
     const { serve: start } = await newFolder();
     const { origin } = await start({ env: { API_KEY: apiKey } });
     const page = await fetch(`${origin}/docs`);
@@ -35,7 +35,7 @@ describe('the docs page', () => {
     expect(await page.text()).not.toMatch(/(?:src|href)="(?:\w+:)?\/\//);
   });
 
-  test('has the scripts that it names, from the sources too', async () => {
+  test('the docs page has its scripts, also when run from the sources', async () => {
     const { serve: start } = await newFolder();
     const { origin } = await start({ env: { API_KEY: apiKey } });
     const page = await (await fetch(`${origin}/docs`)).text();

@@ -9,11 +9,11 @@ async function listen() {
   return listener;
 }
 
-describe('the process', () => {
+describe('ADMIN_PORT', () => {
   const adminOf = (server: Parameters<typeof logLines>[0]) =>
     String(logLines(server).find(({ msg }) => msg === 'listening')?.admin);
 
-  test('shows metrics and probes on ADMIN_PORT, without a credential, and no metrics on PORT', async () => {
+  test('ADMIN_PORT serves metrics and health routes without a credential, and PORT serves no metrics', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env: { ADMIN_PORT: '0' } });
     const admin = adminOf(server);
@@ -30,13 +30,13 @@ describe('the process', () => {
     expect(await server.stop()).toEqual({ code: 0, signal: null });
   });
 
-  test('has no admin listener without ADMIN_PORT', async () => {
+  test('a process without ADMIN_PORT has no admin listener', async () => {
     const { serve } = await newFolder();
     expect(adminOf(await serve())).toBe('undefined');
   });
 
-  // The key would have been shown by a start that fails.
-  test.for(['1', '2'])('does not start where ADMIN_PORT is in use: WORKERS=%s', async (WORKERS) => {
+  // The output also shows that the failed start did not print the first key.
+  test.for(['1', '2'])('a start with an ADMIN_PORT in use exits with code 1: WORKERS=%s', async (WORKERS) => {
     const { port } = await listen();
     const { command } = await newFolder();
     const env = { WORKERS, ADMIN_PORT: String(port) };

@@ -3,25 +3,31 @@ import { type Store, StoreError } from '@petstore/core';
 import { reservePort } from '@petstore/gateway/listen';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey } from '../testing/newFolder.ts';
-import { type StoreChange, serverHere } from '../testing/serverHere.ts';
+import { type StoreChange, startServerInProcess } from '../testing/startServerInProcess.ts';
 
-interface Measured {
+interface MeasuredServer {
   readonly origin: string;
   readonly admin: string;
-  /** Asks with the good key, unless the headers say otherwise. */
-  readonly ask: (target: string, init?: RequestInit) => Promise<number>;
+  /** Sends a request with the valid key, unless the headers have another one. */
+  readonly send: (target: string, init?: RequestInit) => Promise<number>;
   readonly post: (target: string, body: unknown) => Promise<number>;
-  /** Every series with its value. */
+  /** Returns every series with its value. */
   readonly scrape: () => Promise<Map<string, number>>;
 }
 
-/** A server that measures. @param change what its store does otherwise */
-async function start(change: StoreChange = () => ({}), env: Record<string, string> = {}): Promise<Measured> {
+/**
+ * Starts a server with metrics.
+ * @param change returns replacements for methods of the store
+ */
+async function start(
+  change: StoreChange = () => ({}),
+  env: Record<string, string> = {},
+): Promise<MeasuredServer> {
   const reserved = await reservePort('127.0.0.1', 0, false);
   reserved.release();
   const admin = `http://127.0.0.1:${reserved.port}`;
-  const { origin } = await serverHere({ ADMIN_PORT: String(reserved.port), ...env }, change);
-  const request: Measured['ask'] = async (target, init) => {
+  const { origin } = await startServerInProcess({ ADMIN_PORT: String(reserved.port), ...env }, change);
+  const request: MeasuredServer['send'] = async (target, init) => {
     const headers = { authorization: `Bearer ${apiKey}`, ...(init?.headers as Record<string, string>) };
     const response = await fetch(`${origin}${target}`, { ...init, headers });
     await response.arrayBuffer();
@@ -30,7 +36,7 @@ async function start(change: StoreChange = () => ({}), env: Record<string, strin
   return {
     origin,
     admin,
-    ask: request,
+    send: request,
     post: (target, body) =>
       request(target, {
         method: 'POST',
@@ -52,8 +58,8 @@ async function start(change: StoreChange = () => ({}), env: Record<string, strin
 
 const rex = { name: 'Rex', categoryId: 1 };
 
-/** A WebSocket that is let in by its first message, or at once. */
-async function dial({ origin }: Measured): Promise<WebSocket> {
+/** Opens a WebSocket that authenticates with its first message. */
+async function dial({ origin }: MeasuredServer): Promise<WebSocket> {
   const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc?connectionParams=1`);
   onTestFinished(() => socket.close());
   await once(socket, 'open');
@@ -62,16 +68,16 @@ async function dial({ origin }: Measured): Promise<WebSocket> {
 }
 
 describe('requests', () => {
-  test('are counted by protocol, operation and class of the status', async () => {
+  test('requests are counted by protocol, operation and status class', async () => {
     const server = await start();
-    const { ask: call, post, scrape } = server;
+    const { send: call, post, scrape } = server;
     await call('/v1/pets');
     await call('/v1/pets?limit=0');
     await post('/v1/pets', rex);
     await call('/v1/pets/7');
     await call('/trpc/listPets');
     await call('/trpc/listPets,getPet,nothing?batch=1&input={"1":7}');
-    await call('/v1/pets', { headers: { authorization: 'Bearer nobody-knows-it' } });
+    await call('/v1/pets', { headers: { authorization: 'Bearer an-unknown-key' } });
     await call('/healthz');
     const socket = await dial(server);
     socket.send(JSON.stringify({ id: 1, method: 'query', params: { path: 'listPets' } }));
@@ -93,7 +99,7 @@ describe('requests', () => {
       'petstore_requests_total{protocol="websocket",operation="listPets",status="2xx"}': 1,
       'petstore_requests_total{protocol="other",operation="none",status="2xx"}': 1,
     });
-    // A rate of errors can rise from here.
+    // `rate()` needs this first sample.
     expect(series.get('petstore_requests_total{protocol="rest",operation="listPets",status="5xx"}')).toBe(0);
 
     expect(series.get('petstore_calls_total{protocol="rpc",operation="listPets"}')).toBe(2);
@@ -101,8 +107,8 @@ describe('requests', () => {
     expect(series.get('petstore_calls_total{protocol="websocket",operation="listPets"}')).toBe(1);
   });
 
-  test('of a batch are counted as one request of the operation "batch", also where one of its procedures is unknown', async () => {
-    const { ask: send, scrape } = await start();
+  test('a batch is counted as one request of the operation "batch", also with an unknown procedure', async () => {
+    const { send, scrape } = await start();
     await send('/trpc/listPets,unknown?batch=1&input={}');
     const requests = [...(await scrape())].filter(
       ([name, value]) => name.startsWith('petstore_requests_total') && value > 0,
@@ -110,9 +116,9 @@ describe('requests', () => {
     expect(requests).toEqual([['petstore_requests_total{protocol="rpc",operation="batch",status="2xx"}', 1]]);
   });
 
-  test('have a histogram of their durations, in seconds', async () => {
+  test('requests have a histogram of their durations in seconds', async () => {
     let wait = 30;
-    const { ask: send, scrape } = await start((store) => ({
+    const { send, scrape } = await start((store) => ({
       async list(query) {
         await new Promise((resolve) => setTimeout(resolve, wait));
         return store.list(query);
@@ -134,7 +140,7 @@ describe('requests', () => {
     expect(sum).toBeLessThan(2);
   });
 
-  test('have their bytes counted, in and out', async () => {
+  test('the bytes of request and response bodies are counted', async () => {
     const { origin, post, scrape } = await start();
     await post('/v1/pets', { name: 'ü', categoryId: 1 });
     const headers = { authorization: `Bearer ${apiKey}` };
@@ -146,15 +152,15 @@ describe('requests', () => {
     expect(series.get('petstore_response_body_bytes_total{protocol="rpc"}')).toBe(listed.byteLength);
   });
 
-  test('that meet a limit are counted by its name', async () => {
+  test('requests that are rejected by a limit are counted by the name of the limit', async () => {
     const { post, scrape } = await start(undefined, { MAX_BODY_BYTES: '10' });
     expect(await post('/v1/pets', rex)).toBe(413);
     expect(await post('/trpc/createPet', rex)).toBe(413);
     expect((await scrape()).get('petstore_limited_requests_total{limit="body-bytes"}')).toBe(2);
   });
 
-  test('make no series by what a client makes up', async () => {
-    const { ask: send, scrape } = await start();
+  test('requests with arbitrary paths, methods and headers add no series', async () => {
+    const { send, scrape } = await start();
     const madeUp = async (at: number) => {
       await send(`/v1/made-up-${at}`);
       await send(`/made-up-${at}`);
@@ -172,24 +178,24 @@ describe('requests', () => {
   });
 });
 
-describe('what is now', () => {
-  test('is the calls that run', async () => {
+describe('gauges', () => {
+  test('petstore_calls_in_flight is the number of running calls', async () => {
     let received = () => {};
     const held = new Promise<void>((resolve) => (received = resolve));
-    const { ask: send, scrape } = await start((store) => ({
+    const { send, scrape } = await start((store) => ({
       async list(query) {
         await held;
         return store.list(query);
       },
     }));
-    const asked = [send('/v1/pets'), send('/trpc/listPets')];
+    const calls = [send('/v1/pets'), send('/trpc/listPets')];
     await vi.waitFor(async () => expect((await scrape()).get('petstore_calls_in_flight')).toBe(2));
     received();
-    await Promise.all(asked);
+    await Promise.all(calls);
     expect((await scrape()).get('petstore_calls_in_flight')).toBe(0);
   });
 
-  test('counts the procedures by how they are executed', async () => {
+  test('petstore_procedures is the number of procedures by execution path', async () => {
     const { scrape } = await start();
     const series = await scrape();
     const counts = ['compiled', 'trpc'].map((execution) =>
@@ -198,9 +204,9 @@ describe('what is now', () => {
     expect(counts).toEqual([3, 0]);
   });
 
-  test('is the connections that are open', async () => {
+  test('petstore_connections is the number of open connections', async () => {
     const server = await start();
-    await server.ask('/healthz');
+    await server.send('/healthz');
     const socket = await dial(server);
     const series = await server.scrape();
     expect(series.get('petstore_connections{protocol="http"}')).toBe(1);
@@ -211,7 +217,7 @@ describe('what is now', () => {
     );
   });
 
-  test('is whether the store can serve, also where it does not say', async () => {
+  test('petstore_store_ready is 1 if the store can serve, and 0 if it cannot or does not respond', async () => {
     let ready: Store['ready'] = () => {};
     const { scrape } = await start(() => ({ ready: () => ready() }));
     expect((await scrape()).get('petstore_store_ready')).toBe(1);
@@ -221,8 +227,8 @@ describe('what is now', () => {
     expect((await scrape()).get('petstore_store_ready')).toBe(0);
   });
 
-  test('is how many API keys are remembered, and tokens that are none', async () => {
-    const { ask: send, scrape } = await start((store) => ({
+  test('petstore_remembered_keys and petstore_rejected_tokens are the sizes of the caches of valid and invalid keys', async () => {
+    const { send, scrape } = await start((store) => ({
       keys: {
         ...store.keys,
         find: (hash) => ({ hash, name: 'any', createdAt: 1 }),
@@ -235,10 +241,10 @@ describe('what is now', () => {
     expect(series.get('petstore_rejected_tokens')).toBe(0);
   });
 
-  test('is how late the event loop is, and what else prom-client tells of the process', async () => {
+  test('the metrics include the event loop lag and the other process metrics of prom-client', async () => {
     const { scrape } = await start();
     await scrape();
-    // As late as a monitor that looks every 10 ms can tell.
+    // The monitor samples every 10 ms.
     await new Promise((resolve) => setTimeout(resolve, 30));
     const until = performance.now() + 100;
     while (performance.now() < until);
@@ -251,12 +257,12 @@ describe('what is now', () => {
 });
 
 describe('operations of the store', () => {
-  test('have a histogram each, those that answer at once and those that answer later', async () => {
-    const { ask: send, post, scrape } = await start();
+  test('each store operation has a histogram, synchronous and asynchronous ones', async () => {
+    const { send, post, scrape } = await start();
     await post('/v1/pets', rex);
     await send('/v1/pets');
     await send('/v1/pets/1');
-    await send('/v1/pets', { headers: { authorization: 'Bearer nobody-knows-it' } });
+    await send('/v1/pets', { headers: { authorization: 'Bearer an-unknown-key' } });
     await send('/v1/pets', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'idempotency-key': 'once' },
@@ -273,27 +279,23 @@ describe('operations of the store', () => {
     expect([...series.keys()].join('\n')).not.toContain('petstore_store_errors_total{');
   });
 
-  test('that fail are counted by operation and by why', async () => {
-    let fault: unknown = new StoreError('unavailable', 'It is away.');
-    const {
-      ask: send,
-      post,
-      scrape,
-    } = await start(() => ({
-      list: () => Promise.reject(fault),
+  test('failed store operations are counted by operation and error', async () => {
+    let storeError: unknown = new StoreError('unavailable', 'It is away.');
+    const { send, post, scrape } = await start(() => ({
+      list: () => Promise.reject(storeError),
       create: () => Promise.reject(new StoreError('full', 'The disk is full.')),
       get() {
-        throw fault;
+        throw storeError;
       },
     }));
     expect(await send('/v1/pets')).toBe(503);
     expect(await send('/v1/pets/1')).toBe(503);
     expect(await post('/v1/pets', rex)).toBe(503);
-    fault = new TypeError('x is not a function');
+    storeError = new TypeError('x is not a function');
     expect(await send('/v1/pets')).toBe(500);
     const series = await scrape();
-    const failed = [...series].filter(([name]) => name.startsWith('petstore_store_errors_total'));
-    expect(Object.fromEntries(failed)).toEqual({
+    const errors = [...series].filter(([name]) => name.startsWith('petstore_store_errors_total'));
+    expect(Object.fromEntries(errors)).toEqual({
       'petstore_store_errors_total{collection="animals",operation="list",error="unavailable"}': 1,
       'petstore_store_errors_total{collection="animals",operation="list",error="other"}': 1,
       'petstore_store_errors_total{collection="animals",operation="get",error="unavailable"}': 1,
@@ -304,7 +306,7 @@ describe('operations of the store', () => {
     ).toBe(2);
   });
 
-  test('that nobody waits for any more are no fault of the store', async () => {
+  test('a store operation of a disconnected client is counted as aborted', async () => {
     const { origin, scrape } = await start(() => ({
       list: (_query, { signal } = {}) =>
         new Promise((_, reject) => {

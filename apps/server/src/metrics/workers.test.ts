@@ -10,9 +10,9 @@ const series = 'petstore_requests_total{protocol="other",operation="none",status
 const adminOf = (server: Parameters<typeof logLines>[0]) =>
   String(logLines(server).find(({ msg }) => msg === 'listening')?.admin);
 
-// Only Linux deals the connections of a port out.
+// Only Linux distributes the connections of a port.
 describe.runIf(process.platform === 'linux')('two workers', () => {
-  test('are one on the admin port, whose totals do not fall when one of them is killed', async () => {
+  test('the admin port has the totals of two workers, which do not decrease when one is killed', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env: { API_KEY: apiKey, WORKERS: '2', ADMIN_PORT: '0' } });
     const admin = adminOf(server);
@@ -40,7 +40,7 @@ describe.runIf(process.platform === 'linux')('two workers', () => {
     expect(await server.stop()).toEqual({ code: 0, signal: null });
   });
 
-  test('are not ready on the admin port while they drain', async () => {
+  test('/readyz of the admin port answers 503 while two workers drain', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env: { API_KEY: apiKey, WORKERS: '2', ADMIN_PORT: '0' } });
     const admin = adminOf(server);
@@ -63,7 +63,7 @@ describe.runIf(process.platform === 'linux')('two workers', () => {
     expect(await server.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('say where the admin port is reached as a URL has it', async () => {
+  test('the log line of two workers has the origin of the admin port as a URL', async () => {
     const { serve } = await newFolder();
     const env = { API_KEY: apiKey, WORKERS: '2', ADMIN_HOST: '::1', ADMIN_PORT: '0' };
     expect((await fetch(`${adminOf(await serve({ env }))}/healthz`)).status).toBe(200);

@@ -5,7 +5,7 @@ import { apiKey } from '../testing/newFolder.ts';
 import { listening, ready, run } from '../testing/petStoreProcess.ts';
 
 describe.skipIf(mongodbUri === undefined)('on MongoDB', () => {
-  /** Those that a case starts a second server on, by the folder that stands for them. */
+  /** Databases on which a test starts a second server, by the suite's `dataDir`. */
   const kept = new Map<string, TestDatabase>();
   afterAll(() => Promise.all([...kept.values()].map(({ drop }) => drop())));
 

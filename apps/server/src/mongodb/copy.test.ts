@@ -10,7 +10,7 @@ import { newFolder } from '../testing/newFolder.ts';
 import { ready } from '../testing/petStoreProcess.ts';
 import { someAnimals } from '../testing/someAnimals.ts';
 
-/** A data folder with animals and a key. */
+/** Creates a data folder with animals and a key. */
 async function newStock(animals: number) {
   const folder = await newFolder();
   const { key, hash } = issueKey();
@@ -26,8 +26,8 @@ async function newStock(animals: number) {
 
 const checksumIn = (text: string) => /checksum ([\da-f]{64})\.$/m.exec(text)?.[1] ?? 'none';
 
-describe.skipIf(mongodbUri === undefined)('copy, with MongoDB', () => {
-  test('moves everything there and back unchanged, and no id is given again', async ({ annotate }) => {
+describe.skipIf(mongodbUri === undefined)('copy with MongoDB', () => {
+  test('copy to MongoDB and back keeps everything unchanged and continues the ids', async ({ annotate }) => {
     const { dataDir, key, serve: serveFolder } = await newStock(20_000);
     const { uri, command, serve } = await newDatabase();
     const there = await command(['copy', '--from', dataDir, '--to', uri]);
@@ -69,7 +69,7 @@ describe.skipIf(mongodbUri === undefined)('copy, with MongoDB', () => {
     await again.stop();
   }, 60_000);
 
-  test('goes on with --resume where a kill -9 interrupted it', async ({ annotate }) => {
+  test('copy --resume continues after kill -9', async ({ annotate }) => {
     const { dataDir } = await newStock(60_000);
     const { uri, database, start, command } = await newDatabase();
     const args = ['copy', '--from', dataDir, '--to', uri];
@@ -78,7 +78,7 @@ describe.skipIf(mongodbUri === undefined)('copy, with MongoDB', () => {
     while (((await target.collections[0]?.count()) ?? 0) < 2_000) await sleep(5);
     copying.child.kill('SIGKILL');
     expect(await copying.exited).toEqual({ code: null, signal: 'SIGKILL' });
-    // Batches that were sent are stored all the same.
+    // MongoDB still stores batches that were already sent.
     let left = 0;
     for (let last = -1; last !== left;) {
       last = left;
@@ -106,7 +106,7 @@ describe.skipIf(mongodbUri === undefined)('copy, with MongoDB', () => {
   }, 120_000);
 
   test.for([['keys', 'list'], ['keys', 'revoke', 'ci'], ['copy']])(
-    '%j of a database that nobody made says so in one sentence, and makes none',
+    '%j of a missing database fails with a one-line message and creates none',
     async ([command = '', ...rest]) => {
       const { uri, database, command: run } = await newDatabase();
       const { dataDir } = await newFolder();
@@ -120,7 +120,7 @@ describe.skipIf(mongodbUri === undefined)('copy, with MongoDB', () => {
     },
   );
 
-  test('says in one sentence, without the URI, that the database is not there', async () => {
+  test('copy to an unreachable database fails with a one-line message without the URI', async () => {
     const { dataDir, command } = await newStock(5);
     const { code, stdout, stderr } = await command(
       ['copy', '--from', dataDir, '--to', 'mongodb://anna:secret@127.0.0.1:1'],

@@ -10,7 +10,7 @@ import { logLines, ready } from '../testing/petStoreProcess.ts';
 
 const execute = promisify(execFile);
 
-/** Quick, so that cases in which the database is away are. */
+/** A short timeout for tests with an unavailable database. */
 const limits = { MONGODB_TIMEOUT_MS: '1000' };
 
 const send = async (origin: string, path: string, key: string = apiKey) => {
@@ -33,7 +33,7 @@ const create = (origin: string, name: string) =>
 
 const keysIn = (text: string) => text.match(/psk_[\w-]{43}/g) ?? [];
 
-/** A database that can be taken away: the processes reach it through a proxy. */
+/** Creates a database behind a proxy that can make it unavailable. */
 async function newDistantDatabase() {
   const database = await newDatabase();
   const proxy = await startFaultProxy(database.uri);
@@ -41,22 +41,22 @@ async function newDistantDatabase() {
   return { ...database, proxy, env: { ...limits, MONGODB_URI: proxy.uri } };
 }
 
-const away = { status: 503, retryAfter: '1', body: { status: 'unavailable', reason: 'unavailable' } };
+const unavailable = { status: 503, retryAfter: '1', body: { status: 'unavailable', reason: 'unavailable' } };
 const within = { timeout: 5_000, interval: 50 };
 
 describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
-  test('starts while the database is away, says so in one word, and is ready when it comes', async () => {
+  test('a server starts while the database is unavailable, answers 503, and is ready when the database is', async () => {
     const { serve, proxy, env } = await newDistantDatabase();
     proxy.set({ kind: 'refuse' });
     const server = await serve({ env: { ...env, API_KEY: apiKey } });
     const { origin } = server;
     expect(await send(origin, '/healthz')).toMatchObject({ status: 200 });
-    expect(await send(origin, '/readyz')).toMatchObject(away);
+    expect(await send(origin, '/readyz')).toMatchObject(unavailable);
 
     for (const received of [
       await send(origin, '/v1/pets'),
       await send(origin, '/v1/pets/1'),
-      await send(origin, '/v1/pets', 'a-key-that-nobody-knows'),
+      await send(origin, '/v1/pets', 'a-key-that-is-unknown'),
     ]) {
       expect(received).toMatchObject({ status: 503, retryAfter: '1', body: { code: 'SERVICE_UNAVAILABLE' } });
       expect(received.ms).toBeLessThan(1_500);
@@ -68,10 +68,10 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
       within,
     );
     expect(await send(origin, '/v1/pets')).toMatchObject({ status: 200, body: [] });
-    expect(await send(origin, '/v1/pets', 'a-key-that-nobody-knows')).toMatchObject({ status: 401 });
+    expect(await send(origin, '/v1/pets', 'a-key-that-is-unknown')).toMatchObject({ status: 401 });
   });
 
-  test('serves again after the database was lost and came back, without a restart', async () => {
+  test('a server recovers from an outage of the database without a restart', async () => {
     const { serve, proxy, env } = await newDistantDatabase();
     const server = await serve({ env: { ...env, API_KEY: apiKey } });
     const { origin } = server;
@@ -82,7 +82,7 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
       const response = await send(origin, '/v1/pets');
       expect(response).toMatchObject({ status: 503, retryAfter: '1' });
       expect(response.ms).toBeLessThan(1_500);
-      await vi.waitFor(async () => expect(await send(origin, '/readyz')).toMatchObject(away), within);
+      await vi.waitFor(async () => expect(await send(origin, '/readyz')).toMatchObject(unavailable), within);
       proxy.set({ kind: 'none' });
       await vi.waitFor(
         async () =>
@@ -96,7 +96,7 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
     }
   });
 
-  test('answers within its limit where a key must be looked up first, too', async () => {
+  test('a call with a key lookup answers within MONGODB_TIMEOUT_MS', async () => {
     const { serve, proxy, env } = await newDistantDatabase();
     const server = await serve({ env: { ...env, MONGODB_TIMEOUT_MS: '3000' } });
     await ready(server);
@@ -105,18 +105,18 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
       expect(keys).not.toHaveLength(0);
       return keys;
     }, within);
-    // The look-up is answered late, and the call itself not any more.
+    // The lookup is slow, and the call itself gets no response.
     proxy.set({ kind: 'delay', ms: 900 });
-    const asked = send(server.origin, '/v1/pets', key);
+    const call = send(server.origin, '/v1/pets', key);
     await sleep(1200);
     proxy.set({ kind: 'freeze' });
-    const { ms, status } = await asked;
+    const { ms, status } = await call;
     expect(status).toBe(503);
     expect(ms).toBeGreaterThan(1200);
     expect(ms).toBeLessThan(3500);
   });
 
-  test('says of a create whose outcome it does not know that it does not know: 504', async () => {
+  test('a create with an unknown outcome is answered with 504', async () => {
     const { serve, proxy, env } = await newDistantDatabase();
     const server = await serve({ env: { ...env, API_KEY: apiKey } });
     await ready(server);
@@ -130,7 +130,7 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
     });
   });
 
-  test('stops in order while the database is away', async () => {
+  test('a server stops gracefully while the database is unavailable', async () => {
     const { serve, proxy, env } = await newDistantDatabase();
     proxy.set({ kind: 'refuse' });
     const { stop, stderr } = await serve({ env });
@@ -143,7 +143,7 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
 
 describe.skipIf(mongodbUri === undefined)('the first key on MongoDB', () => {
   test.skipIf(commandMissing('curl'))(
-    'is shown when the database is first reached, with a curl line that works when pasted',
+    'the first key is printed once the database is reached, with a curl command that works when pasted',
     async () => {
       const { serve, proxy, env } = await newDistantDatabase();
       proxy.set({ kind: 'refuse' });
@@ -158,7 +158,7 @@ describe.skipIf(mongodbUri === undefined)('the first key on MongoDB', () => {
     },
   );
 
-  test('is made by exactly one of four processes that wait for the database', async () => {
+  test('exactly one of four processes that wait for the database creates the first key', async () => {
     const { serve, command, proxy, env } = await newDistantDatabase();
     proxy.set({ kind: 'refuse' });
     const servers = await Promise.all(Array.from({ length: 4 }, () => serve({ env })));
@@ -173,7 +173,7 @@ describe.skipIf(mongodbUri === undefined)('the first key on MongoDB', () => {
     expect((await command(['keys', 'list'])).stdout.match(/^first /gm)).toHaveLength(1);
   });
 
-  test('is made by no later start', async () => {
+  test('a later start on MongoDB creates no first key', async () => {
     const { serve } = await newDatabase();
     const first = await serve();
     await vi.waitFor(() => expect(keysIn(first.stderr())).toHaveLength(2), within);
@@ -185,8 +185,8 @@ describe.skipIf(mongodbUri === undefined)('the first key on MongoDB', () => {
   });
 });
 
-describe.skipIf(mongodbUri === undefined)('keys on the command line, on MongoDB', () => {
-  test('are added, listed and revoked, and servers heed it', async () => {
+describe.skipIf(mongodbUri === undefined)('keys on MongoDB', () => {
+  test('keys add, list and revoke work on MongoDB, and servers follow', async () => {
     const { serve, command } = await newDatabase();
     const server = await serve({ env: { API_KEY: apiKey } });
     await ready(server);
@@ -214,11 +214,11 @@ describe.skipIf(mongodbUri === undefined)('credentials in MONGODB_URI', () => {
   const secret = 'hunter2-of-the-database';
   const withCredentials = (uri: string) => uri.replace('mongodb://', `mongodb://anna:${secret}@`);
 
-  test.for(['away', 'there, and refuses them'])(
-    'are in no log line, error or answer where the database is %s',
+  test.for(['unavailable', 'rejecting them'])(
+    'credentials in MONGODB_URI are in no log line, error or response while the database is %s',
     async (state) => {
       const { start, command, uri, proxy, env } = await newDistantDatabase();
-      if (state === 'away') proxy.set({ kind: 'refuse' });
+      if (state === 'unavailable') proxy.set({ kind: 'refuse' });
       const MONGODB_URI = withCredentials(proxy.uri);
       const keys = await command(['keys', 'list'], { env: { ...env, MONGODB_URI } });
       expect(keys).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^[^\n]+\.\n$/) });
@@ -255,7 +255,7 @@ describe.skipIf(mongodbUri === undefined)('credentials in MONGODB_URI', () => {
     `mongodb://anna:${secret}%@host`,
     `mongodb://anna:${secret}@host/?nosuchoption=1`,
     `mongodb+srv://anna:${secret}@host:1`,
-  ])('are not shown where the URI cannot be right: %s', async (MONGODB_URI) => {
+  ])('credentials in an invalid MONGODB_URI are not printed: %s', async (MONGODB_URI) => {
     const { command } = await newDatabase();
     const ended = await command([], { env: { MONGODB_URI, API_KEY: apiKey } });
     expect(ended).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^[^\n]+\.\n$/) });

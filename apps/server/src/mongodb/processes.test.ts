@@ -10,12 +10,14 @@ const atOnce = 64;
 const anyOf = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T;
 
 describe.skipIf(mongodbUri === undefined)('four server processes on one database', () => {
-  test(`take ${creates} creates while others walk the pages`, async ({ annotate }) => {
+  test(`four processes serve ${creates} concurrent creates and walks through all pages`, async ({
+    annotate,
+  }) => {
     const { serve } = await newDatabase();
     const servers = await Promise.all(Array.from({ length: 4 }, () => serve()));
     await Promise.all(servers.map((server) => ready(server)));
     const origins = servers.map(({ origin }) => origin);
-    /** What was shown, by the processes that showed something. */
+    /** Returns the stderr of processes that have printed something. */
     const shown = () => servers.map(({ stderr }) => stderr()).filter((text) => text !== '');
     await vi.waitFor(() => expect(shown()).toHaveLength(1), 5_000);
     const [key = ''] = /psk_[\w-]{43}/.exec(shown().join('')) ?? [];
@@ -39,17 +41,17 @@ describe.skipIf(mongodbUri === undefined)('four server processes on one database
       acknowledged.push((await received.json()) as Animal);
     };
 
-    /** A walk over all pages, each of a server that chance picks; what it did not give, or gave twice. */
+    /** Lists all pages from random servers, and returns missing and duplicate animals. */
     const walk = async () => {
       const before = acknowledged.slice();
-      const given = new Map<number, Animal>();
+      const listedById = new Map<number, Animal>();
       let twice = 0;
       const compared: (readonly [listed: Animal, got: Animal])[] = [];
       for (let cursor = 0, full = true; full;) {
         const page = await get<Animal[]>(anyOf(origins), `?limit=100&cursor=${cursor}`);
         for (const animal of page) {
-          if (given.has(animal.id)) twice += 1;
-          given.set(animal.id, animal);
+          if (listedById.has(animal.id)) twice += 1;
+          listedById.set(animal.id, animal);
         }
         cursor = page.at(-1)?.id ?? cursor;
         full = page.length === 100;
@@ -59,8 +61,8 @@ describe.skipIf(mongodbUri === undefined)('four server processes on one database
         }
       }
       expect(compared.map(([, got]) => got)).toEqual(compared.map(([listed]) => listed));
-      const missing = before.filter((animal) => given.get(animal.id)?.name !== animal.name);
-      return { missing, twice, compared: compared.length, given: given.size };
+      const missing = before.filter((animal) => listedById.get(animal.id)?.name !== animal.name);
+      return { missing, twice, compared: compared.length, listed: listedById.size };
     };
 
     let next = 0;
@@ -86,8 +88,8 @@ describe.skipIf(mongodbUri === undefined)('four server processes on one database
     expect([...walks, last].filter(({ missing, twice }) => missing.length > 0 || twice > 0)).toEqual([]);
     expect(acknowledged).toHaveLength(creates);
     expect(new Set(acknowledged.map(({ id }) => id)).size).toBe(creates);
-    expect(last.given).toBe(creates);
-    // One process alone made the first key.
+    expect(last.listed).toBe(creates);
+    // Exactly one process created the first key.
     expect(shown()).toHaveLength(1);
   }, 600_000);
 });

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface CuttingBalancer {
-  /** Where it listens. */
+  /** The origin of the balancer. */
   readonly origin: string;
-  /** Answers that were cut, by what they would have said. */
+  /** Number of dropped responses, by kind. */
   readonly cut: {
-    /** 201 of a create that stored its animal. */
+    /** 201 responses of creates that stored an animal. */
     created: number;
-    /** 201 of a repeat. */
+    /** 201 responses of replayed creates. */
     replayed: number;
     other: number;
   };
@@ -16,8 +16,8 @@ export interface CuttingBalancer {
 }
 
 /**
- * What stands between clients and servers where the network is bad: each connection goes to one of the servers that are
- * there, and of so many of a hundred answers nothing arrives, though the server has sent them.
+ * Starts a load balancer that simulates a bad network: it connects each client to a random available server and drops a
+ * percentage of the responses that servers send.
  */
 export async function startCuttingBalancer(
   origins: () => readonly string[],
@@ -26,9 +26,9 @@ export async function startCuttingBalancer(
   const cut = { created: 0, replayed: 0, other: 0 };
   const open = new Set<Socket>();
   const proxy = createServer((client) => {
-    const there = origins();
+    const availableOrigins = origins();
     const { hostname, port } = new URL(
-      there[Math.floor(Math.random() * there.length)] ?? 'http://127.0.0.1:1',
+      availableOrigins[Math.floor(Math.random() * availableOrigins.length)] ?? 'http://127.0.0.1:1',
     );
     const server = connect(Number(port), hostname);
     const end = () => {
@@ -45,7 +45,7 @@ export async function startCuttingBalancer(
       });
     }
     client.on('data', (request) => server.write(request));
-    // An answer of this service is one segment on loopback.
+    // Responses of this service arrive in one segment on loopback.
     server.on('data', (response) => {
       if (Math.random() * 100 >= percent) {
         client.write(response);

@@ -14,17 +14,17 @@ import {
 import { namesIn } from './namesIn.ts';
 import { listening, logLines, run, type RunOptions } from './petStoreProcess.ts';
 
-// SIGTERM under load, and kill -9 of workers, many times over, on what `npm start` runs. Usage: drainTest.ts [rounds]
+// Tests SIGTERM under load and kill -9 of workers in many rounds, on the bundle of `npm start`. Usage: drainTest.ts [rounds]
 const rounds = Number(process.argv[2] ?? 50);
 const entry = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-/** The service of the runtime's tests, which has streams. */
-const streaming = fileURLToPath(
+/** The service of the runtime's tests, which has event streams. */
+const streamingEntry = fileURLToPath(
   new URL('../../../../packages/runtime/src/testing/service.ts', import.meta.url),
 );
 const apiKey = 'a-key-to-drain-with';
 const replacedMs = 1_000;
 
-/** Runs a server on a new data folder for as long as `use` takes. */
+/** Starts a server on a new data folder, runs `use` and ends the server. */
 async function withServer<T>(
   options: RunOptions,
   use: (server: Awaited<ReturnType<typeof listening>>, dataDir: string) => Promise<T>,
@@ -42,7 +42,10 @@ async function withServer<T>(
   }
 }
 
-/** Runs the rounds, and prints their sum. @returns whether nothing was lost */
+/**
+ * Runs the rounds and prints their totals.
+ * @returns true if nothing was lost
+ */
 async function report(what: string, round: () => Promise<DrainRound>): Promise<boolean> {
   const sum = emptyTally();
   const exits: number[] = [];
@@ -61,14 +64,17 @@ async function report(what: string, round: () => Promise<DrainRound>): Promise<b
   return faults.length === 0;
 }
 
-/** Kills a worker, and waits for the one in its place. @returns how long that took, in milliseconds */
+/**
+ * Kills a worker and waits for its replacement.
+ * @returns the duration in milliseconds
+ */
 const kill = () =>
   withServer({ entry, env: { WORKERS: '2' } }, async (server) => {
     const workers = () => logLines(server).filter(({ msg }) => msg === 'worker listening');
     process.kill(Number(workers()[0]?.pid), 'SIGKILL');
-    const since = performance.now();
+    const startedAt = performance.now();
     while (workers().length < 3) await sleep(1);
-    return performance.now() - since;
+    return performance.now() - startedAt;
   });
 
 async function reportKills(): Promise<boolean> {
@@ -92,7 +98,7 @@ const isGood = [
   await report('SIGTERM, one process', petStore('1')),
   await report('SIGTERM, two workers', petStore('2')),
   await report('SIGTERM, streams of events', () =>
-    withServer({ entry: streaming }, (server) =>
+    withServer({ entry: streamingEntry }, (server) =>
       drainStreams({ ...server, apiKey, procedure: 'wait' }, ['/v1/ticks', '/trpc/ticks']),
     ),
   ),

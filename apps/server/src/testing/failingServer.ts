@@ -2,17 +2,17 @@ import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { stopOnSignals } from '@petstore/runtime/signals';
 import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
-import { errorText } from '../errorText.ts';
+import { formatError } from '../formatError.ts';
 import { storeFault, storeFaults } from './storeFaults.ts';
 
-// A server one of whose store's methods, FAILING, fails before it does anything: with each fault twice, then no more.
-const failing = process.env['FAILING'];
+// A server with a store method (FAILING) that fails before it has an effect: with each injected fault twice, then never.
+const failingMethod = process.env['FAILING'];
 const faults = [...storeFaults, ...storeFaults];
 
-/** Methods that may answer at once, and so throw; the others answer with promises. */
-const immediate = new Set(['get', 'list', 'ready', 'keys.find', 'keys.list']);
+/** Methods that may return synchronously, and so throw. The others return promises. */
+const synchronousMethods = new Set(['get', 'list', 'ready', 'keys.find', 'keys.list']);
 
-/** The same object, whose method of that name fails. */
+/** Returns a proxy of the object with the failing method. */
 function failingAt<T extends object>(target: T, prefix: string): T {
   return new Proxy(target, {
     get(object, name) {
@@ -21,8 +21,8 @@ function failingAt<T extends object>(target: T, prefix: string): T {
       if (typeof member !== 'function') return member;
       return (...args: unknown[]): unknown => {
         const method = `${prefix}${String(name)}`;
-        const fault = method === failing ? faults.shift() : undefined;
-        if (fault !== undefined && immediate.has(method)) throw storeFault(fault);
+        const fault = method === failingMethod ? faults.shift() : undefined;
+        if (fault !== undefined && synchronousMethods.has(method)) throw storeFault(fault);
         if (fault !== undefined) return Promise.reject(storeFault(fault));
         const result: unknown = Reflect.apply(member, object, args);
         return name === 'collection' ? failingAt(result as object, '') : result;
@@ -38,6 +38,6 @@ stopOnSignals(starting);
 try {
   await starting;
 } catch (error) {
-  process.stderr.write(`${errorText(error)}\n`);
+  process.stderr.write(`${formatError(error)}\n`);
   process.exit(1);
 }

@@ -4,15 +4,14 @@ import { endWithError, stopOnSignals } from '@petstore/runtime/signals';
 import { listenWithFetch } from '@petstore/testing/fetchServer';
 import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
-import { expectedErrors } from '../errorText.ts';
+import { expectedErrors } from '../formatError.ts';
 
-// The pet store's process, served by `gateway.fetch` behind a server that has nothing else of the gateway: the same store,
-// configuration and pages.
+// Runs the pet store on `gateway.fetch` behind a minimal HTTP server, with the same store, configuration and pages.
 
 const adapter: Adapter = {
   server: 'node',
   async serve(gateway, { port = 0 } = {}) {
-    // It is given nothing else.
+    // Always a whole gateway here.
     const { fetch } = gateway as Gateway;
     const server = await listenWithFetch(fetch, port);
     return {

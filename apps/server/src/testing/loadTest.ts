@@ -1,6 +1,6 @@
 /**
- * Measures the pet store's process under load: `npm run test:load` (`levels`), `test:floods` and `test:held`; with `--long`
- * the long form. It prints what it measured, and ends with 1 where a goal is missed.
+ * Measures the pet store's process under load: `npm run test:load` (`levels`), `test:floods` and `test:held`. `--long` runs
+ * the long form. Prints the measurements and exits with code 1 if a goal is missed.
  */
 import {
   finish,

@@ -1,7 +1,7 @@
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { type Animal, animals, type Page } from '@petstore/core';
 
-/** The names of all animals in a data folder, and how often each is there. */
+/** Returns the names of all animals in a data folder, with the number of animals of each name. */
 export async function namesIn(dataDir: string): Promise<Map<string, number>> {
   const store = await openEmbeddedStore({ dataDir, create: false });
   const names = new Map<string, number>();

@@ -3,27 +3,27 @@ import { onTestFinished } from 'vitest';
 import { newFolder, type Folder } from './newFolder.ts';
 import type { RunOptions } from './petStoreProcess.ts';
 
-/** A database of one test, and the processes that it starts there. Neither outlives it. */
+/** A database for one test, and the processes that the test starts on it. Both are removed when the test ends. */
 export interface Database extends Pick<Folder, 'start' | 'serve' | 'command'> {
   readonly uri: string;
-  /** Its name. */
+  /** The name of the database. */
   readonly database: string;
 }
 
 export async function newDatabase(): Promise<Database> {
   const { uri, database, drop } = testDatabase();
-  // Last: what a test asks for first to be done at its end is done after what the folder asks for, its processes' end.
+  // Registered first, so it runs last: after the folder has ended the processes.
   onTestFinished(drop);
   const folder = await newFolder();
-  const there = (options: RunOptions = {}): RunOptions => ({
+  const withDatabase = (options: RunOptions = {}): RunOptions => ({
     ...options,
     env: { MONGODB_URI: uri, MONGODB_DB: database, ...options.env },
   });
   return {
     uri,
     database,
-    start: (options) => folder.start(there(options)),
-    serve: (options) => folder.serve(there(options)),
-    command: (args, options) => folder.command(args, there(options)),
+    start: (options) => folder.start(withDatabase(options)),
+    serve: (options) => folder.serve(withDatabase(options)),
+    command: (args, options) => folder.command(args, withDatabase(options)),
   };
 }

@@ -16,9 +16,9 @@ export interface Ended extends Exit {
   readonly stderr: string;
 }
 
-/** A data folder of one test, and the processes that it starts there. None of them outlives it. */
+/** A data folder for one test, and the processes that the test starts on it. Both are removed when the test ends. */
 export interface Folder {
-  /** Nothing is there yet. */
+  /** The path of the data folder, which does not exist yet. */
   readonly dataDir: string;
   readonly start: (options?: RunOptions) => PetStoreProcess;
   /** Starts the process on a free port and waits until it listens. */
@@ -27,10 +27,10 @@ export interface Folder {
   readonly command: (args: readonly string[], options?: RunOptions) => Promise<Ended>;
 }
 
-/** A key that servers are given where a case is not about keys. */
+/** The API key of servers in tests that are not about keys. */
 export const apiKey = 'a-key-for-the-tests-0123456789';
 
-/** @param atEnd what ends the processes and removes the folder: by default, the end of the test */
+/** @param atEnd registers the cleanup. Default: `onTestFinished` */
 export async function newFolder(atEnd: (end: () => Promise<void>) => void = onTestFinished): Promise<Folder> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
   const dataDir = join(folder, 'data');
@@ -57,7 +57,7 @@ export async function newFolder(atEnd: (end: () => Promise<void>) => void = onTe
   };
 }
 
-/** A server that all cases of the surrounding `describe`, or file, share, and its folder: a start takes 0.5 s and more. */
+/** Starts a server that is shared by all tests of the surrounding `describe` or file: a start takes at least 0.5 s. */
 export function sharedServer(options?: RunOptions): Pick<Folder, 'command'> & { readonly origin: string } {
   let shared: (Folder & { readonly origin: string }) | undefined;
   beforeAll(async () => {

@@ -1,8 +1,8 @@
-/** Options of Node that make it report other versions. */
+/** Returns Node options that override `process.versions`. */
 export function otherVersions(changed: Readonly<Record<string, string>>): readonly string[] {
   const code = `Object.defineProperty(process, 'versions', { value: { ...process.versions, ...${JSON.stringify(changed)} } })`;
   return ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
 }
 
-/** A Node for which uWebSockets.js has no binary. */
+/** Simulates a Node version for which uWebSockets.js has no binary. */
 export const withoutBinary = otherVersions({ modules: '1' });

@@ -3,9 +3,8 @@ import { openMongodbStore } from '@petstore/core/store/mongodb';
 import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
 
-// A server on MongoDB that stops, at times, between the reservation of a create that must happen once and its write, and
-// says so: a line `{"msg":"paused"}`. Whoever kills it then kills it there. Nothing but a test starts this file: what
-// production runs cannot be made to pause.
+// A server on MongoDB that sometimes pauses between the reservation of an idempotent create and its write. It logs
+// `{"msg":"paused"}`, so that a test can kill it at this point. Only tests start this file: production cannot pause.
 const pausedShare = 0.1;
 const pauseMs = 400;
 

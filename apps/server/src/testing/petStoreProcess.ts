@@ -9,22 +9,22 @@ export {
   type ServiceProcess as PetStoreProcess,
 } from '@petstore/testing/serviceProcess';
 
-/** The bundle of this run of the tests (`bundledProcess.ts`); outside of one, the sources. */
+/** The bundle of the current test run (`bundledProcess.ts`), or the sources outside a test run. */
 const main = process.env['PETSTORE_MAIN'] ?? fileURLToPath(new URL('../main.ts', import.meta.url));
 
 export interface RunOptions {
-  /** What runs in place of the process. */
+  /** The file to run. Default: the pet store. */
   readonly entry?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** The executable that runs it. Default: the Node of this process. */
+  /** The executable. Default: the Node of this process. */
   readonly runtime?: string;
-  /** Options of Node itself. */
+  /** Options of Node. */
   readonly nodeArgs?: readonly string[];
   readonly uid?: number;
 }
 
-/** Starts the process. Nothing of this environment reaches it but `PATH`. */
+/** Starts the process. It inherits only `PATH` of this environment. */
 export const run = ({
   entry = main,
   args = [],
@@ -34,12 +34,12 @@ export const run = ({
   uid,
 }: RunOptions = {}): ServiceProcess =>
   startService(runtime, [...nodeArgs, entry, ...args], {
-    // The machine is busy with other tests: who waits for it is not to be refused.
+    // Other tests may keep the machine busy: requests that wait must not be rejected.
     env: { PATH: process.env.PATH, MAX_QUEUE_MS: '60000', ...env },
     ...(uid !== undefined && { uid, gid: uid }),
   });
 
-/** Waits until a server that listens can serve: its database may be reached later than its port. */
+/** Waits until a listening server is ready: its database may be reached later than its port. */
 export async function ready({ origin }: Pick<RunningService, 'origin'>): Promise<void> {
   while ((await fetch(`${origin}/readyz`)).status !== 200) {
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { reservePort } from '@petstore/gateway/listen';
 import { apiKey, nameLength, pets, startPinned, type StartUnderLoad } from '@petstore/gateway-test/load';
 
-/** The process as it is started by `npm start`, from its sources. */
+/** The program of `npm start`, from its sources. */
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-/** The pet store's own process with its embedded store and its defaults, on core 0. */
+/** Starts the pet store on core 0, with the embedded store and default settings. */
 export const startPetStoreUnderLoad: StartUnderLoad = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-load-'));
   await stock(folder);
@@ -36,11 +36,11 @@ export const startPetStoreUnderLoad: StartUnderLoad = async () => {
   }
 };
 
-/** Through the store itself: the service creates no names that long. */
+/** Fills the store directly: the service rejects names of this length. */
 async function stock(dataDir: string): Promise<void> {
   const store = await openEmbeddedStore({ dataDir });
   const records = store.collection(animals);
-  // The first is the one that is fetched, and as large as an animal usually is.
+  // The first animal is the one that clients fetch. It has a usual size.
   await records.create({ name: 'Rex', categoryId: 1, status: 'available' });
   const name = 'R'.repeat(nameLength);
   await Promise.all(Array.from({ length: pets - 1 }, () => records.create({ name, categoryId: 1 })));

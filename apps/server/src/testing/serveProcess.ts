@@ -5,7 +5,7 @@ import type { Serve } from '@petstore/conformance';
 import { apiKey } from './newFolder.ts';
 import { listening, run, type RunOptions } from './petStoreProcess.ts';
 
-/** Serves the conformance suite with processes on the embedded store. */
+/** Starts processes on the embedded store for the conformance suite. */
 export const serveProcess =
   (options: RunOptions = {}): Serve =>
   async ({ dataDir, maxBodyBytes, publicUrl } = {}) => {

@@ -2,7 +2,7 @@ import type { Animal } from '@petstore/core';
 
 const statuses = ['available', 'pending', 'sold', undefined] as const;
 
-/** Animals as a store might have them: names that no encoding may change, each status and none. */
+/** Returns animals with every status and none, and with names that test the encoding. */
 export function someAnimals(count: number, from = 1): Animal[] {
   return Array.from({ length: count }, (_, index) => {
     const id = from + index;

@@ -1,9 +1,9 @@
 import { StoreError, type StoreErrorCode } from '@petstore/core';
 
-/** What a store may fail with; `bug` is no `StoreError`. */
+/** The errors of a store. `bug` is an error that is not a `StoreError`. */
 export type StoreFault = StoreErrorCode | 'bug';
 
-/** The faults that a call of any method may meet, in the order in which `failingServer.ts` injects them, and then again. */
+/** The faults that any method may have, in the order in which `failingServer.ts` injects them. */
 export const storeFaults = [
   'unavailable',
   'full',
@@ -13,7 +13,7 @@ export const storeFaults = [
   'bug',
 ] as const satisfies readonly StoreFault[];
 
-/** What no client may see. */
+/** Text of store errors that must not reach clients. */
 export const innerText = 'inner text of /data/petstore.mdb';
 
 export const storeFault = (fault: StoreFault): Error =>

@@ -10,7 +10,7 @@ import { namesIn } from '../namesIn.ts';
 import { logLines, type RunningServer } from '../petStoreProcess.ts';
 import { startLoad } from './load.ts';
 
-/** What can be done to the disk of a server, or to another process that shares its folder. */
+/** Faults that are injected into the disk of a server or into another process that shares its folder. */
 export const diskFaults = [
   'EIO of a page',
   'EIO of fdatasync',
@@ -20,30 +20,30 @@ export const diskFaults = [
 export type DiskFault = (typeof diskFaults)[number];
 
 export interface DiskFaultRound {
-  /** What was hit: which kind of page is only known afterwards. */
+  /** What the fault hit. The kind of a page is known only afterwards. */
   readonly hit: Exclude<DiskFault, 'EIO of a page'> | 'EIO of a data page' | 'EIO of a meta page' | 'nothing';
   readonly acknowledged: number;
-  /** How many of those are gone. */
+  /** Number of acknowledged animals that are lost. */
   readonly lost: number;
-  /** From the fault to the first time that `/readyz` was not 200, in milliseconds. */
+  /** Time from the fault until `/readyz` was not 200, in milliseconds. */
   readonly notReadyMs: number | undefined;
-  /** From the signal, or from the fault where the process ended by itself, to its end, in milliseconds. */
+  /** Time from the signal to the end of the process, or from the fault if the process ended by itself, in milliseconds. */
   readonly stopMs: number;
   readonly exit: string;
-  /** What must not be, each in a sentence. */
+  /** Violations of the rules, one sentence each. */
   readonly faults: readonly string[];
 }
 
-/** How much later than its deadline a stop may end, and how soon a loss must be said, in milliseconds. */
-const lateMs = 1_000;
-const saidMs = 1_000;
+/** How long after its deadline a shutdown may end, and how soon a loss must be reported. */
+const stopGraceMs = 1_000;
+const reportDeadlineMs = 1_000;
 
 const holdLock = fileURLToPath(new URL('../holdLock.ts', import.meta.url));
 
-/** The hits after which a process cannot go on. */
+/** Returns true for hits after which the process cannot continue. */
 const isFatal = (hit: DiskFaultRound['hit']) => hit === 'EIO of a meta page' || hit === 'folder removed';
 
-/** Lets a server create animals, injects a fault, stops it, and compares what it acknowledged with what is stored. */
+/** Creates animals on a server, injects a fault, stops the server, and compares acknowledged with stored animals. */
 export async function diskFaultRound(
   fault: DiskFault,
   server: RunningServer,
@@ -53,8 +53,8 @@ export async function diskFaultRound(
   const load = startLoad(server.origin, apiKey);
   await load.acknowledgedMore(20);
   const { hit, at, undo } = await inject[fault](server, dataDir);
-  // Long enough to be noticed; where it is fatal the process ends by itself.
-  const waitMs = isFatal(hit) ? stopDeadlineMs + lateMs : 200 + Math.random() * 1_500;
+  // Long enough for the server to notice. After a fatal fault the process ends by itself.
+  const waitMs = isFatal(hit) ? stopDeadlineMs + stopGraceMs : 200 + Math.random() * 1_500;
   const hasEnded = await Promise.race([server.exited.then(() => true), sleep(waitMs, false)]);
   const faults: string[] = [];
   if (hit === 'EIO of a data page' || hit === 'EIO of fdatasync') {
@@ -62,7 +62,7 @@ export async function diskFaultRound(
     if (!isServing) faults.push('No create succeeds after the fault is over.');
   }
   const since = hasEnded ? at : Date.now();
-  // From the signal on it is not ready in any case.
+  // Determined before the stop: after the signal the server is never ready.
   const notReadyAt = load.notReady.find((each) => each >= at);
   const { code, signal } = await server.stop();
   const stopMs = Math.round(Date.now() - since);
@@ -75,16 +75,16 @@ export async function diskFaultRound(
   const notReadyMs = notReadyAt === undefined ? undefined : Math.round(notReadyAt - at);
   const isLogged = logLines(server).some(({ level, time }) => Number(level) >= 50 && Number(time) >= at - 50);
 
-  const isSaid = isLogged && notReadyMs !== undefined && notReadyMs <= saidMs;
+  const isReported = isLogged && notReadyMs !== undefined && notReadyMs <= reportDeadlineMs;
   if (lost > 0 && hit !== 'folder removed') faults.push(`${lost} acknowledged animals are gone.`);
-  if ((lost > 0 || isFatal(hit)) && !isSaid) {
+  if ((lost > 0 || isFatal(hit)) && !isReported) {
     faults.push(`${isLogged ? 'Logged' : 'Not logged'}, and not ready after ${notReadyMs} ms.`);
   }
   if (isFatal(hit) && code !== 1) faults.push(`It should end with code 1, not ${signal ?? code}.`);
   if (hit === 'folder removed' && existsSync(dataDir)) faults.push('The data folder was made again.');
-  if (stopMs > stopDeadlineMs + lateMs) faults.push(`The stop took ${stopMs} ms.`);
-  const twice = [...stored].filter(([, count]) => count > 1).length;
-  if (twice > 0) faults.push(`${twice} animals are there twice.`);
+  if (stopMs > stopDeadlineMs + stopGraceMs) faults.push(`The stop took ${stopMs} ms.`);
+  const duplicates = [...stored].filter(([, count]) => count > 1).length;
+  if (duplicates > 0) faults.push(`${duplicates} animals are there twice.`);
   return {
     hit,
     acknowledged: acknowledged.length,
@@ -98,7 +98,7 @@ export async function diskFaultRound(
 
 interface Injected {
   readonly hit: DiskFaultRound['hit'];
-  /** When, in milliseconds since the epoch. */
+  /** The time of the fault, in milliseconds since the epoch. */
   readonly at: number;
   /** Called after the server has ended. */
   readonly undo: () => Promise<void>;
@@ -107,7 +107,7 @@ interface Injected {
 const inject: Record<DiskFault, (server: RunningServer, dataDir: string) => Promise<Injected>> = {
   'EIO of a page': async (server, dataDir) => {
     const line = await strace(server, dataDir, 'pwrite64');
-    // LMDB writes whole pages of data, and of a meta page the 128 bytes that change.
+    // LMDB writes whole data pages, but only the 128 changed bytes of a meta page.
     const size = Number(/, (\d+), \d+\) = /.exec(line ?? '')?.[1]);
     const hit = size < 4096 ? 'EIO of a meta page' : 'EIO of a data page';
     return { ...(line === undefined ? { hit: 'nothing', at: Date.now() } : { hit, at: timeOf(line) }), undo };
@@ -144,8 +144,8 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
 }
 
 /**
- * Has one call of each of the server's threads fail, then lets go of it.
- * @returns what strace says of the call that decides: the first of a meta page, or else the first; `undefined` where none failed
+ * Makes one system call of each server thread fail by strace, then detaches.
+ * @returns strace's line of the first failed call on a meta page, or else of the first failed call; `undefined` if none failed
  */
 async function strace(server: RunningServer, dataDir: string, call: string): Promise<string | undefined> {
   const output = `${dataDir}-strace`;
@@ -161,8 +161,8 @@ async function strace(server: RunningServer, dataDir: string, call: string): Pro
   await once(tracer.stderr ?? tracer, 'data');
   const injected = async () =>
     (await readFile(output, 'utf8')).split('\n').filter((line) => line.endsWith('(INJECTED)'));
-  const until = Date.now() + 5_000;
-  while ((await injected()).length === 0 && Date.now() < until) await sleep(5);
+  const deadline = Date.now() + 5_000;
+  while ((await injected()).length === 0 && Date.now() < deadline) await sleep(5);
   await end(tracer, 'SIGINT');
   const lines = await injected();
   return lines.find((line) => /, 128, \d+\) = /.test(line)) ?? lines[0];

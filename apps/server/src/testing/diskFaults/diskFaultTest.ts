@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { listening, run } from '../petStoreProcess.ts';
 import { type DiskFault, type DiskFaultRound, diskFaultRound, diskFaults } from './diskFaultRound.ts';
 
-// Faults of the disk and of the data folder under load, many times over, on what `npm start` runs. It needs strace.
+// Tests faults of the disk and the data folder under load in many rounds, on the bundle of `npm start`. Needs strace.
 // Usage: diskFaultTest.ts [rounds]
 const rounds = Number(process.argv[2] ?? 50);
 const entry = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
@@ -24,9 +24,9 @@ async function round(fault: DiskFault): Promise<DiskFaultRound> {
   }
 }
 
-const found = new Map<DiskFaultRound['hit'], DiskFaultRound[]>();
+const roundsByHit = new Map<DiskFaultRound['hit'], DiskFaultRound[]>();
 function show(): void {
-  for (const [hit, all] of found) {
+  for (const [hit, all] of roundsByHit) {
     const sum = (of: (each: DiskFaultRound) => number) => all.reduce((total, each) => total + of(each), 0);
     const most = (of: (each: DiskFaultRound) => number) => Math.round(Math.max(...all.map(of)));
     const faults = all.flatMap((each) => each.faults);
@@ -39,15 +39,15 @@ function show(): void {
 }
 
 for (const fault of diskFaults) {
-  // Which page is hit is chance: until each kind was hit often enough.
+  // The kind of page is random: runs until each kind was hit often enough.
   const hits =
     fault === 'EIO of a page' ? (['EIO of a data page', 'EIO of a meta page'] as const) : ([fault] as const);
-  const isEnough = () => hits.every((hit) => (found.get(hit)?.length ?? 0) >= rounds);
+  const isEnough = () => hits.every((hit) => (roundsByHit.get(hit)?.length ?? 0) >= rounds);
   for (let count = 0; !isEnough() && count < rounds * 10; count += 1) {
     const done = await round(fault);
-    found.set(done.hit, [...(found.get(done.hit) ?? []), done]);
+    roundsByHit.set(done.hit, [...(roundsByHit.get(done.hit) ?? []), done]);
     if (process.stderr.isTTY) process.stderr.write(`\r${fault}: ${count + 1} rounds`);
   }
 }
 show();
-process.exitCode = [...found.values()].flat().some(({ faults }) => faults.length > 0) ? 1 : 0;
+process.exitCode = [...roundsByHit.values()].flat().some(({ faults }) => faults.length > 0) ? 1 : 0;

@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const writers = 6;
-/** Between two looks at `/readyz`, in milliseconds. */
+/** Interval of the requests to `/readyz`. */
 const probeMs = 25;
 
 export interface Load {
-  /** The names of the animals that were answered 201. */
+  /** The names of animals that were acknowledged with 201. */
   readonly acknowledged: ReadonlySet<string>;
-  /** When `/readyz` was not 200, or did not answer, in milliseconds since the epoch. */
+  /** The times at which `/readyz` was not 200 or did not respond, in milliseconds since the epoch. */
   readonly notReady: readonly number[];
-  /** Resolves when so many more were acknowledged. */
+  /** Resolves when `count` more animals were acknowledged. */
   readonly acknowledgedMore: (count: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** Creates animals for as long as it runs, whatever the answers are, and looks at `/readyz`. */
+/** Creates animals until it is stopped, whatever the responses are, and polls `/readyz`. */
 export function startLoad(origin: string, apiKey: string): Load {
   const acknowledged = new Set<string>();
   const notReady: number[] = [];
-  const over = new AbortController();
-  const { signal } = over;
+  const stopController = new AbortController();
+  const { signal } = stopController;
 
   async function write(writer: number): Promise<void> {
     for (let each = 0; !signal.aborted; each += 1) {
@@ -58,7 +58,7 @@ export function startLoad(origin: string, apiKey: string): Load {
       while (acknowledged.size < wanted && !signal.aborted) await sleep(5);
     },
     stop: async () => {
-      over.abort();
+      stopController.abort();
       await running;
     },
   };

@@ -9,13 +9,13 @@ import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
 import { apiKey } from './newFolder.ts';
 
-/** A store, and its animals. */
+/** The methods of a store and of its collection of animals. */
 type StoreParts = Omit<Store, 'collection'> & Collection<Animal, 'status'>;
 
-/** What a store, or its animals, do otherwise. */
+/** Returns replacements for methods of the store or of its collection of animals. */
 export type StoreChange = (store: StoreParts) => Partial<StoreParts>;
 
-function changed(store: Store, change: StoreChange): Store {
+function changeStore(store: Store, change: StoreChange): Store {
   const records = store.collection(animals);
   const changes = change({ ...store, ...records });
   const collection: unknown = () => ({ ...records, ...changes });
@@ -23,11 +23,11 @@ function changed(store: Store, change: StoreChange): Store {
 }
 
 /**
- * Starts the service in this process, on a free port and an empty data folder, and closes it when the test ends. It logs
- * nothing. For what needs no process of its own: it starts in some 50 ms.
- * @param change what the store, or its animals, do otherwise
+ * Starts the service in this process, on a free port and an empty data folder, without a log, in about 50 ms. It is closed
+ * when the test ends.
+ * @param change returns replacements for methods of the store
  */
-export async function serverHere(
+export async function startServerInProcess(
   env: Readonly<Record<string, string>> = {},
   change: StoreChange = () => ({}),
 ): Promise<RunningService> {
@@ -38,7 +38,7 @@ export async function serverHere(
     readConfiguration({ PORT: '0', DATA_DIR: folder, API_KEY: apiKey, LOG_LEVEL: 'silent', ...env }),
     {
       async openStore() {
-        return changed(await openEmbeddedStore({ dataDir: folder }), change);
+        return changeStore(await openEmbeddedStore({ dataDir: folder }), change);
       },
     },
   );
