@@ -10,7 +10,7 @@ const notCalled = (): never => {
   throw new Error('This router is for its types alone.');
 };
 
-/** A schema of another library. */
+/** A Standard Schema of another library. */
 const otherSchema = {
   '~standard': { version: 1, vendor: 'other', validate: (value: unknown) => ({ value }) },
 } as const;
@@ -24,9 +24,9 @@ const inputOf = async (schema: z.ZodType) =>
   )?.[1];
 
 describe('the types of a router', () => {
-  it('are flat, named after the metadata of schemas, with doc comments', async () => {
+  it('generateTypes prints named types with doc comments from the metadata of schemas', async () => {
     expect(await generateTypes(example.bookRouter, { exports: example, errorShape: example.Problem })).toBe(
-      `// Generated from the router. Change that, not this.
+      `// Generated from the router by petstore-typegen. Do not edit.
 
 import type {
   TRPCBuiltRouter,
@@ -37,7 +37,7 @@ import type {
   inferRouterOutputs,
 } from '@trpc/server';
 
-/** The router, for a client: \`createTRPCClient<AppRouter>\`. */
+/** The type of the router, for clients: \`createTRPCClient<AppRouter>\`. */
 export type AppRouter = TRPCBuiltRouter<
   { ctx: object; meta: object; errorShape: Problem; transformer: false },
   {
@@ -48,10 +48,10 @@ export type AppRouter = TRPCBuiltRouter<
   }
 >;
 
-/** What each procedure takes, by its name. */
+/** The inputs of the procedures, by name. */
 export type RouterInputs = inferRouterInputs<AppRouter>;
 
-/** What each procedure gives, by its name. */
+/** The outputs of the procedures, by name. */
 export type RouterOutputs = inferRouterOutputs<AppRouter>;
 
 /** A book in print. */
@@ -88,7 +88,7 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
     );
   });
 
-  it('say when a procedure was deprecated, and what replaces it', async () => {
+  it('a deprecated procedure has a doc comment with the date and the replacement', async () => {
     const router = t.router({
       list: t.procedure
         .meta({ openapi: { method: 'GET', path: '/things', description: 'All things.' } })
@@ -117,13 +117,13 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
     );
   });
 
-  it('the types have the doc comment of a preprocessed field, be it on the field or on what it leads to', async () => {
+  it('a preprocessed field has the doc comment of the field or of its inner schema', async () => {
     const described = z.number().meta({ description: 'In millimetres.' });
     const input = z.object({
       within: z.preprocess(Number, described),
       around: z.preprocess(Number, z.number()).meta({ description: 'In grams.' }),
       optional: z.preprocess(Number, described).optional(),
-      // The comment of what a pipe takes, not of what it gives.
+      // The comment of the pipe's input, not of its output.
       piped: z.string().meta({ description: 'As text.' }).pipe(z.transform(Number)),
     });
     const text = await typesOf(t.procedure.input(input).output(z.string()).query(notCalled));
@@ -137,11 +137,11 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
     }
   });
 
-  it('are the same each time', async () => {
+  it('generateTypes is deterministic', async () => {
     expect(await generateTypes(example.otherRouter)).toBe(await generateTypes(example.otherRouter));
   });
 
-  it('leave the schemas as they are', async () => {
+  it('generateTypes does not change the schemas', async () => {
     const schema = z.object({
       get self() {
         return schema.optional();
@@ -153,7 +153,7 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
     expect(z.globalRegistry.get(schema)).toBeUndefined();
   });
 
-  it('name a recursive schema that has no id after where it is', async () => {
+  it('a recursive schema without an id is named after its location', async () => {
     const tree = z.object({
       get children() {
         return z.array(tree);
@@ -164,24 +164,24 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
     expect(text).toContain('export type ReadRoot = { children: ReadRoot[] };');
   });
 
-  it('make a TypeScript name of an id that is none', async () => {
+  it('an id that is not an identifier is converted to one', async () => {
     expect(await outputOf(z.object({}).meta({ id: 'shop/order-line' }))).toBe('ShopOrderLine');
   });
 });
 
-describe('types that leave no trace at run time are what they stand for', () => {
+describe('types that do not exist at run time', () => {
   it.each([
     ['a brand', z.string().brand<'Id'>(), 'string'],
     ['a TypeScript enum of numbers', z.enum({ A: 0, B: 1, 0: 'A', 1: 'B' }), '0 | 1'],
     ['a TypeScript enum of strings', z.enum({ Red: 'red', Blue: 'blue' }), "'red' | 'blue'"],
     ['a refinement that narrows', z.string().refine((value): value is 'a' => value === 'a'), 'string'],
-  ])('%s', async (_, schema, expected) => {
+  ])('%s is printed as its base type', async (_, schema, expected) => {
     expect(await outputOf(schema)).toBe(expected);
     expect(await inputOf(schema)).toBe(expected);
   });
 });
 
-describe('what cannot be known ends with a sentence that names the procedure, the field and the remedy', () => {
+describe('types that are not known at run time', () => {
   class Money {
     readonly cents = 0;
   }
@@ -204,12 +204,12 @@ describe('what cannot be known ends with a sentence that names the procedure, th
       "The procedure read: the type of output[] cannot be written down: clients do not have the class Money. State it: .meta({ typescript: '…' }).",
     ],
     [
-      'readonly of what zod has no type for',
+      'readonly of any',
       output(z.any().readonly()),
       'The procedure read: the type of output cannot be written down: there is no name for what .readonly() makes of it. Leave .readonly() out.',
     ],
     [
-      'readonly of an intersection with what is no plain object',
+      'readonly of an intersection with a set',
       input(
         z
           .set(z.string())
@@ -231,7 +231,7 @@ describe('what cannot be known ends with a sentence that names the procedure, th
       "The procedure read: what its events are is not known at run time. Say it in its metadata: openapi.event, or .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).",
     ],
     [
-      'an input that is no zod schema',
+      'an input that is not a zod schema',
       t.procedure
         .input((value: unknown) => String(value))
         .output(z.string())
@@ -239,19 +239,19 @@ describe('what cannot be known ends with a sentence that names the procedure, th
       'The procedure read: the type of its input is not known: its parser is not a zod 4 schema.',
     ],
     [
-      'an output that is no zod schema',
+      'an output that is not a zod schema',
       t.procedure.output((value: unknown) => String(value)).query(notCalled),
       'The procedure read: the type of its output is not known: its parser is not a zod 4 schema.',
     ],
     [
-      'an event that is no zod schema',
+      'an event that is not a zod schema',
       t.procedure
         .meta({ openapi: { method: 'GET', path: '/a', event: otherSchema } })
         .subscription(notCalled),
       'The procedure read: the type of its events is not known: its parser is not a zod 4 schema.',
     ],
     [
-      'a formatter of errors that nothing describes',
+      'an error formatter without metadata',
       t.procedure
         .errors(({ shape }) => ({ ...shape, data: { hint: 'x' } }))
         .output(z.string())
@@ -259,7 +259,7 @@ describe('what cannot be known ends with a sentence that names the procedure, th
       'The procedure read: the shape of its errors is not known at run time. Declare them: .errors(declareErrors({ … })) of @petstore/gateway/meta; or describe what the formatter makes in the metadata: errors.',
     ],
     [
-      'two schemas of one id',
+      'two schemas with the same id',
       t.procedure
         .input(z.object({ a: z.string() }).meta({ id: 'Twice' }))
         .output(z.object({ b: z.string() }).meta({ id: 'Twice' }))
@@ -267,17 +267,20 @@ describe('what cannot be known ends with a sentence that names the procedure, th
       'Two schemas would be the type Twice: give one of them another id in its metadata.',
     ],
     [
-      'an id that means something else',
+      'an id with another meaning',
       output(z.object({ a: z.date() }).meta({ id: 'Date' })),
       'A schema would be the type Date, which means something else: give it another id in its metadata.',
     ],
-  ])('%s', async (_, procedure, message) => {
-    await expect(typesOf(procedure)).rejects.toThrow(
-      expect.objectContaining({ name: 'TypegenError', message }) as Error,
-    );
-  });
+  ])(
+    '%s is rejected with a message that names the procedure, the field and the fix',
+    async (_, procedure, message) => {
+      await expect(typesOf(procedure)).rejects.toThrow(
+        expect.objectContaining({ name: 'TypegenError', message }) as Error,
+      );
+    },
+  );
 
-  it('a formatter of errors', async () => {
+  it('a router with an errorFormatter is rejected without errorShape', async () => {
     await expect(generateTypes(example.bookRouter)).rejects.toThrow(
       "The shape of the router's errors is not known: it has an errorFormatter. Say that it keeps tRPC's own shape (`default`), or name a zod schema of what it gives: errorShape, or --error-shape.",
     );

@@ -1,44 +1,43 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
-import { isZod } from './isZod.ts';
-import { readProcedures, type Procedure } from './procedures.ts';
+import { isZodSchema } from './isZodSchema.ts';
+import { loadProcedures, type ProcedureInfo } from './procedures.ts';
 import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
 import { routerTree, procedureToTypes, type ProcedureTypes, type RouterTree } from './procedureToTypes.ts';
 import { schemaToType, type TypeOptions } from './schemaToType.ts';
-import { union, word, type Comment, type TypeNode } from './typeNode.ts';
+import { unionOf, token, type Comment, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
-import { metadataOf, type Schema } from './zodDefinition.ts';
+import { metadataOf, type ZodSchema } from './zodDefinition.ts';
 
 export interface TypesOptions {
   /**
-   * The exports of the module that has the router, say. The zod schemas among them that have an `id` in their metadata
-   * become types even where no procedure uses them; where an `id` is the name of something global, such as `Error`, the
-   * exported name is taken.
+   * Additional schemas, such as the exports of the router's module. Zod schemas with an `id` in their metadata become types
+   * even if no procedure uses them. If an `id` is the name of a global, such as `Error`, the exported name is used instead.
    */
   readonly exports?: Readonly<Record<string, unknown>>;
   /**
-   * What the router's `errorFormatter` gives: `default` where its shape is tRPC's own, or a zod schema. It is asked for
-   * where there is a formatter.
+   * The result of the router's `errorFormatter`: `default` for tRPC's own shape, or a zod schema. Required if the router has
+   * a formatter.
    */
-  readonly errorShape?: 'default' | Schema;
+  readonly errorShape?: 'default' | ZodSchema;
 }
 
 /**
- * A router's types as TypeScript source, flat: `AppRouter`, `RouterInputs`, `RouterOutputs`, and the entities by name,
- * with their doc comments. It imports nothing but types of `@trpc/server`. A client's types are those that it would
- * have of the router itself, context and metadata apart.
- * @throws {TypegenError} one sentence with procedure, field and remedy, where a type cannot be known
+ * Generates the types of a router as TypeScript source: `AppRouter`, `RouterInputs`, `RouterOutputs`, and a named type with
+ * doc comments per entity. The source imports only types of `@trpc/server`. Clients get the same types as from the router
+ * itself, except for context and metadata.
+ * @throws {TypegenError} if a type is not known at run time; the message names the procedure, the field and the fix
  */
 export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions = {}): Promise<string> {
-  const definitions = await readProcedures(router);
+  const definitions = await loadProcedures(router);
   const { transformer, errorFormatter } = router._def._config;
-  const unset = initTRPC.create()._config;
-  const exported = Object.entries(options.exports ?? {}).filter((entry): entry is [string, Schema] =>
-    isZod(entry[1]),
+  const defaultConfig = initTRPC.create()._config;
+  const exported = Object.entries(options.exports ?? {}).filter((entry): entry is [string, ZodSchema] =>
+    isZodSchema(entry[1]),
   );
-  const isJson = transformer === unset.transformer;
-  const verbatim = new Set<Schema>();
-  const typesOfAll = () => {
+  const isJson = transformer === defaultConfig.transformer;
+  const verbatim = new Set<ZodSchema>();
+  const convertAll = () => {
     const names = createNames(new Map(exported.map(([name, schema]) => [schema, name])));
     const typeOptions: TypeOptions = { names, isJson, verbatim };
     const procedures = new Map(definitions.map((each) => [each.path, procedureToTypes(each, typeOptions)]));
@@ -46,26 +45,30 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
       if (metadataOf(schema).id === undefined || names.isUsed(schema)) continue;
       schemaToType(schema, { owner: `The schema ${name}`, path: 'it', side: 'output' }, typeOptions);
     }
-    const errorShape = errorShapeOf(options.errorShape, errorFormatter === unset.errorFormatter, typeOptions);
+    const errorShape = errorShapeToType(
+      options.errorShape,
+      errorFormatter === defaultConfig.errorFormatter,
+      typeOptions,
+    );
     return { procedures, errorShape, types: names.types() };
   };
-  let all = typesOfAll();
-  for (let known = 0; known < verbatim.size; all = typesOfAll()) known = verbatim.size;
+  let all = convertAll();
+  for (let context = 0; context < verbatim.size; all = convertAll()) context = verbatim.size;
   const { procedures, errorShape, types } = all;
-  const comments = new Map(definitions.map((each) => [each.path, commentOf(each, definitions)]));
+  const comments = new Map(definitions.map((each) => [each.path, restComment(each, definitions)]));
 
   const record = printTree(routerTree(router), { procedures, comments, errorShape }, '  ');
   const body = [
-    `/** The router, for a client: \`createTRPCClient<AppRouter>\`. */
+    `/** The type of the router, for clients: \`createTRPCClient<AppRouter>\`. */
 export type AppRouter = TRPCBuiltRouter<
   { ctx: object; meta: object; errorShape: ${print(errorShape, '  ')}; transformer: ${!isJson} },
   ${record}
 >;
 
-/** What each procedure takes, by its name. */
+/** The inputs of the procedures, by name. */
 export type RouterInputs = inferRouterInputs<AppRouter>;
 
-/** What each procedure gives, by its name. */
+/** The outputs of the procedures, by name. */
 export type RouterOutputs = inferRouterOutputs<AppRouter>;
 `,
     ...types.map(
@@ -73,19 +76,19 @@ export type RouterOutputs = inferRouterOutputs<AppRouter>;
         `${printComment(comment, '')}export type ${name} = ${print(type)};\n`,
     ),
   ].join('\n');
-  const own = ownTypes(
+  const helpers = printHelperTypes(
     body,
     [...procedures.values()].some(({ errors }) => errors.length > 0),
   );
-  return `${header}${imports(body, own)}\n${body}${own}`;
+  return `${fileHeader}${printImports(body, helpers)}\n${body}${helpers}`;
 }
 
-const header = '// Generated from the router. Change that, not this.\n\n';
+const fileHeader = '// Generated from the router by petstore-typegen. Do not edit.\n\n';
 
 const procedureKinds = ['Query', 'Mutation', 'Subscription'] as const;
 
-/** What the generated types are written with, and do not export. */
-const vocabulary = (hasErrors: boolean): readonly (readonly [name: string, text: string])[] => [
+/** Helper types of the generated source, which it does not export. */
+const helperTypes = (hasErrors: boolean): readonly (readonly [name: string, text: string])[] => [
   ...procedureKinds.map((kind) => {
     const [parameter, shape] = hasErrors ? [', Errors = unknown', 'Errors'] : ['', 'unknown'];
     return [
@@ -110,8 +113,8 @@ const vocabulary = (hasErrors: boolean): readonly (readonly [name: string, text:
 const mentions = (text: string, name: string) =>
   new RegExp(String.raw`(?<![\w$.'])${name}\b(?!')`).test(text);
 
-function ownTypes(body: string, hasErrors: boolean): string {
-  const used = vocabulary(hasErrors).filter(([name]) => mentions(body, name));
+function printHelperTypes(body: string, hasErrors: boolean): string {
+  const used = helperTypes(hasErrors).filter(([name]) => mentions(body, name));
   return used.length === 0 ? '' : `\n${used.map(([, text]) => text).join('')}`;
 }
 
@@ -125,10 +128,10 @@ const trpcTypes = [
   'inferRouterOutputs',
 ];
 
-function imports(body: string, own: string): string {
+function printImports(body: string, helpers: string): string {
   const kinds = procedureKinds.map((kind) => `${kind}Procedure`).filter((kind) => mentions(body, kind));
   const names = [
-    ...trpcTypes.filter((name) => mentions(body, name) || mentions(own, name)),
+    ...trpcTypes.filter((name) => mentions(body, name) || mentions(helpers, name)),
     ...kinds.map((kind) => `TRPC${kind}`),
   ];
   const lines = names.toSorted().map((name) => `  ${name},\n`);
@@ -139,43 +142,44 @@ function imports(body: string, own: string): string {
 interface Procedures {
   readonly procedures: ReadonlyMap<string, ProcedureTypes>;
   readonly comments: ReadonlyMap<string, Comment>;
-  /** The shape of the errors of all procedures. */
+  /** The error shape of the router, for all procedures. */
   readonly errorShape: TypeNode;
 }
 
-function printTree(tree: RouterTree, known: Procedures, indent: string): string {
+function printTree(tree: RouterTree, context: Procedures, indent: string): string {
   const inner = `${indent}  `;
   const lines = Object.entries(tree).map(([name, leaf]) => {
-    if (typeof leaf !== 'string') return `${inner}${propertyName(name)}: ${printTree(leaf, known, inner)};\n`;
-    const types = known.procedures.get(leaf);
+    if (typeof leaf !== 'string')
+      return `${inner}${propertyName(name)}: ${printTree(leaf, context, inner)};\n`;
+    const types = context.procedures.get(leaf);
     if (types === undefined)
       throw new TypegenError(`The procedure ${leaf} is not where the router says it is.`);
-    const comment = printComment(known.comments.get(leaf) ?? {}, inner);
-    const errors = types.errors.length > 0 ? [union(known.errorShape, ...types.errors)] : [];
+    const comment = printComment(context.comments.get(leaf) ?? {}, inner);
+    const errors = types.errors.length > 0 ? [unionOf(context.errorShape, ...types.errors)] : [];
     const sides = [types.input, types.output, ...errors].map((type) => print(type, inner)).join(', ');
     return `${comment}${inner}${propertyName(name)}: ${types.kind}Procedure<${sides}>;\n`;
   });
   return lines.length === 0 ? '{}' : `{\n${lines.join('')}${indent}}`;
 }
 
-function errorShapeOf(
-  stated: TypesOptions['errorShape'],
-  isUnformatted: boolean,
+function errorShapeToType(
+  errorShape: TypesOptions['errorShape'],
+  hasDefaultFormatter: boolean,
   typeOptions: TypeOptions,
 ): TypeNode {
-  if (isUnformatted || stated === 'default') return word('TRPCDefaultErrorShape');
-  if (stated !== undefined) {
+  if (hasDefaultFormatter || errorShape === 'default') return token('TRPCDefaultErrorShape');
+  if (errorShape !== undefined) {
     // tRPC does not serialize the type of an error.
     const options = { ...typeOptions, isJson: false };
-    return schemaToType(stated, { owner: 'The error shape', path: 'it', side: 'output' }, options);
+    return schemaToType(errorShape, { owner: 'The error shape', path: 'it', side: 'output' }, options);
   }
   throw new TypegenError(
     "The shape of the router's errors is not known: it has an errorFormatter. Say that it keeps tRPC's own shape (`default`), or name a zod schema of what it gives: errorShape, or --error-shape.",
   );
 }
 
-/** What REST metadata says of a procedure, for its doc comment. */
-function commentOf({ rest }: Procedure, all: readonly Procedure[]): Comment {
+/** Returns the doc comment of a procedure from its REST metadata. */
+function restComment({ rest }: ProcedureInfo, all: readonly ProcedureInfo[]): Comment {
   if (rest === undefined) return {};
   const { summary, description, deprecated, deprecation } = rest;
   const text = description ?? summary;
@@ -183,10 +187,10 @@ function commentOf({ rest }: Procedure, all: readonly Procedure[]): Comment {
   const { since, sunset, successor } = deprecation;
   const replacement = all.find((other) => other.rest?.path === successor && other.rest?.method === 'GET');
   const facts = [
-    `Since ${day(since)}${sunset ? `, until ${day(sunset)}` : ''}.`,
+    `Since ${formatDay(since)}${sunset ? `, until ${formatDay(sunset)}` : ''}.`,
     ...(successor ? [`Use ${replacement?.path ?? successor}.`] : []),
   ];
   return { text, deprecated: facts.join(' ') };
 }
 
-const day = (date: Date) => date.toISOString().slice(0, 10);
+const formatDay = (date: Date) => date.toISOString().slice(0, 10);

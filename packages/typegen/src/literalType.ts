@@ -1,21 +1,21 @@
-import { quoted } from './print.ts';
-import { word, type TypeNode } from './typeNode.ts';
+import { quoteString } from './print.ts';
+import { token, type TypeNode } from './typeNode.ts';
 
-/** The type of one value. */
+/** Returns the literal type of a value. */
 export function literalType(value: unknown): TypeNode {
   switch (typeof value) {
     case 'string':
-      return word(quoted(value));
+      return token(quoteString(value));
     case 'bigint':
-      return word(`${value}n`);
+      return token(`${value}n`);
     case 'number':
-      return word(Number.isFinite(value) ? String(value) : 'number');
+      return token(Number.isFinite(value) ? String(value) : 'number');
     default:
-      return word(String(value));
+      return token(String(value));
   }
 }
 
-/** An enum's values. A numeric TypeScript enum has the names of its members as values too. */
+/** Returns the values of an enum. Skips the reverse mapping of numeric TypeScript enums, which has member names as values. */
 export function enumValues(entries: Readonly<Record<string, string | number>>): readonly (string | number)[] {
   const numbers = new Set(Object.values(entries).filter((value) => typeof value === 'number'));
   return Object.entries(entries).flatMap(([key, value]) => (numbers.has(Number(key)) ? [] : [value]));

@@ -1,37 +1,37 @@
 import type { Side } from './optionality.ts';
 import { print } from './print.ts';
-import type { Place } from './place.ts';
+import type { SchemaLocation } from './schemaLocation.ts';
 import { generic, type Alias, type Comment, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
-import { definitionOf, metadataOf, type Schema } from './zodDefinition.ts';
+import { zodDefinitionOf, metadataOf, type ZodSchema } from './zodDefinition.ts';
 
-/** A type that is written down under a name of its own. */
+/** A type that is exported by name. */
 interface NamedType {
   readonly name: string;
   readonly body: TypeNode;
   readonly comment: Comment;
 }
 
-/** Which schemas have names. */
-export interface Names {
-  /** The type of a schema: a reference where it has a name or is recursive, else what `toType` returns. */
-  readonly alias: (schema: Schema, place: Place, toType: () => TypeNode) => TypeNode;
-  /** Whether a type mentions the schema by its name. */
-  readonly isUsed: (schema: Schema) => boolean;
-  /** All that got a name, in the order of their first use. Call it when every type is made. */
+/** Assigns type names to schemas. */
+export interface SchemaNames {
+  /** Returns the type of a schema: a reference if it has a name or is recursive, and otherwise the result of `toType`. */
+  readonly alias: (schema: ZodSchema, location: SchemaLocation, toType: () => TypeNode) => TypeNode;
+  /** Returns true if a type refers to the schema by name. */
+  readonly isUsed: (schema: ZodSchema) => boolean;
+  /** Returns all named types in the order of first use. Call it after all schemas were converted. */
   readonly types: () => readonly NamedType[];
 }
 
 interface Entity {
-  readonly schema: Schema;
+  readonly schema: ZodSchema;
   readonly name: string;
   readonly forms: Partial<Record<Side, { body?: TypeNode }>>;
-  /** Whether what it takes differs from what it gives: the one is `XInput`, then, and the other `X`. */
+  /** Whether the input and output types differ. Then they are named `XInput` and `X`. */
   isSplit: boolean;
 }
 
-// What the generated text means by these names is not a schema.
-const reserved = new Set([
+/** Names with another meaning in the generated source. */
+const reservedNames = new Set([
   'AppRouter',
   'AsyncIterable',
   'Date',
@@ -57,22 +57,24 @@ const reserved = new Set([
 ]);
 
 /**
- * Names for schemas: the `id` of their metadata; recursive ones that have none are named after where they were met first.
- * @param exported the names that schemas are exported by: they are better than an `id` that names something global, such
- *   as `Error`
+ * Names schemas by the `id` of their metadata. A recursive schema without an `id` is named after its first location.
+ * @param exported the export names of schemas, which replace an `id` that is the name of a global, such as `Error`
  */
-export function createNames(exported: ReadonlyMap<Schema, string>): Names {
-  const entities = new Map<Schema, Entity>();
-  const open = { input: new Map<Schema, Place>(), output: new Map<Schema, Place>() };
+export function createNames(exported: ReadonlyMap<ZodSchema, string>): SchemaNames {
+  const entities = new Map<ZodSchema, Entity>();
+  const inProgress = {
+    input: new Map<ZodSchema, SchemaLocation>(),
+    output: new Map<ZodSchema, SchemaLocation>(),
+  };
 
-  const entityOf = (schema: Schema, name: string): Entity => {
+  const entityOf = (schema: ZodSchema, name: string): Entity => {
     const entity = entities.get(schema) ?? { schema, name: identifier(name), forms: {}, isSplit: false };
     entities.set(schema, entity);
     return entity;
   };
 
-  /** A name after where a schema was met first: `The procedure pets.list`, `output.tree[]` as `PetsListTree`. */
-  const unusedName = ({ owner, path }: Place): string => {
+  /** Returns an unused name for a location: `PetsListTree` for `The procedure pets.list`, `output.tree[]`. */
+  const nameByLocation = ({ owner, path }: SchemaLocation): string => {
     const name = identifier(`${owner} ${path.replace(/^(input|output)/, '')}`.trim());
     const used = new Set([...entities.values()].flatMap((each) => [each.name, `${each.name}Input`]));
     for (let count = 1; ; count += 1) {
@@ -84,8 +86,8 @@ export function createNames(exported: ReadonlyMap<Schema, string>): Names {
   const reference = (entity: Entity, side: Side): TypeNode => {
     const to: Alias = {
       name: () => (entity.isSplit && side === 'input' ? `${entity.name}Input` : entity.name),
-      isObject: ['array', 'map', 'object', 'record', 'set', 'tuple'].includes(
-        definitionOf(entity.schema).type,
+      isObjectType: ['array', 'map', 'object', 'record', 'set', 'tuple'].includes(
+        zodDefinitionOf(entity.schema).type,
       ),
       body: () => entity.forms[side]?.body,
     };
@@ -93,8 +95,8 @@ export function createNames(exported: ReadonlyMap<Schema, string>): Names {
   };
 
   return {
-    alias(schema, place, toType) {
-      const { side } = place;
+    alias(schema, location, toType) {
+      const { side } = location;
       const { id } = metadataOf(schema);
       const name = id !== undefined && id in globalThis ? (exported.get(schema) ?? id) : id;
       const entity = name === undefined ? entities.get(schema) : entityOf(schema, name);
@@ -105,15 +107,15 @@ export function createNames(exported: ReadonlyMap<Schema, string>): Names {
         }
         return reference(entity, side);
       }
-      const met = open[side].get(schema);
-      if (met) {
-        const recursive = entityOf(schema, unusedName(met));
+      const firstLocation = inProgress[side].get(schema);
+      if (firstLocation) {
+        const recursive = entityOf(schema, nameByLocation(firstLocation));
         recursive.forms[side] ??= {};
         return reference(recursive, side);
       }
-      open[side].set(schema, place);
+      inProgress[side].set(schema, location);
       const body = toType();
-      open[side].delete(schema);
+      inProgress[side].delete(schema);
       const form = entities.get(schema)?.forms[side];
       if (form === undefined) return body;
       form.body = body;
@@ -124,7 +126,7 @@ export function createNames(exported: ReadonlyMap<Schema, string>): Names {
       const all = [...entities.values()];
       splitWhereSidesDiffer(all);
       const types = all.flatMap((entity) => namedTypes(entity));
-      refuseClashes(types);
+      rejectNameClashes(types);
       return types;
     },
   };
@@ -141,21 +143,21 @@ function namedTypes({ name, forms: { input, output }, isSplit, schema }: Entity)
   ];
 }
 
-/** Two forms that differ make every form differ that mentions them: until nothing changes. */
+/** Splits entities with different input and output types. Repeated, because a split also changes types that refer to it. */
 function splitWhereSidesDiffer(entities: readonly Entity[]): void {
-  for (let isSettled = false; !isSettled;) {
-    isSettled = true;
+  for (let isStable = false; !isStable;) {
+    isStable = true;
     for (const entity of entities) {
       const { input, output } = entity.forms;
       if (entity.isSplit || !input?.body || !output?.body || print(input.body) === print(output.body))
         continue;
       entity.isSplit = true;
-      isSettled = false;
+      isStable = false;
     }
   }
 }
 
-function refuseClashes(types: readonly NamedType[]): void {
+function rejectNameClashes(types: readonly NamedType[]): void {
   const seen = new Set<string>();
   for (const { name } of types) {
     if (seen.has(name)) {
@@ -163,7 +165,7 @@ function refuseClashes(types: readonly NamedType[]): void {
         `Two schemas would be the type ${name}: give one of them another id in its metadata.`,
       );
     }
-    if (reserved.has(name) || name.startsWith('TRPC')) {
+    if (reservedNames.has(name) || name.startsWith('TRPC')) {
       throw new TypegenError(
         `A schema would be the type ${name}, which means something else: give it another id in its metadata.`,
       );
@@ -172,7 +174,7 @@ function refuseClashes(types: readonly NamedType[]): void {
   }
 }
 
-/** A name that TypeScript takes. */
+/** Converts a name to a valid TypeScript identifier. */
 function identifier(name: string): string {
   if (/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name)) return name;
   const words = name.replace(/^The procedure /, '').split(/[^\p{ID_Continue}$]+/u);

@@ -1,14 +1,14 @@
-import { definitionOf, isPreprocess, lazyTarget, type Schema } from './zodDefinition.ts';
+import { zodDefinitionOf, isPreprocess, lazyTarget, type ZodSchema } from './zodDefinition.ts';
 
-/** What a schema takes, or what it gives. */
+/** Which type of a schema is meant: `z.input` or `z.output`. */
 export type Side = 'input' | 'output';
 
 /**
- * Whether an object's field or a tuple's item of this schema may be left out, as zod's types have it: `_zod.optin` and
- * `_zod.optout` say something else at run time for some kinds (a default's output, `any`).
+ * Returns true if an object field or tuple item with this schema is optional in zod's types. `_zod.optin` and `_zod.optout`
+ * differ from the types at run time for some kinds (the output of a default, `any`).
  */
-export function isOptional(schema: Schema, side: Side): boolean {
-  const definition = definitionOf(schema);
+export function isOptionalField(schema: ZodSchema, side: Side): boolean {
+  const definition = zodDefinitionOf(schema);
   switch (definition.type) {
     case 'optional':
       return true;
@@ -16,19 +16,22 @@ export function isOptional(schema: Schema, side: Side): boolean {
     case 'prefault':
       return side === 'input';
     case 'success':
-      return side === 'input' && isOptional(definition.innerType, side);
+      return side === 'input' && isOptionalField(definition.innerType, side);
     case 'nullable':
     case 'readonly':
     case 'catch':
-      return isOptional(definition.innerType, side);
+      return isOptionalField(definition.innerType, side);
     case 'lazy':
-      return isOptional(lazyTarget(schema), side);
+      return isOptionalField(lazyTarget(schema), side);
     case 'pipe':
-      return isOptional(side === 'input' && !isPreprocess(schema) ? definition.in : definition.out, side);
+      return isOptionalField(
+        side === 'input' && !isPreprocess(schema) ? definition.in : definition.out,
+        side,
+      );
     case 'union':
-      return definition.options.some((option) => isOptional(option, side));
+      return definition.options.some((option) => isOptionalField(option, side));
     case 'intersection':
-      return isOptional(definition.left, side) && isOptional(definition.right, side);
+      return isOptionalField(definition.left, side) && isOptionalField(definition.right, side);
     default:
       return false;
   }

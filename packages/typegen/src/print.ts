@@ -1,27 +1,30 @@
 import type { Comment, Member, TypeNode } from './typeNode.ts';
 
-const width = 100;
+const maxInlineWidth = 100;
 
-/** A type as TypeScript writes it, `indent` being what stands before each further line. */
+/**
+ * Prints a type as TypeScript source.
+ * @param indent the indentation of each line after the first
+ */
 export function print(type: TypeNode, indent = ''): string {
   switch (type.kind) {
-    case 'word':
-    case 'stated':
+    case 'token':
+    case 'raw':
       return type.text;
     case 'reference':
       return type.to.name();
     case 'generic':
       return `${type.name}<${type.arguments.map((each) => print(each, indent)).join(', ')}>`;
     case 'array':
-      return `${type.readonly ? 'readonly ' : ''}${operand(type.element, indent)}[]`;
+      return `${type.readonly ? 'readonly ' : ''}${printOperand(type.element, indent)}[]`;
     case 'tuple':
       return `${type.readonly ? 'readonly ' : ''}[${tupleItems(type, indent).join(', ')}]`;
     case 'union':
       return type.members
-        .map((each) => operand(each, indent, ['intersection', 'array', 'tuple']))
+        .map((each) => printOperand(each, indent, ['intersection', 'array', 'tuple']))
         .join(' | ');
     case 'intersection':
-      return type.members.map((each) => operand(each, indent)).join(' & ');
+      return type.members.map((each) => printOperand(each, indent)).join(' & ');
     case 'template':
       return `\`${type.parts.map((part) => (typeof part === 'string' ? templateText(part) : `\${${print(part)}}`)).join('')}\``;
     case 'function':
@@ -40,24 +43,25 @@ export function print(type: TypeNode, indent = ''): string {
   }
 }
 
-/** A doc comment before `indent`ed text, with its line's end; nothing where there is nothing to say. */
+/** Prints a doc comment with indentation and a trailing newline, or an empty string if the comment is empty. */
 export function printComment({ text, deprecated }: Comment, indent: string): string {
   const lines = (text ?? '').split('\n').map((line) => line.trimEnd());
-  const said = lines.some((line) => line !== '') ? lines : [];
-  if (deprecated) said.push(typeof deprecated === 'string' ? `@deprecated ${deprecated}` : '@deprecated');
-  const safe = said.map((line) => line.replaceAll('*/', String.raw`*\/`));
+  const contentLines = lines.some((line) => line !== '') ? lines : [];
+  if (deprecated)
+    contentLines.push(typeof deprecated === 'string' ? `@deprecated ${deprecated}` : '@deprecated');
+  const safe = contentLines.map((line) => line.replaceAll('*/', String.raw`*\/`));
   if (safe.length === 0) return '';
   if (safe.length === 1) return `${indent}/** ${safe[0]} */\n`;
   return `${indent}/**\n${safe.map((line) => `${indent} *${line && ` ${line}`}\n`).join('')}${indent} */\n`;
 }
 
-/** A property's name, quoted where it is not an identifier. */
+/** Prints a property name, quoted if it is not an identifier. */
 export function propertyName(name: string): string {
-  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : quoted(name);
+  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : quoteString(name);
 }
 
-/** A string literal's type. */
-export function quoted(text: string): string {
+/** Prints a string literal. */
+export function quoteString(text: string): string {
   const inner = JSON.stringify(text)
     .slice(1, -1)
     .replaceAll(String.raw`\"`, '"')
@@ -71,7 +75,8 @@ function printObject(type: TypeNode & { readonly kind: 'object' }, indent: strin
   if (members.length === 0) return '{}';
   const inline = `{ ${members.join('; ')} }`;
   const hasComments = type.members.some(({ comment }) => comment && printComment(comment, '') !== '');
-  if (!hasComments && inline.length <= width - indent.length && !inline.includes('\n')) return inline;
+  if (!hasComments && inline.length <= maxInlineWidth - indent.length && !inline.includes('\n'))
+    return inline;
   const lines = type.members.map(
     (member, at) => `${printComment(member.comment ?? {}, inner)}${inner}${members[at]};\n`,
   );
@@ -84,21 +89,25 @@ function printMember({ name, type, optional, readonly }: Member, indent: string)
 
 function tupleItems(type: TypeNode & { readonly kind: 'tuple' }, indent: string): string[] {
   const items = type.items.map((item) =>
-    item.optional ? `${operand(item.type, indent)}?` : print(item.type, indent),
+    item.optional ? `${printOperand(item.type, indent)}?` : print(item.type, indent),
   );
-  return type.rest ? [...items, `...${operand(type.rest, indent)}[]`] : items;
+  return type.rest ? [...items, `...${printOperand(type.rest, indent)}[]`] : items;
 }
 
-/** A type in a place that binds closer than `|`. */
-function operand(type: TypeNode, indent: string, bare: readonly TypeNode['kind'][] = []): string {
+/** Prints a type where an operator binds more tightly than `|`, in parentheses if necessary. */
+function printOperand(
+  type: TypeNode,
+  indent: string,
+  unparenthesized: readonly TypeNode['kind'][] = [],
+): string {
   const text = print(type, indent);
-  const isLoose =
+  const needsParentheses =
     type.kind === 'union' ||
     type.kind === 'intersection' ||
     type.kind === 'function' ||
-    type.kind === 'stated' ||
+    type.kind === 'raw' ||
     ((type.kind === 'array' || type.kind === 'tuple') && type.readonly === true);
-  return isLoose && !bare.includes(type.kind) ? `(${text})` : text;
+  return needsParentheses && !unparenthesized.includes(type.kind) ? `(${text})` : text;
 }
 
 const templateText = (text: string) =>

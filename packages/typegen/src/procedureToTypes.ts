@@ -1,28 +1,28 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { literalType } from './literalType.ts';
-import { isZod } from './isZod.ts';
-import type { Procedure } from './procedures.ts';
-import type { Place } from './place.ts';
+import { isZodSchema } from './isZodSchema.ts';
+import type { ProcedureInfo } from './procedures.ts';
+import type { SchemaLocation } from './schemaLocation.ts';
 import { schemaToType, type TypeOptions } from './schemaToType.ts';
-import { contains, generic, word, type Member, type TypeNode } from './typeNode.ts';
+import { contains, generic, token, type Member, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
-import { definitionOf, type Schema } from './zodDefinition.ts';
+import { zodDefinitionOf, type ZodSchema } from './zodDefinition.ts';
 
-/** A procedure's type: its kind, what it takes and what it gives. */
+/** The types of a procedure. */
 export interface ProcedureTypes {
   readonly kind: 'Query' | 'Mutation' | 'Subscription';
   readonly input: TypeNode;
   readonly output: TypeNode;
-  /** The shapes of the errors that it declares. */
+  /** The shapes of the declared errors. */
   readonly errors: readonly TypeNode[];
 }
 
 /**
- * What a procedure's input and output schemas say of its type.
- * @throws {TypegenError} where a schema is missing, or has no type that can be known
+ * Converts the schemas of a procedure to types.
+ * @throws {TypegenError} if a schema is missing or its type is not known at run time
  */
-export function procedureToTypes(procedure: Procedure, options: TypeOptions): ProcedureTypes {
+export function procedureToTypes(procedure: ProcedureInfo, options: TypeOptions): ProcedureTypes {
   return {
     kind: ({ query: 'Query', mutation: 'Mutation', subscription: 'Subscription' } as const)[procedure.type],
     input: inputToType(procedure, options),
@@ -31,22 +31,22 @@ export function procedureToTypes(procedure: Procedure, options: TypeOptions): Pr
   };
 }
 
-/** A JSON Schema, which other libraries give, would not do: it has no dates, and nothing of a transform. */
-const notZod = 'its parser is not a zod 4 schema.';
+/** JSON Schema of other libraries would not suffice: it has no dates and no transforms. */
+const notZodReason = 'its parser is not a zod 4 schema.';
 
-function inputToType({ path, inputs }: Procedure, options: TypeOptions): TypeNode {
+function inputToType({ path, inputs }: ProcedureInfo, options: TypeOptions): TypeNode {
   const owner = `The procedure ${path}`;
   const types = inputs.map((parser) => {
-    if (parser === octetInputParser) return word('OctetInput');
-    if (isZod(parser)) return schemaToType(parser, { owner, path: 'input', side: 'input' }, options);
-    throw new TypegenError(`${owner}: the type of its input is not known: ${notZod}`);
+    if (parser === octetInputParser) return token('OctetInput');
+    if (isZodSchema(parser)) return schemaToType(parser, { owner, path: 'input', side: 'input' }, options);
+    throw new TypegenError(`${owner}: the type of its input is not known: ${notZodReason}`);
   });
-  const [only = word('void')] = types;
-  return types.length > 1 ? concatenated(types) : only;
+  const [only = token('void')] = types;
+  return types.length > 1 ? mergeInputs(types) : only;
 }
 
-/** The inputs of chained `.input()` calls as one, as tRPC types them. */
-function concatenated(types: readonly TypeNode[]): TypeNode {
+/** Merges the inputs of chained `.input()` calls, as in tRPC's types. */
+function mergeInputs(types: readonly TypeNode[]): TypeNode {
   const members = new Map<string, Member>();
   for (const type of types) {
     const body = type.kind === 'reference' ? type.to.body() : type;
@@ -58,12 +58,12 @@ function concatenated(types: readonly TypeNode[]): TypeNode {
   return { kind: 'object', members: [...members.values()] };
 }
 
-function outputToType(procedure: Procedure, options: TypeOptions): TypeNode {
+function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode {
   const { path, type, output, rest } = procedure;
   const owner = `The procedure ${path}`;
-  if (isZod(output)) return resultToType(output, { owner, path: 'output', side: 'output' }, options);
+  if (isZodSchema(output)) return resultToType(output, { owner, path: 'output', side: 'output' }, options);
   if (output !== undefined) {
-    throw new TypegenError(`${owner}: the type of its output is not known: ${notZod}`);
+    throw new TypegenError(`${owner}: the type of its output is not known: ${notZodReason}`);
   }
   if (type !== 'subscription') {
     throw new TypegenError(
@@ -75,29 +75,29 @@ function outputToType(procedure: Procedure, options: TypeOptions): TypeNode {
       `${owner}: what its events are is not known at run time. Say it in its metadata: openapi.event, or .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).`,
     );
   }
-  if (!isZod(rest.event)) {
-    throw new TypegenError(`${owner}: the type of its events is not known: ${notZod}`);
+  if (!isZodSchema(rest.event)) {
+    throw new TypegenError(`${owner}: the type of its events is not known: ${notZodReason}`);
   }
   const event = resultToType(rest.event, { owner, path: 'event', side: 'output' }, options);
-  const yielded: TypeNode = resumes(procedure)
+  const yielded: TypeNode = isTracked(procedure)
     ? {
         kind: 'object',
         members: [
-          { name: 'id', type: word('string'), optional: false },
+          { name: 'id', type: token('string'), optional: false },
           { name: 'data', type: event, optional: false },
         ],
       }
     : event;
-  return generic('AsyncIterable', yielded, word('void'));
+  return generic('AsyncIterable', yielded, token('void'));
 }
 
-function resultToType(schema: Schema, place: Place, options: TypeOptions): TypeNode {
-  const type = schemaToType(schema, place, options);
+function resultToType(schema: ZodSchema, location: SchemaLocation, options: TypeOptions): TypeNode {
+  const type = schemaToType(schema, location, options);
   if (contains(type, isChangedBySerialize)) options.verbatim.add(schema);
   return type;
 }
 
-/** Whether tRPC's `Serialize` makes another type of it in an object that is not JSON than in one that is. */
+/** Returns true if the result of tRPC's `Serialize` depends on whether the surrounding object is JSON. */
 function isChangedBySerialize(type: TypeNode): boolean {
   switch (type.kind) {
     case 'intersection':
@@ -111,38 +111,42 @@ function isChangedBySerialize(type: TypeNode): boolean {
   }
 }
 
-/** Whether its events are `tracked()`: then, and only then, does a client send the last one's id back. */
-function resumes({ inputs }: Procedure): boolean {
-  return inputs.some((input) => isZod(input) && hasField(input, 'lastEventId'));
+/** Returns true if the events are `tracked()`. Only then a client sends the last event's id back. */
+function isTracked({ inputs }: ProcedureInfo): boolean {
+  return inputs.some((input) => isZodSchema(input) && hasField(input, 'lastEventId'));
 }
 
-function hasField(schema: Schema, name: string): boolean {
-  const definition = definitionOf(schema);
+function hasField(schema: ZodSchema, name: string): boolean {
+  const definition = zodDefinitionOf(schema);
   if (definition.type === 'object') return Object.hasOwn(definition.shape, name);
   return 'innerType' in definition && hasField(definition.innerType, name);
 }
 
-/** As `DeclaredErrorShape` of the gateway types them. */
-function errorsToTypes({ path, errors = {} }: Procedure, options: TypeOptions): readonly TypeNode[] {
+/** Returns the error types, like `DeclaredErrorShape` of the gateway. */
+function errorsToTypes({ path, errors = {} }: ProcedureInfo, options: TypeOptions): readonly TypeNode[] {
   return Object.entries(errors).map(([code, { status, data }]) => {
     const sides = [literalType(code), literalType(status)];
     if (data === undefined) return generic('DeclaredError', ...sides);
-    const place: Place = { owner: `The procedure ${path}`, path: `the data of ${code}`, side: 'output' };
+    const location: SchemaLocation = {
+      owner: `The procedure ${path}`,
+      path: `the data of ${code}`,
+      side: 'output',
+    };
     // tRPC does not serialize the type of an error.
     return generic(
       'DeclaredErrorWithData',
       ...sides,
-      schemaToType(data, place, { ...options, isJson: false }),
+      schemaToType(data, location, { ...options, isJson: false }),
     );
   });
 }
 
-/** The procedures and sub-routers of a router, as they are nested. */
+/** The nested procedures and routers of a router. Leaves are the paths of procedures. */
 export interface RouterTree {
   readonly [name: string]: string | RouterTree;
 }
 
-/** The nesting of a router whose lazy routers are loaded; leaves are the procedures' paths. */
+/** Returns the tree of a router. Its lazy routers must be loaded. */
 export function routerTree(router: AnyTRPCRouter): RouterTree {
   const branch = (record: object, path: string): RouterTree =>
     Object.fromEntries(

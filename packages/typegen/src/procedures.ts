@@ -3,30 +3,30 @@ import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { readDeclaredErrors } from './declaredErrors.ts';
 import { TypegenError } from './typegenError.ts';
 
-/** What the generator reads of a procedure. */
-export interface Procedure {
+/** The parts of a procedure that the generator reads. */
+export interface ProcedureInfo {
   /** The path in the router, such as `pets.create`. */
   readonly path: string;
   readonly type: 'query' | 'mutation' | 'subscription';
-  /** The metadata of its REST operation, where it has one. */
+  /** The metadata of the REST operation, if there is one. */
   readonly rest: RestMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
-  /** Those that it declares; `undefined` where it declares none. */
+  /** The declared errors; `undefined` if there are none. */
   readonly errors: ErrorDefinitions | undefined;
 }
 
-/** Every procedure of a router in the router's order. Lazy routers are loaded. */
-export async function readProcedures(router: AnyTRPCRouter): Promise<readonly Procedure[]> {
-  // A loaded router may hold further lazy routers.
+/** Returns every procedure of a router in the router's order. Loads lazy routers. */
+export async function loadProcedures(router: AnyTRPCRouter): Promise<readonly ProcedureInfo[]> {
+  // A loaded router may contain more lazy routers.
   for (let lazy = Object.values(router._def.lazy); lazy.length > 0; lazy = Object.values(router._def.lazy)) {
     await Promise.all(lazy.map((loader) => loader.load()));
   }
-  const all: Procedure[] = [];
+  const procedures: ProcedureInfo[] = [];
   for (const [path, procedure] of Object.entries(
     router._def.procedures as Record<string, AnyTRPCProcedure>,
   )) {
-    // `output` is in `_def` at run time but not in its type (@trpc/server 11.25); trpc-to-openapi reads it the same way.
+    // `output` is in `_def` at run time but not in its type (@trpc/server 11.25); trpc-to-openapi reads it like this, too.
     const def = procedure._def as AnyTRPCProcedure['_def'] & { readonly output?: unknown };
     if (!Array.isArray(def.inputs)) {
       throw new TypegenError(
@@ -34,7 +34,7 @@ export async function readProcedures(router: AnyTRPCRouter): Promise<readonly Pr
       );
     }
     const { openapi } = (def.meta ?? {}) as { readonly openapi?: RestMeta };
-    all.push({
+    procedures.push({
       path,
       type: def.type,
       rest: openapi?.enabled === false ? undefined : openapi,
@@ -43,5 +43,5 @@ export async function readProcedures(router: AnyTRPCRouter): Promise<readonly Pr
       errors: await readDeclaredErrors(path, procedure),
     });
   }
-  return all;
+  return procedures;
 }

@@ -1,11 +1,11 @@
 import type { Comment } from './typeNode.ts';
-import { definitionOf, isPreprocess, metadataOf, type Schema } from './zodDefinition.ts';
+import { zodDefinitionOf, isPreprocess, metadataOf, type ZodSchema } from './zodDefinition.ts';
 
-/** What is said of a field: by its schema, or by the one that its schema wraps. */
-export function schemaComment(schema: Schema): Comment | undefined {
+/** Returns the doc comment of a field from its schema, or from the schema that it wraps. */
+export function schemaComment(schema: ZodSchema): Comment | undefined {
   const { description, deprecated } = metadataOf(schema);
   if (description !== undefined || deprecated) return { text: description, deprecated };
-  const definition = definitionOf(schema);
+  const definition = zodDefinitionOf(schema);
   switch (definition.type) {
     case 'optional':
     case 'nullable':

@@ -1,80 +1,80 @@
 import { enumValues, literalType } from './literalType.ts';
-import type { Names } from './names.ts';
-import { isOptional, type Side } from './optionality.ts';
-import type { Place } from './place.ts';
+import type { SchemaNames } from './names.ts';
+import { isOptionalField, type Side } from './optionality.ts';
+import type { SchemaLocation } from './schemaLocation.ts';
 import { schemaComment } from './schemaComment.ts';
 import {
   asReadonly,
   generic,
   neverType,
   undefinedType,
-  union,
+  unionOf,
   unknownType,
-  withoutUndefined,
-  word,
+  excludeUndefined,
+  token,
   type Member,
   type TypeNode,
 } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
 import {
   classOf,
-  definitionOf,
+  zodDefinitionOf,
   isExactOptional,
   isPreprocess,
   lazyTarget,
   metadataOf,
-  type Definition,
-  type Schema,
+  type ZodDefinition,
+  type ZodSchema,
 } from './zodDefinition.ts';
 
 export interface TypeOptions {
-  readonly names: Names;
+  readonly names: SchemaNames;
   /**
-   * Whether outputs go through JSON, which has no `undefined`: an optional field of an output is absent, then, and its
-   * type says so, which lets tRPC's `Serialize` leave the named type as it is.
+   * Whether outputs are serialized as JSON, which has no `undefined`. The types of optional output fields then exclude
+   * `undefined`, so that tRPC's `Serialize` keeps the named type.
    */
   readonly isJson: boolean;
   /**
-   * The schemas that keep their `undefined` nevertheless, with all their parts: what `Serialize` makes of intersections,
-   * index signatures and readonly arrays depends on whether all around them is JSON, and so on the client's
-   * `exactOptionalPropertyTypes`. Making a type adds to them: make all types again until there are no more.
+   * Schemas that keep `undefined` in all their parts. The result of `Serialize` for intersections, index signatures and
+   * readonly arrays depends on whether the surrounding type is JSON, and so on the client's `exactOptionalPropertyTypes`.
+   * Conversion adds schemas to this set: convert all types again until it no longer grows.
    */
-  readonly verbatim: Set<Schema>;
+  readonly verbatim: Set<ZodSchema>;
 }
 
-type Kind<Type extends Definition['type']> = Extract<Definition, { readonly type: Type }>;
+type Kind<Type extends ZodDefinition['type']> = Extract<ZodDefinition, { readonly type: Type }>;
 
 /**
- * The type that `z.input` or `z.output` infers, of any zod 4 schema. Types that leave no trace at run time are printed
- * as what they stand for: a brand as the type it brands, a TypeScript enum as its values.
- * @throws {TypegenError} where the type cannot be known at run time, unless the schema's metadata states it
+ * Converts a zod 4 schema to the type that `z.input` or `z.output` infers. Types that do not exist at run time become their
+ * base types: a brand the branded type, a TypeScript enum its values.
+ * @throws {TypegenError} if the type is not known at run time and the schema's metadata has no `typescript`
  */
-export function schemaToType(schema: Schema, place: Place, options: TypeOptions): TypeNode {
-  if (place.isVerbatim) options.verbatim.add(schema);
+export function schemaToType(schema: ZodSchema, location: SchemaLocation, options: TypeOptions): TypeNode {
+  if (location.isVerbatim) options.verbatim.add(schema);
   const isVerbatim = options.verbatim.has(schema);
-  return options.names.alias(schema, place, () =>
-    definitionToType(schema, { ...place, isVerbatim }, options),
+  return options.names.alias(schema, location, () =>
+    definitionToType(schema, { ...location, isVerbatim }, options),
   );
 }
 
-function definitionToType(schema: Schema, place: Place, options: TypeOptions): TypeNode {
+function definitionToType(schema: ZodSchema, location: SchemaLocation, options: TypeOptions): TypeNode {
   const { typescript } = metadataOf(schema);
-  if (typescript !== undefined) return { kind: 'stated', text: typescript };
-  const definition = definitionOf(schema);
-  const { side } = place;
+  if (typescript !== undefined) return { kind: 'raw', text: typescript };
+  const definition = zodDefinitionOf(schema);
+  const { side } = location;
   const isInput = side === 'input';
   const toType: ToType = (inner, step = '') =>
-    schemaToType(inner, { ...place, path: `${place.path}${step}` }, options);
+    schemaToType(inner, { ...location, path: `${location.path}${step}` }, options);
   switch (definition.type) {
     case 'string':
     case 'number':
     case 'boolean':
     case 'bigint':
-      return isInput && definition.coerce ? unknownType : word(definition.type);
+      return isInput && definition.coerce ? unknownType : token(definition.type);
     case 'date':
-      return isInput && definition.coerce ? unknownType : word('Date');
+      return isInput && definition.coerce ? unknownType : token('Date');
     case 'nan':
-      return word('number');
+      return token('number');
     case 'symbol':
     case 'undefined':
     case 'null':
@@ -82,18 +82,20 @@ function definitionToType(schema: Schema, place: Place, options: TypeOptions): T
     case 'unknown':
     case 'never':
     case 'void':
-      return word(definition.type);
+      return token(definition.type);
     case 'file':
-      return word('File');
+      return token('File');
     case 'literal':
-      return union(...definition.values.map((value) => literalType(value)));
+      return unionOf(...definition.values.map((value) => literalType(value)));
     case 'enum':
-      return union(...enumValues(definition.entries).map((value) => literalType(value)));
+      return unionOf(...enumValues(definition.entries).map((value) => literalType(value)));
     case 'template_literal':
       return {
         kind: 'template',
         parts: definition.parts.map((part) =>
-          isSchema(part) ? templatePart(toType(part, '${}')) : String(part ?? (part === null ? null : '')),
+          isSchemaPart(part)
+            ? templatePart(toType(part, '${}'))
+            : String(part ?? (part === null ? null : '')),
         ),
       };
     case 'array':
@@ -105,11 +107,11 @@ function definitionToType(schema: Schema, place: Place, options: TypeOptions): T
     case 'tuple':
       return tupleToType(definition, side, toType);
     case 'object':
-      return objectToType(definition, place, options, toType);
+      return objectToType(definition, location, options, toType);
     case 'record':
       return recordToType(definition, side, toType);
     case 'union':
-      return union(...definition.options.map((option) => toType(option)));
+      return unionOf(...definition.options.map((option) => toType(option)));
     case 'intersection':
       return {
         kind: 'intersection',
@@ -118,25 +120,25 @@ function definitionToType(schema: Schema, place: Place, options: TypeOptions): T
     case 'optional':
       return isExactOptional(schema)
         ? toType(definition.innerType)
-        : union(toType(definition.innerType), undefinedType);
+        : unionOf(toType(definition.innerType), undefinedType);
     case 'nullable':
-      return union(toType(definition.innerType), word('null'));
+      return unionOf(toType(definition.innerType), token('null'));
     case 'default':
       return isInput
-        ? union(toType(definition.innerType), undefinedType)
-        : withoutUndefined(toType(definition.innerType));
+        ? unionOf(toType(definition.innerType), undefinedType)
+        : excludeUndefined(toType(definition.innerType));
     case 'prefault':
-      return isInput ? union(toType(definition.innerType), undefinedType) : toType(definition.innerType);
+      return isInput ? unionOf(toType(definition.innerType), undefinedType) : toType(definition.innerType);
     case 'nonoptional':
-      return withoutUndefined(toType(definition.innerType));
+      return excludeUndefined(toType(definition.innerType));
     case 'success':
-      return isInput ? toType(definition.innerType) : word('boolean');
+      return isInput ? toType(definition.innerType) : token('boolean');
     case 'catch':
       return toType(definition.innerType);
     case 'readonly':
       return (
         asReadonly(toType(definition.innerType)) ??
-        refuse(place, 'there is no name for what .readonly() makes of it', 'Leave .readonly() out')
+        throwUntypable(location, 'there is no name for what .readonly() makes of it', 'Leave .readonly() out')
       );
     case 'lazy':
       return toType(lazyTarget(schema));
@@ -145,60 +147,60 @@ function definitionToType(schema: Schema, place: Place, options: TypeOptions): T
       return isPreprocess(schema) ? unknownType : toType(definition.in);
     case 'promise': {
       const promise = generic('Promise', toType(definition.innerType));
-      return isInput ? union(toType(definition.innerType), promise) : promise;
+      return isInput ? unionOf(toType(definition.innerType), promise) : promise;
     }
     case 'function':
-      return functionToType(definition, place, options);
+      return functionToType(definition, location, options);
     case 'transform':
-      return refuse(
-        place,
+      return throwUntypable(
+        location,
         'what a transform gives is not known at run time',
         'Say it: .pipe(schema) after it',
       );
     case 'custom':
-      return customToType(schema, place);
+      return customToType(schema, location);
     default:
-      return refuse(
-        place,
-        `the kind ${(definition satisfies never as Definition).type} is not known to this version of the gateway`,
+      return throwUntypable(
+        location,
+        `the kind ${(definition satisfies never as ZodDefinition).type} is not known to this version of the gateway`,
       );
   }
 }
 
-type ToType = (inner: Schema, step?: string) => TypeNode;
+type ToType = (inner: ZodSchema, step?: string) => TypeNode;
 
 function objectToType(
   { shape, catchall }: Kind<'object'>,
-  { side, isVerbatim = false }: Place,
+  { side, isVerbatim = false }: SchemaLocation,
   { isJson }: TypeOptions,
   toType: ToType,
 ): TypeNode {
-  const rest = catchall && definitionOf(catchall).type !== 'never' ? toType(catchall, '[]') : undefined;
+  const rest = catchall && zodDefinitionOf(catchall).type !== 'never' ? toType(catchall, '[]') : undefined;
   const members = Object.entries(shape).map(([name, field]): Member => ({
     name,
-    optional: isOptional(field, side),
+    optional: isOptionalField(field, side),
     type: toType(field, `.${name}`),
     comment: schemaComment(field),
   }));
   if (rest === undefined) {
-    if (members.length === 0) return record(word('string'), word('never'));
+    if (members.length === 0) return recordType(token('string'), token('never'));
     const isStripped = isJson && side === 'output' && !isVerbatim;
-    return { kind: 'object', members: isStripped ? members.map(stripped) : members };
+    return { kind: 'object', members: isStripped ? members.map(stripUndefined) : members };
   }
-  const isLoose = catchall !== undefined && definitionOf(catchall).type === 'unknown';
-  const others: TypeNode = isLoose ? record(word('string'), rest) : { kind: 'index', value: rest };
-  // Fields need not fit the others' type: no literal type says that.
+  const isLoose = catchall !== undefined && zodDefinitionOf(catchall).type === 'unknown';
+  const others: TypeNode = isLoose ? recordType(token('string'), rest) : { kind: 'index', value: rest };
+  // Fields need not match the type of the other properties, which no object type literal can express.
   return members.length === 0
     ? others
     : generic('Simplify', { kind: 'intersection', members: [{ kind: 'object', members }, others] });
 }
 
-function stripped(member: Member): Member {
-  const type = withoutUndefined(member.type);
+function stripUndefined(member: Member): Member {
+  const type = excludeUndefined(member.type);
   return member.optional && type !== neverType ? { ...member, type } : member;
 }
 
-const record = (key: TypeNode, value: TypeNode): TypeNode => ({
+const recordType = (key: TypeNode, value: TypeNode): TypeNode => ({
   kind: 'mapped',
   key,
   value,
@@ -206,7 +208,7 @@ const record = (key: TypeNode, value: TypeNode): TypeNode => ({
 });
 
 function tupleToType({ items, rest }: Kind<'tuple'>, side: Side, toType: ToType): TypeNode {
-  const lastRequired = items.findLastIndex((item) => !isOptional(item, side));
+  const lastRequired = items.findLastIndex((item) => !isOptionalField(item, side));
   return {
     kind: 'tuple',
     items: items.map((item, at) => ({ type: toType(item, `[${at}]`), optional: at > lastRequired })),
@@ -217,9 +219,13 @@ function tupleToType({ items, rest }: Kind<'tuple'>, side: Side, toType: ToType)
 function recordToType({ keyType, valueType, partial }: Kind<'record'>, side: Side, toType: ToType): TypeNode {
   const key = toType(keyType, '.key');
   const value = toType(valueType, '[]');
-  // A type that mentions itself so is written by hand: with an index signature, as zod's own of z.json() is.
+  // A recursive record comes from a hand-written type with an index signature, such as that of z.json().
   const isRecursive = value.kind === 'reference' && value.to.body() === undefined;
-  if (isRecursive && definitionOf(valueType).type === 'lazy' && definitionOf(keyType).type === 'string') {
+  if (
+    isRecursive &&
+    zodDefinitionOf(valueType).type === 'lazy' &&
+    zodDefinitionOf(keyType).type === 'string'
+  ) {
     return { kind: 'index', value };
   }
   return {
@@ -227,43 +233,51 @@ function recordToType({ keyType, valueType, partial }: Kind<'record'>, side: Sid
     key:
       side === 'output' || isPropertyKey(keyType)
         ? key
-        : { kind: 'intersection', members: [key, word('PropertyKey')] },
+        : { kind: 'intersection', members: [key, token('PropertyKey')] },
     value,
-    optional: partial === true || (side === 'input' && isOptional(valueType, side)),
+    optional: partial === true || (side === 'input' && isOptionalField(valueType, side)),
   };
 }
 
-/** Whether all that a schema takes can be a property's key. */
-function isPropertyKey(schema: Schema): boolean {
-  const definition = definitionOf(schema);
+/** Returns true if every input of a schema can be a property key. */
+function isPropertyKey(schema: ZodSchema): boolean {
+  const definition = zodDefinitionOf(schema);
   if (definition.type === 'union') return definition.options.every(isPropertyKey);
   if (definition.type === 'string' || definition.type === 'number') return !definition.coerce;
   return definition.type === 'enum' || definition.type === 'template_literal';
 }
 
-function functionToType(definition: Kind<'function'>, place: Place, options: TypeOptions): TypeNode {
-  const input = definition.input as Schema;
-  const inputDefinition = definitionOf(input);
-  // z.function() without an input: zod's type takes it for one that nobody may call with arguments.
+function functionToType(
+  definition: Kind<'function'>,
+  location: SchemaLocation,
+  options: TypeOptions,
+): TypeNode {
+  const input = definition.input as ZodSchema;
+  const inputDefinition = zodDefinitionOf(input);
+  // z.function() without an input: zod's type has arguments of type `never[]`.
   const isUnset =
-    inputDefinition.type === 'array' && definitionOf(inputDefinition.element).type === 'unknown';
-  // A function that is an input is called with what its arguments' schemas give, and gives what its result's takes.
-  const argumentsSide = place.side === 'input' ? 'output' : 'input';
+    inputDefinition.type === 'array' && zodDefinitionOf(inputDefinition.element).type === 'unknown';
+  // The sides are swapped for arguments: an input function is called with the outputs of its arguments' schemas.
+  const argumentsSide = location.side === 'input' ? 'output' : 'input';
   return {
     kind: 'function',
     arguments: isUnset
-      ? { kind: 'array', element: word('never') }
-      : schemaToType(input, { ...place, path: `${place.path}.arguments`, side: argumentsSide }, options),
-    result: schemaToType(definition.output, { ...place, path: `${place.path}.result` }, options),
+      ? { kind: 'array', element: token('never') }
+      : schemaToType(
+          input,
+          { ...location, path: `${location.path}.arguments`, side: argumentsSide },
+          options,
+        ),
+    result: schemaToType(definition.output, { ...location, path: `${location.path}.result` }, options),
   };
 }
 
-function customToType(schema: Schema, place: Place): TypeNode {
+function customToType(schema: ZodSchema, location: SchemaLocation): TypeNode {
   const { name } = classOf(schema) ?? {};
   const isGlobal = name !== undefined && Reflect.get(globalThis, name) === classOf(schema);
-  if (isGlobal) return { kind: 'generic', name: 'InstanceType', arguments: [word(`typeof ${name}`)] };
-  return refuse(
-    place,
+  if (isGlobal) return { kind: 'generic', name: 'InstanceType', arguments: [token(`typeof ${name}`)] };
+  return throwUntypable(
+    location,
     name === undefined
       ? 'the type of a custom schema leaves no trace at run time'
       : `clients do not have the class ${name}`,
@@ -271,18 +285,18 @@ function customToType(schema: Schema, place: Place): TypeNode {
   );
 }
 
-function refuse({ owner, path }: Place, why: string, remedy = ''): never {
+function throwUntypable({ owner, path }: SchemaLocation, reason: string, remedy = ''): never {
   throw new TypegenError(
-    `${owner}: the type of ${path} cannot be written down: ${why}.${remedy && ` ${remedy}.`}`,
+    `${owner}: the type of ${path} cannot be written down: ${reason}.${remedy && ` ${remedy}.`}`,
   );
 }
 
-const isSchema = (part: unknown): part is Schema => typeof part === 'object' && part !== null;
+const isSchemaPart = (part: unknown): part is ZodSchema => typeof part === 'object' && part !== null;
 
-/** zod writes nothing for an `undefined` in a template. */
+/** Replaces `undefined` by the empty string, like zod in a template. */
 function templatePart(type: TypeNode): TypeNode {
   if (type.kind !== 'union') return type;
-  return union(
-    ...type.members.map((each) => (each.kind === 'word' && each.text === 'undefined' ? word("''") : each)),
+  return unionOf(
+    ...type.members.map((each) => (each.kind === 'token' && each.text === 'undefined' ? token("''") : each)),
   );
 }

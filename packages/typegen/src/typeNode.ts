@@ -1,8 +1,8 @@
-/** A TypeScript type, as far as schemas have need of it. */
+/** The syntax tree of a TypeScript type. It supports the types that schemas need. */
 export type TypeNode =
-  | { readonly kind: 'word'; readonly text: string }
+  | { readonly kind: 'token'; readonly text: string }
   | { readonly kind: 'object'; readonly members: readonly Member[] }
-  /** `{ [key: string]: … }`, which has numbers for keys too, other than a mapped type over `string`. */
+  /** `{ [key: string]: … }`. Unlike a mapped type over `string`, its `keyof` includes `number`. */
   | { readonly kind: 'index'; readonly value: TypeNode; readonly readonly?: boolean }
   | {
       readonly kind: 'mapped';
@@ -23,10 +23,10 @@ export type TypeNode =
   | { readonly kind: 'generic'; readonly name: string; readonly arguments: readonly TypeNode[] }
   | { readonly kind: 'template'; readonly parts: readonly (string | TypeNode)[] }
   | { readonly kind: 'function'; readonly arguments: TypeNode; readonly result: TypeNode }
-  | { readonly kind: 'stated'; readonly text: string }
+  | { readonly kind: 'raw'; readonly text: string }
   | { readonly kind: 'reference'; readonly to: Alias };
 
-/** A field of an object type, with what is said of it. */
+/** A field of an object type. */
 export interface Member {
   readonly name: string;
   readonly type: TypeNode;
@@ -35,74 +35,74 @@ export interface Member {
   readonly comment?: Comment | undefined;
 }
 
-/** What a doc comment says. */
+/** The content of a doc comment. */
 export interface Comment {
   readonly text?: string | undefined;
-  /** `true`, or why and what to use instead. */
+  /** `true`, or a text with the reason and the replacement. */
   readonly deprecated?: boolean | string | undefined;
 }
 
-/** A type that has a name, and that may stand in its own body. */
+/** A named type, which may be recursive. */
 export interface Alias {
   readonly name: () => string;
-  /** Whether it is an object type for sure, whatever its body will be. */
-  readonly isObject: boolean;
-  /** `undefined` while it is being made. */
+  /** Whether the type is certainly an object type, whatever its body. */
+  readonly isObjectType: boolean;
+  /** Returns the body; `undefined` while the type is being converted. */
   readonly body: () => TypeNode | undefined;
 }
 
-export const word = (text: string): TypeNode => ({ kind: 'word', text });
+export const token = (text: string): TypeNode => ({ kind: 'token', text });
 export const generic = (name: string, ...types: readonly TypeNode[]): TypeNode => ({
   kind: 'generic',
   name,
   arguments: types,
 });
 
-export const unknownType: TypeNode = word('unknown');
-export const undefinedType: TypeNode = word('undefined');
-export const neverType: TypeNode = word('never');
+export const unknownType: TypeNode = token('unknown');
+export const undefinedType: TypeNode = token('undefined');
+export const neverType: TypeNode = token('never');
 
-const isWord = (node: TypeNode, text: string) => node.kind === 'word' && node.text === text;
+const isToken = (node: TypeNode, text: string) => node.kind === 'token' && node.text === text;
 
-/** The union of types, without those that it contains anyway. */
-export function union(...types: readonly TypeNode[]): TypeNode {
+/** Returns the union of types without duplicates. */
+export function unionOf(...types: readonly TypeNode[]): TypeNode {
   const all = types.flatMap((type) => (type.kind === 'union' ? type.members : [type]));
-  // These swallow all else; TypeScript would say so too, but not as legibly.
-  for (const wide of ['any', 'unknown']) if (all.some((member) => isWord(member, wide))) return word(wide);
+  // `any` and `unknown` absorb all other members.
+  for (const wide of ['any', 'unknown']) if (all.some((member) => isToken(member, wide))) return token(wide);
   const members: TypeNode[] = [];
   for (const member of all) {
-    const isThere =
-      isWord(member, 'never') ||
-      (member.kind === 'word' && members.some((other) => isWord(other, member.text)));
-    if (!isThere) members.push(member);
+    const isDuplicate =
+      isToken(member, 'never') ||
+      (member.kind === 'token' && members.some((other) => isToken(other, member.text)));
+    if (!isDuplicate) members.push(member);
   }
   const [first = neverType] = members;
   return members.length > 1 ? { kind: 'union', members } : first;
 }
 
-/** The type without `undefined`. */
-export function withoutUndefined(type: TypeNode): TypeNode {
+/** Returns the type without `undefined`. */
+export function excludeUndefined(type: TypeNode): TypeNode {
   switch (type.kind) {
-    case 'word':
+    case 'token':
       return type.text === 'undefined' ? neverType : type;
     case 'union':
-      return union(...type.members.map(withoutUndefined));
+      return unionOf(...type.members.map(excludeUndefined));
     case 'reference': {
-      if (type.to.isObject) return type;
+      if (type.to.isObjectType) return type;
       const body = type.to.body();
       if (body === undefined) return generic('Exclude', type, undefinedType);
-      const rest = withoutUndefined(body);
-      return rest === body || (body.kind === 'union' && sameMembers(body, rest)) ? type : rest;
+      const rest = excludeUndefined(body);
+      return rest === body || (body.kind === 'union' && haveSameMembers(body, rest)) ? type : rest;
     }
     case 'intersection':
-    case 'stated':
+    case 'raw':
       return generic('Exclude', type, undefinedType);
     default:
       return type;
   }
 }
 
-function sameMembers(one: TypeNode & { readonly kind: 'union' }, other: TypeNode): boolean {
+function haveSameMembers(one: TypeNode & { readonly kind: 'union' }, other: TypeNode): boolean {
   return (
     other.kind === 'union' &&
     one.members.length === other.members.length &&
@@ -110,11 +110,11 @@ function sameMembers(one: TypeNode & { readonly kind: 'union' }, other: TypeNode
   );
 }
 
-/** zod's `MakeReadonly` of a type; `undefined` where that cannot be printed. */
+/** Applies zod's `MakeReadonly` to a type; `undefined` if the result cannot be printed. */
 export function asReadonly(type: TypeNode): TypeNode | undefined {
   switch (type.kind) {
-    case 'word':
-      return type.text === 'any' ? undefined : isWord(type, 'unknown') ? generic('Readonly', type) : type;
+    case 'token':
+      return type.text === 'any' ? undefined : isToken(type, 'unknown') ? generic('Readonly', type) : type;
     case 'object':
       return { ...type, members: type.members.map((member) => ({ ...member, readonly: true })) };
     case 'mapped':
@@ -122,7 +122,7 @@ export function asReadonly(type: TypeNode): TypeNode | undefined {
     case 'array':
       return { ...type, readonly: true };
     case 'tuple':
-      // zod tells tuples by their first item; one that may be left out makes an array of it.
+      // zod recognizes tuples by their first item. A tuple with an optional first item becomes an array.
       return type.items.length > 0 && !type.items[0]?.optional
         ? { ...type, readonly: true }
         : type.items.length === 0 && type.rest !== undefined
@@ -130,7 +130,9 @@ export function asReadonly(type: TypeNode): TypeNode | undefined {
           : undefined;
     case 'union': {
       const members = type.members.map(asReadonly);
-      return members.includes(undefined) ? undefined : union(...members.filter((each) => each !== undefined));
+      return members.includes(undefined)
+        ? undefined
+        : unionOf(...members.filter((each) => each !== undefined));
     }
     case 'generic': {
       const name = { Map: 'ReadonlyMap', Set: 'ReadonlySet' }[type.name];
@@ -148,49 +150,49 @@ export function asReadonly(type: TypeNode): TypeNode | undefined {
     case 'function':
       return type;
     case 'intersection':
-      return type.members.every(isObject) ? generic('Readonly', type) : undefined;
-    case 'stated':
+      return type.members.every(isObjectType) ? generic('Readonly', type) : undefined;
+    case 'raw':
       return undefined;
     default:
       return type satisfies never;
   }
 }
 
-/** Whether it is an object that is neither an array nor one of a class. */
-function isObject(type: TypeNode): boolean {
+/** Returns true for object types other than arrays and class instances. */
+function isObjectType(type: TypeNode): boolean {
   switch (type.kind) {
     case 'object':
     case 'mapped':
     case 'index':
       return true;
     case 'generic':
-      return type.name === 'Simplify' || (type.name === 'Readonly' && type.arguments.every(isObject));
+      return type.name === 'Simplify' || (type.name === 'Readonly' && type.arguments.every(isObjectType));
     case 'intersection':
-      return type.members.every(isObject);
+      return type.members.every(isObjectType);
     case 'reference': {
       const body = type.to.body();
-      return body !== undefined && isObject(body);
+      return body !== undefined && isObjectType(body);
     }
     default:
       return false;
   }
 }
 
-/** Whether a type, or one that it is made of, is such a one. */
+/** Returns true if a type or one of its parts matches a predicate. */
 export function contains(
   type: TypeNode,
-  isSuch: (part: TypeNode) => boolean,
+  matches: (part: TypeNode) => boolean,
   seen: ReadonlySet<Alias> = new Set(),
 ): boolean {
-  if (isSuch(type)) return true;
+  if (matches(type)) return true;
   if (type.kind === 'reference') {
     const body = type.to.body();
-    return body !== undefined && !seen.has(type.to) && contains(body, isSuch, new Set([...seen, type.to]));
+    return body !== undefined && !seen.has(type.to) && contains(body, matches, new Set([...seen, type.to]));
   }
-  return partsOf(type).some((part) => contains(part, isSuch, seen));
+  return childrenOf(type).some((part) => contains(part, matches, seen));
 }
 
-function partsOf(type: TypeNode): readonly TypeNode[] {
+function childrenOf(type: TypeNode): readonly TypeNode[] {
   switch (type.kind) {
     case 'object':
       return type.members.map((member) => member.type);

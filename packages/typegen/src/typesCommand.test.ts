@@ -18,14 +18,14 @@ describe('petstore-typegen', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('prints the types of the router that a module exports', async () => {
+  it('petstore-typegen prints the types of the router that a module exports', async () => {
     expect(await typesCommand(['--router', router, '--export', 'otherRouter'])).toEqual({
       stdout: await generateTypes(example.otherRouter, { exports: example }),
       code: 0,
     });
   });
 
-  it('writes them to a file, and checks a file against the router', async () => {
+  it('petstore-typegen --out writes a file, and --check compares it with the router', async () => {
     const out = join(folder, 'types.ts');
     const command = ['--router', router, '--export', 'bookRouter', '--error-shape', 'Problem', '--out', out];
     const stale = {
@@ -40,14 +40,14 @@ describe('petstore-typegen', () => {
     expect(await typesCommand([...command, '--check'])).toEqual(stale);
   });
 
-  it('makes the folder that it writes to', async () => {
+  it('petstore-typegen --out creates missing folders', async () => {
     const out = join(folder, 'src', 'generated', 'index.ts');
     const command = ['--router', router, '--export', 'otherRouter', '--out', out];
     expect(await typesCommand(command)).toEqual({ stderr: `Wrote ${out}.\n`, code: 0 });
     expect(await readFile(out, 'utf8')).toContain('export');
   });
 
-  it('says in a sentence that a file cannot be written, and why', async () => {
+  it('petstore-typegen --out fails with a one-line message and the reason if the file cannot be written', async () => {
     await writeFile(join(folder, 'file'), '');
     const out = join(folder, 'file', 'index.ts');
     const command = ['--router', router, '--export', 'otherRouter', '--out', out];
@@ -58,7 +58,7 @@ describe('petstore-typegen', () => {
     expect(code).toBe(1);
   });
 
-  it('takes the shape of errors for tRPC’s own where it is told so', async () => {
+  it('petstore-typegen --error-shape default uses tRPC’s own error shape', async () => {
     const command = ['--router', router, '--export', 'bookRouter', '--error-shape', 'default'];
     const { stdout } = await typesCommand(command);
     expect(stdout).toContain('errorShape: TRPCDefaultErrorShape;');
@@ -76,30 +76,33 @@ describe('petstore-typegen', () => {
     ],
     [['--router', router, '--export', 'bookRouter'], "The shape of the router's errors is not known"],
     [['--router', '/nowhere/router.ts'], '/nowhere/router.ts cannot be loaded: '],
-  ])('says what is wrong in a sentence: %j', async (argv, message) => {
+  ])('petstore-typegen %j fails with an error message', async (argv, message) => {
     const { stderr, code } = await typesCommand(argv);
     expect(stderr).toContain(message);
     expect(code).toBe(1);
   });
 
-  it.each([[], ['--router', router, '--check']])('shows how it is used: %j', async (...argv) => {
-    expect(await typesCommand(argv)).toEqual({ stderr: usage, code: 2 });
-  });
+  it.each([[], ['--router', router, '--check']])(
+    'petstore-typegen %j prints its usage and exits with code 2',
+    async (...argv) => {
+      expect(await typesCommand(argv)).toEqual({ stderr: usage, code: 2 });
+    },
+  );
 
-  it('rejects a positional argument with its usage', async () => {
+  it('petstore-typegen rejects a positional argument and prints its usage', async () => {
     const { stderr, code } = await typesCommand(['types', '--router', router]);
     expect(stderr).toContain("Unexpected argument 'types'");
     expect(stderr).toContain(usage);
     expect(code).toBe(2);
   });
 
-  it('names an option that it does not know', async () => {
+  it('petstore-typegen rejects an unknown option by name', async () => {
     const { stderr, code } = await typesCommand(['--routr', router]);
     expect(stderr).toContain("Unknown option '--routr'");
     expect(code).toBe(2);
   });
 
-  it('runs as a process, which ends although the router’s module keeps something open', async () => {
+  it('the petstore-typegen process exits although the router’s module keeps a timer', async () => {
     const module = join(folder, 'open.ts');
     await writeFile(
       module,

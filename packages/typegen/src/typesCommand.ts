@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { isZod } from './isZod.ts';
+import { isZodSchema } from './isZodSchema.ts';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import { TypegenError } from './typegenError.ts';
 
@@ -21,7 +21,7 @@ of anything but @trpc/server's types. Clients need neither the server's code nor
                        shape of tRPC's own.
 `;
 
-/** What a command prints, and the code that it ends with. */
+/** The output and exit code of a command. */
 export interface CommandResult {
   readonly stdout?: string;
   readonly stderr?: string;
@@ -31,7 +31,7 @@ export interface CommandResult {
 /** Runs `petstore-typegen` with its arguments. */
 export async function typesCommand(argv: readonly string[]): Promise<CommandResult> {
   try {
-    return await run(argv);
+    return await runCommand(argv);
   } catch (error) {
     if (isArgumentError(error)) return { stderr: `${error.message}\n\n${usage}`, code: 2 };
     if (error instanceof TypegenError) return { stderr: `${error.message}\n`, code: 1 };
@@ -39,7 +39,7 @@ export async function typesCommand(argv: readonly string[]): Promise<CommandResu
   }
 }
 
-async function run(argv: readonly string[]): Promise<CommandResult> {
+async function runCommand(argv: readonly string[]): Promise<CommandResult> {
   const { values } = parseArgs({
     args: [...argv],
     options: {
@@ -54,18 +54,18 @@ async function run(argv: readonly string[]): Promise<CommandResult> {
   const { router: file, out, check } = values;
   if (values.help) return { stdout: usage, code: 0 };
   if (file === undefined || (check && out === undefined)) return { stderr: usage, code: 2 };
-  const exports = await load(file);
-  const text = await generateTypes(routerOf(exports, file, values.export), {
+  const exports = await importModule(file);
+  const text = await generateTypes(findRouter(exports, file, values.export), {
     exports,
-    ...errorShapeOf(exports, file, values['error-shape']),
+    ...findErrorShape(exports, file, values['error-shape']),
   });
   if (out === undefined) return { stdout: text, code: 0 };
   if (!check) {
     await write(out, text);
     return { stderr: `Wrote ${out}.\n`, code: 0 };
   }
-  const there = await readFile(out, 'utf8').catch(() => undefined);
-  return there === text
+  const current = await readFile(out, 'utf8').catch(() => undefined);
+  return current === text
     ? { code: 0 }
     : { stderr: `${out} is not what ${file} says now: run the same command without --check.\n`, code: 1 };
 }
@@ -82,11 +82,11 @@ async function write(file: string, text: string): Promise<void> {
   }
 }
 
-type Exports = Readonly<Record<string, unknown>>;
+type ModuleExports = Readonly<Record<string, unknown>>;
 
-async function load(file: string): Promise<Exports> {
+async function importModule(file: string): Promise<ModuleExports> {
   try {
-    return (await import(pathToFileURL(resolve(file)).href)) as Exports;
+    return (await import(pathToFileURL(resolve(file)).href)) as ModuleExports;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const remedy =
@@ -97,12 +97,12 @@ async function load(file: string): Promise<Exports> {
   }
 }
 
-function routerOf(exports: Exports, file: string, name: string | undefined): AnyTRPCRouter {
+function findRouter(exports: ModuleExports, file: string, name: string | undefined): AnyTRPCRouter {
   const routers = Object.entries(exports).filter((entry): entry is [string, AnyTRPCRouter] =>
     isRouter(entry[1]),
   );
-  const wanted = name === undefined ? routers : routers.filter(([exported]) => exported === name);
-  const [only, another] = wanted;
+  const candidates = name === undefined ? routers : routers.filter(([exported]) => exported === name);
+  const [only, another] = candidates;
   if (only === undefined) {
     throw new TypegenError(
       `${file} exports no tRPC router${name === undefined ? '' : ` by the name ${name}`}.`,
@@ -115,14 +115,14 @@ function routerOf(exports: Exports, file: string, name: string | undefined): Any
   return only[1];
 }
 
-function errorShapeOf(
-  exports: Exports,
+function findErrorShape(
+  exports: ModuleExports,
   file: string,
   name: string | undefined,
 ): Pick<TypesOptions, 'errorShape'> {
   if (name === undefined || name === 'default') return name === undefined ? {} : { errorShape: name };
   const errorShape = exports[name];
-  if (!isZod(errorShape)) throw new TypegenError(`${file} exports no zod schema by the name ${name}.`);
+  if (!isZodSchema(errorShape)) throw new TypegenError(`${file} exports no zod schema by the name ${name}.`);
   return { errorShape };
 }
 

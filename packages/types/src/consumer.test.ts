@@ -42,19 +42,19 @@ const options = everyCompiler.flatMap(({ compiler, exactOptionalPropertyTypes })
   })),
 );
 
-describe('a consumer with @trpc/client, its peer and these types alone', () => {
+describe('a consumer with only @trpc/client, its peer and these types', () => {
   it.each(options)(
-    'compiles right calls and refuses each wrong one: $compiler, exactOptionalPropertyTypes $exactOptionalPropertyTypes, skipLibCheck $skipLibCheck',
+    'a consumer compiles valid calls and rejects each invalid one: $compiler, exactOptionalPropertyTypes $exactOptionalPropertyTypes, skipLibCheck $skipLibCheck',
     async (each) => {
       const wrong = `${start}${wrongCalls.map(([name, call]) => `{ ${call}; } // ${name}\n`).join('')}`;
       const files = { 'right.ts': rightCalls, 'wrong.ts': wrong };
       const printed = await compile({ files, packages: 'consumer', ...each });
       const errors = printed.split('\n').filter((line) => line.includes('error TS'));
-      const refused = errors.map((line) => {
+      const rejected = errors.map((line) => {
         const row = /^wrong\.ts\((\d+),/.exec(line)?.[1];
         return row === undefined ? line : wrong.split('\n')[Number(row) - 1]?.split(' // ')[1];
       });
-      expect([...new Set(refused)]).toEqual(wrongCalls.map(([name]) => name));
+      expect([...new Set(rejected)]).toEqual(wrongCalls.map(([name]) => name));
     },
     120_000,
   );

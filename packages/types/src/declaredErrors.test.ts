@@ -8,7 +8,7 @@ import { shopRouter } from './testing/shopRouter.ts';
 
 const shop = fileURLToPath(new URL('testing/shopRouter.ts', import.meta.url));
 
-/** Narrows `error.data` of tRPC's clients, by the type of the router and by the generated one. */
+/** Source that narrows `error.data` of a tRPC client, with the type of the router or the generated one. */
 const trpcClient = (router: string) => `import { createTRPCClient, safe } from '@trpc/client';
 ${router}
 const client = createTRPCClient<AppRouter>({ links: [] });
@@ -97,10 +97,10 @@ describe('declared errors', () => {
   });
 
   it.each(everyCompiler)(
-    'are narrowed by clients of both protocols, and a code that is not declared does not compile: $compiler, exactOptionalPropertyTypes $exactOptionalPropertyTypes',
+    'clients of both protocols narrow declared errors by code, and an undeclared code does not compile: $compiler, exactOptionalPropertyTypes $exactOptionalPropertyTypes',
     async (options) => {
       const printed = await compile({ files, packages: 'repository', ...options });
-      const refused = printed
+      const rejected = printed
         .split('\n')
         .filter((line) => line.includes('error TS'))
         .map((line) => {
@@ -110,7 +110,7 @@ describe('declared errors', () => {
       const expected = cases.flatMap(([, , , wrong], index) =>
         wrong.map((line) => `wrong${index}.ts: ${line}`),
       );
-      expect([...new Set(refused)]).toEqual(expected);
+      expect([...new Set(rejected)]).toEqual(expected);
     },
     240_000,
   );

@@ -14,7 +14,7 @@ const paths = (router: { readonly _def: { readonly procedures: object } }) =>
 
 const petStore = { module: '@petstore/core', name: 'appRouter' };
 
-/** The pet store's generated types, and a source that compares them with those of its router. */
+/** Returns the pet store's generated types, and source that compares them with the types of its router. */
 async function petStoreFiles() {
   return {
     'petStoreTypes.ts': await readFile(new URL('router.ts', generatedFolder), 'utf8'),
@@ -36,13 +36,13 @@ async function tortureFiles() {
 }
 
 describe('generated types', () => {
-  it('are made of a router that has more than 150 procedures, of every kind of schema', async () => {
+  it('the compared router has more than 150 procedures with every kind of schema', async () => {
     await tortureFiles();
     expect(paths(tortureRouter).length).toBeGreaterThan(150);
   });
 
   it.each(everyCompiler)(
-    'are strictly those of the router, and `any` nowhere: $compiler, exactOptionalPropertyTypes $exactOptionalPropertyTypes',
+    'generated types strictly equal the types of the router and contain no `any`: $compiler, exactOptionalPropertyTypes $exactOptionalPropertyTypes',
     async (options) => {
       const files = { ...(await petStoreFiles()), ...(await tortureFiles()) };
       const printed = await compile({ files, packages: 'repository', ...options });
@@ -53,13 +53,18 @@ describe('generated types', () => {
 });
 
 describe('the comparison', () => {
-  const changes: readonly (readonly [what: string, from: string, to: string, found: string])[] = [
-    ['an optional field more', 'name: string;', 'name: string;\n  color?: string;', 'createPet: same'],
-    ['`undefined` more in an input', 'petId: number;', 'petId?: number | undefined;', 'getPet: same'],
-    ['a status less', " | 'sold'", '', 'listPets: same'],
+  const changes: readonly (readonly [what: string, from: string, to: string, difference: string])[] = [
+    ['an additional optional field', 'name: string;', 'name: string;\n  color?: string;', 'createPet: same'],
+    [
+      'an additional `undefined` in an input',
+      'petId: number;',
+      'petId?: number | undefined;',
+      'getPet: same',
+    ],
+    ['a missing status', " | 'sold'", '', 'listPets: same'],
     ['`any`', 'Pets = Animal[]', 'Pets = any', 'listPets: known'],
     ['another kind of procedure', 'getPet: QueryP', 'getPet: MutationP', 'getPet: same'],
-    ['a procedure less', 'getPet: Query', 'fetchPet: Query', 'keyof|getPet'],
+    ['a missing procedure', 'getPet: Query', 'fetchPet: Query', 'keyof|getPet'],
     ['a transformer', 'transformer: false', 'transformer: true', 'comparison'],
     [
       'another error shape',
@@ -71,7 +76,7 @@ describe('the comparison', () => {
   const files: Record<string, string> = {};
   let printed: readonly string[];
 
-  // One program for all: a compiler starts once.
+  // One program for all changes, so that the compiler starts once.
   beforeAll(async () => {
     const { 'petStoreTypes.ts': types } = await petStoreFiles();
     for (const [index, [, from, to]] of changes.entries()) {
@@ -88,11 +93,11 @@ describe('the comparison', () => {
     printed = all.split('\n');
   }, 120_000);
 
-  it.each(changes.map(([what, , , found], index) => [what, found, index] as const))(
-    'sees %s',
-    (_, found, index) => {
+  it.each(changes.map(([what, , , difference], index) => [what, difference, index] as const))(
+    'the comparison reports %s',
+    (_, difference, index) => {
       const own = printed.filter((line) => line.startsWith(`comparison${index}.ts(`));
-      expect(differences(files, own.join('\n')).join('\n')).toMatch(new RegExp(found));
+      expect(differences(files, own.join('\n')).join('\n')).toMatch(new RegExp(difference));
     },
   );
 });

@@ -14,7 +14,7 @@ import type {
 
 const client = createTRPCClient<AppRouter>({ links: [httpLink({ url: 'http://127.0.0.1/trpc' })] });
 
-test('the entities are those of docs/interface.md#resources-and-their-fields', () => {
+test('the entities have the fields of docs/interface.md#resources-and-their-fields', () => {
   expectTypeOf<PetStatus>().toEqualTypeOf<'available' | 'pending' | 'sold'>();
   expectTypeOf<NewPet>().toEqualTypeOf<{
     name: string;
@@ -31,7 +31,7 @@ test('the entities are those of docs/interface.md#resources-and-their-fields', (
   expectTypeOf<ApiError>().toEqualTypeOf<{ code: string; message: string; status: number }>();
 });
 
-test('a client sees the inputs and outputs of each procedure', () => {
+test('a client has the input and output types of each procedure', () => {
   expectTypeOf(client.listPets.query).returns.resolves.toEqualTypeOf<Animal[]>();
   expectTypeOf(client.createPet.mutate).returns.resolves.toEqualTypeOf<Animal>();
   expectTypeOf(client.getPet.query).returns.resolves.toEqualTypeOf<Animal>();
@@ -41,7 +41,7 @@ test('a client sees the inputs and outputs of each procedure', () => {
   assertType<RouterInputs['listPets']>(undefined);
 });
 
-test('the types of the document are those of the router', () => {
+test('the types of the OpenAPI document equal the types of the router', () => {
   expectTypeOf<components['schemas']['Animal']>().toEqualTypeOf<Animal>();
   expectTypeOf<components['schemas']['PetStatus']>().toEqualTypeOf<PetStatus>();
   expectTypeOf<components['schemas']['Error']>().toEqualTypeOf<ApiError>();
@@ -52,7 +52,7 @@ test('the types of the document are those of the router', () => {
   expectTypeOf<Query>().toExtend<NonNullable<RouterInputs['listPets']>>();
 });
 
-test('an input is either given whole, or left out where nothing in it is needed', () => {
+test('an input may be omitted only if all its fields are optional', () => {
   expectTypeOf<RouterInputs['createPet']>().toEqualTypeOf<NewPet>();
   expectTypeOf(client.listPets.query).toBeCallableWith();
   expectTypeOf(client.createPet.mutate).parameter(0).toEqualTypeOf<NewPet>();

@@ -1,5 +1,5 @@
 /**
- * The pet store's types, for who calls it. Nothing here runs.
+ * The pet store's types for clients. The package has no run-time code.
  *
  * @packageDocumentation
  */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { budgets, costOf } from './testing/typeBudget.ts';
+import { budgets, measureCost } from './testing/typeBudget.ts';
 
 describe('the generated types of 200 procedures', () => {
   it.each(budgets)(
-    'cost a consumer that calls $calls of them at most $instantiations instantiations',
+    'a consumer that calls $calls of 200 procedures needs at most $instantiations instantiations',
     async ({ calls, instantiations }) => {
-      const cost = await costOf(calls, { compiler: 'TypeScript 7', exactOptionalPropertyTypes: true });
+      const cost = await measureCost(calls, { compiler: 'TypeScript 7', exactOptionalPropertyTypes: true });
       expect(cost.instantiations).toBeGreaterThan(0);
       expect(cost.instantiations).toBeLessThanOrEqual(instantiations);
     },

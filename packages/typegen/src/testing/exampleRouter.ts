@@ -1,7 +1,7 @@
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
-// A router as a team has it that knows no pets: what the command's tests read.
+// The router of the command's tests.
 
 const t = initTRPC.create({
   errorFormatter: ({ shape }) => ({ ...shape, data: { ...shape.data, hint: 'Try again.' } }),

@@ -1,4 +1,4 @@
-// Generated from the router. Change that, not this.
+// Generated from the router by petstore-typegen. Do not edit.
 
 import type {
   TRPCBuiltRouter,
@@ -9,7 +9,7 @@ import type {
   inferRouterOutputs,
 } from '@trpc/server';
 
-/** The router, for a client: `createTRPCClient<AppRouter>`. */
+/** The type of the router, for clients: `createTRPCClient<AppRouter>`. */
 export type AppRouter = TRPCBuiltRouter<
   { ctx: object; meta: object; errorShape: TRPCDefaultErrorShape; transformer: false },
   {
@@ -35,10 +35,10 @@ export type AppRouter = TRPCBuiltRouter<
   }
 >;
 
-/** What each procedure takes, by its name. */
+/** The inputs of the procedures, by name. */
 export type RouterInputs = inferRouterInputs<AppRouter>;
 
-/** What each procedure gives, by its name. */
+/** The outputs of the procedures, by name. */
 export type RouterOutputs = inferRouterOutputs<AppRouter>;
 
 /** Availability status. */

@@ -1,7 +1,7 @@
 /**
- * TypeScript source that compiles where every procedure of one router's type is strictly that of another: kind, input,
- * what a client gets, the errors, and the client's own method. One line a procedure, so that an error's line names it.
- * @param real the module that exports the router as a value, and its name there
+ * Returns TypeScript source that compiles if every procedure of two router types is strictly equal: its kind, input, client
+ * output, errors and client method. It has one line per procedure, so that the line of an error identifies the procedure.
+ * @param real the module that exports the router as a value, and the name of the export
  * @param flat the module that exports the generated `AppRouter`
  */
 export function equalitySource(
@@ -28,12 +28,12 @@ declare function known<T>(...isAny: IsAny<T> extends true ? ['is any'] : []): vo
 same<Real['_def']['_config']['$types']['transformer'], AppRouter['_def']['_config']['$types']['transformer']>();
 same<Real['_def']['_config']['$types']['errorShape'], AppRouter['_def']['_config']['$types']['errorShape']>();
 same<keyof inferRouterInputs<Real>, keyof RouterInputs>();
-${paths.map((path) => `/* ${path} */ ${checks(path, anyPaths.has(path))}`).join('\n')}
+${paths.map((path) => `/* ${path} */ ${equalityChecks(path, anyPaths.has(path))}`).join('\n')}
 `;
 }
 
-// Compared piece by piece: of two uses of one generic alias, tsc compares the arguments, not what they come to.
-function checks(path: string, isAny: boolean): string {
+// Compares each part separately: for two uses of one generic alias, tsc compares the arguments, not the resolved types.
+function equalityChecks(path: string, isAny: boolean): string {
   const at = path
     .split('.')
     .map((step) => `['${step}']`)
@@ -53,7 +53,7 @@ function checks(path: string, isAny: boolean): string {
   ].join('; ');
 }
 
-/** What a compiler finds to differ, by procedure, and whatever else it says of the files. */
+/** Returns the differences that the compiler reports, by procedure, and all its other errors. */
 export function differences(files: Readonly<Record<string, string>>, printed: string): readonly string[] {
   return printed
     .split('\n')

@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import openapiTypeScript, { astToString } from 'openapi-typescript';
 
-/** The folder of what is generated. */
+/** The folder of the generated files. */
 export const generatedFolder = new URL('../generated/', import.meta.url);
 
-/** What is generated from the pet store, by file name. */
+/** Generates the files from the pet store, and returns them by file name. */
 export async function generated(): Promise<Readonly<Record<string, string>>> {
   const document = await printedDocument();
   return {
@@ -21,7 +21,7 @@ export async function generated(): Promise<Readonly<Record<string, string>>> {
   };
 }
 
-/** The document as the server prints it. The server is an application: it is run, not imported. */
+/** Returns the document that the server prints. The server is an application, so it is executed and not imported. */
 async function printedDocument(): Promise<string> {
   const main = fileURLToPath(new URL('../../../../apps/server/src/main.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(

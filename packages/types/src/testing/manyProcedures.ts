@@ -1,7 +1,7 @@
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
-/** A router of many procedures in the forms that services have: one resource is five of them. */
+/** Creates a router with many typical procedures, five per resource. */
 export function manyProcedures(count: number) {
   const t = initTRPC.create();
   const resource = (index: number) => {

@@ -2,7 +2,7 @@ import { declareErrors, type GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
-// A router with declared errors, for what its clients' types say of them. It is never called.
+// A router with declared errors, for tests of its clients' types. It is never called.
 
 const t = initTRPC.meta<GatewayMeta>().create();
 

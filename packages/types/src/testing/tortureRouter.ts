@@ -3,8 +3,8 @@ import { octetInputParser } from '@trpc/server/http';
 import { declareErrors, type GatewayMeta } from '@petstore/gateway/meta';
 import { z } from 'zod';
 
-// A router that has every kind of zod schema as an input and as an output, and every form of procedure that tRPC has.
-// It is read for its types, and never called.
+// A router with every kind of zod schema as an input and as an output, and every form of tRPC procedure. It is used for its
+// types only and is never called.
 
 const t = initTRPC.meta<GatewayMeta>().create();
 const { router, procedure } = t;
@@ -12,18 +12,18 @@ const notCalled = (): never => {
   throw new Error('This router is for its types alone.');
 };
 
-/** A query that takes and gives what a schema does. */
+/** Creates a query with the schema as input and output. */
 const both = <S extends z.core.$ZodType>(schema: S) =>
   procedure.input(schema).output(schema).query(notCalled);
-/** A query that takes what a schema does. */
-const takes = <S extends z.core.$ZodType>(schema: S) =>
+/** Creates a query with the schema as input. */
+const inputOnly = <S extends z.core.$ZodType>(schema: S) =>
   procedure.input(schema).output(z.string()).query(notCalled);
 
 const Size = z.enum(['s', 'm', 'l']).meta({ id: 'Size' });
 const Point = z
   .object({ x: z.number(), y: z.number() })
   .meta({ id: 'Point', description: 'A point. */ Ends.' });
-/** Takes something else than it gives: `Settings` and `SettingsInput`. */
+/** Has different input and output types: `SettingsInput` and `Settings`. */
 const Settings = z
   .object({ theme: z.string().default('light'), at: Point, size: Size.optional() })
   .meta({ id: 'Settings' });
@@ -144,7 +144,7 @@ const collections = router({
 });
 
 const objects = router({
-  plain: both(z.object({ a: z.string(), 'b-c': z.number(), 1: z.boolean(), "it's": z.null() })),
+  keys: both(z.object({ a: z.string(), 'b-c': z.number(), 1: z.boolean(), "it's": z.null() })),
   named: both(z.object({ settings: Settings, other: Settings.nullable() })),
   optional: both(z.object({ a: z.string().optional(), b: z.number() })),
   exactOptional: both(z.object({ a: z.string().exactOptional(), b: z.number().optional() })),
@@ -193,7 +193,7 @@ const unions = router({
   withNever: both(z.union([z.string(), z.never()])),
   withUnknown: both(z.union([z.string(), z.unknown()])),
   withAny: both(z.object({ a: z.union([z.string(), z.unknown()]) })),
-  withBoth: takes(z.union([z.unknown(), z.string(), z.null()])),
+  withBoth: inputOnly(z.union([z.unknown(), z.string(), z.null()])),
   booleans: both(z.union([z.literal(true), z.literal(false), z.string()])),
   discriminated: both(
     z.discriminatedUnion('kind', [
@@ -240,8 +240,8 @@ const wrappers = router({
   codec: both(z.codec(z.iso.datetime(), z.date(), { decode: notCalled, encode: notCalled })),
   stringBoolean: both(z.stringbool()),
   preprocess: both(z.object({ a: z.preprocess((value) => value, z.number().optional()) })),
-  transform: takes(z.string().transform((value) => value.length)),
-  transformedField: takes(z.object({ a: z.string().transform(Number).optional() })),
+  transform: inputOnly(z.string().transform((value) => value.length)),
+  transformedField: inputOnly(z.object({ a: z.string().transform(Number).optional() })),
   lazy: both(z.lazy(() => z.object({ a: z.string() }))),
   promise: both(z.promise(z.string())),
   function: both(z.function({ input: [z.string(), z.number().default(1)], output: z.coerce.number() })),
@@ -251,7 +251,7 @@ const wrappers = router({
   instance: both(z.instanceof(Uint8Array)),
   formData: both(z.instanceof(FormData)),
   url: both(z.object({ url: z.instanceof(URL) })),
-  brandedInput: takes(z.string().brand<'Id'>()),
+  brandedInput: inputOnly(z.string().brand<'Id'>()),
 });
 
 const recursions = router({
@@ -348,12 +348,12 @@ const record = {
   ...nested,
 };
 
-/** As JSON carries it. */
+/** Without a transformer: outputs are serialized as JSON. */
 export const tortureRouter = router(record);
-/** With a transformer: what clients get is what procedures give. */
+/** With a transformer: clients get the types of the outputs unchanged. */
 export const transformedTortureRouter = initTRPC
   .create({ transformer: { serialize: (value: unknown) => value, deserialize: (value: unknown) => value } })
   .router(record);
 
-/** The procedures that are `any` in their own schemas. */
+/** The procedures with schemas of type `any`. */
 export const anyProcedures: ReadonlySet<string> = new Set(['primitives.any']);

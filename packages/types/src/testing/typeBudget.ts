@@ -2,21 +2,21 @@ import { generateTypes } from '@petstore/typegen';
 import { compile, type CompilerOptions } from '@petstore/testing/compile';
 import { manyProcedures } from './manyProcedures.ts';
 
-/** What a consumer of 200 procedures may cost its compiler, in instantiations of types, by how many it calls. */
+/** The maximum number of type instantiations for a consumer of 200 procedures, by the number of procedures that it calls. */
 export const budgets = [
   { calls: 200, instantiations: 30_000 },
   { calls: 4, instantiations: 5_000 },
 ] as const;
 
-export interface Cost {
+export interface CompilerCost {
   readonly types: number;
   readonly instantiations: number;
   readonly seconds: number;
   readonly megabytes: number;
 }
 
-/** What `tsc --extendedDiagnostics` says of a consumer that calls so many of 200 procedures. */
-export async function costOf(calls: number, options: CompilerOptions): Promise<Cost> {
+/** Measures a consumer that calls `calls` of 200 procedures, by `tsc --extendedDiagnostics`. */
+export async function measureCost(calls: number, options: CompilerOptions): Promise<CompilerCost> {
   const files = { 'flat.ts': await generateTypes(manyProcedures(200)), 'consumer.ts': consumer(calls) };
   const printed = await compile({
     files,
@@ -49,6 +49,6 @@ const client = createTRPCClient<AppRouter>({ links: [] });
 ${each
   .flat()
   .slice(0, calls)
-  .map((call, index) => `export const answer${index} = ${call};\n`)
+  .map((call, index) => `export const output${index} = ${call};\n`)
   .join('')}`;
 }

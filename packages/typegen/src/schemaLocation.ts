@@ -1,12 +1,12 @@
 import type { Side } from './optionality.ts';
 
-/** Where a schema stands. */
-export interface Place {
+/** The location of a schema in the router. */
+export interface SchemaLocation {
   /** The owner of the schema, for messages: `The procedure pets.list`. */
   readonly owner: string;
-  /** The way to the schema, for messages: `input.filter.tags[]`. */
+  /** The path to the schema, for messages: `input.filter.tags[]`. */
   readonly path: string;
   readonly side: Side;
-  /** Whether it is a part of a schema in `TypeOptions.verbatim`. */
+  /** Whether the schema is part of a schema in `TypeOptions.verbatim`. */
   readonly isVerbatim?: boolean;
 }
