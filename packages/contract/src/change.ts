@@ -1,7 +1,7 @@
-/** One difference between two documents. */
+/** A difference between two contracts. */
 export interface Change {
-  /** Whether a client that was right before may be wrong now, or its generated types no longer fit. */
+  /** Whether it may break a client that was correct before, or its generated types. */
   readonly isBreaking: boolean;
-  /** Where it is and what it is, in words: one sentence without a full stop, the same for the same change. */
+  /** Location and description: a sentence without a full stop. The same change always has the same sentence. */
   readonly sentence: string;
 }

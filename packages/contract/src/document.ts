@@ -1,80 +1,89 @@
-/** What is compared of an OpenAPI 3.1 document; whatever else it has is wording. */
-export interface Document {
+/** The compared parts of an OpenAPI 3.1 document. The rest is descriptive. */
+export interface OpenApiDocument {
   readonly servers?: readonly { readonly url: string }[];
   readonly security?: readonly SecurityRequirement[];
-  readonly paths?: Readonly<Record<string, PathItem>>;
+  readonly paths?: Readonly<Record<string, OpenApiPathItem>>;
   readonly components?: {
-    readonly schemas?: Readonly<Record<string, Schema>>;
+    readonly schemas?: Readonly<Record<string, JsonSchema>>;
     readonly securitySchemes?: Readonly<Record<string, object>>;
   };
 }
 
-/** Operations by method, in lower case; `parameters` are those of all of them. */
-export type PathItem = { readonly parameters?: readonly Referable<Parameter>[] } & {
-  readonly [method in (typeof methods)[number]]?: Operation;
+/** Operations by method in lower case. `parameters` apply to all of them. */
+export type OpenApiPathItem = { readonly parameters?: readonly Referable<OpenApiParameter>[] } & {
+  readonly [method in (typeof operationMethods)[number]]?: OpenApiOperation;
 };
 
-export interface Operation {
+export interface OpenApiOperation {
   readonly operationId?: string;
   readonly deprecated?: boolean;
   readonly security?: readonly SecurityRequirement[];
-  readonly parameters?: readonly Referable<Parameter>[];
+  readonly parameters?: readonly Referable<OpenApiParameter>[];
   readonly requestBody?: Referable<RequestBody>;
-  readonly responses?: Readonly<Record<string, Referable<Response>>>;
+  readonly responses?: Readonly<Record<string, Referable<OpenApiResponse>>>;
 }
 
-export interface Parameter {
+export interface OpenApiParameter {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
   readonly style?: string;
   readonly explode?: boolean;
-  readonly schema?: Schema;
+  readonly schema?: JsonSchema;
 }
 
 interface RequestBody {
   readonly required?: boolean;
-  readonly content?: Content;
+  readonly content?: OpenApiContent;
 }
 
-export interface Response {
-  readonly headers?: Readonly<Record<string, Referable<Header>>>;
-  readonly content?: Content;
+export interface OpenApiResponse {
+  readonly headers?: Readonly<Record<string, Referable<OpenApiHeader>>>;
+  readonly content?: OpenApiContent;
 }
 
-interface Header {
+interface OpenApiHeader {
   readonly required?: boolean;
-  readonly schema?: Schema;
+  readonly schema?: JsonSchema;
 }
 
-export type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
+export type OpenApiContent = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
 type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 export type Referable<T> = T | { readonly $ref: string };
 
 /** A JSON Schema (2020-12). */
-export type Schema = boolean | Readonly<Record<string, unknown>>;
+export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
 
-export const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
+export const operationMethods = [
+  'get',
+  'put',
+  'post',
+  'delete',
+  'options',
+  'head',
+  'patch',
+  'trace',
+] as const;
 
 /**
- * What a reference leads to; anything else is itself.
- * @throws {Error} where it leads nowhere, or out of the document
+ * Resolves a reference. Returns any other value unchanged.
+ * @throws {Error} if the target is missing, in another document, or circular
  */
-export function resolve<T>(document: Document, value: Referable<T>): T {
-  let found: unknown = value;
-  for (const seen = new Set<string>(); isReference(found);) {
-    const { $ref } = found;
-    if (!$ref.startsWith('#/') || seen.has($ref))
+export function resolve<T>(document: OpenApiDocument, value: Referable<T>): T {
+  let target: unknown = value;
+  for (const followed = new Set<string>(); isReference(target);) {
+    const { $ref } = target;
+    if (!$ref.startsWith('#/') || followed.has($ref))
       throw new Error(`The reference ${$ref} cannot be followed.`);
-    seen.add($ref);
-    found = $ref
+    followed.add($ref);
+    target = $ref
       .slice(2)
       .split('/')
       .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
       .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>> | undefined)?.[part], document);
-    if (found === undefined) throw new Error(`The reference ${$ref} leads nowhere.`);
+    if (target === undefined) throw new Error(`The reference ${$ref} leads nowhere.`);
   }
-  return found as T;
+  return target as T;
 }
 
 const isReference = (value: unknown): value is { readonly $ref: string } =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Document } from './document.ts';
+import type { OpenApiDocument } from './document.ts';
 import { documentChanges } from './documentChanges.ts';
 
-/** A document with one of everything, as text: each case changes its own copy. */
+/** A document with every compared feature, as text. Each case edits a copy. */
 const base = JSON.stringify({
   openapi: '3.1.0',
   servers: [{ url: '/v1' }],
@@ -84,7 +84,7 @@ const base = JSON.stringify({
   },
 });
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a document as tests write to it: any place may be absent
+// oxlint-disable-next-line typescript/no-explicit-any -- tests edit arbitrary parts of a document
 type Draft = any;
 const copy = (): Draft => JSON.parse(base);
 const list = (draft: Draft) => draft.paths['/things'].get;
@@ -95,21 +95,21 @@ const field = (draft: Draft, name: string, property: string) => schema(draft, na
 type Case = readonly [what: string, edit: (draft: Draft) => void, ...sentences: string[]];
 
 const breaking: readonly Case[] = [
-  ['a path that is gone', (d) => delete d.paths['/things/{id}'], 'The path /things/{id} is gone'],
-  ['an operation that is gone', (d) => delete d.paths['/things'].post, 'POST /things: the operation is gone'],
+  ['a removed path', (d) => delete d.paths['/things/{id}'], 'The path /things/{id} is gone'],
+  ['a removed operation', (d) => delete d.paths['/things'].post, 'POST /things: the operation is gone'],
   [
-    'another operationId',
+    'a changed operationId',
     (d) => (list(d).operationId = 'all'),
     'GET /things: operationId is all, was listThings',
   ],
-  ['a status that is gone', (d) => delete list(d).responses[401], 'GET /things: the status 401 is gone'],
+  ['a removed status', (d) => delete list(d).responses[401], 'GET /things: the status 401 is gone'],
   [
-    'a further successful status',
+    'a new success status',
     (d) => (list(d).responses[206] = { description: 'Some.' }),
     'GET /things: the status 206 is new',
   ],
   [
-    'a new parameter that is required',
+    'a new required parameter',
     (d) => list(d).parameters.push({ in: 'query', name: 'q', required: true }),
     'GET /things: the query parameter `q` is new and required',
   ],
@@ -118,23 +118,19 @@ const breaking: readonly Case[] = [
     (d) => (list(d).parameters[0].required = true),
     'GET /things: the query parameter `limit` is required',
   ],
-  [
-    'a parameter that is gone',
-    (d) => list(d).parameters.pop(),
-    'GET /things: the query parameter `kind` is gone',
-  ],
+  ['a removed parameter', (d) => list(d).parameters.pop(), 'GET /things: the query parameter `kind` is gone'],
   [
     'a parameter that moves to a header',
     (d) => (list(d).parameters[0].in = 'header'),
     'GET /things: the query parameter `limit` is gone',
   ],
   [
-    'a parameter of all operations of a path with another type',
+    'a changed type of a parameter of a path',
     (d) => (d.paths['/things/{id}'].parameters[0].schema.type = 'string'),
     'GET /things/{id}: the path parameter `id`: it is string, was integer',
   ],
   [
-    'a parameter of all operations of a path, in place of which an operation has its own with another type',
+    'an operation that overrides a parameter of its path with another type',
     (d) =>
       (d.paths['/things/{id}'].get.parameters = [
         { in: 'path', name: 'id', required: true, schema: { type: 'string' } },
@@ -142,7 +138,7 @@ const breaking: readonly Case[] = [
     'GET /things/{id}: the path parameter `id`: it is string, was integer',
   ],
   [
-    'another style of a parameter',
+    'a changed style of a parameter',
     (d) => (list(d).parameters[0].explode = false),
     'GET /things: the query parameter `limit`: explode is false, was undefined',
   ],
@@ -157,7 +153,7 @@ const breaking: readonly Case[] = [
     'GET /things: the query parameter `limit`: minimum is 2, was 1',
   ],
   [
-    'another default of a parameter',
+    'a changed default of a parameter',
     (d) => (list(d).parameters[0].schema.default = 50),
     'GET /things: the query parameter `limit`: default is 50, was 20',
   ],
@@ -167,7 +163,7 @@ const breaking: readonly Case[] = [
     'NewThing, in requests: the field `note` is required',
   ],
   [
-    'a new field of a request that is required',
+    'a new required field of a request',
     (d) => {
       schema(d, 'NewThing').properties.color = { type: 'string' };
       schema(d, 'NewThing').required.push('color');
@@ -175,7 +171,7 @@ const breaking: readonly Case[] = [
     'NewThing, in requests: the field `color` is new and required',
   ],
   [
-    'a field of a request that is gone',
+    'a removed field of a request',
     (d) => delete schema(d, 'NewThing').properties.note,
     'NewThing, in requests: the field `note` is gone',
   ],
@@ -185,12 +181,12 @@ const breaking: readonly Case[] = [
     'NewThing, in requests: `note`: it is string, was string or null',
   ],
   [
-    'a request whose further fields are refused',
+    'a request that rejects additional properties',
     (d) => (schema(d, 'NewThing').additionalProperties = false),
     'NewThing, in requests: further fields are refused',
   ],
   [
-    'a request whose further fields may be strings alone, and might be anything before',
+    'a request that restricts additional properties to strings',
     (d) => (schema(d, 'NewThing').additionalProperties = { type: 'string' }),
     'NewThing, in requests: what further fields may be has changed',
   ],
@@ -200,12 +196,12 @@ const breaking: readonly Case[] = [
     'NewThing, in requests: `name`: pattern is "^[a-f]", was "^[a-z]"',
   ],
   [
-    'a shorter string',
+    'a lower maxLength',
     (d) => (field(d, 'NewThing', 'name').maxLength = 5),
     'NewThing, in requests: `name`: maxLength is 5, was 10',
   ],
   [
-    'a bound where there was none',
+    'a new bound',
     (d) => (field(d, 'NewThing', 'tags').minItems = 1),
     'NewThing, in requests: `tags`: minItems is 1, was not set',
   ],
@@ -215,118 +211,118 @@ const breaking: readonly Case[] = [
     'NewThing, in requests: `tags`: items must be unique',
   ],
   [
-    'another type of the items of a request',
+    'a changed type of the items of a request',
     (d) => (field(d, 'NewThing', 'tags').items.type = 'integer'),
     'NewThing, in requests: `tags`: each item: it is integer, was string',
   ],
   [
-    'an alternative of a request that is gone',
+    'a removed alternative of a request',
     (d) => field(d, 'NewThing', 'either').oneOf.pop(),
     'NewThing, in requests: `either`: oneOf has 1 fewer',
   ],
   [
-    'a value that a request may no longer have',
+    'a removed enum value of a request',
     (d) => schema(d, 'Kind').enum.pop(),
     'Kind, in requests: the value "b" is gone',
   ],
   [
-    'a value that an answer may newly have',
+    'a new enum value of a response',
     (d) => schema(d, 'Kind').enum.push('c'),
     'Kind, in answers: the value "c" is new',
   ],
   [
-    'a string that becomes one of few in a request',
+    'a string of a request that becomes an enum',
     (d) => (field(d, 'NewThing', 'name').enum = ['x']),
     'NewThing, in requests: `name`: only "x" may be said',
   ],
   [
-    'a required field of an answer that is gone',
+    'a removed required field of a response',
     (d) => delete schema(d, 'Thing').properties.name,
     'Thing, in answers: the field `name` is gone',
   ],
   [
-    'an optional field of an answer that is gone',
+    'a removed optional field of a response',
     (d) => delete schema(d, 'Thing').properties.size,
     'Thing, in answers: the field `size` is gone',
   ],
   [
-    'a field of an answer that becomes optional',
+    'a field of a response that becomes optional',
     (d) => schema(d, 'Thing').required.pop(),
     'Thing, in answers: the field `name` is optional',
   ],
   [
-    'a field of an answer that may be null',
+    'a field of a response that becomes nullable',
     (d) => (field(d, 'Thing', 'name').type = ['string', 'null']),
     'Thing, in answers: `name`: it is string or null, was string',
   ],
   [
-    'another type of a field of an answer',
+    'a changed type of a field of a response',
     (d) => (field(d, 'Thing', 'id').type = 'string'),
     'Thing, in answers: `id`: it is string, was integer',
   ],
   [
-    'an integer of an answer that may have fractions',
+    'an integer of a response that becomes a number',
     (d) => (field(d, 'Thing', 'id').type = 'number'),
     'Thing, in answers: `id`: it is number, was integer',
   ],
   [
-    'a field of an answer that may be anything, and was one of two',
+    'a removed anyOf of a field of a response',
     (d) => delete field(d, 'Thing', 'either').anyOf,
     'Thing, in answers: `either`: anyOf has 2 fewer',
   ],
   [
-    'another format of a field of an answer',
+    'a changed format of a field of a response',
     (d) => (field(d, 'Thing', 'id').format = 'int32'),
     'Thing, in answers: `id`: format is "int32", was "int64"',
   ],
   [
-    'a keyword that is not judged',
+    'an unknown keyword',
     (d) => (schema(d, 'Thing').patternProperties = { '^x': true }),
     'Thing, in answers: patternProperties changed',
   ],
   [
-    'a media type of a request that is gone',
+    'a removed media type of a request',
     (d) => (create(d).requestBody.content = { 'application/xml': {} }),
     'POST /things: the body is no longer taken or given as application/json',
   ],
   [
-    'a new body that is required',
+    'a new required body',
     (d) => (list(d).requestBody = { required: true, content: {} }),
     'GET /things: the body is new and required',
   ],
   [
-    'a header of an answer that is gone',
+    'a removed header of a response',
     (d) => delete list(d).responses[200].headers.Link,
     'GET /things: the answer 200: the header link is gone',
   ],
   [
-    'a header of an answer that becomes optional',
+    'a header of a response that becomes optional',
     (d) => delete list(d).responses[200].headers['X-Request-Id'].required,
     'GET /things: the answer 200: the header x-request-id is optional',
   ],
   [
-    'an operation that newly asks for a credential',
+    'an operation that requires a credential',
     (d) => (d.paths['/things/{id}'].get.security = [{ bearer: [] }]),
     'GET /things/{id}: no credential is no longer enough',
   ],
   [
-    'another credential',
+    'a changed credential',
     (d) => (list(d).security = [{ key: [] }]),
     'GET /things: bearer is no longer enough',
   ],
   [
-    'a scope that is asked for',
+    'a new required scope',
     (d) => (list(d).security = [{ bearer: ['read'] }]),
     'GET /things: bearer is no longer enough',
   ],
   [
-    'another meaning of a security scheme',
+    'a changed security scheme',
     (d) => (d.components.securitySchemes.bearer.scheme = 'basic'),
     'The security scheme bearer changed',
   ],
-  ['another server', (d) => (d.servers[0].url = '/v2'), 'The server /v1 is gone'],
+  ['a changed server', (d) => (d.servers[0].url = '/v2'), 'The server /v1 is gone'],
   [
-    'a schema whose name is gone',
+    'a renamed schema',
     (d) => {
       const response = JSON.parse(JSON.stringify(list(d).responses[401]).replace('Error', 'Fault'));
       list(d).responses[401] = response;
@@ -345,7 +341,7 @@ const harmless: readonly Case[] = [
     'DELETE /things: the operation is new',
   ],
   [
-    'a new parameter that is optional',
+    'a new optional parameter',
     (d) => list(d).parameters.push({ in: 'query', name: 'q' }),
     'GET /things: the query parameter `q` is new and optional',
   ],
@@ -360,17 +356,17 @@ const harmless: readonly Case[] = [
     'GET /things: the query parameter `limit`: maximum is 200, was 100',
   ],
   [
-    'a bound of a request that is lifted',
+    'a removed bound of a request',
     (d) => delete field(d, 'NewThing', 'name').maxLength,
     'NewThing, in requests: `name`: maxLength is not set, was 10',
   ],
   [
-    'a pattern of a request that is lifted',
+    'a removed pattern of a request',
     (d) => delete field(d, 'NewThing', 'name').pattern,
     'NewThing, in requests: `name`: pattern is not set, was "^[a-z]"',
   ],
   [
-    'a new field of a request that is optional',
+    'a new optional field of a request',
     (d) => (schema(d, 'NewThing').properties.color = { type: 'string' }),
     'NewThing, in requests: the field `color` is new and optional',
   ],
@@ -380,47 +376,47 @@ const harmless: readonly Case[] = [
     'NewThing, in requests: the field `name` is optional',
   ],
   [
-    'a further type of a field of a request',
+    'a new type of a field of a request',
     (d) => (field(d, 'NewThing', 'name').type = ['string', 'null']),
     'NewThing, in requests: `name`: it is string or null, was string',
   ],
   [
-    'a further alternative of a request',
+    'a new alternative of a request',
     (d) => field(d, 'NewThing', 'either').oneOf.push({ type: 'null' }),
     'NewThing, in requests: `either`: oneOf has 1 more',
   ],
   [
-    'a field of a request that may be anything, and had to be one of two',
+    'a removed oneOf of a field of a request',
     (d) => delete field(d, 'NewThing', 'either').oneOf,
     'NewThing, in requests: `either`: oneOf has 2 fewer',
   ],
   [
-    'a new field of an answer',
+    'a new field of a response',
     (d) => (schema(d, 'Thing').properties.color = { type: 'string' }),
     'Thing, in answers: the field `color` is new and optional',
   ],
   [
-    'a field of an answer that becomes required',
+    'a field of a response that becomes required',
     (d) => schema(d, 'Thing').required.push('size'),
     'Thing, in answers: the field `size` is required',
   ],
   [
-    'a number of an answer that has no fractions any more',
+    'a number of a response that becomes an integer',
     (d) => (field(d, 'Thing', 'size').type = 'integer'),
     'Thing, in answers: `size`: it is integer, was number',
   ],
   [
-    'a further failure',
+    'a new error status',
     (d) => (list(d).responses[503] = { description: 'Away.' }),
     'GET /things: the status 503 is new',
   ],
   [
-    'a new header of an answer',
+    'a new header of a response',
     (d) => (list(d).responses[200].headers.Age = {}),
     'GET /things: the answer 200: the header age is new',
   ],
   [
-    'a further media type',
+    'a new media type',
     (d) => (create(d).requestBody.content['application/xml'] = {}),
     'POST /things: the body may be application/xml too',
   ],
@@ -430,35 +426,35 @@ const harmless: readonly Case[] = [
     'POST /things: the body is optional',
   ],
   [
-    'a new body that is optional',
+    'a new optional body',
     (d) => (list(d).requestBody = { content: {} }),
     'GET /things: the body is new and optional',
   ],
   ['a deprecation', (d) => (list(d).deprecated = true), 'GET /things: it is deprecated'],
-  ['a further way to authenticate', (d) => list(d).security.push({ key: [] }), 'GET /things: key is enough'],
+  ['a new alternative credential', (d) => list(d).security.push({ key: [] }), 'GET /things: key is enough'],
   [
-    'an operation that asks for no credential any more',
+    'an operation that no longer requires a credential',
     (d) => (list(d).security = []),
     'GET /things: bearer is no longer enough',
     'GET /things: no credential is enough',
   ],
-  ['a further server', (d) => d.servers.push({ url: '/eu/v1' }), 'The server /eu/v1 is new'],
+  ['a new server', (d) => d.servers.push({ url: '/eu/v1' }), 'The server /eu/v1 is new'],
   ['a new schema', (d) => (d.components.schemas.More = {}), 'The schema More is new'],
 ];
 
 const changes = (edit: (draft: Draft) => void) => {
   const after = copy();
   edit(after);
-  return documentChanges(copy() as Document, after as Document);
+  return documentChanges(copy() as OpenApiDocument, after as OpenApiDocument);
 };
 
-describe('of two documents', () => {
-  test('that are the same, nothing has changed', () => {
+describe('documentChanges', () => {
+  test('documentChanges returns nothing for equal documents', () => {
     expect(documentChanges(copy(), copy())).toEqual([]);
   });
 
-  test('that differ in wording alone, nothing has changed', () => {
-    const found = changes((d) => {
+  test('documentChanges ignores titles, descriptions, examples, tags and extensions', () => {
+    const sentences = changes((d) => {
       list(d).summary = 'Other words';
       list(d).responses[200].description = 'Other words.';
       list(d).tags = ['other'];
@@ -466,37 +462,37 @@ describe('of two documents', () => {
       Object.assign(schema(d, 'Thing'), { description: 'Other words.', examples: [{}] });
       d.components.securitySchemes.bearer.description = 'Other words.';
     });
-    expect(found).toEqual([]);
+    expect(sentences).toEqual([]);
   });
 
-  test('a header parameter whose name is written in another case has not changed', () => {
-    const withHeader = (name: string): Document => {
+  test('documentChanges ignores the case of header parameters', () => {
+    const withHeader = (name: string): OpenApiDocument => {
       const draft = copy();
       list(draft).parameters.push({ in: 'header', name, schema: { type: 'string' } });
-      return draft as Document;
+      return draft as OpenApiDocument;
     };
     expect(documentChanges(withHeader('If-Match'), withHeader('if-match'))).toEqual([]);
   });
 
-  test.for(breaking)('is called breaking: %s', ([, edit, ...sentences]) => {
-    const found = changes(edit)
+  test.for(breaking)('documentChanges reports as breaking: %s', ([, edit, ...sentences]) => {
+    const reported = changes(edit)
       .filter(({ isBreaking }) => isBreaking)
       .map(({ sentence }) => sentence);
-    expect(found).toEqual(sentences);
+    expect(reported).toEqual(sentences);
   });
 
-  test.for(harmless)('is called harmless: %s', ([, edit, ...sentences]) => {
+  test.for(harmless)('documentChanges reports as harmless: %s', ([, edit, ...sentences]) => {
     expect(changes(edit)).toEqual(sentences.map((sentence) => ({ isBreaking: false, sentence })));
   });
 
-  test('is called what it is in each direction: a value that is gone narrows requests alone', () => {
+  test('documentChanges reports a removed enum value as breaking for requests only', () => {
     expect(changes((d) => schema(d, 'Kind').enum.pop())).toEqual([
       { isBreaking: true, sentence: 'Kind, in requests: the value "b" is gone' },
       { isBreaking: false, sentence: 'Kind, in answers: the value "b" is gone' },
     ]);
   });
 
-  test('no reference may lead nowhere', () => {
+  test('documentChanges throws for a reference without a target', () => {
     expect(() => changes((d) => delete d.components.schemas.Kind)).toThrow(
       'The reference #/components/schemas/Kind leads nowhere.',
     );

@@ -1,24 +1,24 @@
-/* oxlint-disable oxc/no-map-spread -- documents are small, and this runs once a build */
+/* oxlint-disable oxc/no-map-spread -- documents are small, and this runs once per build */
 import { isDeepStrictEqual } from 'node:util';
 import type { Change } from './change.ts';
 import {
-  type Content,
-  type Document,
-  methods,
-  type Operation,
-  type Parameter,
-  type PathItem,
+  type OpenApiContent,
+  type OpenApiDocument,
+  operationMethods,
+  type OpenApiOperation,
+  type OpenApiParameter,
+  type OpenApiPathItem,
   type Referable,
   resolve,
-  type Response,
+  type OpenApiResponse,
 } from './document.ts';
 import { schemaChanges, type SchemaComparison } from './schemaChanges.ts';
 
 /**
- * What has changed from one OpenAPI 3.1 document to another, the breaking changes first. Nothing is said of wording:
- * titles, descriptions, examples, tags, extensions. What cannot be judged counts as breaking.
+ * Returns the changes from one OpenAPI 3.1 document to another, breaking changes first. Ignores titles, descriptions,
+ * examples, tags and extensions. Changes that cannot be classified count as breaking.
  */
-export function documentChanges(before: Document, after: Document): readonly Change[] {
+export function documentChanges(before: OpenApiDocument, after: OpenApiDocument): readonly Change[] {
   const seen = new Set<string>();
   const sides: Sides = {
     before,
@@ -36,15 +36,15 @@ export function documentChanges(before: Document, after: Document): readonly Cha
 }
 
 interface Sides {
-  readonly before: Document;
-  readonly after: Document;
+  readonly before: OpenApiDocument;
+  readonly after: OpenApiDocument;
   readonly request: SchemaComparison;
   readonly answer: SchemaComparison;
 }
 
 const change = (isBreaking: boolean, sentence: string): Change => ({ isBreaking, sentence });
 
-/** What is in both, what is gone and what is new, by name. */
+/** Compares two records by key. Returns the entries of both, the removed and the added ones. */
 function matched<T>(before: Readonly<Record<string, T>> = {}, after: Readonly<Record<string, T>> = {}) {
   const both: [name: string, was: T, is: T][] = [];
   for (const [name, was] of Object.entries(before)) {
@@ -58,8 +58,8 @@ function matched<T>(before: Readonly<Record<string, T>> = {}, after: Readonly<Re
   };
 }
 
-function serverChanges(before: Document, after: Document): Change[] {
-  const urls = ({ servers = [{ url: '/' }] }: Document) =>
+function serverChanges(before: OpenApiDocument, after: OpenApiDocument): Change[] {
+  const urls = ({ servers = [{ url: '/' }] }: OpenApiDocument) =>
     Object.fromEntries(servers.map(({ url }) => [url, url]));
   const { gone, added } = matched(urls(before), urls(after));
   return [
@@ -69,12 +69,12 @@ function serverChanges(before: Document, after: Document): Change[] {
 }
 
 function pathChanges(sides: Sides): Change[] {
-  const { both, gone, added } = matched<PathItem>(sides.before.paths, sides.after.paths);
+  const { both, gone, added } = matched<OpenApiPathItem>(sides.before.paths, sides.after.paths);
   return [
     ...gone.map(([path]) => change(true, `The path ${path} is gone`)),
     ...added.map(([path]) => change(false, `The path ${path} is new`)),
     ...both.flatMap(([path, was, is]) =>
-      methods.flatMap((method) => {
+      operationMethods.flatMap((method) => {
         const [before, after] = [was[method], is[method]];
         const where = `${method.toUpperCase()} ${path}`;
         if (before && after)
@@ -86,16 +86,24 @@ function pathChanges(sides: Sides): Change[] {
   ];
 }
 
-/** An operation with the parameters that its path gives to all, unless it has its own. */
-const withShared = ({ parameters: shared = [] }: PathItem, operation: Operation): Operation => ({
+/** Returns an operation with the parameters of its path, unless it overrides them. */
+const withShared = (
+  { parameters: shared = [] }: OpenApiPathItem,
+  operation: OpenApiOperation,
+): OpenApiOperation => ({
   ...operation,
   parameters: [...shared, ...(operation.parameters ?? [])],
 });
 
-function operationChanges(sides: Sides, where: string, was: Operation, is: Operation): Change[] {
+function operationChanges(
+  sides: Sides,
+  where: string,
+  was: OpenApiOperation,
+  is: OpenApiOperation,
+): Change[] {
   const changes: Change[] = [];
   if (was.operationId !== is.operationId) {
-    // Generated clients call it by this name, and tRPC does.
+    // Generated clients and tRPC use this name.
     changes.push(change(true, `${where}: operationId is ${is.operationId}, was ${was.operationId}`));
   }
   if (was.deprecated !== true && is.deprecated === true)
@@ -111,9 +119,17 @@ function operationChanges(sides: Sides, where: string, was: Operation, is: Opera
   ];
 }
 
-/** Alternatives, of which one is enough: one that is gone locks out who used it. An empty one lets everybody in. */
-function securityChanges({ before, after }: Sides, where: string, was: Operation, is: Operation): Change[] {
-  const alternatives = (document: Document, { security = document.security ?? [] }: Operation) =>
+/** Compares security alternatives, of which one suffices. Removing one is breaking, unless an empty one allows all clients. */
+function securityChanges(
+  { before, after }: Sides,
+  where: string,
+  was: OpenApiOperation,
+  is: OpenApiOperation,
+): Change[] {
+  const alternatives = (
+    document: OpenApiDocument,
+    { security = document.security ?? [] }: OpenApiOperation,
+  ) =>
     Object.fromEntries(
       (security.length === 0 ? [{}] : security).map((each) => {
         const name = Object.entries(each)
@@ -131,12 +147,17 @@ function securityChanges({ before, after }: Sides, where: string, was: Operation
   ];
 }
 
-function parameterChanges(sides: Sides, where: string, was: Operation, is: Operation): Change[] {
-  const byName = (document: Document, { parameters = [] }: Operation) =>
+function parameterChanges(
+  sides: Sides,
+  where: string,
+  was: OpenApiOperation,
+  is: OpenApiOperation,
+): Change[] {
+  const byName = (document: OpenApiDocument, { parameters = [] }: OpenApiOperation) =>
     Object.fromEntries(
       parameters.map((each) => {
-        const parameter = resolve<Parameter>(document, each);
-        // Names of headers have no case (RFC 9110 §5.1).
+        const parameter = resolve<OpenApiParameter>(document, each);
+        // Header names are case-insensitive (RFC 9110 §5.1).
         const name = parameter.in === 'header' ? parameter.name.toLowerCase() : parameter.name;
         return [`${parameter.in} parameter \`${name}\``, parameter];
       }),
@@ -158,13 +179,13 @@ function parameterChanges(sides: Sides, where: string, was: Operation, is: Opera
   ];
 }
 
-/** @param breaksIf what breaks clients: that it becomes required, or that it becomes optional */
+/** @param breaksIf whether becoming required (true) or becoming optional (false) is breaking */
 function requirementChanges(what: string, was = false, is = false, breaksIf: boolean): Change[] {
   if (was === is) return [];
   return [change(is === breaksIf, `${what} is ${is ? 'required' : 'optional'}`)];
 }
 
-function bodyChanges(sides: Sides, where: string, was: Operation, is: Operation): Change[] {
+function bodyChanges(sides: Sides, where: string, was: OpenApiOperation, is: OpenApiOperation): Change[] {
   const what = `${where}: the body`;
   const old = was.requestBody && resolve(sides.before, was.requestBody);
   const now = is.requestBody && resolve(sides.after, is.requestBody);
@@ -178,7 +199,12 @@ function bodyChanges(sides: Sides, where: string, was: Operation, is: Operation)
   ];
 }
 
-function contentChanges(comparison: SchemaComparison, what: string, was?: Content, is?: Content): Change[] {
+function contentChanges(
+  comparison: SchemaComparison,
+  what: string,
+  was?: OpenApiContent,
+  is?: OpenApiContent,
+): Change[] {
   const { both, gone, added } = matched(was, is);
   return [
     ...gone.map(([type]) => change(true, `${what} is no longer taken or given as ${type}`)),
@@ -189,18 +215,21 @@ function contentChanges(comparison: SchemaComparison, what: string, was?: Conten
   ];
 }
 
-function responseChanges(sides: Sides, where: string, was: Operation, is: Operation): Change[] {
-  const { both, gone, added } = matched<Referable<Response>>(was.responses, is.responses);
+function responseChanges(sides: Sides, where: string, was: OpenApiOperation, is: OpenApiOperation): Change[] {
+  const { both, gone, added } = matched<Referable<OpenApiResponse>>(was.responses, is.responses);
   return [
     ...gone.map(([status]) => change(true, `${where}: the status ${status} is gone`)),
     ...added.map(([status]) => {
-      // Whoever treats failures treats a further one; another success is one that no client knows.
+      // Clients that handle errors handle another error status, but they do not know another success status.
       const isFailure = /^[45]/.test(status) || status === 'default';
       return change(!isFailure, `${where}: the status ${status} is new`);
     }),
     ...both.flatMap(([status, old, now]) => {
       const what = `${where}: the answer ${status}`;
-      const [from, to] = [resolve<Response>(sides.before, old), resolve<Response>(sides.after, now)];
+      const [from, to] = [
+        resolve<OpenApiResponse>(sides.before, old),
+        resolve<OpenApiResponse>(sides.after, now),
+      ];
       return [
         ...headerChanges(sides, what, from, to),
         ...contentChanges(sides.answer, what, from.content, to.content),
@@ -209,8 +238,8 @@ function responseChanges(sides: Sides, where: string, was: Operation, is: Operat
   ];
 }
 
-function headerChanges(sides: Sides, what: string, was: Response, is: Response): Change[] {
-  const byName = ({ headers = {} }: Response) =>
+function headerChanges(sides: Sides, what: string, was: OpenApiResponse, is: OpenApiResponse): Change[] {
+  const byName = ({ headers = {} }: OpenApiResponse) =>
     Object.fromEntries(Object.entries(headers).map(([name, header]) => [name.toLowerCase(), header]));
   const { both, gone, added } = matched(byName(was), byName(is));
   return [
@@ -226,8 +255,8 @@ function headerChanges(sides: Sides, what: string, was: Response, is: Response):
   ];
 }
 
-function schemeChanges(before: Document, after: Document): Change[] {
-  const schemes = ({ components }: Document) => components?.securitySchemes ?? {};
+function schemeChanges(before: OpenApiDocument, after: OpenApiDocument): Change[] {
+  const schemes = ({ components }: OpenApiDocument) => components?.securitySchemes ?? {};
   const { both, gone, added } = matched(schemes(before), schemes(after));
   const meaning = (scheme: object) => ({ ...scheme, description: undefined });
   return [
@@ -239,8 +268,8 @@ function schemeChanges(before: Document, after: Document): Change[] {
   ];
 }
 
-/** The names of schemas are those of generated types. */
-function schemaNameChanges(before: Document, after: Document): Change[] {
+/** Compares the names of schemas, which are the names of generated types. */
+function schemaNameChanges(before: OpenApiDocument, after: OpenApiDocument): Change[] {
   const { gone, added } = matched(before.components?.schemas, after.components?.schemas);
   return [
     ...gone.map(([name]) => change(true, `The schema ${name} is gone`)),

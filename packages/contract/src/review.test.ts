@@ -4,26 +4,29 @@ import { review } from './review.ts';
 const gone = { isBreaking: true, sentence: 'The path /a is gone' };
 const added = { isBreaking: false, sentence: 'The path /b is new' };
 
-describe('a review of changes', () => {
-  test('names the breaking ones that nobody announced', () => {
+describe('review', () => {
+  test('review returns unannounced breaking changes', () => {
     expect(review([gone, added], []).unannounced).toEqual([gone]);
   });
 
-  test('lets announced ones pass, with their reason', () => {
-    const { changes, unannounced, idle } = review([gone, added], [{ change: gone.sentence, why: 'Sunset.' }]);
+  test('review accepts announced breaking changes and returns their reasons', () => {
+    const { changes, unannounced, unused } = review(
+      [gone, added],
+      [{ change: gone.sentence, why: 'Sunset.' }],
+    );
     expect(changes).toEqual([
       { ...gone, why: 'Sunset.' },
       { ...added, why: undefined },
     ]);
     expect(unannounced).toEqual([]);
-    expect(idle).toEqual([]);
+    expect(unused).toEqual([]);
   });
 
   test.for([
-    ['of what has not changed', 'The path /c is gone'],
-    ['of what does not break', added.sentence],
-  ] as const)('names announcements %s', ([, change]) => {
+    ['a change that did not happen', 'The path /c is gone'],
+    ['a change that is not breaking', added.sentence],
+  ] as const)('review returns an announcement of %s as unused', ([, change]) => {
     const announcement = { change, why: 'None.' };
-    expect(review([added], [announcement]).idle).toEqual([announcement]);
+    expect(review([added], [announcement]).unused).toEqual([announcement]);
   });
 });

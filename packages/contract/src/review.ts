@@ -1,22 +1,22 @@
 import type { Change } from './change.ts';
 
-/** A breaking change that was decided on. */
+/** A deliberate breaking change. */
 export interface Announcement {
-  /** The change's sentence, word by word. */
+  /** The exact sentence of the change. */
   readonly change: string;
-  /** Why, and what clients do about it: it goes into the notes of the release. */
+  /** The reason and what clients have to do. It goes into the release notes. */
   readonly why: string;
 }
 
 export interface Review {
   readonly changes: readonly (Change & { readonly why: string | undefined })[];
-  /** Breaking changes that nobody announced. */
+  /** Breaking changes without an announcement. */
   readonly unannounced: readonly Change[];
-  /** Announcements of what has not changed, or does not break. */
-  readonly idle: readonly Announcement[];
+  /** Announcements without a breaking change. */
+  readonly unused: readonly Announcement[];
 }
 
-/** Holds changes to what was announced of them. */
+/** Compares changes with their announcements. */
 export function review(changes: readonly Change[], announced: readonly Announcement[]): Review {
   const reasons = new Map(announced.map(({ change, why }) => [change, why]));
   const breaking = changes.filter(({ isBreaking }) => isBreaking);
@@ -24,6 +24,6 @@ export function review(changes: readonly Change[], announced: readonly Announcem
   return {
     changes: changes.map((change) => ({ ...change, why: reasons.get(change.sentence) })),
     unannounced: breaking.filter(({ sentence }) => !reasons.has(sentence)),
-    idle: announced.filter(({ change }) => !sentences.has(change)),
+    unused: announced.filter(({ change }) => !sentences.has(change)),
   };
 }

@@ -1,15 +1,15 @@
 import { compile } from '@petstore/testing/compile';
 import type { Change } from './change.ts';
 
-/** What is asked of the compiler for a procedure that both have, and what it means where the answer is no. */
-interface Question {
+/** An assignability check for a procedure of both routers, and the change that it reports if it fails. */
+interface TypeCheck {
   readonly from: 'before' | 'after';
   readonly part: 'RouterInputs' | 'RouterOutputs';
   readonly isBreaking: boolean;
   readonly sentence: string;
 }
 
-const questions: readonly Question[] = [
+const typeChecks: readonly TypeCheck[] = [
   { from: 'before', part: 'RouterInputs', isBreaking: true, sentence: 'an input that was right is no more' },
   {
     from: 'after',
@@ -32,8 +32,8 @@ const questions: readonly Question[] = [
 ];
 
 /**
- * What of the difference between two texts of a router's flat types breaks clients over tRPC. Whether a type fits another
- * is the compiler's to say: each input that was right must be right, and each output must be one that was expected.
+ * Returns the changes between two versions of a router's flat types that affect tRPC clients. The compiler checks that the
+ * previous inputs are assignable to the current ones, and the current outputs to the previous ones.
  */
 export async function typeChanges(before: string, after: string): Promise<readonly Change[]> {
   const old = proceduresOf(before);
@@ -48,28 +48,28 @@ export async function typeChanges(before: string, after: string): Promise<readon
   for (const name of now.keys()) {
     if (!old.has(name)) changes.push({ isBreaking: false, sentence: `The procedure ${name} is new` });
   }
-  const asked = [...old.keys()]
+  const checks = [...old.keys()]
     .filter((name) => now.has(name))
-    .flatMap((name) => questions.map((question) => ({ name, question })));
-  const lines = asked.map(({ name, question: { from, part } }, at) => {
+    .flatMap((name) => typeChecks.map((typeCheck) => ({ name, typeCheck })));
+  const lines = checks.map(({ name, typeCheck: { from, part } }, at) => {
     const to = from === 'before' ? 'after' : 'before';
     return `export const value${at}: ${to}.${part}['${name}'] = null as unknown as ${from}.${part}['${name}'];`;
   });
-  const wrong = await linesThatDoNotCompile(before, after, lines);
-  for (const [at, { name, question }] of asked.entries()) {
-    const { isBreaking, sentence } = question;
-    if (wrong.has(at)) changes.push({ isBreaking, sentence: `${name}: ${sentence}` });
+  const failedChecks = await linesThatDoNotCompile(before, after, lines);
+  for (const [at, { name, typeCheck }] of checks.entries()) {
+    const { isBreaking, sentence } = typeCheck;
+    if (failedChecks.has(at)) changes.push({ isBreaking, sentence: `${name}: ${sentence}` });
   }
   return changes;
 }
 
-/** A router's procedures by name, as `petstore-typegen` writes them, with what they are. */
+/** Returns the procedures of a router with their kinds, from the output of `petstore-typegen`. */
 function proceduresOf(text: string): ReadonlyMap<string, string> {
-  const found = text.matchAll(/^ {4}(\w+): (Query|Mutation|Subscription)Procedure</gm);
-  return new Map([...found].map(([, name = '', kind = '']) => [name, kind.toLowerCase()]));
+  const matches = text.matchAll(/^ {4}(\w+): (Query|Mutation|Subscription)Procedure</gm);
+  return new Map([...matches].map(([, name = '', kind = '']) => [name, kind.toLowerCase()]));
 }
 
-/** @returns which of the lines, from 0 on */
+/** Compiles lines that compare the types. @returns the indexes of the lines with errors */
 async function linesThatDoNotCompile(
   before: string,
   after: string,
@@ -87,8 +87,8 @@ async function linesThatDoNotCompile(
     exactOptionalPropertyTypes: true,
     flags: ['--pretty', 'false'],
   });
-  const faults = [...printed.matchAll(/^(\S+)\((\d+),\d+\): error .*$/gm)];
-  const elsewhere = faults.find(([, file]) => file !== 'compare.ts');
+  const errors = [...printed.matchAll(/^(\S+)\((\d+),\d+\): error .*$/gm)];
+  const elsewhere = errors.find(([, file]) => file !== 'compare.ts');
   if (elsewhere) throw new Error(`The types cannot be compared: ${elsewhere[0]}`);
-  return new Set(faults.map(([, , line]) => Number(line) - 1 - imports.length));
+  return new Set(errors.map(([, , line]) => Number(line) - 1 - imports.length));
 }

@@ -22,7 +22,7 @@ export type {
   MaybePromise,
   CallOptions,
   ChangeOptions,
-  CloseOptions,
+  StoreCloseOptions as CloseOptions,
   Collection,
   Created,
   KeyRecord,

@@ -1,4 +1,5 @@
 import { CHECKSUM_BYTES, isIntact, seal } from '../store/embedded/checksum.ts';
+import { utf8Slice } from '../store/embedded/rows.ts';
 import type { RowCodec } from '../store/rowCodec.ts';
 
 interface AnimalFields {
@@ -26,7 +27,7 @@ const NAME = CATEGORY_ID + 8;
 const STATUSES: readonly (AnimalFields['status'] | undefined)[] = [undefined, 'available', 'pending', 'sold'];
 
 // lmdb may return a Uint8Array instead of a Buffer, and one with a `length` property of its own, so these methods are called on it.
-const { readDoubleLE, readUInt8, utf8Slice } = Buffer.prototype;
+const { readDoubleLE, readUInt8 } = Buffer.prototype;
 
 /** Encodes and decodes animals in the layout above. */
 export const animalRow: RowCodec<AnimalFields> = {

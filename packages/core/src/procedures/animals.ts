@@ -94,7 +94,7 @@ export const animals = defineCollection({
 });
 
 const tags = ['pets'];
-const unavailableResponse = { 503: 'The service, or its store, cannot serve now; nothing was stored.' };
+const storeUnavailable = { 503: 'The service, or its store, cannot serve now; nothing was stored.' };
 
 /** Lists animals in ascending order by id. */
 export const listPets = procedure
@@ -107,7 +107,7 @@ export const listPets = procedure
         'Animals in ascending order of id, optionally of one status. A full page that has a successor links to it.',
       tags,
       successDescription: 'A page of animals.',
-      errorResponses: unavailableResponse,
+      errorResponses: storeUnavailable,
       pagination: { cursor: 'cursor' },
     },
   })
@@ -147,7 +147,7 @@ export const createPet = procedure
       idempotencyKey: true,
       successDescription: 'The animal as it was added, with its id.',
       errorResponses: {
-        ...unavailableResponse,
+        ...storeUnavailable,
         429: 'Too many calls, or more idempotency keys than one API key may use within a day.',
         504: 'The store did not answer: whether the animal was added is unknown.',
       },
@@ -173,7 +173,7 @@ export const getPet = procedure
       description: 'One animal by its identifier. Use the list of animals with its `status` filter instead.',
       tags,
       successDescription: 'The animal.',
-      errorResponses: { ...unavailableResponse, 404: 'The animal was not found.' },
+      errorResponses: { ...storeUnavailable, 404: 'The animal was not found.' },
       deprecation: {
         since: new Date('2026-11-20T00:00:00Z'),
         sunset: new Date('2030-12-05T00:00:00Z'),

@@ -46,7 +46,7 @@ export interface StoreCapabilities {
   readonly gaplessIds: boolean;
 }
 
-const pet = (more: Partial<NewPet> = {}): NewPet => ({ name: 'Rex', categoryId: 1, ...more });
+const petWith = (more: Partial<NewPet> = {}): NewPet => ({ name: 'Rex', categoryId: 1, ...more });
 
 let keyCount = 0;
 const keyRecord = (more: Partial<KeyRecord> = {}): KeyRecord => {
@@ -125,7 +125,7 @@ export function storeContract(
       test.for(Object.entries(names))(
         'get and list return %s unchanged, also after reopening',
         async ([, text]) => {
-          const created = await pets.create(pet({ name: text }));
+          const created = await pets.create(petWith({ name: text }));
           expect(created.name === text).toBe(true);
           const got = await pets.get(created.id);
           expect(got?.name === text).toBe(true);
@@ -139,20 +139,20 @@ export function storeContract(
       test.for([0, -1, 1, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
         'get returns categoryId %d unchanged',
         async (categoryId) => {
-          const created = await pets.create(pet({ categoryId }));
+          const created = await pets.create(petWith({ categoryId }));
           expect(created.categoryId).toBe(categoryId);
           expect(await pets.get(created.id)).toEqual(created);
         },
       );
 
       test.for(PetStatus.options)('get returns status %s', async (status) => {
-        const created = await pets.create(pet({ status }));
+        const created = await pets.create(petWith({ status }));
         expect(created).toEqual({ id: created.id, name: 'Rex', categoryId: 1, status });
         expect(await pets.get(created.id)).toEqual(created);
       });
 
       test('create, get and list omit an absent status', async () => {
-        const created = await pets.create(pet());
+        const created = await pets.create(petWith());
         const got = await pets.get(created.id);
         const { records } = await pets.list({ limit: 1 });
         for (const animal of [created, got, records[0]])
@@ -160,7 +160,7 @@ export function storeContract(
       });
 
       test('create ignores properties that are not in the schema, and an id', async () => {
-        const created = await pets.create({ ...pet(), id: 77, owner: 'me' } as NewPet);
+        const created = await pets.create({ ...petWith(), id: 77, owner: 'me' } as NewPet);
         expect(created).toEqual({ id: created.id, name: 'Rex', categoryId: 1 });
         expect(await pets.get(created.id)).toEqual(created);
       });
@@ -168,7 +168,7 @@ export function storeContract(
       test('create assigns ascending positive safe integers as ids and reuses none after reopening', async () => {
         const ids: number[] = [];
         for (let round = 0; round < 3; round++) {
-          for (let count = 0; count < 3; count++) ids.push((await pets.create(pet())).id);
+          for (let count = 0; count < 3; count++) ids.push((await pets.create(petWith())).id);
           await reopen();
         }
         expect(ids.every((id) => Number.isSafeInteger(id) && id > 0)).toBe(true);
@@ -177,14 +177,14 @@ export function storeContract(
       });
 
       test.runIf(capabilities.gaplessIds)('create assigns ids without gaps', async () => {
-        const first = await Promise.all([pets.create(pet()), pets.create(pet())]);
-        const third = await (await reopen()).collection(animals).create(pet());
+        const first = await Promise.all([pets.create(petWith()), pets.create(petWith())]);
+        const third = await (await reopen()).collection(animals).create(petWith());
         expect([...first, third].map(({ id }) => id)).toEqual([1, 2, 3]);
       });
 
       test('200 concurrent creates store 200 animals', async () => {
         const created = await Promise.all(
-          Array.from({ length: 200 }, (_, index) => pets.create(pet({ name: `animal ${index}` }))),
+          Array.from({ length: 200 }, (_, index) => pets.create(petWith({ name: `animal ${index}` }))),
         );
         expect(new Set(created.map(({ id }) => id)).size).toBe(200);
         const stored = (await walk(store, 100)).flat();
@@ -194,7 +194,7 @@ export function storeContract(
       test('get and list return an animal as soon as its create has resolved', async () => {
         for (let round = 0; round < 20; round++) {
           const [created] = await Promise.all([
-            pets.create(pet({ status: 'sold' })).then(async (animal) => {
+            pets.create(petWith({ status: 'sold' })).then(async (animal) => {
               expect(await pets.get(animal.id)).toEqual(animal);
               expect((await pets.list({ limit: 1, cursor: animal.id - 1 })).records).toEqual([animal]);
               expect(
@@ -211,7 +211,7 @@ export function storeContract(
       test.for([0, -1, 999_999, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
         'get(%d) returns undefined if no animal has this id',
         async (id) => {
-          await pets.create(pet());
+          await pets.create(petWith());
           expect(await pets.get(id)).toBeUndefined();
         },
       );
@@ -226,15 +226,15 @@ export function storeContract(
       const count = async () => (await pets.list({ limit: 100 })).records.length;
 
       test('createOnce stores the animal, and a retry returns it as a replay', async () => {
-        const first = await pets.createOnce(pet({ status: 'sold' }), reservation());
+        const first = await pets.createOnce(petWith({ status: 'sold' }), reservation());
         expect(first).toEqual({ record: await pets.get(first.record.id), isReplay: false });
-        const again = await pets.createOnce(pet({ status: 'sold' }), reservation());
+        const again = await pets.createOnce(petWith({ status: 'sold' }), reservation());
         expect(again).toEqual({ record: first.record, isReplay: true });
         expect(await count()).toBe(1);
       });
 
       test('createOnce stores one animal for 50 concurrent calls with one key', async () => {
-        const calls = Array.from({ length: 50 }, () => pets.createOnce(pet(), reservation()));
+        const calls = Array.from({ length: 50 }, () => pets.createOnce(petWith(), reservation()));
         const created = await Promise.all(calls);
         expect(new Set(created.map(({ record }) => record.id)).size).toBe(1);
         expect(created.filter(({ isReplay }) => !isReplay)).toHaveLength(1);
@@ -242,14 +242,14 @@ export function storeContract(
       });
 
       test('createOnce recognizes a retry after reopening', async () => {
-        const { record } = await pets.createOnce(pet(), reservation());
+        const { record } = await pets.createOnce(petWith(), reservation());
         await reopen();
-        expect(await pets.createOnce(pet(), reservation())).toEqual({ record, isReplay: true });
+        expect(await pets.createOnce(petWith(), reservation())).toEqual({ record, isReplay: true });
       });
 
       test('createOnce rejects a key that was used with another input, and stores nothing', async () => {
-        await pets.createOnce(pet(), reservation());
-        const other = pets.createOnce(pet({ name: 'Max' }), reservation());
+        await pets.createOnce(petWith(), reservation());
+        const other = pets.createOnce(petWith({ name: 'Max' }), reservation());
         await expect(other).rejects.toEqual(storeErrorWith('key-reused'));
         expect(await count()).toBe(1);
       });
@@ -260,14 +260,14 @@ export function storeContract(
         { caller: 'call', key: 'erkey' },
         { key: '~'.repeat(255) },
       ])('createOnce stores another animal under %j', async (more) => {
-        await pets.createOnce(pet(), reservation());
-        expect(await pets.createOnce(pet(), reservation(more))).toMatchObject({ isReplay: false });
+        await pets.createOnce(petWith(), reservation());
+        expect(await pets.createOnce(petWith(), reservation(more))).toMatchObject({ isReplay: false });
         expect(await count()).toBe(2);
       });
 
       test('createOnce recognizes a retry with categoryId -0', async () => {
-        const { record } = await pets.createOnce(pet({ categoryId: -0 }), reservation());
-        const repeat = await pets.createOnce(pet({ categoryId: -0 }), reservation());
+        const { record } = await pets.createOnce(petWith({ categoryId: -0 }), reservation());
+        const repeat = await pets.createOnce(petWith({ categoryId: -0 }), reservation());
         expect(repeat.record.id).toBe(record.id);
         expect(await count()).toBe(1);
       });
@@ -275,12 +275,12 @@ export function storeContract(
       test('createOnce recognizes a retry for 24 hours and not longer', async () => {
         vi.useFakeTimers({ toFake: ['Date'] });
         try {
-          const { record } = await pets.createOnce(pet(), reservation());
+          const { record } = await pets.createOnce(petWith(), reservation());
           vi.setSystemTime(Date.now() + 24 * 3_600_000 - 1);
-          expect(await pets.createOnce(pet(), reservation())).toEqual({ record, isReplay: true });
+          expect(await pets.createOnce(petWith(), reservation())).toEqual({ record, isReplay: true });
           vi.setSystemTime(Date.now() + 1);
-          expect(await pets.createOnce(pet(), reservation())).toMatchObject({ isReplay: false });
-          expect(await pets.createOnce(pet(), reservation())).toMatchObject({ isReplay: true });
+          expect(await pets.createOnce(petWith(), reservation())).toMatchObject({ isReplay: false });
+          expect(await pets.createOnce(petWith(), reservation())).toMatchObject({ isReplay: true });
           expect(await count()).toBe(2);
         } finally {
           vi.useRealTimers();
@@ -288,7 +288,7 @@ export function storeContract(
       });
 
       test('createOnce rejects a new key over the limit of a caller, but serves its retries and other callers', async () => {
-        const once = (key: number) => pets.createOnce(pet(), reservation({ key: `key ${key}` }));
+        const once = (key: number) => pets.createOnce(petWith(), reservation({ key: `key ${key}` }));
         for (let key = 1; key <= contractReservations; key++) await once(key);
         const error: unknown = await once(0).catch((reason: unknown) => reason);
         expect(error).toEqual(storeErrorWith('too-many-reservations'));
@@ -297,7 +297,7 @@ export function storeContract(
         expect(retryAfterSeconds).toBeGreaterThan(23.9 * 3_600);
         expect(retryAfterSeconds).toBeLessThanOrEqual(25 * 3_600);
         expect(await once(1)).toMatchObject({ isReplay: true });
-        await expect(pets.createOnce(pet(), reservation({ caller: 'other' }))).resolves.toMatchObject({
+        await expect(pets.createOnce(petWith(), reservation({ caller: 'other' }))).resolves.toMatchObject({
           isReplay: false,
         });
         await reopen();
@@ -308,7 +308,7 @@ export function storeContract(
       test('createOnce accepts new keys a day after the caller reached the limit', async () => {
         vi.useFakeTimers({ toFake: ['Date'] });
         try {
-          const once = (key: string) => pets.createOnce(pet(), reservation({ key }));
+          const once = (key: string) => pets.createOnce(petWith(), reservation({ key }));
           for (let key = 1; key <= contractReservations; key++) await once(`key ${key}`);
           await expect(once('one more')).rejects.toEqual(storeErrorWith('too-many-reservations'));
           vi.setSystemTime(Date.now() + 25 * 3_600_000);
@@ -321,7 +321,7 @@ export function storeContract(
       test('createOnce recognizes a retry with a key that expired and was used again, while expired keys are removed', async () => {
         vi.useFakeTimers({ toFake: ['Date'] });
         try {
-          const once = (key: string) => pets.createOnce(pet(), reservation({ key }));
+          const once = (key: string) => pets.createOnce(petWith(), reservation({ key }));
           for (let each = 1; each <= 10; each++) {
             await once(`key ${each}`);
             vi.setSystemTime(Date.now() + 1);
@@ -350,7 +350,7 @@ export function storeContract(
 
       test('list returns records in ascending order by id across several reopenings', async () => {
         for (let round = 0; round < 3; round++) {
-          await Promise.all(Array.from({ length: 10 }, () => pets.create(pet())));
+          await Promise.all(Array.from({ length: 10 }, () => pets.create(petWith())));
           await reopen();
         }
         const ids = (await pets.list({ limit: 100 })).records.map(({ id }) => id);
@@ -360,8 +360,8 @@ export function storeContract(
 
       test('list returns hasNext: false only for the last page', async () => {
         const all: Animal[] = [];
-        for (let count = 0; count < 5; count++) all.push(await pets.create(pet({ status: 'pending' })));
-        await pets.create(pet({ status: 'sold' }));
+        for (let count = 0; count < 5; count++) all.push(await pets.create(petWith({ status: 'pending' })));
+        await pets.create(petWith({ status: 'sold' }));
         for (const limit of [1, 4, 5, 6, 100]) {
           expect(await pets.list({ limit, where: { status: 'pending' } })).toEqual({
             records: all.slice(0, limit),
@@ -372,7 +372,7 @@ export function storeContract(
 
       test('list by status returns only the one animal of 500 that has it', async () => {
         const creates = Array.from({ length: 500 }, (_, index) =>
-          pets.create(pet(index === 250 ? { status: 'pending' } : { status: 'available' })),
+          pets.create(petWith(index === 250 ? { status: 'pending' } : { status: 'available' })),
         );
         const rare = (await Promise.all(creates))[250];
         expect(await pets.list({ limit: 100, where: { status: 'pending' } })).toEqual({
@@ -382,7 +382,7 @@ export function storeContract(
       });
 
       test('list accepts any integer as cursor, and excludes the record with that id', async () => {
-        const [first, second] = [await pets.create(pet()), await pets.create(pet())];
+        const [first, second] = [await pets.create(petWith()), await pets.create(petWith())];
         const after = async (cursor: number) => (await pets.list({ limit: 20, cursor })).records;
         expect(await after(first.id)).toEqual([second]);
         expect(await after(first.id - 1)).toEqual([first, second]);
@@ -409,7 +409,7 @@ export function storeContract(
             fc.array(query, { maxLength: 8 }),
             async (statuses, queries) => {
               for (const each of statuses) {
-                all.push(await pets.create(each === undefined ? pet() : pet({ status: each })));
+                all.push(await pets.create(each === undefined ? petWith() : petWith({ status: each })));
               }
               for (const { limit, status: wanted, near } of queries) {
                 const cursor =
@@ -433,7 +433,7 @@ export function storeContract(
 
     describe('update', () => {
       test('update changes the given fields and returns the whole record', async () => {
-        const { id } = await pets.create(pet({ status: 'available' }));
+        const { id } = await pets.create(petWith({ status: 'available' }));
         const updated = await pets.update(id, { name: 'Max', status: undefined });
         expect(updated).toEqual({ id, name: 'Max', categoryId: 1, status: 'available' });
         expect(await pets.get(id)).toEqual(updated);
@@ -441,14 +441,14 @@ export function storeContract(
       });
 
       test('update moves the record in its indexes', async () => {
-        const { id } = await pets.create(pet({ status: 'available' }));
+        const { id } = await pets.create(petWith({ status: 'available' }));
         const sold = await pets.update(id, { status: 'sold' });
         const list = async (status: PetStatus) => (await pets.list({ limit: 10, where: { status } })).records;
         expect([await list('available'), await list('sold')]).toEqual([[], [sold]]);
       });
 
       test('update with null removes an optional field and its index entry', async () => {
-        const { id } = await pets.create(pet({ status: 'sold' }));
+        const { id } = await pets.create(petWith({ status: 'sold' }));
         expect(await pets.update(id, { status: null })).toEqual({ id, name: 'Rex', categoryId: 1 });
         expect(Object.keys((await pets.get(id)) ?? {})).not.toContain('status');
         expect(await pets.list({ limit: 10, where: { status: 'sold' } })).toMatchObject({ records: [] });
@@ -460,24 +460,27 @@ export function storeContract(
       });
 
       test('update ignores an id and properties that are not in the schema', async () => {
-        const { id } = await pets.create(pet());
+        const { id } = await pets.create(petWith());
         await pets.update(id, { id: 77, owner: 'me', name: 'Max' } as object);
         expect(await pets.get(id)).toEqual({ id, name: 'Max', categoryId: 1 });
         expect(await pets.get(77)).toBeUndefined();
       });
 
       test('update and create fail with invalid if the schema rejects the record, and store nothing', async () => {
-        const created = await pets.create(pet());
+        const created = await pets.create(petWith());
         const update = pets.update(created.id, { categoryId: 1.5 });
         await expect(update).rejects.toEqual(storeErrorWith('invalid'));
-        await expect(pets.create(pet({ name: '\ud800' }))).rejects.toEqual(storeErrorWith('invalid'));
+        await expect(pets.create(petWith({ name: '\ud800' }))).rejects.toEqual(storeErrorWith('invalid'));
         expect((await pets.list({ limit: 10 })).records).toEqual([created]);
       });
     });
 
     describe('delete', () => {
       test('delete removes the record from get and list, also after reopening', async () => {
-        const [first, second] = [await pets.create(pet({ status: 'sold' })), await pets.create(pet())];
+        const [first, second] = [
+          await pets.create(petWith({ status: 'sold' })),
+          await pets.create(petWith()),
+        ];
         expect(await pets.delete(first.id)).toBe(true);
         for (let round = 0; round < 2; round++) {
           expect(await pets.get(first.id)).toBeUndefined();
@@ -488,20 +491,20 @@ export function storeContract(
       });
 
       test('delete returns false if no record has the id', async () => {
-        const { id } = await pets.create(pet());
+        const { id } = await pets.create(petWith());
         expect(await pets.delete(id + 1)).toBe(false);
         expect([await pets.delete(id), await pets.delete(id)]).toEqual([true, false]);
       });
 
       test('delete does not free the id', async () => {
-        const { id } = await pets.create(pet());
+        const { id } = await pets.create(petWith());
         await pets.delete(id);
         await reopen();
-        expect((await pets.create(pet())).id).toBeGreaterThan(id);
+        expect((await pets.create(petWith())).id).toBeGreaterThan(id);
       });
 
       test('one of three concurrent deletes of a record returns true', async () => {
-        const { id } = await pets.create(pet());
+        const { id } = await pets.create(petWith());
         const deleted = await Promise.all([1, 2, 3].map(() => pets.delete(id)));
         expect(deleted.filter(Boolean)).toHaveLength(1);
       });
@@ -509,7 +512,7 @@ export function storeContract(
       test('list fills its pages after records were deleted', async () => {
         const ids: number[] = [];
         for (let count = 0; count < 30; count++) {
-          const { record } = await pets.createOnce(pet(), { caller: `caller ${count}`, key: 'key' });
+          const { record } = await pets.createOnce(petWith(), { caller: `caller ${count}`, key: 'key' });
           ids.push(record.id);
         }
         for (const id of ids.slice(3, 22)) await pets.delete(id);
@@ -527,28 +530,28 @@ export function storeContract(
       const reservation = { caller: 'caller', key: 'key' };
 
       test('a retry of createOnce returns the record as it was created after an update', async () => {
-        const { record } = await pets.createOnce(pet(), reservation);
+        const { record } = await pets.createOnce(petWith(), reservation);
         const updated = await pets.update(record.id, { name: 'Max' });
-        expect(await pets.createOnce(pet(), reservation)).toEqual({ record, isReplay: true });
+        expect(await pets.createOnce(petWith(), reservation)).toEqual({ record, isReplay: true });
         expect((await pets.list({ limit: 10 })).records).toEqual([updated]);
       });
 
       test('a retry of createOnce returns the record as it was created after a delete, and does not create it again', async () => {
-        const { record } = await pets.createOnce(pet(), reservation);
+        const { record } = await pets.createOnce(petWith(), reservation);
         await pets.delete(record.id);
-        expect(await pets.createOnce(pet(), reservation)).toEqual({ record, isReplay: true });
+        expect(await pets.createOnce(petWith(), reservation)).toEqual({ record, isReplay: true });
         expect((await pets.list({ limit: 10 })).records).toEqual([]);
         expect(await pets.get(record.id)).toBeUndefined();
       });
 
       test('createOnce with values that the schema rejects does not use the key', async () => {
-        const invalid = pets.createOnce(pet({ categoryId: 1.5 }), reservation);
+        const invalid = pets.createOnce(petWith({ categoryId: 1.5 }), reservation);
         await expect(invalid).rejects.toEqual(storeErrorWith('invalid'));
-        expect(await pets.createOnce(pet(), reservation)).toMatchObject({ isReplay: false });
+        expect(await pets.createOnce(petWith(), reservation)).toMatchObject({ isReplay: false });
       });
 
       test('createOnce rejects a key that was used for another collection', async () => {
-        await pets.createOnce(pet(), reservation);
+        await pets.createOnce(petWith(), reservation);
         const other = store.collection(categories).createOnce({ name: 'Dogs' }, reservation);
         await expect(other).rejects.toEqual(storeErrorWith('key-reused'));
         expect((await store.collection(categories).list({ limit: 10 })).records).toEqual([]);
@@ -562,7 +565,7 @@ export function storeContract(
       });
 
       test('each collection has its own ids', async () => {
-        const { id } = await pets.create(pet());
+        const { id } = await pets.create(petWith());
         const created = await kinds.create({ name: 'Dogs' });
         expect(created).toEqual({ id, version: 1, name: 'Dogs' });
         expect(await pets.get(id)).toEqual({ id, name: 'Rex', categoryId: 1 });
@@ -663,7 +666,7 @@ export function storeContract(
       });
 
       test('update and delete reject ifVersion for a schema without version, and store nothing', async () => {
-        const created = await pets.create(pet());
+        const created = await pets.create(petWith());
         const ifVersion = { ifVersion: 1 } as object;
         await expect(pets.update(created.id, { name: 'Max' }, ifVersion)).rejects.toThrow(
           'needs a field "version"',
@@ -792,8 +795,8 @@ export function storeContract(
       const signal = AbortSignal.abort(reason);
 
       test('a call with an aborted signal fails with its reason and stores nothing', async () => {
-        const { id } = await pets.create(pet());
-        await expect(pets.create(pet(), { signal })).rejects.toBe(reason);
+        const { id } = await pets.create(petWith());
+        await expect(pets.create(petWith(), { signal })).rejects.toBe(reason);
         await expect(promiseOf(() => pets.get(id, { signal }))).rejects.toBe(reason);
         await expect(promiseOf(() => pets.list({ limit: 1 }, { signal }))).rejects.toBe(reason);
         await expect(promiseOf(() => store.keys.find('hash', { signal }))).rejects.toBe(reason);
@@ -802,7 +805,9 @@ export function storeContract(
 
       test('an abort during create rejects with its reason, or the create succeeds', async () => {
         const controller = new AbortController();
-        const creates = Array.from({ length: 20 }, () => pets.create(pet(), { signal: controller.signal }));
+        const creates = Array.from({ length: 20 }, () =>
+          pets.create(petWith(), { signal: controller.signal }),
+        );
         controller.abort(reason);
         const results = await Promise.allSettled(creates);
         const stored = (await pets.list({ limit: 100 })).records;
@@ -815,7 +820,7 @@ export function storeContract(
 
     describe('close', () => {
       test('close waits for unfinished writes', async () => {
-        const creates = Array.from({ length: 50 }, () => pets.create(pet()));
+        const creates = Array.from({ length: 50 }, () => pets.create(petWith()));
         await store.close();
         const created = await Promise.all(creates);
         const stored = (await (await subject.reopen()).collection(animals).list({ limit: 100 })).records;
@@ -825,8 +830,8 @@ export function storeContract(
       test('calls after close fail with closed', async () => {
         await store.close();
         const calls: (() => MaybePromise<unknown>)[] = [
-          () => pets.create(pet()),
-          () => pets.createOnce(pet(), { caller: '', key: 'key' }),
+          () => pets.create(petWith()),
+          () => pets.createOnce(petWith(), { caller: '', key: 'key' }),
           () => pets.get(1),
           () => pets.list({ limit: 1 }),
           () => pets.update(1, { name: 'Max' }),

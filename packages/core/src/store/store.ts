@@ -8,7 +8,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface CloseOptions {
+export interface StoreCloseOptions {
   /** How long `close` waits for unfinished writes, in milliseconds. Default: without limit. */
   readonly deadlineMs?: number | undefined;
 }
@@ -157,5 +157,5 @@ export interface Store {
    * @throws {StoreError} `outcome-unknown` if a write has not finished by the deadline. In the embedded store its thread
    *   still runs and `process.exit` waits for it: end the process with `process.kill(process.pid, 'SIGKILL')`.
    */
-  close(options?: CloseOptions): Promise<void>;
+  close(options?: StoreCloseOptions): Promise<void>;
 }

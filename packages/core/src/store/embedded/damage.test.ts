@@ -20,8 +20,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A folder with animals: one a status, and one with a name that fills pages of its own. */
-async function makeData(): Promise<void> {
+/** Creates a folder with an API key and three animals, one of them with a name that fills several pages. */
+async function createData(): Promise<void> {
   const store = await openEmbeddedStore({ dataDir });
   await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
   await store.collection(animals).create({ name: 'Bello the available', categoryId: 2, status: 'available' });
@@ -30,7 +30,7 @@ async function makeData(): Promise<void> {
   await store.close();
 }
 
-/** Changes the first byte of a text wherever it stands: pages that LMDB has replaced hold it too. */
+/** Changes the first byte of all occurrences of a text. Pages that LMDB has replaced contain it too. */
 async function damageText(text: string): Promise<void> {
   const bytes = await readFile(file);
   for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
@@ -39,35 +39,47 @@ async function damageText(text: string): Promise<void> {
   await writeFile(file, bytes);
 }
 
-describe('a damaged file is refused before LMDB maps it, or found out when it is read', () => {
+describe('a damaged data file', () => {
   const damaged = (what: string | RegExp) => ({
     code: 'damaged',
     message: expect.stringMatching(what),
   });
 
   test.for<[string, string, (size: number) => Promise<void>]>([
-    ['that is empty', 'petstore.mdb: it is empty', () => truncate(file, 0)],
-    ['cut to half', 'it was cut off, \\d+ bytes are missing', (size) => truncate(file, size / 2)],
-    ['that lacks its last byte', 'it was cut off, 1 bytes are missing', (size) => truncate(file, size - 1)],
-    ['cut within its meta pages', 'it was cut off within its meta pages', () => truncate(file, 100)],
-    ['that is a text', 'a meta page is not one', (size) => writeFile(file, 'text '.repeat(size / 5))],
-    ['with garbage in its first meta page', 'a meta page is not one', () => overwrite(0, 200)],
+    ['an empty file', 'petstore.mdb: it is empty', () => truncate(file, 0)],
     [
-      'with garbage in its second meta page',
+      'a file that is cut in half',
+      'it was cut off, \\d+ bytes are missing',
+      (size) => truncate(file, size / 2),
+    ],
+    [
+      'a file without its last byte',
+      'it was cut off, 1 bytes are missing',
+      (size) => truncate(file, size - 1),
+    ],
+    [
+      'a file that is cut within its meta pages',
+      'it was cut off within its meta pages',
+      () => truncate(file, 100),
+    ],
+    ['a text file', 'a meta page is not one', (size) => writeFile(file, 'text '.repeat(size / 5))],
+    ['a file with garbage in its first meta page', 'a meta page is not one', () => overwrite(0, 200)],
+    [
+      'a file with garbage in its second meta page',
       'a meta page is not one',
       async () => overwrite(await pageSize(), 200),
     ],
-    ['with a transaction number that cannot be', 'contradict each other', () => overwrite(152, 8)],
-    ['with a last page that is not there', 'bytes are missing', () => overwriteBoth(144, 4)],
-    ['with a root that is not there', 'points outside the file', () => overwriteBoth(136, 4)],
-    ['of zeros', 'a meta page is not one', (size) => writeFile(file, Buffer.alloc(size))],
-  ])('%s', async ([, what, spoil]) => {
-    await makeData();
-    await spoil((await stat(file)).size);
+    ['a file with an impossible transaction number', 'contradict each other', () => overwrite(152, 8)],
+    ['a file with a last page beyond its end', 'bytes are missing', () => overwriteBoth(144, 4)],
+    ['a file with a root page beyond its end', 'points outside the file', () => overwriteBoth(136, 4)],
+    ['a file of zeros', 'a meta page is not one', (size) => writeFile(file, Buffer.alloc(size))],
+  ])('openEmbeddedStore rejects %s as damaged', async ([, what, damageFile]) => {
+    await createData();
+    await damageFile((await stat(file)).size);
     expect(await readInProcess(dataDir)).toEqual(damaged(what));
   });
 
-  /** LMDB takes the system's: 4 kB, or 16 kB on a Mac. */
+  /** LMDB uses the page size of the system: 4 kB, or 16 kB on a Mac. */
   const pageSize = async () => (await readFile(file)).readUInt32LE(48);
 
   async function overwrite(at: number, length: number): Promise<void> {
@@ -80,8 +92,8 @@ describe('a damaged file is refused before LMDB maps it, or found out when it is
     await overwrite((await pageSize()) + at, length);
   }
 
-  test('with a flipped bit in an animal: that one is damaged, the others are served', async () => {
-    await makeData();
+  test('a flipped bit in an animal makes that animal damaged, and other animals can be read', async () => {
+    await createData();
     await damageText('Bello the available');
     const store = await openEmbeddedStore({ dataDir });
     expect(store.collection(animals).get(1)).toEqual({ id: 1, name: 'Rex', categoryId: 1 });
@@ -89,7 +101,7 @@ describe('a damaged file is refused before LMDB maps it, or found out when it is
     expect(() => store.collection(animals).list({ limit: 20, where: { status: 'available' } })).toThrow(
       'the record of animal 2',
     );
-    // More often than LMDB has readers: a list that fails gives its snapshot back.
+    // More calls than LMDB has readers: a failed list must release its snapshot.
     for (let count = 0; count < 1500; count++) {
       expect(() => store.collection(animals).list({ limit: 20 })).toThrow('the record of animal 2');
     }
@@ -100,8 +112,8 @@ describe('a damaged file is refused before LMDB maps it, or found out when it is
     await store.close();
   });
 
-  test('with a flipped bit in an API key: it is damaged, neither good nor unknown', async () => {
-    await makeData();
+  test('a flipped bit in an API key makes find, list and revoke fail with damaged', async () => {
+    await createData();
     await damageText('"createdAt":1');
     const store = await openEmbeddedStore({ dataDir });
     expect(() => store.keys.find('h'.repeat(43))).toThrow('the record of an API key is not what was stored');
@@ -110,8 +122,8 @@ describe('a damaged file is refused before LMDB maps it, or found out when it is
     await store.close();
   });
 
-  test('with a format that only a newer version knows', async () => {
-    await makeData();
+  test('openEmbeddedStore rejects a newer format', async () => {
+    await createData();
     await setMeta('format', 3);
     await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
       code: 'damaged',
@@ -119,8 +131,8 @@ describe('a damaged file is refused before LMDB maps it, or found out when it is
     });
   });
 
-  test('with a counter that fell behind: no animal is overwritten', async () => {
-    await makeData();
+  test('create with a counter that is too low fails and overwrites no animal', async () => {
+    await createData();
     await setMeta('animals.lastId', 1);
     const store = await openEmbeddedStore({ dataDir });
     await expect(store.collection(animals).create({ name: 'Waldi', categoryId: 1 })).rejects.toMatchObject({
@@ -131,7 +143,7 @@ describe('a damaged file is refused before LMDB maps it, or found out when it is
   });
 });
 
-describe('verifyFolder reports a record whose counterpart in another table is gone', () => {
+describe('verifyFolder', () => {
   const remove = (table: string, pick: (keys: Buffer[]) => Buffer | undefined = (keys) => keys[0]) =>
     async function removeEntry(): Promise<void> {
       const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
@@ -143,66 +155,66 @@ describe('verifyFolder reports a record whose counterpart in another table is go
 
   test.for<[string, string, RegExp, () => Promise<void>]>([
     [
-      'the name of an API key',
+      'an API key without its name',
       'keys',
       /^the API key "deploy" is not in the index of names$/,
       remove('keys.hashes'),
     ],
     [
-      'the count of API keys',
+      'a counter of API keys that is too low',
       'keys',
       /^the counter of API keys \(0\) is behind number 1$/,
       () => setMeta('lastKeyNumber', 0),
     ],
     [
-      'the create of an idempotency key',
+      'an idempotency key without its record',
       'reservations',
       /^an idempotency key names animal 4, which was never created$/,
       () => setMeta('animals.lastId', 3),
     ],
     [
-      'the expiry of an idempotency key',
+      'an idempotency key without its expiry',
       'reservations',
       /^the idempotency key of animal 4 is not in the index of expiry times$/,
       remove('reservations.expiries'),
     ],
     [
-      'an idempotency key that has not expired',
+      'an expiry without its idempotency key',
       'reservations.expiries',
       /^the entry that expires at .*Z has no idempotency key$/,
       remove('reservations'),
     ],
-  ])('%s', async ([, table, clause, spoil]) => {
-    await makeData();
+  ])('verifyFolder reports %s', async ([, table, clause, damageTable]) => {
+    await createData();
     const store = await openEmbeddedStore({ dataDir });
     await store.collection(animals).createOnce({ name: 'Waldi', categoryId: 1 }, { caller: 'c', key: 'k' });
     await store.close();
-    expect(await faults()).toEqual([]);
-    await spoil();
-    expect(await faults()).toContainEqual([table, [expect.stringMatching(clause)]]);
+    expect(await verificationErrors()).toEqual([]);
+    await damageTable();
+    expect(await verificationErrors()).toContainEqual([table, [expect.stringMatching(clause)]]);
   });
 
-  test('an expired entry that the sweep has not reached is not reported', async () => {
-    await makeData();
+  test('verifyFolder does not report an expired entry that was not removed yet', async () => {
+    await createData();
     const store = await openEmbeddedStore({ dataDir });
     await store.collection(animals).createOnce({ name: 'Waldi', categoryId: 1 }, { caller: 'c', key: 'k' });
     await store.close();
     await remove('reservations')();
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_001 });
-    expect(await faults().finally(() => vi.useRealTimers())).toEqual([]);
+    expect(await verificationErrors().finally(() => vi.useRealTimers())).toEqual([]);
   });
 
-  async function faults(): Promise<[string, readonly string[]][]> {
-    const found: [string, readonly string[]][] = [];
+  async function verificationErrors(): Promise<[string, readonly string[]][]> {
+    const errors: [string, readonly string[]][] = [];
     await verifyFolder({
       dataDir,
       tables: verifiedTables(),
       onProgress: () => {},
       onTable: (report) => {
-        if (report.errorCount > 0) found.push([report.table, report.errors]);
+        if (report.errorCount > 0) errors.push([report.table, report.errors]);
       },
     });
-    return found;
+    return errors;
   }
 });
 

@@ -20,30 +20,30 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDir, { recursive: true }));
 
-async function damageOf(bytes: Uint8Array): Promise<string | undefined> {
+async function findDamageIn(bytes: Uint8Array): Promise<string | undefined> {
   const path = join(dataDir, 'copy.mdb');
   await writeFile(path, bytes);
   return findDamage(path);
 }
 
-test('an intact file has none', async () => {
-  expect(await damageOf(intact)).toBeUndefined();
+test('findDamage returns undefined for an intact file', async () => {
+  expect(await findDamageIn(intact)).toBeUndefined();
 });
 
-test('a file that grew and was not used yet has none', async () => {
-  expect(await damageOf(Buffer.concat([intact, Buffer.alloc(10_000)]))).toBeUndefined();
+test('findDamage returns undefined for a file with unused bytes at its end', async () => {
+  expect(await findDamageIn(Buffer.concat([intact, Buffer.alloc(10_000)]))).toBeUndefined();
 });
 
-test('a file that is cut off anywhere has', async () => {
+test('findDamage detects a file that is cut off at any length', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(intact.length - 1), async (length) => {
-      expect(await damageOf(intact.subarray(0, length))).toMatch(/cut off|empty/);
+      expect(await findDamageIn(intact.subarray(0, length))).toMatch(/cut off|empty/);
     }),
     { numRuns: 40 },
   );
 });
 
-test('a file that keeps being written by another process has none', async () => {
+test('findDamage returns undefined for a file that is being written', async () => {
   const store = await openEmbeddedStore({ dataDir });
   const stop = new AbortController();
   const writes = (async () => {

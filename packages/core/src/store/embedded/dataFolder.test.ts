@@ -30,7 +30,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 describe('a new folder', () => {
-  test('is made for its user only, with all that it lies in', async () => {
+  test('openEmbeddedStore creates the folder and its parents for this user only', async () => {
     dataDir = join(folder, 'deep', 'deeper', 'data');
     await (await openEmbeddedStore({ dataDir })).close();
     for (const path of [
@@ -43,7 +43,7 @@ describe('a new folder', () => {
     }
   });
 
-  test('is not made by who asks for a store that is there', async () => {
+  test('openEmbeddedStore with create: false rejects a missing folder and does not create it', async () => {
     await expect(openEmbeddedStore({ dataDir, create: false })).rejects.toMatchObject({
       code: 'unavailable',
       message: `There is no store at ${dataDir}.`,
@@ -51,17 +51,17 @@ describe('a new folder', () => {
     await expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('that is there already keeps its mode', async () => {
+  test('openEmbeddedStore keeps the mode of an existing empty folder', async () => {
     await mkdir(dataDir, { mode: 0o750 });
     await (await openEmbeddedStore({ dataDir })).close();
     expect((await stat(dataDir)).mode & 0o777).toBe(0o750);
   });
 });
 
-// Root may chmod everything, so its folders are held to the same as anyone's.
+// Applies to root too, whose folders are checked like those of other users.
 describe.skipIf(process.platform === 'win32')('a folder that other users may write to', () => {
   test.for([0o777, 0o702, 0o770].map((mode) => [mode.toString(8), mode] as const))(
-    'is refused with the command that ends it: mode %s',
+    'openEmbeddedStore rejects a folder with mode %s and suggests chmod 700',
     async ([, mode]) => {
       await mkdir(dataDir);
       await chmod(dataDir, mode);
@@ -75,39 +75,45 @@ describe.skipIf(process.platform === 'win32')('a folder that other users may wri
   );
 
   test.for([
-    ['is sticky, as /tmp is', 0o1777, undefined],
-    ['holds files of others', 0o777, 'mine.txt'],
-  ] as const)('is refused without the advice to change its mode where it %s', async ([, mode, file]) => {
-    await mkdir(dataDir);
-    if (file !== undefined) await writeFile(join(dataDir, file), '');
-    await chmod(dataDir, mode);
-    await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
-      code: 'forbidden',
-      message: `Other users may write to the data folder ${dataDir} (mode ${mode.toString(8)}): choose a folder that only this user may write to.`,
-    });
-  });
+    ['a sticky folder such as /tmp', 0o1777, undefined],
+    ['a folder with other files', 0o777, 'mine.txt'],
+  ] as const)(
+    'openEmbeddedStore rejects %s that others may write to, and does not suggest chmod',
+    async ([, mode, file]) => {
+      await mkdir(dataDir);
+      if (file !== undefined) await writeFile(join(dataDir, file), '');
+      await chmod(dataDir, mode);
+      await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
+        code: 'forbidden',
+        message: `Other users may write to the data folder ${dataDir} (mode ${mode.toString(8)}): choose a folder that only this user may write to.`,
+      });
+    },
+  );
 
-  test('is refused with that advice where it holds a store alone', async () => {
+  test('openEmbeddedStore rejects a folder that contains only a store and suggests chmod 700', async () => {
     await (await openEmbeddedStore({ dataDir })).close();
     await chmod(dataDir, 0o777);
     await expect(openEmbeddedStore({ dataDir })).rejects.toThrow(`run chmod 700 ${dataDir}, or choose`);
   });
 
-  test.runIf(isRoot)('is used where it belongs to another user and only its group may write', async () => {
-    await mkdir(dataDir);
-    await chown(dataDir, 65_534, 0);
-    await chmod(dataDir, 0o2775);
-    const store = await openEmbeddedStore({ dataDir });
-    expect(await store.collection(animals).create({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 1 });
-    await store.close();
-  });
+  test.runIf(isRoot)(
+    'openEmbeddedStore accepts a folder of another user that its group may write to',
+    async () => {
+      await mkdir(dataDir);
+      await chown(dataDir, 65_534, 0);
+      await chmod(dataDir, 0o2775);
+      const store = await openEmbeddedStore({ dataDir });
+      expect(await store.collection(animals).create({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 1 });
+      await store.close();
+    },
+  );
 });
 
-describe('a symbolic link in a data folder is never followed', () => {
+describe('a symbolic link in a data folder', () => {
   const target = () => join(folder, 'target');
 
   test.for(['petstore.mdb', 'petstore.mdb-lock'])(
-    '%s is refused, and what it names is left as it is',
+    'openEmbeddedStore rejects a symbolic link %s and does not change its target',
     async (name) => {
       await (await openEmbeddedStore({ dataDir })).close();
       await rename(join(dataDir, name), target());
@@ -123,7 +129,7 @@ describe('a symbolic link in a data folder is never followed', () => {
   );
 
   test.for(['petstore.mdb', 'petstore.mdb-lock'])(
-    '%s is refused where what it names is not there, and nothing is made',
+    'openEmbeddedStore rejects a dangling symbolic link %s and creates nothing',
     async (name) => {
       await mkdir(dataDir, { mode: 0o700 });
       await symlink(target(), join(dataDir, name));
@@ -132,7 +138,7 @@ describe('a symbolic link in a data folder is never followed', () => {
     },
   );
 
-  test('the data folder itself may be one', async () => {
+  test('openEmbeddedStore accepts a data folder that is a symbolic link', async () => {
     await mkdir(target(), { mode: 0o700 });
     await symlink(target(), dataDir);
     await (await openEmbeddedStore({ dataDir })).close();
@@ -140,8 +146,8 @@ describe('a symbolic link in a data folder is never followed', () => {
   });
 });
 
-describe('a path that cannot be a folder', () => {
-  test('is named with the remedy: a file', async () => {
+describe('an invalid path', () => {
+  test('openEmbeddedStore rejects the path of a file with the fix', async () => {
     await writeFile(dataDir, '');
     await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
       code: 'unavailable',
@@ -149,7 +155,7 @@ describe('a path that cannot be a folder', () => {
     });
   });
 
-  test('is named with the remedy: a path below a file', async () => {
+  test('openEmbeddedStore rejects a path below a file with the fix', async () => {
     await writeFile(dataDir, '');
     await expect(openEmbeddedStore({ dataDir: join(dataDir, 'below') })).rejects.toMatchObject({
       code: 'unavailable',
@@ -158,16 +164,19 @@ describe('a path that cannot be a folder', () => {
   });
 });
 
-// Linux lets nobody make anything there, and says that it is not found.
-test.runIf(process.platform === 'linux')('a folder that cannot be made is an error, not a wait', async () => {
-  await expect(openEmbeddedStore({ dataDir: '/proc/nope/data' })).rejects.toMatchObject({
-    code: 'unavailable',
-    message: 'The data folder /proc/nope/data cannot be used: ENOENT.',
-  });
-});
+// Linux allows no new entries in /proc and reports ENOENT.
+test.runIf(process.platform === 'linux')(
+  'openEmbeddedStore fails and does not hang if the folder cannot be created',
+  async () => {
+    await expect(openEmbeddedStore({ dataDir: '/proc/nope/data' })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'The data folder /proc/nope/data cannot be used: ENOENT.',
+    });
+  },
+);
 
-// Root may read and write everything: there the process runs as another user.
-describe('a folder without rights is forbidden, in a sentence with the remedy', () => {
+// As root, the process runs as another user, because root may read and write everything.
+describe('a folder without permissions', () => {
   const user = isRoot ? { uid: 65_534, gid: 65_534 } : {};
   const forbidden = {
     code: 'forbidden',
@@ -179,32 +188,32 @@ describe('a folder without rights is forbidden, in a sentence with the remedy', 
   beforeEach(() => chmod(folder, 0o755));
   afterEach(() => chmod(dataDir, 0o700).catch(() => undefined));
 
-  test('where it may not be entered', async () => {
+  test('openEmbeddedStore fails with forbidden for a folder without any permission', async () => {
     await mkdir(dataDir);
     await chmod(dataDir, 0o000);
     expect(await readInProcess(dataDir, user)).toEqual(forbidden);
   });
 
-  test('where nothing may be made in it', async () => {
+  test('openEmbeddedStore fails with forbidden for a read-only folder', async () => {
     await mkdir(dataDir);
     await chmod(dataDir, 0o555);
     expect(await readInProcess(dataDir, user)).toEqual(forbidden);
   });
 
-  test('where the folder that it should be made in is not writable', async () => {
+  test('openEmbeddedStore fails with forbidden for a new folder in a read-only folder', async () => {
     dataDir = join(folder, 'locked', 'data');
     await mkdir(dirname(dataDir), { mode: 0o555 });
     expect(await readInProcess(dataDir, user)).toEqual(forbidden);
   });
 
-  test('where its file may only be read', async () => {
+  test('openEmbeddedStore fails with forbidden for a read-only data file', async () => {
     await (await openEmbeddedStore({ dataDir })).close();
     if (isRoot) await chown(dataDir, 65_534, 65_534);
     await chmod(join(dataDir, 'petstore.mdb'), 0o444);
     expect(await readInProcess(dataDir, user)).toEqual(forbidden);
   });
 
-  test('and with rights it works, as the same user', async () => {
+  test('openEmbeddedStore succeeds for the same user with permissions', async () => {
     await mkdir(dataDir, { mode: 0o700 });
     if (isRoot) await chown(dataDir, 65_534, 65_534);
     expect(await readInProcess(dataDir, user)).toBe('read');

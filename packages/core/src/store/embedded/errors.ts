@@ -88,7 +88,7 @@ export const closed = (dataDir: string) => new StoreError('closed', `The store i
 /** Maps an error of the file system or lmdb to a StoreError. */
 export function toStoreError(error: unknown, dataDir: string): StoreError {
   if (error instanceof StoreError) return error;
-  const name = errorName(error);
+  const name = systemErrorName(error);
   const { code, sentence } = ERROR_KINDS[name] ?? unknownError;
   const message = error instanceof Error ? error.message : String(error);
   return new StoreError(code, sentence(dataDir, name.startsWith('E') ? name : message), { cause: error });
@@ -106,7 +106,7 @@ export function toReadError(error: unknown, dataDir: string): StoreError {
 /** Maps an error of a write transaction. */
 export async function toCommitError(reason: unknown, dataDir: string): Promise<StoreError> {
   const cause = await commitCause(reason);
-  if (errorName(cause) !== 'EIO') return toStoreError(cause, dataDir);
+  if (systemErrorName(cause) !== 'EIO') return toStoreError(cause, dataDir);
   // LMDB reports a partial write as EIO, so a full disk looks like this when it writes several pages at once.
   const disk = await statfs(dataDir).catch(() => undefined);
   if (disk !== undefined && disk.bavail * disk.bsize < MIN_FREE_BYTES) {
@@ -131,7 +131,7 @@ async function commitCause(reason: unknown): Promise<unknown> {
 }
 
 /** Returns an error's name. Node's errors have it as `code`; lmdb's have a number: an LMDB code or an errno. */
-function errorName(error: unknown): string {
+function systemErrorName(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (typeof code === 'string') return code;
   if (typeof code !== 'number') return '';

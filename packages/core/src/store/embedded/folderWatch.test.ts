@@ -32,7 +32,7 @@ const fatal = (file = 'petstore.mdb') =>
   });
 const file = () => join(dataDir, 'petstore.mdb');
 
-/** Puts the same bytes in the place of a file. */
+/** Replaces a file by a copy. */
 async function replace(path: string): Promise<void> {
   await copyFile(path, join(folder, 'copy'));
   await rename(join(folder, 'copy'), path);
@@ -60,35 +60,32 @@ test.for<[string, string, () => Promise<void>]>([
   ['petstore.mdb is replaced by a copy', 'petstore.mdb', () => replace(file())],
   ['petstore.mdb-lock is removed', 'petstore.mdb-lock', () => rm(`${file()}-lock`)],
   ['petstore.mdb-lock is replaced', 'petstore.mdb-lock', () => replace(`${file()}-lock`)],
-])(
-  'after %s a create is never acknowledged, and every later call fails as fatal',
-  async ([, name, change]) => {
-    await change();
-    await expect(store.collection(animals).create({ name: 'Bello', categoryId: 1 })).rejects.toMatchObject({
-      code: 'outcome-unknown',
-    });
-    expect(() => store.ready()).toThrow(fatal(name));
-    expect(() => store.collection(animals).get(1)).toThrow(fatal(name));
-    expect(() => store.collection(animals).list({ limit: 1 })).toThrow(fatal(name));
-    await expect(store.collection(animals).create({ name: 'Hasso', categoryId: 1 })).rejects.toEqual(
-      fatal(name),
-    );
-    expect(onFatal.mock.calls).toEqual([[fatal(name)]]);
-  },
-);
+])('if %s, a create is not acknowledged and every later call fails with fatal', async ([, name, change]) => {
+  await change();
+  await expect(store.collection(animals).create({ name: 'Bello', categoryId: 1 })).rejects.toMatchObject({
+    code: 'outcome-unknown',
+  });
+  expect(() => store.ready()).toThrow(fatal(name));
+  expect(() => store.collection(animals).get(1)).toThrow(fatal(name));
+  expect(() => store.collection(animals).list({ limit: 1 })).toThrow(fatal(name));
+  await expect(store.collection(animals).create({ name: 'Hasso', categoryId: 1 })).rejects.toEqual(
+    fatal(name),
+  );
+  expect(onFatal.mock.calls).toEqual([[fatal(name)]]);
+});
 
-test('ready() finds at once that the data folder was removed', async () => {
+test('ready() throws immediately after the data folder was removed', async () => {
   await rm(dataDir, { recursive: true });
   expect(() => store.ready()).toThrow(fatal());
   expect(onFatal.mock.calls).toEqual([[fatal()]]);
 });
 
-test('without a call it is found within a second that the data folder was removed', async () => {
+test('onFatal is called within a second after the data folder was removed', async () => {
   await rm(dataDir, { recursive: true });
   await vi.waitFor(() => expect(onFatal.mock.calls).toEqual([[fatal()]]), { timeout: 1000 });
 });
 
-test('a folder that goes away and comes back unchanged between two looks at it is no error', async () => {
+test('a folder that is moved away and back between two checks causes no error', async () => {
   await rename(dataDir, join(folder, 'moved'));
   await rename(join(folder, 'moved'), dataDir);
   expect(await store.collection(animals).create({ name: 'Bello', categoryId: 1 })).toMatchObject({ id: 2 });
@@ -96,7 +93,7 @@ test('a folder that goes away and comes back unchanged between two looks at it i
   expect(onFatal).not.toHaveBeenCalled();
 });
 
-test('a store that was closed no longer looks for its files', async () => {
+test('a closed store no longer checks its files', async () => {
   await store.close();
   await rm(dataDir, { recursive: true });
   await new Promise((resolve) => setTimeout(resolve, 600));

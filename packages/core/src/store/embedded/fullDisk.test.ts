@@ -22,14 +22,14 @@ const FillResult = z.object({ stored: z.int(), code: z.string(), message: z.stri
 
 describe.skipIf(await lacksSmallDisks())('a full disk', () => {
   test.for(['1', '40'])(
-    'is said, keeps what was acknowledged, and is over when there is space: %s creates at once',
+    'on a full disk %s concurrent creates fail with full, acknowledged animals stay, and creates succeed after space is freed',
     async (group) => {
       await onSmallDisk(dataDir, async () => {
         const filler = join(dataDir, 'filler');
         await writeFile(filler, Buffer.alloc(500_000));
         const child = startStoreProcess(['fill', dataDir, group]);
-        const { stored, ...failure } = FillResult.parse(await child.next());
-        expect(failure).toEqual({
+        const { stored, ...error } = FillResult.parse(await child.next());
+        expect(error).toEqual({
           code: 'full',
           message: expect.stringMatching(
             /^The disk of the data folder .* is full \(E\w+\) and nothing was stored/,
@@ -54,11 +54,11 @@ describe.skipIf(await lacksSmallDisks())('a full disk', () => {
   );
 
   test.for([0, 40_000, 70_000, 140_000])(
-    'is said on a first start with %d bytes left, and leaves nothing half made',
-    async (left) => {
+    'a first start with %d free bytes fails with full and leaves no incomplete store',
+    async (freeBytes) => {
       await onSmallDisk(dataDir, async () => {
         const filler = join(dataDir, 'filler');
-        await writeFile(filler, Buffer.alloc(2_097_152 - left));
+        await writeFile(filler, Buffer.alloc(2_097_152 - freeBytes));
         expect(await readInProcess(dataDir)).toMatchObject({ code: 'full' });
         await rm(filler);
         expect(await readInProcess(dataDir)).toBe('read');
@@ -67,16 +67,16 @@ describe.skipIf(await lacksSmallDisks())('a full disk', () => {
   );
 });
 
-// prlimit(1) is Linux's.
+// prlimit(1) exists only on Linux.
 test.runIf(process.platform === 'linux')(
-  'a limit on the size of files is no silent loss, and does not end the process',
+  'a limit on the file size makes creates fail, loses no acknowledged animal and does not end the process',
   async () => {
     const child = startStoreProcess(['create', dataDir, '1']);
     await child.rest();
     const limited = startStoreProcess(['fill', dataDir, '10']);
     execFileSync('prlimit', ['--pid', String(limited.child.pid), '--fsize=1000000:unlimited']);
     const { stored, code } = FillResult.parse(await limited.next());
-    // LMDB says EFBIG where not a byte fitted, and EIO, which might be anything, where some did.
+    // LMDB reports EFBIG if no byte was written, and EIO after a partial write.
     expect(['full', 'outcome-unknown']).toContain(code);
     execFileSync('prlimit', ['--pid', String(limited.child.pid), '--fsize=unlimited:unlimited']);
     limited.child.stdin?.write('\n');
@@ -85,19 +85,19 @@ test.runIf(process.platform === 'linux')(
   },
 );
 
-/** Does something while a disk of 2 MB is at this path. */
+/** Runs a function while a disk of 2 MB is mounted at this path. */
 async function onSmallDisk(path: string, action: () => Promise<void>): Promise<void> {
   mkdirSync(path, { recursive: true });
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=0700', 'tmpfs', path], { stdio: 'pipe' });
   try {
     await action();
   } finally {
-    // Lazily: a case that failed may have left a process that uses it.
+    // Lazily, because a failed test may leave a process that uses it.
     execFileSync('umount', ['-l', path]);
   }
 }
 
-/** Whether this user may not mount a disk of its own; said once, loudly. */
+/** Whether this user may not mount a disk. Prints that once. */
 async function lacksSmallDisks(): Promise<boolean> {
   const path = mkdtempSync(join(tmpdir(), 'petstore-'));
   try {

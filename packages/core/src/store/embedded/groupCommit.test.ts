@@ -18,24 +18,24 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true });
 });
 
-/** How many transactions the file has seen: LMDB numbers them, and keeps the last two numbers in its meta pages. */
+/** Returns the number of transactions: LMDB numbers them and stores the last two numbers in its meta pages. */
 async function commits(): Promise<number> {
   const bytes = await readFile(join(dataDir, 'petstore.mdb'));
   const pageSize = bytes.readUInt32LE(48);
   return Math.max(Number(bytes.readBigUInt64LE(152)), Number(bytes.readBigUInt64LE(pageSize + 152)));
 }
 
-test('creates at once share commits, creates one after the other do not', async () => {
+test('concurrent creates share commits, and sequential creates do not', async () => {
   const pet = { name: 'Rex', categoryId: 1 };
   const start = await commits();
   await Promise.all(Array.from({ length: 500 }, () => store.collection(animals).create(pet)));
-  const together = await commits();
-  expect(together - start).toBeLessThan(50);
+  const afterConcurrent = await commits();
+  expect(afterConcurrent - start).toBeLessThan(50);
   for (let count = 0; count < 10; count++) await store.collection(animals).create(pet);
-  expect((await commits()) - together).toBe(10);
+  expect((await commits()) - afterConcurrent).toBe(10);
 });
 
-test('a write that is refused takes none of those down that share its commit', async () => {
+test('a rejected write does not affect other writes of its commit', async () => {
   const key = (hash: string) => ({ name: 'deploy', hash: hash.repeat(43), createdAt: 1 });
   await store.keys.add(key('a'));
   const results = await Promise.allSettled([
@@ -50,7 +50,7 @@ test('a write that is refused takes none of those down that share its commit', a
   ]);
 });
 
-test('a create whose caller goes while it waits is not begun', async () => {
+test('a create that is aborted before its transaction stores nothing', async () => {
   const controller = new AbortController();
   const waiting = store
     .collection(animals)
@@ -60,7 +60,7 @@ test('a create whose caller goes while it waits is not begun', async () => {
   expect(await store.collection(animals).create({ name: 'Bello', categoryId: 1 })).toMatchObject({ id: 1 });
 });
 
-test('close waits for every write that was accepted, also where they take many commits', async () => {
+test('close waits for all accepted writes across many commits', async () => {
   const creates = Array.from({ length: 5000 }, () =>
     store.collection(animals).create({ name: 'Rex', categoryId: 1 }),
   );

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { collections as petStoreCollections } from '../../collections.ts';
 import { type CollectionDefinition, unknownCollection, type StoredRecord } from '../collection.ts';
 import { expectedVersion, fingerprint, buildRecord } from '../record.ts';
-import type { CallOptions, CloseOptions, Collection, Store } from '../store.ts';
+import type { CallOptions, StoreCloseOptions, Collection, Store } from '../store.ts';
 import { openCollection } from './collection.ts';
 import { closed, toReadError, toStoreError } from './errors.ts';
 import { createGroupCommit } from './groupCommit.ts';
@@ -130,7 +130,7 @@ function createStore(
       const error = watch.check() ?? commits.error();
       if (error !== undefined) throw error;
     },
-    close({ deadlineMs }: CloseOptions = {}) {
+    close({ deadlineMs }: StoreCloseOptions = {}) {
       closing ??= commits.idle(deadlineMs).then(() => folder.close());
       return closing;
     },

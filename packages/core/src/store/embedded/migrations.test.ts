@@ -10,9 +10,9 @@ import { backupFolder, openEmbeddedStore, verifiedTables, verifyFolder } from '.
 import {
   formatOneAnimals,
   formatOneKeys,
-  formatOneMadeAt,
+  formatOneCreatedAt,
   furtherAnimal,
-  makeFormatOne,
+  createFormatOne,
 } from './testing/formatOne.ts';
 import { startStoreProcess } from './testing/startStoreProcess.ts';
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Opens the folder until the test ends. @returns the store, and what it reported */
+/** Opens the folder until the test ends. @returns the store and the sentences passed to onMigrated */
 async function open(collections?: readonly CollectionDefinition[]) {
   const reported: string[] = [];
   const store = await openEmbeddedStore({
@@ -48,31 +48,31 @@ async function listAll(store: Store, status?: PetStatus): Promise<Animal[]> {
   }
 }
 
-/** Everything that a verification reports. */
-async function faults(collections?: readonly CollectionDefinition[]): Promise<string[]> {
-  const found: string[] = [];
+/** Returns all errors that a verification reports. */
+async function verificationErrors(collections?: readonly CollectionDefinition[]): Promise<string[]> {
+  const errors: string[] = [];
   await verifyFolder({
     dataDir,
     tables: verifiedTables(collections),
     ...(collections && { collections }),
     onProgress: () => {},
-    onTable: ({ table, errors: named }) => found.push(...named.map((each) => `${table}: ${each}`)),
+    onTable: (report) => errors.push(...report.errors.map((each) => `${report.table}: ${each}`)),
   });
-  return found;
+  return errors;
 }
 
 const migrated = () => `Migrated the data in ${dataDir} from format 1 to 2.`;
 
 describe('a data folder of format 1', () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['Date'], now: formatOneMadeAt + 3_600_000 });
+    vi.useFakeTimers({ toFake: ['Date'], now: formatOneCreatedAt + 3_600_000 });
   });
   afterEach(() => {
     vi.useRealTimers();
   });
 
-  test('is migrated when it is opened: animals, indexes, API keys and ids are there', async () => {
-    await makeFormatOne(dataDir);
+  test('opening a folder of format 1 migrates its animals, indexes, API keys and ids', async () => {
+    await createFormatOne(dataDir);
     const { store, reported } = await open();
     expect(reported).toEqual([migrated(), 'Indexed animals by status: 28 records.']);
     expect(await listAll(store)).toEqual(formatOneAnimals);
@@ -82,11 +82,11 @@ describe('a data folder of format 1', () => {
     expect(await store.keys.list()).toEqual(formatOneKeys);
     expect(await store.keys.addFirst({ hash: 'hash', name: 'third', createdAt: 1 })).toBe(false);
     expect(await store.collection(animals).create({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 29 });
-    expect(await faults()).toEqual([]);
+    expect(await verificationErrors()).toEqual([]);
   });
 
-  test('keeps its idempotency keys: a repeat returns the animal, other values are rejected', async () => {
-    await makeFormatOne(dataDir);
+  test('idempotency keys of format 1 work after the migration', async () => {
+    await createFormatOne(dataDir);
     const { store } = await open();
     for (const [index, { id, ...values }] of formatOneAnimals.slice(25).entries()) {
       const reservation = { caller: 'caller', key: `key ${index + 1}` };
@@ -99,14 +99,14 @@ describe('a data folder of format 1', () => {
     }
   });
 
-  test('is migrated once', async () => {
-    await makeFormatOne(dataDir);
+  test('opening a migrated folder again migrates nothing', async () => {
+    await createFormatOne(dataDir);
     await (await open()).store.close();
     expect((await open()).reported).toEqual([]);
   });
 
-  test('of 10,000 animals is migrated whole, and its ids continue', async () => {
-    await makeFormatOne(dataDir, 10_000);
+  test('a migration of 10,000 animals is complete, and new ids follow', async () => {
+    await createFormatOne(dataDir, 10_000);
     const { store } = await open();
     const all = await listAll(store);
     expect(all.slice(0, 28)).toEqual(formatOneAnimals);
@@ -116,11 +116,11 @@ describe('a data folder of format 1', () => {
     expect(await store.collection(animals).create({ name: 'Rex', categoryId: 1 })).toMatchObject({
       id: 10_001,
     });
-    expect(await faults()).toEqual([]);
+    expect(await verificationErrors()).toEqual([]);
   });
 
-  test('is migrated once by processes that start at the same time', async () => {
-    await makeFormatOne(dataDir, 10_000);
+  test('processes that start concurrently migrate a folder once', async () => {
+    await createFormatOne(dataDir, 10_000);
     const started = Array.from({ length: 4 }, () => startStoreProcess(['create', dataDir, '3']));
     const created = await Promise.all(started.map((each) => each.rest()));
     const ids = created.flatMap(({ results }) =>
@@ -132,11 +132,11 @@ describe('a data folder of format 1', () => {
     expect(ids.toSorted((one, other) => one - other)).toEqual(
       Array.from({ length: 12 }, (_, index) => 10_001 + index),
     );
-    expect(await faults()).toEqual([]);
+    expect(await verificationErrors()).toEqual([]);
   });
 
-  test('is migrated at the next start where SIGKILL ended the one that migrated it', async () => {
-    await makeFormatOne(dataDir, 10_000);
+  test('the next start completes a migration that was ended by SIGKILL', async () => {
+    await createFormatOne(dataDir, 10_000);
     for (const rows of ['1', '28', '5000', '10000']) {
       const { signal } = await startStoreProcess(['dieMigrating', dataDir, rows]).rest();
       expect(signal).toBe('SIGKILL');
@@ -145,11 +145,11 @@ describe('a data folder of format 1', () => {
     expect(reported).toEqual([migrated(), 'Indexed animals by status: 10000 records.']);
     expect(await listAll(store)).toHaveLength(10_000);
     expect(await listAll(store, 'sold')).toHaveLength(2_500);
-    expect(await faults()).toEqual([]);
+    expect(await verificationErrors()).toEqual([]);
   });
 
-  test('is left as it is where the caller may not migrate it', async () => {
-    await makeFormatOne(dataDir);
+  test('opening a folder of format 1 with migrate: false fails with migration-needed and changes nothing', async () => {
+    await createFormatOne(dataDir);
     await expect(openEmbeddedStore({ dataDir, migrate: false })).rejects.toMatchObject({
       code: 'migration-needed',
       message: `An earlier version made the data in ${dataDir}: start the service, which brings it up to date.`,
@@ -157,8 +157,8 @@ describe('a data folder of format 1', () => {
     expect((await open()).reported).toContain(migrated());
   });
 
-  test('is backed up as it is', async () => {
-    await makeFormatOne(dataDir);
+  test('backupFolder copies a folder of format 1 without migrating it', async () => {
+    await createFormatOne(dataDir);
     const to = join(folder, 'backup');
     expect(await backupFolder({ dataDir, to })).toMatchObject({
       collections: [{ name: 'animals', recordName: 'animal', records: 28 }],
@@ -174,16 +174,16 @@ describe('a data folder of format 1', () => {
 const Category = z.object({ id: z.int(), name: z.string(), kind: z.string().exactOptional() });
 const categories = defineCollection({ name: 'categories', schema: Category, id: 'sequence' });
 
-describe('a data folder whose collections differ from those of the code', () => {
-  test('gets a collection that it does not have, and says so', async () => {
+describe('a data folder with other collections than the code', () => {
+  test('opening a folder adds a missing collection and reports it', async () => {
     await (await open()).store.close();
     const { store, reported } = await open([animals, categories]);
     expect(reported).toEqual([`Added the collection categories to the data in ${dataDir}.`]);
     expect(await store.collection(categories).create({ name: 'Dogs' })).toEqual({ id: 1, name: 'Dogs' });
-    expect(await faults([animals, categories])).toEqual([]);
+    expect(await verificationErrors([animals, categories])).toEqual([]);
   });
 
-  test('is rejected where it has one that the code does not know, and keeps it', async () => {
+  test('opening a folder fails if it has an unknown collection, and keeps the collection', async () => {
     const { store } = await open([animals, categories]);
     const dogs = await store.collection(categories).create({ name: 'Dogs' });
     await store.close();
@@ -195,7 +195,7 @@ describe('a data folder whose collections differ from those of the code', () => 
     expect(await again.store.collection(categories).get(1)).toEqual(dogs);
   });
 
-  test('is backed up with one that the code does not know', async () => {
+  test('backupFolder copies an unknown collection', async () => {
     const { store } = await open([animals, categories]);
     await store.collection(categories).create({ name: 'Dogs' });
     const to = join(folder, 'backup');
@@ -204,7 +204,7 @@ describe('a data folder whose collections differ from those of the code', () => 
     });
   });
 
-  test('gets an index that it does not have, of the records that are there', async () => {
+  test('opening a folder builds a missing index from the stored records', async () => {
     const { store } = await open([animals, categories]);
     const dogs = await store.collection(categories).create({ name: 'Dogs', kind: 'pet' });
     await store.collection(categories).create({ name: 'Lions' });
@@ -225,17 +225,17 @@ describe('a data folder whose collections differ from those of the code', () => 
     await expect(records.create({ name: 'Dogs' })).rejects.toMatchObject({ code: 'conflict' });
     await again.store.close();
 
-    // Without it, and with it again: what was stored meanwhile is in it.
+    // Opened without the index, then with it: the index contains records that were stored in between.
     const without = await open([animals, categories]);
     const cats = await without.store.collection(categories).create({ name: 'Cats', kind: 'pet' });
     await without.store.close();
     const last = await open([animals, indexed]);
     const pets = await last.store.collection(indexed).list({ limit: 10, where: { kind: 'pet' } });
     expect(pets.records).toEqual([dogs, cats]);
-    expect(await faults([animals, indexed])).toEqual([]);
+    expect(await verificationErrors([animals, indexed])).toEqual([]);
   });
 
-  test('does not get a unique index of values that are there twice, and stays as it is', async () => {
+  test('opening a folder fails if a new unique index would have duplicates, and changes nothing', async () => {
     const { store } = await open([animals, categories]);
     for (const name of ['Dogs', 'Cats', 'Dogs']) await store.collection(categories).create({ name });
     await store.close();

@@ -6,7 +6,8 @@ import { addToIndex, indexName, type IndexTable, openCollectionTables, findDupli
 import { recordCounter } from './counter.ts';
 import { damaged } from './errors.ts';
 import type { Layout, MetaTable } from './folder.ts';
-import { openReservationTables, type ReservationRow } from './reservations.ts';
+import { openReservationTables } from './reservations.ts';
+import type { ReservationRow } from './rows.ts';
 import { collect, openTable, put } from './table.ts';
 
 /** Version of the storage format. Increment it for a change that older code cannot read, and add a migration to `MIGRATIONS`. */

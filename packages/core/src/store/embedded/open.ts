@@ -106,7 +106,7 @@ function rejectMissing(error: NodeJS.ErrnoException, path: string): never {
 }
 
 function openDataFile(file: string): RootDatabase {
-  const options: LmdbOptions = {
+  const options: DataFileOptions = {
     path: file,
     noSubdir: true,
     maxDbs: MAX_TABLES,
@@ -129,7 +129,7 @@ function openDataFile(file: string): RootDatabase {
 }
 
 /** lmdb 3.5.6 supports `permissionsMode`, but its declarations lack it. */
-type LmdbOptions = RootDatabaseOptions & { path: string; permissionsMode: number };
+type DataFileOptions = RootDatabaseOptions & { path: string; permissionsMode: number };
 
 const openMeta = (root: RootDatabase): MetaTable =>
   openTable(root, 'meta', { encoder: jsonRow<number | Layout>() });

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(join(dataDir, '..'), { recursive: true }));
 
-test('processes that start at once on a new folder and create all give their animals ids of their own', async () => {
+test('processes that start concurrently on a new folder assign unique ids without gaps', async () => {
   const children = Array.from({ length: 4 }, () => startStoreProcess(['create', dataDir, '250']));
   const ended = await Promise.all(children.map((child) => child.rest()));
   const created = ended.flatMap(({ results }) => z.array(z.array(Animal)).parse(results).flat());
@@ -29,7 +29,7 @@ test('processes that start at once on a new folder and create all give their ani
   await store.close();
 });
 
-test('of eight processes that add the first key at once, one does', async () => {
+test('one of eight processes that add the first key concurrently succeeds', async () => {
   const children = Array.from({ length: 8 }, (_, index) =>
     startStoreProcess(['addFirst', dataDir, `key ${index}`]),
   );
@@ -43,7 +43,7 @@ test('of eight processes that add the first key at once, one does', async () => 
   await store.close();
 });
 
-test('what another process acknowledged is seen at once, in the same turn of the event loop', async () => {
+test('get returns an animal that another process acknowledged in the same turn of the event loop', async () => {
   const store = await openEmbeddedStore({ dataDir });
   expect(await store.collection(animals).list({ limit: 1 })).toEqual({ records: [], hasNext: false });
   const before = store.collection(animals).get(1);
@@ -55,19 +55,19 @@ test('what another process acknowledged is seen at once, in the same turn of the
   await store.close();
 });
 
-test('while another process holds up all writes, reads go on, and writes fail after 10 s', async () => {
+test('while another process holds the write lock, reads succeed and writes fail after 10 s', async () => {
   const store = await openEmbeddedStore({ dataDir });
   await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
   const holder = startStoreProcess(['holdLock', dataDir]);
   expect(await holder.next()).toBe('held');
 
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const failed = store
+  const rejection = store
     .collection(animals)
     .create({ name: 'Bello', categoryId: 1 })
     .catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(await failed).toMatchObject({
+  expect(await rejection).toMatchObject({
     code: 'unavailable',
     message: expect.stringContaining('has not taken a write for 10 s'),
   });
@@ -92,7 +92,7 @@ test('while another process holds up all writes, reads go on, and writes fail af
   await store.close();
 });
 
-test('close({ deadlineMs }) ends by its deadline while another process holds up all writes', async () => {
+test('close({ deadlineMs }) rejects at its deadline while another process holds the write lock', async () => {
   const store = await openEmbeddedStore({ dataDir });
   const holder = startStoreProcess(['holdLock', dataDir]);
   expect(await holder.next()).toBe('held');
@@ -105,7 +105,7 @@ test('close({ deadlineMs }) ends by its deadline while another process holds up 
     message: `The data folder ${dataDir} was closed, but a write has not ended within 0.3 s: its disk hangs, or a process that shares it was stopped.`,
   });
   expect(performance.now() - since).toBeLessThan(5_000);
-  // Neither was begun, since there was no lock: both are known not to be stored.
+  // Neither has started without the lock, so both are known not to be stored.
   const notStored = { status: 'rejected', reason: { code: 'unavailable' } };
   expect(await ended).toMatchObject([notStored, notStored]);
 
@@ -116,7 +116,7 @@ test('close({ deadlineMs }) ends by its deadline while another process holds up 
   await next.close();
 });
 
-test('close({ deadlineMs }) waits no longer than the writes under way', async () => {
+test('close({ deadlineMs }) resolves when the unfinished writes have ended', async () => {
   const store = await openEmbeddedStore({ dataDir });
   const created = store.collection(animals).create({ name: 'Rex', categoryId: 1 });
   await store.close({ deadlineMs: 60_000 });
@@ -124,11 +124,11 @@ test('close({ deadlineMs }) waits no longer than the writes under way', async ()
 });
 
 test.skipIf(commandMissing('strace'))(
-  'an EIO on a meta page is a fatal error: every later call fails with it at once, and the store can be closed',
+  'after an EIO on a meta page every later call fails with fatal, and the store can be closed',
   { timeout: 60_000 },
   async () => {
     await startStoreProcess(['create', dataDir, '1']).rest();
-    // Which pages these are is not known before: data pages, of which the store recovers, and in the end a meta page.
+    // It hits data pages first, from which the store recovers, and a meta page in the end.
     const inject = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=EIO:when=5+3'];
     const tracer = ['strace', '-f', '-o', '/dev/null', ...inject];
     const { results, exitCode } = await startStoreProcess(['createUntilFatal', dataDir], { tracer }).rest();

@@ -7,7 +7,7 @@ import { StoreError } from '../storeError.ts';
 import { type StoredReservation, shouldPutReservation } from '../transfer.ts';
 import { damaged } from './errors.ts';
 import type { DataFolder } from './folder.ts';
-import { jsonRow } from './rows.ts';
+import { jsonRow, type ReservationRow } from './rows.ts';
 import { collect, EMPTY_VALUE, openTable, put, type TableRoot } from './table.ts';
 
 /** Number of expired reservations that each new one removes: more than one, so that none accumulate. */
@@ -22,9 +22,6 @@ const COUNTED_HOURS = 24;
 interface CallerRow {
   readonly made: (readonly [hour: number, count: number])[];
 }
-
-/** Stored reservation. Its key is the digest. */
-export type ReservationRow = Omit<StoredReservation, 'digest'>;
 
 export function openReservationTables({ root }: TableRoot) {
   const reservations: Database<Decoded<ReservationRow>, Uint8Array> = openTable(root, 'reservations', {

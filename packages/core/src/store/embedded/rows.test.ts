@@ -17,7 +17,7 @@ const animal: fc.Arbitrary<Animal> = fc.record(
   { requiredKeys: ['id', 'name', 'categoryId'] },
 );
 
-test('an animal comes out of its row as it went in', () => {
+test('decoding an encoded animal returns an equal animal', () => {
   fc.assert(
     fc.property(animal, (each) => {
       expect(animalRow.decode(animalRow.encode(each))).toStrictEqual({ ...each });
@@ -25,13 +25,13 @@ test('an animal comes out of its row as it went in', () => {
   );
 });
 
-test('an animal takes 21 bytes and its name', () => {
+test('the row of an animal takes 21 bytes plus its name', () => {
   expect(
     animalRow.encode({ id: 2 ** 53 - 1, name: 'Rex', categoryId: -(2 ** 53 - 1), status: 'sold' }),
   ).toHaveLength(24);
 });
 
-test('a row with any one bit flipped, or cut anywhere, is not decoded', () => {
+test('decoding a row with a flipped bit or a missing end returns null', () => {
   fc.assert(
     fc.property(animal, fc.nat(), fc.nat(7), (each, at, bit) => {
       const row = animalRow.encode(each);
@@ -43,17 +43,14 @@ test('a row with any one bit flipped, or cut anywhere, is not decoded', () => {
   );
 });
 
-test.each([4, 255])(
-  'an intact row with the unknown status %i, as a later version may write, is not decoded',
-  (code) => {
-    const row = animalRow.encode({ id: 1, name: 'Rex', categoryId: 2, status: 'sold' });
-    expect(row[CHECKSUM_BYTES]).toBe(3);
-    row[CHECKSUM_BYTES] = code;
-    expect(animalRow.decode(seal(row))).toBeNull();
-  },
-);
+test.each([4, 255])('decoding an intact row with the unknown status %i returns null', (code) => {
+  const row = animalRow.encode({ id: 1, name: 'Rex', categoryId: 2, status: 'sold' });
+  expect(row[CHECKSUM_BYTES]).toBe(3);
+  row[CHECKSUM_BYTES] = code;
+  expect(animalRow.decode(seal(row))).toBeNull();
+});
 
-test('any JSON comes out of its row as it went in, and not with a bit flipped', () => {
+test('decoding an encoded JSON value returns it, and null after a bit flip', () => {
   const codec = jsonRow<unknown>();
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false }), fc.nat(), fc.nat(7), (value, at, bit) => {
@@ -66,8 +63,8 @@ test('any JSON comes out of its row as it went in, and not with a bit flipped', 
   );
 });
 
-// What format 1 looks like on disk: a change of these bytes needs a new format.
-test('the bytes of format 1', () => {
+// A change of these bytes needs a new storage format.
+test('the bytes of an animal row are stable', () => {
   const hex = (each: Animal) => animalRow.encode(each).toString('hex');
   expect(hex({ id: 1, name: 'é', categoryId: 2 })).toMatchInlineSnapshot(
     `"eaed6a7800000000000000f03f0000000000000040c3a9"`,
@@ -83,7 +80,7 @@ test('the bytes of format 1', () => {
   );
 });
 
-test('ids come out of their keys as they went in, and their order is that of the bytes', () => {
+test('decoding an id key returns the id, and keys sort in the order of ids', () => {
   const key = (each: number) => {
     const bytes = Buffer.alloc(10);
     expect(idKey.writeKey(each, bytes, 1)).toBe(9);

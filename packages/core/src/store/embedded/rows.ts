@@ -1,9 +1,13 @@
 import type { CollectionDefinition, StoredRecord } from '../collection.ts';
 import type { RowCodec } from '../rowCodec.ts';
+import type { StoredReservation } from '../transfer.ts';
 import { CHECKSUM_BYTES, isIntact, seal } from './checksum.ts';
 
+/** Stored reservation. Its key is the digest. */
+export type ReservationRow = Omit<StoredReservation, 'digest'>;
+
 // lmdb may return a Uint8Array instead of a Buffer, and one with a `length` property of its own, so this method is called on it.
-const { utf8Slice } = Buffer.prototype;
+export const { utf8Slice } = Buffer.prototype;
 
 /** Creates a codec for rows of a checksum and JSON. */
 export function jsonRow<T>(): RowCodec<T> {

@@ -5,7 +5,7 @@ import { StoreError } from '../storeError.ts';
 /** A write takes milliseconds. If the lock is held longer than this, its process is stopped or its disk hangs. */
 const LOCK_TIMEOUT_MS = 10_000;
 
-const POLL_MS = 50;
+const LOCK_POLL_MS = 50;
 
 /*
  * Offsets in struct MDB_txninfo of liblmdb's mdb.c, with glibc's robust mutexes: the number of the last transaction, and
@@ -32,7 +32,7 @@ export async function waitForWriteLock(path: string, lockFile: string): Promise<
   const holder = await findHolder(lockFile);
   if (holder === undefined) return;
   for (const until = performance.now() + LOCK_TIMEOUT_MS; performance.now() < until;) {
-    await delay(POLL_MS);
+    await delay(LOCK_POLL_MS);
     if ((await findHolder(lockFile))?.state !== holder.state) return;
   }
   throw new StoreError(

@@ -8,8 +8,8 @@ import { type ProxiedDatabase, proxiedDatabase } from './testing/proxiedDatabase
 
 const pet = { name: 'Rex', categoryId: 1 };
 
-/** The last id that was leased. */
-async function leased({ uri, database }: ProxiedDatabase): Promise<number | undefined> {
+/** Returns the last leased id. */
+async function lastLeasedId({ uri, database }: ProxiedDatabase): Promise<number | undefined> {
   const client = new MongoClient(uri);
   onTestFinished(() => client.close());
   const counters = client.db(database).collection<{ _id: string; last: number }>('counters');
@@ -17,25 +17,25 @@ async function leased({ uri, database }: ProxiedDatabase): Promise<number | unde
 }
 
 describe.skipIf(mongodbUri === undefined)('ids', () => {
-  test('are leased 64 at a time: creates at once share one lease', async () => {
+  test('concurrent creates share a lease of 64 ids', async () => {
     const database = await proxiedDatabase();
     const store = await database.open();
     const created = await Promise.all(
       Array.from({ length: 20 }, () => store.collection(animals).create(pet)),
     );
     expect(created.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
-    expect(await leased(database)).toBe(64);
+    expect(await lastLeasedId(database)).toBe(64);
   });
 
-  test('are leased before they are needed, when fewer than half of them are left', async () => {
+  test('ids are leased in advance when fewer than half of a block are left', async () => {
     const database = await proxiedDatabase();
     const store = await database.open();
     await Promise.all(Array.from({ length: 34 }, () => store.collection(animals).create(pet)));
-    await vi.waitFor(async () => expect(await leased(database)).toBe(128));
+    await vi.waitFor(async () => expect(await lastLeasedId(database)).toBe(128));
     expect(await store.collection(animals).create(pet)).toMatchObject({ id: 35 });
   });
 
-  test('that were not used for 10 s are dropped', async () => {
+  test('leased ids that were not used for 10 s are dropped', async () => {
     const { open } = await proxiedDatabase();
     const [one, other] = [await open(), await open()];
     expect(await one.collection(animals).create(pet)).toMatchObject({ id: 1 });
@@ -50,7 +50,7 @@ describe.skipIf(mongodbUri === undefined)('ids', () => {
     expect(await one.collection(animals).create(pet)).toMatchObject({ id: 129 });
   });
 
-  test('of several stores that create at once are unique, and ascend within each', async () => {
+  test('ids of concurrent creates in several stores are unique, and ascend within each store', async () => {
     const { open } = await proxiedDatabase();
     const stores = await Promise.all(Array.from({ length: 4 }, () => open()));
     const created = await Promise.all(
@@ -64,7 +64,7 @@ describe.skipIf(mongodbUri === undefined)('ids', () => {
     for (const ids of created) expect(ids).toEqual(ids.toSorted((one, other) => one - other));
   });
 
-  test('are given after a lease whose answer was lost, too', async () => {
+  test('creates continue with a new block after the response to a lease was lost', async () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open();
     await store.ready();
@@ -75,14 +75,14 @@ describe.skipIf(mongodbUri === undefined)('ids', () => {
   });
 });
 
-/** What the database holds, read and changed beside the store. */
-async function besideStore({ uri, database }: ProxiedDatabase) {
+/** Reads and changes the database directly. */
+async function directAccess({ uri, database }: ProxiedDatabase) {
   const client = new MongoClient(uri);
   onTestFinished(() => client.close());
   const db = client.db(database);
   const rows = db.collection<{ _id: number | Long; name: string; categoryId: Long }>('animals');
   return {
-    /** Animals that nobody created through this store, as a restore of `animals` alone puts them. */
+    /** Inserts animals without the counter, as a restore of only `animals` does. */
     restore: (ids: readonly number[]) =>
       rows.insertMany(
         ids.map((id) => ({ _id: Long.fromNumber(id), name: 'old', categoryId: Long.fromNumber(1) })),
@@ -93,13 +93,13 @@ async function besideStore({ uri, database }: ProxiedDatabase) {
   };
 }
 
-const upTo = (count: number, from = 1) => Array.from({ length: count }, (_, index) => from + index);
+const idsUpTo = (count: number, from = 1) => Array.from({ length: count }, (_, index) => from + index);
 const reservation = (key: string) => ({ caller: 'caller', key });
 
-/** Creates with an idempotency key and without one, in turn. */
+/** Creates animals, alternately with and without an idempotency key. */
 const createBoth = (store: Store, count: number, prefix: string): Promise<Animal[]> =>
   Promise.all(
-    upTo(count).map(async (each) => {
+    idsUpTo(count).map(async (each) => {
       const named = { name: `${prefix} ${each}`, categoryId: 1 };
       if (each % 2 === 0) return store.collection(animals).create(named);
       return (await store.collection(animals).createOnce(named, reservation(named.name))).record;
@@ -107,15 +107,15 @@ const createBoth = (store: Store, count: number, prefix: string): Promise<Animal
   );
 
 describe.skipIf(mongodbUri === undefined)(
-  'a counter that is behind the animals, after a partial restore',
+  'a counter below the ids of stored animals, after a partial restore',
   () => {
-    test('is raised when a store is opened: creates go on after the greatest id', async () => {
+    test('opening a store raises the counter to the greatest id', async () => {
       const proxied = await proxiedDatabase();
-      const { restore, names } = await besideStore(proxied);
+      const { restore, names } = await directAccess(proxied);
       await restore([1, 2, 500]);
-      const stores = await Promise.all(upTo(4).map(() => proxied.open()));
+      const stores = await Promise.all(idsUpTo(4).map(() => proxied.open()));
       await Promise.all(stores.map(async (store) => store.ready()));
-      expect(await leased(proxied)).toBe(500);
+      expect(await lastLeasedId(proxied)).toBe(500);
       const created = await createBoth(await proxied.open(), 2, 'new');
       for (const { id, name } of created) {
         expect(id).toBeGreaterThan(500);
@@ -123,15 +123,15 @@ describe.skipIf(mongodbUri === undefined)(
       }
     });
 
-    test('is left alone when it is ahead of the animals, and not made without animals', async () => {
+    test('opening a store keeps a counter above all ids, and creates none without animals', async () => {
       const proxied = await proxiedDatabase();
       const first = await proxied.open();
       await first.ready();
-      expect(await leased(proxied)).toBeUndefined();
+      expect(await lastLeasedId(proxied)).toBeUndefined();
       await first.collection(animals).create(pet);
       await first.close();
       await (await proxied.open()).ready();
-      expect(await leased(proxied)).toBe(64);
+      expect(await lastLeasedId(proxied)).toBe(64);
     });
 
     test.for<[how: string, create: (store: Store, named: NewPet) => Promise<Animal>]>([
@@ -148,30 +148,30 @@ describe.skipIf(mongodbUri === undefined)(
         },
       ],
     ])(
-      'is raised while a store is open: a create %s is stored under a new id, and no animal is overwritten',
+      'a create %s raises the counter, stores the animal under a new id and overwrites none',
       async ([, create]) => {
         const proxied = await proxiedDatabase();
         const store = await proxied.open();
         await store.ready();
-        const { restore, names } = await besideStore(proxied);
-        await restore(upTo(300));
+        const { restore, names } = await directAccess(proxied);
+        await restore(idsUpTo(300));
         const named = { name: 'new', categoryId: 1 };
         const animal = await create(store, named);
         expect(animal.id).toBeGreaterThan(300);
         expect(await store.collection(animals).get(animal.id)).toEqual({ ...named, id: animal.id });
-        const old = upTo(300).map((id) => [id, 'old'] as const);
+        const old = idsUpTo(300).map((id) => [id, 'old'] as const);
         expect(await names()).toEqual(new Map([...old, [animal.id, 'new']]));
       },
     );
 
-    test('loses no create of several stores that find it out at once', async () => {
+    test('concurrent creates of several stores on such a counter are all stored', async () => {
       const proxied = await proxiedDatabase();
-      const stores = await Promise.all(upTo(4).map(() => proxied.open({ operationTimeoutMs: 20_000 })));
-      // Ids that each has in hand already, and that the restored animals take.
+      const stores = await Promise.all(idsUpTo(4).map(() => proxied.open({ operationTimeoutMs: 20_000 })));
+      // Each store has leased ids already, which the restored animals take.
       const before = await Promise.all(stores.map((store, index) => createBoth(store, 2, `before ${index}`)));
-      const { restore, emptyCounters, names } = await besideStore(proxied);
+      const { restore, emptyCounters, names } = await directAccess(proxied);
       const taken = await names();
-      await restore(upTo(400).filter((id) => !taken.has(id)));
+      await restore(idsUpTo(400).filter((id) => !taken.has(id)));
       await emptyCounters();
       const after = await Promise.all(stores.map((store, index) => createBoth(store, 40, `after ${index}`)));
       const acknowledged = [...before.flat(), ...after.flat()];
@@ -181,7 +181,7 @@ describe.skipIf(mongodbUri === undefined)(
       expect(stored.size).toBe(400 + 160);
     });
 
-    test('a repeat gives a reservation whose id was taken a new one, the same to all who repeat', async () => {
+    test('concurrent retries of a reservation with a taken id all get the same new id', async () => {
       const proxied = await proxiedDatabase();
       const crash = new Error('crashed');
       const first = await proxied.open({ afterReservation: () => Promise.reject(crash) });
@@ -189,24 +189,24 @@ describe.skipIf(mongodbUri === undefined)(
       await expect(first.collection(animals).createOnce(named, reservation('key'))).rejects.toMatchObject({
         cause: crash,
       });
-      const { restore, names } = await besideStore(proxied);
-      await restore(upTo(100));
-      const stores = await Promise.all(upTo(4).map(() => proxied.open()));
-      const repeats = await Promise.all(
+      const { restore, names } = await directAccess(proxied);
+      await restore(idsUpTo(100));
+      const stores = await Promise.all(idsUpTo(4).map(() => proxied.open()));
+      const retries = await Promise.all(
         stores.flatMap((store) =>
-          upTo(3).map(() => store.collection(animals).createOnce(named, reservation('key'))),
+          idsUpTo(3).map(() => store.collection(animals).createOnce(named, reservation('key'))),
         ),
       );
-      const [{ record } = { record: undefined }] = repeats;
+      const [{ record } = { record: undefined }] = retries;
       expect(record?.id).toBeGreaterThan(100);
-      for (const repeat of repeats) expect(repeat).toEqual({ record, isReplay: true });
+      for (const retry of retries) expect(retry).toEqual({ record, isReplay: true });
       expect((await names()).size).toBe(101);
       expect(await first.collection(animals).get(1)).toEqual({ id: 1, name: 'old', categoryId: 1 });
     });
 
-    test('is not what a copy takes along: the copy raises the counter of its target to the greatest id', async () => {
+    test('lastId of a transfer returns the greatest id, not the counter', async () => {
       const proxied = await proxiedDatabase();
-      const { restore } = await besideStore(proxied);
+      const { restore } = await directAccess(proxied);
       await restore([1, 2, 500]);
       const transfer = await openMongodbTransfer({ ...proxied, create: false });
       onTestFinished(() => transfer.close());

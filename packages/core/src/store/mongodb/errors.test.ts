@@ -19,7 +19,7 @@ const server = (code: number, errorLabels: string[] = []) =>
   new MongoServerError({ ok: 0, code, errmsg: `code ${code}`, errorLabels });
 const writeConcern = (code: number) =>
   new MongoWriteConcernError({ ok: 1, writeConcernError: { code, errmsg: 'waiting for replication' } });
-// Its class is not exported; the error reads this alone.
+// The class is not exported, and the error reads only `error`.
 const description = { error: new Error('connect ECONNREFUSED 127.0.0.1:1') } as TopologyDescription;
 const selection = new MongoServerSelectionError('timed out', description);
 function labelled(error: MongoError, errorLabel: string): MongoError {
@@ -42,21 +42,21 @@ const rows: readonly Row[] = [
   ['InterruptedDueToReplStateChange', server(11602), 'unavailable', 'outcome-unknown'],
   ['MaxTimeMSExpired', server(50), 'unavailable', 'outcome-unknown'],
   ['InternalError', server(1), 'unavailable', 'outcome-unknown'],
-  ['a code that nobody knows', server(987_654), 'unavailable', 'outcome-unknown'],
+  ['an unknown code', server(987_654), 'unavailable', 'outcome-unknown'],
   ['no write performed', server(91, ['NoWritesPerformed']), 'unavailable', 'unavailable'],
   ['an overloaded server', server(462, ['SystemOverloadedError']), 'unavailable', 'unavailable'],
   [
-    'an overload while it connects',
+    'an overload while connecting',
     labelled(new MongoNetworkError('reset'), 'SystemOverloadedError'),
     'unavailable',
     'outcome-unknown',
   ],
-  ['a login that is refused', server(18, ['HandshakeError']), 'forbidden', 'outcome-unknown'],
-  ['a user who may not log in', server(13, ['HandshakeError']), 'forbidden', 'outcome-unknown'],
-  ['a proxy that refuses to connect', server(8000, ['HandshakeError']), 'unavailable', 'outcome-unknown'],
+  ['a rejected login', server(18, ['HandshakeError']), 'forbidden', 'outcome-unknown'],
+  ['a user that may not log in', server(13, ['HandshakeError']), 'forbidden', 'outcome-unknown'],
+  ['a proxy that rejects the connection', server(8000, ['HandshakeError']), 'unavailable', 'outcome-unknown'],
   ['a write concern that timed out', writeConcern(64), 'unavailable', 'outcome-unknown'],
-  ['a write concern nobody can meet', writeConcern(100), 'unavailable', 'outcome-unknown'],
-  ['a step-down while it waits', writeConcern(10107), 'unavailable', 'outcome-unknown'],
+  ['a write concern that cannot be satisfied', writeConcern(100), 'unavailable', 'outcome-unknown'],
+  ['a step-down while waiting for the write concern', writeConcern(10107), 'unavailable', 'outcome-unknown'],
   ['Unauthorized', server(13), 'forbidden', 'forbidden'],
   ['AuthenticationFailed', server(18), 'forbidden', 'forbidden'],
   ['AtlasError', server(8000), 'unavailable', 'unavailable'],
@@ -65,21 +65,24 @@ const rows: readonly Row[] = [
   ['DuplicateKey', server(11_000), 'conflict', 'conflict'],
   ['BSON that cannot be read', new BSON.BSONError('bad'), 'damaged', 'outcome-unknown'],
   ['a wrong argument', new MongoInvalidArgumentError('wrong'), 'unavailable', 'outcome-unknown'],
-  ['an error of the network as Node has it', new Error('ENOTFOUND'), 'unavailable', 'outcome-unknown'],
-  ['what is no error', 'text', 'unavailable', 'outcome-unknown'],
+  ['a network error of Node', new Error('ENOTFOUND'), 'unavailable', 'outcome-unknown'],
+  ['a thrown string', 'text', 'unavailable', 'outcome-unknown'],
 ];
 
 describe('an error of the driver', () => {
-  test.for(rows)('%s', ([, error, unsent, sent]) => {
+  test.for(rows)('toStoreError maps %s by whether a write was sent', ([, error, unsent, sent]) => {
     expect(toStoreError(error, label, 'not-stored')).toMatchObject({ name: 'StoreError', code: unsent });
     expect(toStoreError(error, label, 'unless-rejected')).toMatchObject({ name: 'StoreError', code: sent });
   });
 
-  test.for(rows)('%s, where others may store it too, leaves it open', ([, error]) => {
-    expect(toStoreError(error, label, 'unknown').code).toBe('outcome-unknown');
-  });
+  test.for(rows)(
+    'toStoreError maps %s to outcome-unknown if other calls may store the record',
+    ([, error]) => {
+      expect(toStoreError(error, label, 'unknown').code).toBe('outcome-unknown');
+    },
+  );
 
-  test('is kept as the cause, and its message says where and why', () => {
+  test('toStoreError keeps the cause and names the database and the reason', () => {
     const error = new MongoNetworkError('connection 3 to db.example:27017 closed.');
     expect(toStoreError(error, label, 'not-stored')).toMatchObject({
       message:
@@ -88,15 +91,18 @@ describe('an error of the driver', () => {
     });
   });
 
-  test.for(['s3cret', 'alice'])('whose text holds %s of the URI is not shown, nor kept', (secret) => {
-    const inner = new Error(`cannot log in with ${secret}`);
-    const error = new MongoNetworkError('refused', { cause: inner });
-    const shown = toStoreError(error, label, 'not-stored');
-    expect(shown.cause).toBeUndefined();
-    expect(`${shown.message}${shown.stack}`).not.toContain(secret);
-  });
+  test.for(['s3cret', 'alice'])(
+    'toStoreError drops the message and the cause of an error that contains %s of the URI',
+    (secret) => {
+      const inner = new Error(`cannot log in with ${secret}`);
+      const error = new MongoNetworkError('rejected', { cause: inner });
+      const shown = toStoreError(error, label, 'not-stored');
+      expect(shown.cause).toBeUndefined();
+      expect(`${shown.message}${shown.stack}`).not.toContain(secret);
+    },
+  );
 
-  test('that the store found itself stays what it is', () => {
+  test('toStoreError returns a StoreError unchanged', () => {
     const error = toStoreError(server(18), label, 'not-stored');
     expect(toStoreError(error, label, 'unknown')).toBe(error);
   });

@@ -22,8 +22,8 @@ async function filledDatabase() {
   return database;
 }
 
-describe.skipIf(mongodbUri === undefined)('a page', () => {
-  test('without a status is a range of the index of _id, from the cursor on', async () => {
+describe.skipIf(mongodbUri === undefined)('list', () => {
+  test('list without a status scans the index of _id from the cursor', async () => {
     const { command, plan } = await explainList(await filledDatabase(), { limit: 20, cursor: 100 });
     expect(command).toEqual({
       find: 'animals',
@@ -33,13 +33,13 @@ describe.skipIf(mongodbUri === undefined)('a page', () => {
     });
     const text = JSON.stringify(plan);
     expect(text).toMatch(/"index ?name":"_id_"/i);
-    // Its bounds, as MongoDB and as DocumentDB put it.
+    // The bounds in the formats of MongoDB and DocumentDB.
     expect(text).toMatch(
       /"indexBounds":\{"_id":\["\(100|"Index Cond":"[^"]*object_id OPERATOR\(documentdb_core\.>\)/,
     );
   });
 
-  test('with a status is what {status, _id} serves: equality, range and sort on the index, and no more than limit + 1', async () => {
+  test('list with a status sends a query that the index {status, _id} serves, with limit + 1', async () => {
     const query = { limit: 20, cursor: 100, where: { status: 'sold' } } as const;
     const { command, plan } = await explainList(await filledDatabase(), query);
     expect(command).toEqual({

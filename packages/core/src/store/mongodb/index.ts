@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { collections as petStoreCollections } from '../../collections.ts';
 import { type CollectionDefinition, unknownCollection, type StoredRecord } from '../collection.ts';
 import { expectedVersion } from '../record.ts';
-import type { CloseOptions, Collection, Store } from '../store.ts';
+import type { StoreCloseOptions, Collection, Store } from '../store.ts';
 import { openCollection } from './collection.ts';
 import { openCounter } from './counter.ts';
 import { type DatabaseLabel, storeError } from './errors.ts';
@@ -139,7 +139,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
       const indexError = keepIndexes();
       if (indexError !== undefined) throw indexError;
     },
-    close({ deadlineMs }: CloseOptions = {}) {
+    close({ deadlineMs }: StoreCloseOptions = {}) {
       closing ??= deadlineMs === undefined ? close() : closeWithin(deadlineMs);
       return closing;
     },

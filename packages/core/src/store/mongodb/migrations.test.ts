@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { z } from 'zod';
 import { type Animal, animals } from '../../procedures/animals.ts';
 import { type CollectionDefinition, defineCollection } from '../collection.ts';
-import { formatOneAnimals, formatOneKeys, formatOneMadeAt } from '../embedded/testing/formatOne.ts';
+import { formatOneAnimals, formatOneKeys, formatOneCreatedAt } from '../embedded/testing/formatOne.ts';
 import type { Store } from '../store.ts';
 import { openMongodbStore } from './index.ts';
 
 interface TestDb {
   readonly name: string;
   readonly db: Db;
-  /** Opens the store until the test ends. @returns the store, and what it reported */
+  /** Opens the store until the test ends. @returns the store and the sentences passed to onMigrated */
   readonly open: (
     collections?: readonly CollectionDefinition[],
     migrate?: boolean,
@@ -47,7 +47,7 @@ async function newDatabase(): Promise<TestDb> {
   };
 }
 
-/** Fills a database as version 1.0.0 wrote it. */
+/** Fills a database with data of version 1.0.0. */
 async function fillFormatOne(db: Db): Promise<void> {
   const fixture = await readFile(new URL('testing/fixtures/format1.json', import.meta.url), 'utf8');
   const collections = BSON.EJSON.parse(fixture, { relaxed: false }) as Record<string, object[]>;
@@ -85,13 +85,13 @@ async function checkMigrated(store: Store): Promise<void> {
 
 describe.skipIf(mongodbUri === undefined)('a database of format 1', () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['Date'], now: formatOneMadeAt + 3_600_000 });
+    vi.useFakeTimers({ toFake: ['Date'], now: formatOneCreatedAt + 3_600_000 });
   });
   afterEach(() => {
     vi.useRealTimers();
   });
 
-  test('is migrated when it is opened: animals, API keys, idempotency keys and ids are there', async () => {
+  test('opening a database of format 1 migrates its animals, API keys, idempotency keys and ids', async () => {
     const { db, open, name } = await newDatabase();
     await fillFormatOne(db);
     const { store, reported } = await open();
@@ -104,11 +104,11 @@ describe.skipIf(mongodbUri === undefined)('a database of format 1', () => {
     expect(again.reported).toEqual([]);
   });
 
-  test('is migrated once by stores that open it at the same time', async () => {
+  test('stores that open a database concurrently migrate it', async () => {
     const { db, open } = await newDatabase();
     await fillFormatOne(db);
     const opened = await Promise.all(Array.from({ length: 5 }, () => open()));
-    // One whose writes deadlock with another's (PostgreSQL below FerretDB) tries again, as a process does at its start.
+    // Concurrent writes may deadlock (PostgreSQL below FerretDB). Then the store retries, as on every start.
     await Promise.all(
       opened.map(async ({ store }) => vi.waitFor(() => store.ready(), { timeout: 10_000, interval: 50 })),
     );
@@ -116,7 +116,7 @@ describe.skipIf(mongodbUri === undefined)('a database of format 1', () => {
     await expect(Promise.all(checked)).resolves.toHaveLength(1);
   });
 
-  test('that was interrupted in the middle of its migration is completed by the next start', async () => {
+  test('the next start completes an interrupted migration', async () => {
     const { db, open } = await newDatabase();
     await fillFormatOne(db);
     const counter = { _id: 'animals', last: Long.fromNumber(64) };
@@ -132,7 +132,7 @@ describe.skipIf(mongodbUri === undefined)('a database of format 1', () => {
     await expect(checkMigrated(store)).resolves.toBeUndefined();
   });
 
-  test('of 10,000 animals and 3,000 idempotency keys is migrated whole, and its ids continue', async () => {
+  test('a migration of 10,000 animals and 3,000 idempotency keys is complete, and new ids follow', async () => {
     const { db, open } = await newDatabase();
     await fillFormatOne(db);
     const further = Array.from({ length: 9_936 }, (_, index) => ({
@@ -145,7 +145,7 @@ describe.skipIf(mongodbUri === undefined)('a database of format 1', () => {
       _id: index.toString(16).padStart(64, '0'),
       fingerprint: 'f',
       animalId: Long.fromNumber(1),
-      expiresAt: new Date(formatOneMadeAt + 86_400_000),
+      expiresAt: new Date(formatOneCreatedAt + 86_400_000),
     }));
     await db.collection<{ _id: string }>('reservations').insertMany(keys);
     await db.collection('counters').updateOne({}, { $set: { last: Long.fromNumber(10_048) } });
@@ -159,7 +159,7 @@ describe.skipIf(mongodbUri === undefined)('a database of format 1', () => {
     });
   });
 
-  test('is left as it is where the caller may not migrate it', async () => {
+  test('opening a database of format 1 with migrate: false fails with migration-needed and changes nothing', async () => {
     const { db, open } = await newDatabase();
     await fillFormatOne(db);
     const { store } = await open(undefined, false);
@@ -177,7 +177,7 @@ const Category = z.object({ id: z.int(), name: z.string() });
 const categories = defineCollection({ name: 'categories', schema: Category, id: 'sequence' });
 
 describe.skipIf(mongodbUri === undefined)('a database', () => {
-  test('of a newer format is rejected with the remedy', async () => {
+  test('ready rejects a database of a newer format with the fix', async () => {
     const { db, open } = await newDatabase();
     await (await open()).store.ready();
     await db.collection('meta').updateOne({}, { $set: { format: 3 } });
@@ -190,14 +190,14 @@ describe.skipIf(mongodbUri === undefined)('a database', () => {
     });
   });
 
-  test.for([true, false])('that is new reports nothing, with migrate: %s', async (migrate) => {
+  test.for([true, false])('opening a new database reports no migration with migrate: %s', async (migrate) => {
     const { open } = await newDatabase();
     const { store, reported } = await open(undefined, migrate);
     await store.ready();
     expect(reported).toEqual([]);
   });
 
-  test('gets a collection that it does not have, and says so', async () => {
+  test('opening a database adds a missing collection and reports it', async () => {
     const { open } = await newDatabase();
     await (await open()).store.ready();
     const { store, reported } = await open([animals, categories]);
@@ -208,7 +208,7 @@ describe.skipIf(mongodbUri === undefined)('a database', () => {
     expect(await store.collection(categories).create({ name: 'Dogs' })).toEqual({ id: 1, name: 'Dogs' });
   });
 
-  test('is rejected where it has a collection that the code does not know, and keeps it', async () => {
+  test('ready rejects a database with an unknown collection, which is kept', async () => {
     const { open } = await newDatabase();
     const { store } = await open([animals, categories]);
     const dogs = await store.collection(categories).create({ name: 'Dogs' });

@@ -8,15 +8,15 @@ import { mongodbUri } from '@petstore/testing/mongodb';
 import { proxiedDatabase } from './testing/proxiedDatabase.ts';
 import { animals } from '../../procedures/animals.ts';
 
-const nobody = 'mongodb://127.0.0.1:1/';
+const closedPort = 'mongodb://127.0.0.1:1/';
 
-async function openNobody(uri = nobody): Promise<Store> {
+async function openClosedPort(uri = closedPort): Promise<Store> {
   const store = await openMongodbStore({ uri, operationTimeoutMs: 1000 });
   onTestFinished(() => store.close());
   return store;
 }
-/** All that a logger could find of an error. */
-async function everything(failing: () => unknown): Promise<string> {
+/** Returns an error with all its properties as text, as a logger may print it. */
+async function inspectError(failing: () => unknown): Promise<string> {
   try {
     await failing();
   } catch (error) {
@@ -27,7 +27,7 @@ async function everything(failing: () => unknown): Promise<string> {
 
 const pet = { name: 'Rex', categoryId: 1 };
 
-/** Call it before a store is opened: the time that passes starts from 0. */
+/** Fakes `performance`. Call it before a store is opened, because the fake time starts at 0. */
 function fakePerformance(): void {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => {
@@ -47,30 +47,33 @@ describe('a URI', () => {
     ['mongodb://alice:s3@cret@localhost/', 'percent-encoded'],
     ['mongodb://alice:s3cret%@localhost/', 'percent-encoded'],
     ['mongodb://alice:12/s3cret@localhost/', 'percent-encoded'],
-  ])('%j is refused with a sentence that shows no credentials', async ([uri = '', why = '']) => {
-    const text = await everything(() => openMongodbStore({ uri }));
-    expect(text).toMatch(/StoreError: The URI of the database cannot be right: .*\./);
-    expect(text).toMatch(new RegExp(why, 'i'));
-    expect(text).not.toMatch(/alice|s3|cret/);
-  });
+  ])(
+    'openMongodbStore rejects the URI %j with a message without credentials',
+    async ([uri = '', why = '']) => {
+      const text = await inspectError(() => openMongodbStore({ uri }));
+      expect(text).toMatch(/StoreError: The URI of the database cannot be right: .*\./);
+      expect(text).toMatch(new RegExp(why, 'i'));
+      expect(text).not.toMatch(/alice|s3|cret/);
+    },
+  );
 
-  test('with credentials of which nobody listens gives errors without them', async () => {
-    const store = await openNobody(nobody.replace('//', '//alice:s3cret@'));
+  test('errors of an unreachable server do not contain the credentials of the URI', async () => {
+    const store = await openClosedPort(closedPort.replace('//', '//alice:s3cret@'));
     for (const call of [
       () => store.ready(),
       () => store.collection(animals).create(pet),
       () => store.collection(animals).get(1),
     ]) {
-      const text = await everything(call);
+      const text = await inspectError(call);
       expect(text).toContain('ECONNREFUSED');
       expect(text).not.toMatch(/alice|s3cret/);
     }
   });
 });
 
-describe('a database that is away at the start', () => {
-  test('is not ready, and every call fails as unavailable: the first within its limit, later ones at once', async () => {
-    const store = await openNobody();
+describe('an unreachable database', () => {
+  test('calls fail with unavailable, the first within its timeout and later ones immediately', async () => {
+    const store = await openClosedPort();
     const start = performance.now();
     await expect(store.collection(animals).create(pet)).rejects.toMatchObject({
       name: 'StoreError',
@@ -84,8 +87,8 @@ describe('a database that is away at the start', () => {
     expect(performance.now() - later).toBeLessThan(100);
   });
 
-  test('keeps nobody who closes it', async () => {
-    const store = await openNobody();
+  test('close resolves although the database was never reached', async () => {
+    const store = await openClosedPort();
     const start = performance.now();
     await store.close();
     expect(performance.now() - start).toBeLessThan(1500);
@@ -93,8 +96,8 @@ describe('a database that is away at the start', () => {
   });
 });
 
-describe.skipIf(mongodbUri === undefined)('on a server', () => {
-  test('a database that comes after the start is used, without a restart', async () => {
+describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
+  test('a store connects to a database that starts later', async () => {
     const { proxy, open } = await proxiedDatabase();
     proxy.set({ kind: 'refuse' });
     const store = await open();
@@ -104,7 +107,7 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     expect(await store.collection(animals).create(pet)).toMatchObject(pet);
   });
 
-  test('a database that goes and comes back is used again within 5 s', async () => {
+  test('a store reconnects within 5 s after the database was unavailable', async () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open();
     const { id } = await store.collection(animals).create(pet);
@@ -118,7 +121,7 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     }
   });
 
-  test('a database that is cut off under load is found again, however often', async () => {
+  test('a store under load reconnects after each of ten disconnections', async () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open();
     await store.ready();
@@ -128,7 +131,7 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
         await Promise.resolve(store.collection(animals).get(1)).catch(() => delay(10));
     });
     for (let round = 0; round < 10; round++) {
-      // Longer than the driver lets pass between two checks of a server.
+      // Longer than the driver's interval between two server checks.
       await delay(300);
       proxy.set({ kind: 'refuse' });
       await delay(100);
@@ -139,15 +142,15 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     await Promise.all(loops);
   }, 60_000);
 
-  test('wrong credentials are forbidden, and shown nowhere', async () => {
+  test('wrong credentials fail with forbidden, and the error does not contain them', async () => {
     const { uri, open } = await proxiedDatabase();
     const store = await open({ uri: uri.replace('//', '//alice:s3cret@') });
-    const text = await everything(() => store.ready());
+    const text = await inspectError(() => store.ready());
     expect(text).not.toMatch(/alice|s3cret/);
     await expect(async () => store.ready()).rejects.toMatchObject({ code: 'forbidden' });
   });
 
-  test('ten that open a new database at once are all ready', async () => {
+  test('ten stores that open a new database concurrently are all ready', async () => {
     const { uri, database, open } = await proxiedDatabase();
     const opened = await Promise.all(Array.from({ length: 10 }, () => open()));
     await Promise.all(opened.map(async (store) => store.ready()));
@@ -165,11 +168,11 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
   });
 
   test.for<[what: string, drop: (db: Db) => Promise<unknown>]>([
-    ['the index of statuses', async (db) => db.collection('animals').dropIndex('status_1__id_1')],
+    ['the indexes of animals', async (db) => db.collection('animals').dropIndex('status_1__id_1')],
     ['the indexes of API keys', async (db) => db.collection('keys').dropIndexes()],
-    ['the index that expires idempotency keys', async (db) => db.collection('reservations').dropIndexes()],
-    ['the whole database', async (db) => db.dropDatabase()],
-  ])('%s dropped while a store is open: ready() makes the indexes again within 5 s', async ([, drop]) => {
+    ['the indexes of idempotency keys', async (db) => db.collection('reservations').dropIndexes()],
+    ['all indexes with the whole database', async (db) => db.dropDatabase()],
+  ])('ready() recreates %s within 5 s after they were dropped', async ([, drop]) => {
     fakePerformance();
     const { uri, database, open } = await proxiedDatabase();
     const store = await open();
@@ -178,8 +181,8 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     onTestFinished(() => client.close());
     const db = client.db(database);
     const indexes = async () => {
-      const found = ['animals', 'keys', 'reservations'].map(async (name) => db.collection(name).indexes());
-      return (await Promise.all(found)).flat().map(({ key, unique, expireAfterSeconds }) => ({
+      const lists = ['animals', 'keys', 'reservations'].map(async (name) => db.collection(name).indexes());
+      return (await Promise.all(lists)).flat().map(({ key, unique, expireAfterSeconds }) => ({
         key,
         unique,
         expireAfterSeconds,
@@ -196,7 +199,7 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     });
   });
 
-  test('an index that cannot be made again makes the store unready until it can', async () => {
+  test('ready() rejects while a dropped index cannot be recreated', async () => {
     fakePerformance();
     const { uri, database, open } = await proxiedDatabase();
     const store = await open();
@@ -221,7 +224,7 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     await vi.waitFor(async () => store.ready());
   });
 
-  test('close() rejects at its deadline when the database does not confirm a write', async () => {
+  test('close() rejects at its deadline if the database does not confirm a write', async () => {
     const { uri, database, proxy } = await proxiedDatabase();
     const store = await openMongodbStore({ uri, database, operationTimeoutMs: 20_000 });
     await store.collection(animals).create(pet);
@@ -234,7 +237,7 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     await create;
   });
 
-  test('what people find in the database is readable, and every integer has 64 bits', async () => {
+  test('animals are stored as documents with their field names and 64-bit integers', async () => {
     const { uri, database, open } = await proxiedDatabase();
     const store = await open();
     const { id } = await store
@@ -255,7 +258,7 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     { name: 'Rex', categoryId: 1.5 },
     { name: 'Rex' },
     { name: 'Rex', categoryId: 1, status: 'lost' },
-  ])('an animal %j that somebody else wrote is said to be damaged', async (row) => {
+  ])('get fails with damaged for the foreign document %j', async (row) => {
     const { uri, database, open } = await proxiedDatabase();
     const store = await open();
     const client = new MongoClient(uri);

@@ -21,7 +21,7 @@ export type CommandOptions = Pick<CommandOperationOptions, 'comment'> & { readon
 export type WriteOutcome = 'not-stored' | 'unless-rejected' | 'unknown';
 
 /** Time between two reads of data that the majority has not confirmed yet, in milliseconds. */
-const POLL_MS = 10;
+const MAJORITY_POLL_MS = 10;
 
 /** A running call of the store: tracks what was sent and holds the signal that aborts it. */
 export class StoreOperation {
@@ -41,7 +41,7 @@ export class StoreOperation {
 
   /** Waits before the next read of data that the majority has not confirmed yet. */
   pause(): Promise<void> {
-    return delay(POLL_MS, undefined, this.commandOptions);
+    return delay(MAJORITY_POLL_MS, undefined, this.commandOptions);
   }
 
   /**

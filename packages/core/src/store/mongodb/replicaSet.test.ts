@@ -1,10 +1,10 @@
 import { type Document, Long } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openMongodbStore } from './index.ts';
-import { type ReceivedResponse, found, startFakePrimary } from './testing/fakePrimary.ts';
+import { findResponse, type ReceivedResponse, startFakePrimary } from './testing/fakePrimary.ts';
 import { animals } from '../../procedures/animals.ts';
 
-/** A store on a replica set that answers so. No server of the tests is one, so these run everywhere. */
+/** Opens a store on a fake replica set, since the tests' server is not one. These tests run without a server. */
 async function openOnSet(responseTo: (command: Document) => ReceivedResponse, uriOptions = '') {
   const primary = await startFakePrimary(responseTo);
   const uri = primary.uri + uriOptions;
@@ -18,30 +18,33 @@ async function openOnSet(responseTo: (command: Document) => ReceivedResponse, ur
 
 const pet = { name: 'Rex', categoryId: 1 };
 
-describe('a create that was stored, its connection lost, where the repeat of the driver', () => {
-  const refused = (code: number) => ({ ok: 0, code, errmsg: 'no', codeName: 'No' });
+describe('a create that was stored before its connection was lost', () => {
+  const rejection = (code: number) => ({ ok: 0, code, errmsg: 'no', codeName: 'No' });
   test.for<[what: string, connecting: ReceivedResponse]>([
-    ['finds the connection cut while it connects', 'cut'],
-    ['is refused the login', refused(18)],
-    ['is refused by a proxy', refused(8000)],
-  ])('%s, is of unknown outcome', async ([, connecting]) => {
-    const stored: string[] = [];
-    const store = await openOnSet((command) => {
-      // Only the first hello of a connection says who the client is.
-      if (stored.length === 2 && 'client' in command) return connecting;
-      if (command['insert'] !== 'animals') return undefined;
-      for (const { name } of command['documents']) stored.push(name);
-      return stored.length === 2 ? 'cut' : undefined;
-    });
-    await store.collection(animals).create({ ...pet, name: 'one' });
-    await expect(store.collection(animals).create({ ...pet, name: 'two' })).rejects.toMatchObject({
-      code: 'outcome-unknown',
-    });
-    expect(stored).toEqual(['one', 'two']);
-  });
+    ['loses its connection while connecting', 'cut'],
+    ['is rejected at the login', rejection(18)],
+    ['is rejected by a proxy', rejection(8000)],
+  ])(
+    "a create fails with outcome-unknown if its connection is lost and the driver's retry %s",
+    async ([, connecting]) => {
+      const stored: string[] = [];
+      const store = await openOnSet((command) => {
+        // Only the first hello of a connection contains `client`.
+        if (stored.length === 2 && 'client' in command) return connecting;
+        if (command['insert'] !== 'animals') return undefined;
+        for (const { name } of command['documents']) stored.push(name);
+        return stored.length === 2 ? 'cut' : undefined;
+      });
+      await store.collection(animals).create({ ...pet, name: 'one' });
+      await expect(store.collection(animals).create({ ...pet, name: 'two' })).rejects.toMatchObject({
+        code: 'outcome-unknown',
+      });
+      expect(stored).toEqual(['one', 'two']);
+    },
+  );
 });
 
-test('a create whose insert the driver repeated, and of which the repeat finds its id taken, is of unknown outcome', async () => {
+test("a create fails with outcome-unknown if the driver's retry finds its id taken", async () => {
   const inserts: string[] = [];
   const store = await openOnSet((command) => {
     if (command['insert'] !== 'animals') return undefined;
@@ -53,7 +56,7 @@ test('a create whose insert the driver repeated, and of which the repeat finds i
   expect(inserts).toEqual(['Rex', 'Rex']);
 });
 
-test('a create whose id was taken, and whose insert under the next id is refused, is known not to be stored', async () => {
+test('a create fails with full if its id was taken and its insert under the next id is rejected', async () => {
   let inserts = 0;
   const store = await openOnSet((command) => {
     if (command['insert'] !== 'animals') return undefined;
@@ -66,7 +69,7 @@ test('a create whose id was taken, and whose insert under the next id is refused
   expect(inserts).toBe(2);
 });
 
-describe('the URI does not weaken', () => {
+describe('options of the URI', () => {
   test.for([
     '',
     'w=0',
@@ -87,32 +90,36 @@ describe('the URI does not weaken', () => {
     'raw=true',
     'ignoreUndefined=true',
     'compressors=zlib',
-  ])('what is written and read, with %j', async (uriOptions) => {
-    const seen: Document[] = [];
-    const store = await openOnSet((command) => {
-      if (command['insert'] === 'animals' || command['find'] === 'animals') seen.push(command);
-      if (command['find'] === 'animals')
-        return found([{ _id: Long.fromNumber(1), name: 'Rex', categoryId: Long.fromNumber(1) }]);
-      return undefined;
-    }, `&${uriOptions}`);
-    await store.ready();
-    seen.length = 0;
-    expect(await store.collection(animals).create(pet)).toEqual({ id: 1, ...pet });
-    expect(await store.collection(animals).get(1)).toEqual({ id: 1, ...pet });
-    const [insert = {}, find = {}] = seen;
-    expect(insert['writeConcern']).toEqual({ w: 'majority', j: true, wtimeout: 1000 });
-    expect(find['readConcern']).toMatchObject({ level: 'majority' });
-    for (const { $readPreference: preference } of seen) expect(preference?.mode ?? 'primary').toBe('primary');
-  });
+  ])(
+    'the URI option %j does not change the write concern, read concern and read preference',
+    async (uriOptions) => {
+      const seen: Document[] = [];
+      const store = await openOnSet((command) => {
+        if (command['insert'] === 'animals' || command['find'] === 'animals') seen.push(command);
+        if (command['find'] === 'animals')
+          return findResponse([{ _id: Long.fromNumber(1), name: 'Rex', categoryId: Long.fromNumber(1) }]);
+        return undefined;
+      }, `&${uriOptions}`);
+      await store.ready();
+      seen.length = 0;
+      expect(await store.collection(animals).create(pet)).toEqual({ id: 1, ...pet });
+      expect(await store.collection(animals).get(1)).toEqual({ id: 1, ...pet });
+      const [insert = {}, find = {}] = seen;
+      expect(insert['writeConcern']).toEqual({ w: 'majority', j: true, wtimeout: 1000 });
+      expect(find['readConcern']).toMatchObject({ level: 'majority' });
+      for (const { $readPreference: preference } of seen)
+        expect(preference?.mode ?? 'primary').toBe('primary');
+    },
+  );
 });
 
-describe('a key that the majority confirms late', () => {
-  /** Keys on a primary, and how often it was asked to add one; reads do not see a key before that was `visibleAfter` times. */
+describe('a key that the majority confirms later', () => {
+  /** Keys of a primary, and the number of inserts. Reads return a key only after more than `visibleAfter` inserts. */
   function lateKeys(visibleAfter: number) {
     const keys: Document[] = [];
     const log = { inserts: 0 };
     const responseTo = (command: Document): ReceivedResponse => {
-      if (command['find'] === 'keys') return found(log.inserts > visibleAfter ? keys.slice(-1) : []);
+      if (command['find'] === 'keys') return findResponse(log.inserts > visibleAfter ? keys.slice(-1) : []);
       if (command['insert'] !== 'keys') return undefined;
       log.inserts++;
       const [key] = command['documents'];
@@ -129,7 +136,7 @@ describe('a key that the majority confirms late', () => {
     return { responseTo, log };
   }
 
-  test('is the first for who tries it again, though a read does not see it at once', async () => {
+  test('a retry of addFirst with an unconfirmed key returns true', async () => {
     const { responseTo } = lateKeys(3);
     const store = await openOnSet(responseTo);
     const record = { hash: 'mine', name: 'first', createdAt: 1 };
@@ -137,7 +144,7 @@ describe('a key that the majority confirms late', () => {
     expect(await store.keys.addFirst(record)).toBe(true);
   });
 
-  test('is another one for who comes later', async () => {
+  test('addFirst returns false while another first key is unconfirmed', async () => {
     const { responseTo } = lateKeys(3);
     const store = await openOnSet(responseTo);
     const record = { hash: 'mine', name: 'first', createdAt: 1 };
@@ -145,13 +152,13 @@ describe('a key that the majority confirms late', () => {
     expect(await store.keys.addFirst({ ...record, hash: 'theirs' })).toBe(false);
   });
 
-  test('is looked for without haste by who adds one of the same name', async () => {
+  test('keys.add with the name of an unconfirmed key polls every 10 ms until its timeout', async () => {
     const { responseTo, log } = lateKeys(Infinity);
     const store = await openOnSet(responseTo);
     const record = { hash: 'mine', name: 'ops', createdAt: 1 };
     await expect(store.keys.add(record)).rejects.toMatchObject({ code: 'outcome-unknown' });
     await expect(store.keys.add(record)).rejects.toMatchObject({ code: 'outcome-unknown' });
-    // In a second, 10 ms apart.
+    // One insert per 10 ms during a timeout of one second.
     expect(log.inserts).toBeGreaterThan(5);
     expect(log.inserts).toBeLessThan(105);
   });

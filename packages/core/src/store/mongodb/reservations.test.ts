@@ -11,7 +11,7 @@ const reservation = (key = 'key') => ({ caller: 'caller', key });
 
 const listAll = async (store: Store) => (await store.collection(animals).list({ limit: 100 })).records;
 
-/** A step that a test holds up. */
+/** Creates a step that waits until the test opens it. */
 function gate() {
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
   const { promise: opened, resolve: open } = Promise.withResolvers<void>();
@@ -22,8 +22,8 @@ function gate() {
   return { pass, reached, open };
 }
 
-/** Sets the clock forward for the rest of the test. */
-function laterBy(ms: number) {
+/** Advances the clock for the rest of the test. */
+function advanceClock(ms: number) {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => {
     vi.useRealTimers();
@@ -31,8 +31,8 @@ function laterBy(ms: number) {
   vi.setSystemTime(Date.now() + ms);
 }
 
-describe.skipIf(mongodbUri === undefined)('a create that must happen once', () => {
-  test('is completed by a repeat where the first call stops between reservation and write', async () => {
+describe.skipIf(mongodbUri === undefined)('createOnce', () => {
+  test('a retry completes a create that stopped between its reservation and its write', async () => {
     const { open } = await proxiedDatabase();
     const between = gate();
     const first = await open({ afterReservation: between.pass });
@@ -48,7 +48,7 @@ describe.skipIf(mongodbUri === undefined)('a create that must happen once', () =
     expect(await listAll(second)).toEqual([repeat.record]);
   });
 
-  test('is of unknown outcome where it fails after the reservation, since a repeat may complete it', async () => {
+  test('createOnce fails with outcome-unknown after its reservation, because a retry may complete it', async () => {
     const { open } = await proxiedDatabase();
     const crash = new Error('crashed');
     const first = await open({ afterReservation: () => Promise.reject(crash) });
@@ -65,7 +65,7 @@ describe.skipIf(mongodbUri === undefined)('a create that must happen once', () =
     expect(await listAll(second)).toEqual([one.record]);
   });
 
-  test('does not store its record again where it stands still until a repeat stored it and it was deleted', async () => {
+  test('a delayed createOnce does not store its record again after a retry stored it and it was deleted', async () => {
     const { uri, database, open } = await proxiedDatabase();
     const between = gate();
     const first = await open({ afterReservation: between.pass });
@@ -79,7 +79,7 @@ describe.skipIf(mongodbUri === undefined)('a create that must happen once', () =
     expect(await listAll(second)).toEqual([]);
     expect(await second.collection(animals).get(record.id)).toBeUndefined();
 
-    // What keeps the id from being used is removed by the server when the key has expired for certain.
+    // The server removes the tombstone after the key has expired.
     const client = new MongoClient(uri);
     onTestFinished(() => client.close());
     const rows = client.db(database).collection('animals');
@@ -91,7 +91,7 @@ describe.skipIf(mongodbUri === undefined)('a create that must happen once', () =
     expect(await rows.find().toArray()).toMatchObject([{ _deletedAt: expect.any(Date) }]);
   });
 
-  test('with another input is refused where the first call has only reserved', async () => {
+  test('createOnce rejects another input while the first call has only reserved the key', async () => {
     const { open } = await proxiedDatabase();
     const between = gate();
     const first = await open({ afterReservation: between.pass });
@@ -103,11 +103,11 @@ describe.skipIf(mongodbUri === undefined)('a create that must happen once', () =
     await slow;
   });
 
-  test('whose reservation has expired is replaced by one of many calls at once', async () => {
+  test('one of eight concurrent calls replaces an expired reservation', async () => {
     const { open } = await proxiedDatabase();
     const [one, other] = [await open(), await open()];
     const { record: old } = await one.collection(animals).createOnce(pet, reservation());
-    laterBy(24 * 3_600_000);
+    advanceClock(24 * 3_600_000);
     const calls = [one, other, one, other, one, other, one, other].map((store) =>
       store.collection(animals).createOnce(pet, reservation()),
     );
@@ -117,14 +117,14 @@ describe.skipIf(mongodbUri === undefined)('a create that must happen once', () =
     expect(await listAll(one)).toEqual([old, created[0]?.record]);
   });
 
-  test('that stood still until its reservation expired stores nothing', async () => {
+  test('a createOnce that is delayed until its reservation expired stores nothing', async () => {
     const { open } = await proxiedDatabase();
     const between = gate();
     const slow = (await open({ afterReservation: between.pass }))
       .collection(animals)
       .createOnce(pet, reservation());
     await between.reached;
-    laterBy(24 * 3_600_000);
+    advanceClock(24 * 3_600_000);
     const other = await open();
     const { record, isReplay } = await other.collection(animals).createOnce(pet, reservation());
     expect(isReplay).toBe(false);
@@ -133,7 +133,7 @@ describe.skipIf(mongodbUri === undefined)('a create that must happen once', () =
     expect(await listAll(other)).toEqual([record]);
   });
 
-  test('happens once though answers of the database are lost, and repeats come from several stores', async () => {
+  test('createOnce stores one record per key if responses are lost and several stores retry', async () => {
     const { proxy, open } = await proxiedDatabase();
     const stores = await Promise.all([open(), open()]);
     proxy.set({ kind: 'cutReplies', percent: 30, only: 'insert' });
@@ -169,22 +169,24 @@ function untilTestEnds<Spy extends { mockRestore: () => void }>(spy: Spy): Spy {
 }
 
 describe.skipIf(mongodbUri === undefined)("the count of a caller's idempotency keys", () => {
-  const upTo = (count: number) => Array.from({ length: count }, (_, index) => `key ${index}`);
+  const keysUpTo = (count: number) => Array.from({ length: count }, (_, index) => `key ${index}`);
 
-  test('is read once for 100 creates of one caller at once, and once more for those of a minute later', async () => {
+  test('100 concurrent creates of one caller count its keys once, and again a minute later', async () => {
     const { open } = await proxiedDatabase();
     const store = await open({ operationTimeoutMs: 20_000 });
     const counts = untilTestEnds(vi.spyOn(Collection.prototype, 'countDocuments'));
-    await Promise.all(upTo(100).map((key) => store.collection(animals).createOnce(pet, reservation(key))));
-    expect(counts).toHaveBeenCalledTimes(1);
-    laterBy(60_000);
     await Promise.all(
-      upTo(100).map((key) => store.collection(animals).createOnce(pet, reservation(`later ${key}`))),
+      keysUpTo(100).map((key) => store.collection(animals).createOnce(pet, reservation(key))),
+    );
+    expect(counts).toHaveBeenCalledTimes(1);
+    advanceClock(60_000);
+    await Promise.all(
+      keysUpTo(100).map((key) => store.collection(animals).createOnce(pet, reservation(`later ${key}`))),
     );
     expect(counts).toHaveBeenCalledTimes(2);
   });
 
-  test('includes the creates that end while it is read', async () => {
+  test('the count includes creates that end while it is read', async () => {
     const { open } = await proxiedDatabase();
     const store = await open({ operationTimeoutMs: 20_000, maxReservations: 1 });
     const [insert, count] = [gate(), gate()];
@@ -200,12 +202,12 @@ describe.skipIf(mongodbUri === undefined)("the count of a caller's idempotency k
     await insert.reached;
     untilTestEnds(vi.spyOn(Collection.prototype, 'countDocuments')).mockImplementationOnce(
       async function held(this: Collection, filter, options) {
-        const found = await this.countDocuments(filter, options);
+        const documents = await this.countDocuments(filter, options);
         await count.pass();
-        return found;
+        return documents;
       },
     );
-    laterBy(60_000);
+    advanceClock(60_000);
     const second = store.collection(animals).createOnce(pet, reservation('key 2'));
     await count.reached;
     insert.open();
@@ -214,7 +216,7 @@ describe.skipIf(mongodbUri === undefined)("the count of a caller's idempotency k
     await expect(second).rejects.toMatchObject({ code: 'too-many-reservations' });
   });
 
-  test('is read though the client that asked for it first goes away', async () => {
+  test('the count completes if the call that started it is aborted', async () => {
     const { open } = await proxiedDatabase();
     const store = await open({ operationTimeoutMs: 20_000 });
     await store.ready();

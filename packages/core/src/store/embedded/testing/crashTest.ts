@@ -1,7 +1,7 @@
 /*
- * Kills a process that creates animals with SIGKILL at random moments, and checks each time that nothing it acknowledged
- * was lost. As a command: `node --conditions=@petstore/source crashTest.ts [rounds]`, from this folder. It shows that
- * LMDB's file is right after a crash of the process; a power cut also needs a disk that keeps what it has flushed.
+ * Kills a process that creates animals with SIGKILL at random times, and checks each time that no acknowledged animal is
+ * lost. Run it with `node --conditions=@petstore/source crashTest.ts [rounds]` in this folder. It tests crashes of the
+ * process. After a power cut, durability also depends on a disk that keeps flushed data.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,38 +15,43 @@ import { startStoreProcess } from './startStoreProcess.ts';
 
 export interface CrashReport {
   readonly rounds: number;
-  /** How many animals were acknowledged, over all rounds. */
+  /** Number of acknowledged animals in all rounds. */
   readonly acknowledged: number;
-  /** How many were found that nobody had heard of: written, but killed before the acknowledgement came out. */
-  readonly unheard: number;
-  /** What must not be, each in a sentence. */
-  readonly faults: readonly string[];
+  /** Number of animals that were stored but not acknowledged before the process was killed. */
+  readonly unacknowledged: number;
+  /** Violations, each as a sentence. */
+  readonly violations: readonly string[];
 }
 
-/** @param onRound called after each round, for progress */
+/** Runs the rounds. @param onRound called after each round */
 export async function crashTest(rounds: number, onRound?: (done: number) => void): Promise<CrashReport> {
   const dataDir = await mkdtemp(join(tmpdir(), 'petstore-crash-'));
   const acknowledged = new Map<number, Animal>();
-  const faults: string[] = [];
-  let found = 0;
+  const violations: string[] = [];
+  let storedCount = 0;
   try {
     for (let round = 1; round <= rounds; round++) {
       for (const animal of await createUntilKilled(dataDir)) {
-        if (acknowledged.has(animal.id)) faults.push(`round ${round}: id ${animal.id} was given twice`);
+        if (acknowledged.has(animal.id)) violations.push(`round ${round}: id ${animal.id} was given twice`);
         acknowledged.set(animal.id, animal);
       }
       const store = await openEmbeddedStore({ dataDir });
-      found = await check(store, acknowledged, (fault) => faults.push(`round ${round}: ${fault}`));
+      storedCount = await check(store, acknowledged, (fault) => violations.push(`round ${round}: ${fault}`));
       await store.close();
       onRound?.(round);
     }
   } finally {
     await rm(dataDir, { recursive: true });
   }
-  return { rounds, acknowledged: acknowledged.size, unheard: found - acknowledged.size, faults };
+  return {
+    rounds,
+    acknowledged: acknowledged.size,
+    unacknowledged: storedCount - acknowledged.size,
+    violations,
+  };
 }
 
-/** What a process acknowledged before it was killed. */
+/** Creates animals in a process until it is killed. @returns the animals that it acknowledged */
 async function createUntilKilled(dataDir: string): Promise<Animal[]> {
   const writer = startStoreProcess(['createForEver', dataDir]);
   const first = await writer.next();
@@ -56,7 +61,7 @@ async function createUntilKilled(dataDir: string): Promise<Animal[]> {
   return [first, ...results].map((result) => Animal.parse(result));
 }
 
-/** Compares what is stored with what was acknowledged. @returns how many animals are stored */
+/** Compares the stored animals with the acknowledged ones. @returns the number of stored animals */
 async function check(store: Store, acknowledged: Map<number, Animal>, fault: (text: string) => void) {
   for (const [id, animal] of acknowledged) {
     const stored = await store.collection(animals).get(id);
@@ -89,14 +94,14 @@ async function listAll(store: Store, status?: PetStatus): Promise<Animal[]> {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const { acknowledged, unheard, faults, rounds } = await crashTest(
+  const { acknowledged, unacknowledged, violations, rounds } = await crashTest(
     Number(process.argv[2] ?? 100),
     (done) => {
       process.stderr.write(`\r${done} rounds`);
     },
   );
   process.stdout.write(
-    `\n${rounds} rounds, ${acknowledged} animals acknowledged, ${unheard} more were stored, ${faults.length} faults\n${faults.join('\n')}`,
+    `\n${rounds} rounds, ${acknowledged} animals acknowledged, ${unacknowledged} more were stored, ${violations.length} faults\n${violations.join('\n')}`,
   );
-  process.exitCode = faults.length === 0 ? 0 : 1;
+  process.exitCode = violations.length === 0 ? 0 : 1;
 }

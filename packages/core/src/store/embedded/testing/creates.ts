@@ -1,6 +1,6 @@
 /*
- * Creates that are on disk, a second: the embedded store side by side with LMDB alone, which does the same for each (the
- * next number, a row, an entry of the status index, in a transaction). `npm run bench:creates`.
+ * Measures durable creates per second of the embedded store and of LMDB alone, which writes the same for each create: the
+ * next id, a row and an entry of the status index in a transaction. `npm run bench:creates`.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const root = open({ path: join(folder, 'alone.mdb'), maxDbs: 3 });
 const rows = root.openDB<object, number>('animals', {});
 const ids = root.openDB<Buffer, number>('animals.available', { encoding: 'binary' });
 const meta = root.openDB<number, string>('meta', {});
-const nothing = Buffer.alloc(0);
+const emptyValue = Buffer.alloc(0);
 
 const contenders = {
   store: () => store.collection(animals).create(pet, {}),
@@ -28,12 +28,12 @@ const contenders = {
     root.transaction(() => {
       const id = (meta.get('last') ?? 0) + 1;
       void rows.put(id, { id, ...pet });
-      void ids.put(id, nothing);
+      void ids.put(id, emptyValue);
       void meta.put('last', id);
     }),
 };
 
-/** How many a second so many callers make, each of which goes on when its last is on disk. */
+/** Returns the creates per second of concurrent callers that each wait for their last create to be durable. */
 async function rate(create: () => unknown, callers: number): Promise<number> {
   const until = performance.now() + roundMs;
   let done = 0;
@@ -54,7 +54,7 @@ process.stdout.write('callers\tstore/s\tlmdb/s\tratio (median of rounds)\n');
 for (const callers of concurrencies) {
   const measured: { readonly store: number; readonly lmdb: number }[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    // Each round begins with the other.
+    // The order alternates between rounds.
     const first = round % 2 === 0 ? 'store' : 'lmdb';
     const second = first === 'store' ? 'lmdb' : 'store';
     const rates = { [first]: await rate(contenders[first], callers) };

@@ -8,12 +8,15 @@ import { idKey } from '../idKey.ts';
 import { jsonRow } from '../rows.ts';
 import { openTable, put } from '../table.ts';
 
-/** When the fixture was made: its idempotency keys are good for 24 hours from then. */
-export const formatOneMadeAt = Date.parse('2026-11-22T08:00:00Z');
+/** Creation time of the fixture. Its idempotency keys expire 24 hours later. */
+export const formatOneCreatedAt = Date.parse('2026-11-22T08:00:00Z');
 
 const statuses = [undefined, 'available', 'pending', 'sold'] as const;
 
-/** What `fixtures/format1.mdb.gz` and `fixtures/format1.json` of the other store hold. The last three were created under idempotency keys. */
+/**
+ * The animals in `fixtures/format1.mdb.gz` and in `fixtures/format1.json` of the MongoDB store. The last three were created
+ * with idempotency keys.
+ */
 export const formatOneAnimals: readonly Animal[] = Array.from({ length: 28 }, (_, index) => {
   const id = index + 1;
   const onceNumber = id - 25;
@@ -32,20 +35,20 @@ export const formatOneKeys = [
   {
     hash: 'first'.padEnd(43, '_'),
     name: 'first',
-    createdAt: formatOneMadeAt,
-    revokedAt: formatOneMadeAt + 2,
+    createdAt: formatOneCreatedAt,
+    revokedAt: formatOneCreatedAt + 2,
   },
   {
     hash: 'second'.padEnd(43, '_'),
     name: 'second',
-    createdAt: formatOneMadeAt + 1,
-    expiresAt: formatOneMadeAt + 86_400_000,
-    lastUsedAt: formatOneMadeAt + 3,
+    createdAt: formatOneCreatedAt + 1,
+    expiresAt: formatOneCreatedAt + 86_400_000,
+    lastUsedAt: formatOneCreatedAt + 3,
   },
 ];
 
-/** Makes a data folder as version 1.0.0 wrote it: its own file, and further animals as it laid them out. */
-export async function makeFormatOne(dataDir: string, animals = formatOneAnimals.length): Promise<void> {
+/** Creates a data folder of version 1.0.0: the file that it wrote, and additional animals in its format. */
+export async function createFormatOne(dataDir: string, animals = formatOneAnimals.length): Promise<void> {
   const fixture = new URL('fixtures/format1.mdb.gz', import.meta.url);
   await mkdir(dataDir, { mode: 0o700 });
   await writeFile(join(dataDir, 'petstore.mdb'), gunzipSync(await readFile(fixture)), { mode: 0o600 });
@@ -70,7 +73,7 @@ export async function makeFormatOne(dataDir: string, animals = formatOneAnimals.
   await root.close();
 }
 
-/** An animal that `makeFormatOne` adds. */
+/** Returns an animal that `createFormatOne` adds. */
 export function furtherAnimal(id: number): Animal {
   const status = statuses[id % 4];
   const animal = { id, name: `further animal ${id}`, categoryId: id };

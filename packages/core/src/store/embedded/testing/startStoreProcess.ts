@@ -6,7 +6,7 @@ import { startProcess } from '@petstore/testing/startProcess';
 
 const script = fileURLToPath(new URL('storeProcess.ts', import.meta.url));
 
-/** The arguments that run an action of `storeProcess.ts` in Node. */
+/** Returns the arguments of Node that run an action of `storeProcess.ts`. */
 export const storeProcessArguments = (...action: string[]) => [
   '--conditions=@petstore/source',
   script,
@@ -15,13 +15,16 @@ export const storeProcessArguments = (...action: string[]) => [
 
 export interface StoreProcess {
   readonly child: ChildProcess;
-  /** The next result that it prints; `undefined` where it ended before. */
+  /** Returns the next printed result; `undefined` if the process has ended. */
   next(): Promise<unknown>;
-  /** All that is left, when it has ended. */
+  /** Waits for the process to end. @returns the remaining results and how it ended */
   rest(): Promise<{ results: unknown[]; exitCode: number | null; signal: string | null }>;
 }
 
-/** Runs an action of `storeProcess.ts` in a process of its own. What it prints to stderr is lmdb's: it is dropped. `tracer` is a command that runs Node. */
+/**
+ * Runs an action of `storeProcess.ts` in a separate process. Ignores stderr, to which only lmdb writes. `tracer` is a
+ * command that runs Node.
+ */
 export function startStoreProcess(
   action: string[],
   { tracer = [], ...options }: SpawnOptions & { readonly tracer?: readonly string[] } = {},
@@ -36,7 +39,7 @@ export function startStoreProcess(
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async (): Promise<unknown> => {
     const line = await lines.next();
-    // A process that is killed may leave half a line.
+    // A killed process may leave an incomplete line.
     return line.done === true || !/[\]}"\w]$/.test(line.value) ? undefined : JSON.parse(line.value);
   };
   return {
@@ -51,7 +54,7 @@ export function startStoreProcess(
   };
 }
 
-/** What a process of its own says that reads the whole folder: `'read'`, or how it failed. */
+/** Reads the whole folder in a separate process. @returns `'read'`, or how it failed */
 export async function readInProcess(dataDir: string, options?: SpawnOptions): Promise<unknown> {
   const { results, exitCode, signal } = await startStoreProcess(['read', dataDir], options).rest();
   return exitCode === 0 ? results[0] : `ended by ${signal ?? exitCode}`;

@@ -1,7 +1,7 @@
 /*
- * A process of its own that uses a data folder, for tests: to share the folder, to be killed, or to be ended by what a
- * damaged file does to it. `node --conditions=@petstore/source storeProcess.ts <action> <folder> [argument]`; it prints
- * one line of JSON for each result.
+ * A process that uses a data folder, for tests that share the folder, kill the process or damage the data file. Run it with
+ * `node --conditions=@petstore/source storeProcess.ts <action> <folder> [argument]`. It prints each result as a line of
+ * JSON.
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,17 +13,17 @@ import type { RowCodec } from '../../rowCodec.ts';
 import { StoreError } from '../../storeError.ts';
 import { openEmbeddedStore } from '../index.ts';
 
-// Written at once: what was printed is known to whoever kills this process.
+// Synchronous, so that printed results are complete when this process is killed.
 const print = (result: unknown) => writeSync(1, `${JSON.stringify(result)}\n`);
 
-const failure = (error: unknown) =>
+const errorFields = (error: unknown) =>
   error instanceof StoreError
     ? { code: error.code, message: error.message }
     : { code: 'other', message: String(error) };
 
 const STATUSES = [undefined, 'available', 'pending', 'sold'] as const;
 
-/** An animal that only this call makes. */
+/** Returns values that no other call uses. */
 function somePet(index: number): NewPet {
   const status = STATUSES[index % STATUSES.length];
   const pet = { name: `${process.pid}/${index} ${'🐕'.repeat(index % 50)}`, categoryId: index };
@@ -31,7 +31,7 @@ function somePet(index: number): NewPet {
 }
 
 const actions = {
-  /** Creates so many animals at once. */
+  /** Creates animals concurrently. */
   async create(store: Store, count: string) {
     print(
       await Promise.all(
@@ -40,7 +40,7 @@ const actions = {
     );
   },
 
-  /** Creates animals for as long as it lives, eight at a time, and prints each that is acknowledged. */
+  /** Creates animals forever, eight concurrently, and prints each acknowledged one. */
   async createForEver(store: Store) {
     let count = 0;
     const loop = async () => {
@@ -53,7 +53,7 @@ const actions = {
     print(await store.keys.addFirst({ name, hash: name.padEnd(43, '_'), createdAt: 1 }));
   },
 
-  /** Reads everything. */
+  /** Reads all animals. */
   async read(store: Store) {
     for (let cursor = 0, more = true; more; cursor += 100) {
       const { hasNext } = await store.collection(animals).list({ limit: 100, cursor });
@@ -62,14 +62,14 @@ const actions = {
     print('read');
   },
 
-  /** Creates animals until the store reports a fatal error; prints how each create failed, and last how a get does. */
+  /** Creates animals until the store reports a fatal error. Prints the error of each create, then of a get and a create. */
   async createUntilFatal(store: Store) {
     for (let isFatal = false; !isFatal;) {
       await store
         .collection(animals)
         .create(somePet(1))
         .catch((error: unknown) => {
-          print(failure(error));
+          print(errorFields(error));
         });
       try {
         await store.ready();
@@ -80,15 +80,15 @@ const actions = {
     try {
       await store.collection(animals).get(1);
     } catch (error) {
-      print(failure(error));
+      print(errorFields(error));
     }
     await store
       .collection(animals)
       .create(somePet(2))
-      .catch((error: unknown) => print(failure(error)));
+      .catch((error: unknown) => print(errorFields(error)));
   },
 
-  /** Creates animals of 3 kB, in groups of so many, until it fails; then, on a line of input, one more. */
+  /** Creates animals of 3 kB in concurrent groups until one fails, then another one after a line of input. */
   async fill(store: Store, group: string) {
     const name = 'x'.repeat(3000);
     let stored = 0;
@@ -99,23 +99,23 @@ const actions = {
         ),
       );
       stored += results.filter(({ status }) => status === 'fulfilled').length;
-      const failed = results.find(({ status }) => status === 'rejected');
-      if (failed?.status !== 'rejected') continue;
-      print({ stored, ...failure(failed.reason) });
+      const rejected = results.find(({ status }) => status === 'rejected');
+      if (rejected?.status !== 'rejected') continue;
+      print({ stored, ...errorFields(rejected.reason) });
       break;
     }
     process.stdin.once('data', () => {
       store
         .collection(animals)
         .create({ name: 'Rex', categoryId: 1 })
-        .then(print, (error: unknown) => print(failure(error)))
+        .then(print, (error: unknown) => print(errorFields(error)))
         .finally(() => process.exit());
     });
     await new Promise(() => undefined);
   },
 };
 
-/** Holds the write lock of the folder until it is killed. */
+/** Holds the write lock of the folder until the process is killed. */
 function holdLock(folder: string) {
   const root = openLmdb({ path: join(folder, 'petstore.mdb'), noSubdir: true, overlappingSync: false });
   root.transactionSync(() => {
@@ -124,7 +124,7 @@ function holdLock(folder: string) {
   });
 }
 
-/** Is killed in the middle of the migration of a folder: when it has read so many animals of it. */
+/** Kills this process during the migration of a folder, after it has read a number of animals. */
 async function dieMigrating(folder: string, rows: string) {
   let left = Number(rows);
   const row: RowCodec<Animal> = {
@@ -139,7 +139,7 @@ async function dieMigrating(folder: string, rows: string) {
 }
 
 const [action = '', dataDir = '', argument = ''] = process.argv.slice(2);
-// As the server does: what nobody handles ends the process.
+// Unhandled rejections end this process, as they end the server.
 if (action === 'holdLock') holdLock(dataDir);
 if (action === 'dieMigrating') await dieMigrating(dataDir, argument);
 try {
@@ -152,5 +152,5 @@ try {
   await run(store, argument);
   await store.close();
 } catch (error) {
-  print(failure(error));
+  print(errorFields(error));
 }

@@ -5,17 +5,17 @@ import { openMongodbStore } from '../index.ts';
 import { type Animal, animals } from '../../../procedures/animals.ts';
 
 export interface ListPlan {
-  /** The command as the store sends it, without what the driver adds for itself. */
+  /** The command that the store sends, without the fields that the driver adds. */
   readonly command: Document;
-  /** How the server would run it. */
+  /** The query plan of the server. */
   readonly plan: unknown;
 }
 
-/** OP_MSG: a header of 16 bytes, flags, and a section of kind 0, which is the command. */
+/** OP_MSG: a header of 16 bytes, flags, and a section of kind 0 that contains the command. */
 const OP_MSG = 2013;
 const BODY = 21;
 
-/** Lists animals, takes the command from the wire, and asks the server to explain it. */
+/** Lists animals, captures the command on the connection and lets the server explain it. */
 export async function explainList(
   { uri, database }: TestDatabase,
   query: ListQuery<Animal, 'status'>,
@@ -29,7 +29,7 @@ export async function explainList(
     if (command['find'] === 'animals') finds.push(command);
   });
   const store = await openMongodbStore({ uri: proxy.uri, database });
-  // The start looks for the greatest id.
+  // The start sends a find for the greatest id.
   await store.ready();
   finds.length = 0;
   await store.collection(animals).list(query);

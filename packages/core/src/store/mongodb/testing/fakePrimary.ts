@@ -3,8 +3,8 @@ import { createServer, type Socket } from 'node:net';
 import { BSON, type Document, Long, ObjectId } from 'mongodb';
 
 /**
- * What the primary says to a command: a document, or nothing more on this connection, which it cuts. `undefined` leaves
- * the answer to it: a hello is answered as by a primary, an id is leased, nothing is found, and all else went well.
+ * Response of the primary to a command: a document, or `cut` to close the connection. `undefined` selects the default: a
+ * primary's response to hello, a leased block of ids, no documents for a find, and success for everything else.
  */
 export type ReceivedResponse = Document | 'cut' | undefined;
 
@@ -17,8 +17,8 @@ const OP_QUERY = 2004;
 const OP_MSG = 2013;
 
 /**
- * The primary of a replica set of one, of which nothing is true but its protocol: for what only a set does, where none
- * can be had. The driver repeats writes on it, and reads ask it for what a majority has.
+ * Starts a fake primary of a replica set with one member. It implements only the protocol, for tests that need a replica set:
+ * the driver retries writes and sends reads with read concern `majority`.
  */
 export async function startFakePrimary(
   responseTo: (command: Document) => ReceivedResponse,
@@ -26,7 +26,7 @@ export async function startFakePrimary(
   const electionId = new ObjectId();
   let lastId = 0;
 
-  function standard(command: Document, host: string): Document {
+  function defaultResponse(command: Document, host: string): Document {
     if ('hello' in command || 'ismaster' in command) return { ...hello, hosts: [host], me: host, electionId };
     if ('findAndModify' in command) {
       lastId += 64;
@@ -36,7 +36,7 @@ export async function startFakePrimary(
         lastErrorObject: { n: 1, updatedExisting: true },
       };
     }
-    if ('find' in command) return found([]);
+    if ('find' in command) return findResponse([]);
     return { ok: 1, n: 1 };
   }
 
@@ -51,12 +51,12 @@ export async function startFakePrimary(
         const message = received.subarray(0, received.readInt32LE(0));
         received = received.subarray(message.length);
         const command = commandIn(message);
-        const response = responseTo(command) ?? standard(command, `127.0.0.1:${socket.localPort}`);
+        const response = responseTo(command) ?? defaultResponse(command, `127.0.0.1:${socket.localPort}`);
         if (response === 'cut') {
           socket.destroy();
           return;
         }
-        socket.write(replyMessage(message, response));
+        socket.write(responseMessage(message, response));
       }
     });
   });
@@ -73,8 +73,8 @@ export async function startFakePrimary(
   };
 }
 
-/** What a find is answered with. */
-export const found = (firstBatch: readonly Document[]): Document => ({
+/** Returns the response to a find. */
+export const findResponse = (firstBatch: readonly Document[]): Document => ({
   ok: 1,
   cursor: { id: Long.ZERO, ns: 'petstore.any', firstBatch },
 });
@@ -94,10 +94,10 @@ const hello = {
   maxWireVersion: 21,
 };
 
-/** Of a message of either kind; the documents of a write stand in a section of their own. */
+/** Decodes the command of an OP_QUERY or OP_MSG message. The documents of a write are in a separate section. */
 function commandIn(message: Buffer): Document {
   if (message.readInt32LE(12) === OP_QUERY) {
-    // Flags, the name of a collection, and two numbers.
+    // Skips the flags, the name of a collection and two numbers.
     return BSON.deserialize(message.subarray(message.indexOf(0, 20) + 9));
   }
   const command: Document = {};
@@ -117,7 +117,7 @@ function commandIn(message: Buffer): Document {
   return command;
 }
 
-function replyMessage(request: Buffer, response: Document): Buffer {
+function responseMessage(request: Buffer, response: Document): Buffer {
   const isQuery = request.readInt32LE(12) === OP_QUERY;
   const body = BSON.serialize(response);
   const head = Buffer.alloc(isQuery ? 36 : 21);

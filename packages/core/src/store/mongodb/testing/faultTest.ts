@@ -1,7 +1,8 @@
 /*
- * Calls of one store, many at once, while the database is refused, frozen, slow, cut off, stopped and killed, round
- * after round. As a command: `npm run test:faults -- [rounds] [server]`, on the server that MONGODB_URI names. `server` is a program that knows the verbs `pids`, `kill-db` and `up` (`.ci/mongo`):
- * with it the server is stopped and killed too, so nobody else may use that server meanwhile.
+ * Calls a store concurrently while connections are rejected, frozen, delayed and cut, and while the server is stopped and
+ * killed, for a number of rounds. Run it with `npm run test:faults -- [rounds] [server]` on the server of MONGODB_URI.
+ * `server` is a program with the verbs `pids`, `kill-db` and `up` (`.ci/mongo`). With it the server is stopped and killed
+ * too, so nothing else may use that server during the test.
  */
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,30 +19,30 @@ import { animals } from '../../../procedures/animals.ts';
 export interface FaultReport {
   readonly rounds: number;
   readonly acknowledged: number;
-  /** Animals whose creates had an unknown outcome and that were stored. */
-  readonly unheard: number;
-  /** Calls that failed, by code. */
-  readonly failed: Readonly<Record<string, number>>;
-  /** Answers that the proxy cut. */
+  /** Number of animals that were stored although their creates failed with an unknown outcome. */
+  readonly unacknowledged: number;
+  /** Number of failed calls by code. */
+  readonly failures: Readonly<Record<string, number>>;
+  /** Number of responses that the proxy cut. */
   readonly cuts: number;
-  /** The longest that any call took, in milliseconds, of `limitMs`. */
+  /** Duration of the longest call, in milliseconds. Its timeout was `limitMs`. */
   readonly longestMs: number;
   readonly limitMs: number;
-  /** How long it took from the end of a fault to the throughput of before, in milliseconds, per kind of fault: the longest. */
+  /** Longest time from the end of a fault until the previous throughput was reached, in milliseconds, by kind of fault. */
   readonly recoveredMs: Readonly<Record<string, number>>;
-  /** The heap in use after the second and after the last round, in bytes. */
+  /** Used heap after the second and after the last round, in bytes. */
   readonly heap: readonly [early: number, late: number];
-  /** What must not be, each in a sentence. */
-  readonly faults: readonly string[];
+  /** Violations, each as a sentence. */
+  readonly violations: readonly string[];
 }
 
 export interface FaultTestOptions {
   readonly rounds: number;
-  /** How long a fault lasts, in milliseconds. */
+  /** Duration of a fault, in milliseconds. */
   readonly faultMs: number;
-  /** A program that stops and kills the server; without it only the proxy makes faults. */
+  /** Program that stops and kills the server. Default: only the proxy injects faults. */
   readonly server?: string | undefined;
-  /** @param perSecond calls a second before the fault */
+  /** @param perSecond calls per second before the fault */
   readonly onRound?: (round: number, kind: string, perSecond: number, recoveredMs: number) => void;
 }
 
@@ -49,116 +50,118 @@ const LIMIT_MS = 2000;
 const LOOPS = 32;
 const WINDOW_MS = 250;
 
-/** What the store promises: a wait above the limit, and a recovery, are no longer than this. */
+/** Maximum excess of a call over its timeout, and maximum time of a recovery, in milliseconds. */
 const GRACE_MS = 500;
 const RECOVERY_MS = 5000;
-/** Throughput that counts as that of before: the machine does other things too. */
+/** Part of the previous throughput that counts as recovered, because other processes share the machine. */
 const FULL = 0.8;
-/** What it must be at least where the machine became slower meanwhile. */
+/** Minimum part of the previous throughput if the machine became slower. */
 const FLOOR = 0.5;
 
-/** How much the heap may grow from the second round to the last, in bytes: the ids that were acknowledged are in it too. */
+/** Maximum growth of the heap from the second round to the last, in bytes. It includes the acknowledged ids. */
 const HEAP_GROWTH = 16 * 1_048_576;
 
-interface Trouble {
+interface InjectedFault {
   readonly kind: string;
   readonly begin: () => unknown;
   readonly end: () => unknown;
 }
 
+/** Runs the rounds. */
 export async function faultTest(options: FaultTestOptions): Promise<FaultReport> {
   const { uri, database, drop } = testDatabase();
   const proxy = await startFaultProxy(uri);
   const store = await openMongodbStore({ uri: proxy.uri, database, operationTimeoutMs: LIMIT_MS });
   const load = startLoad(store);
-  const faults: string[] = [];
-  const onUnhandled = (reason: unknown) => faults.push(`an unhandled rejection: ${String(reason)}`);
+  const violations: string[] = [];
+  const onUnhandled = (reason: unknown) => violations.push(`an unhandled rejection: ${String(reason)}`);
   process.on('unhandledRejection', onUnhandled);
 
-  const troubles = troublesOf(proxy, options);
+  const injectedFaults = faultKinds(proxy, options);
   const recoveredMs: Record<string, number> = {};
   let early = 0;
   for (let round = 0; round < options.rounds; round++) {
-    const trouble = troubles[round % troubles.length];
-    if (trouble === undefined) break;
+    const fault = injectedFaults[round % injectedFaults.length];
+    if (fault === undefined) break;
     const full = await load.throughput(4);
-    await trouble.begin();
+    await fault.begin();
     await delay(options.faultMs);
-    await trouble.end();
+    await fault.end();
     const ms = await load.untilFull(full, RECOVERY_MS);
-    recoveredMs[trouble.kind] = Math.max(recoveredMs[trouble.kind] ?? 0, ms);
+    recoveredMs[fault.kind] = Math.max(recoveredMs[fault.kind] ?? 0, ms);
     if (ms > RECOVERY_MS) {
-      faults.push(
-        `round ${round + 1}, ${trouble.kind}: full throughput was not back after ${RECOVERY_MS} ms; the last failure: ${load.lastFailure()}`,
+      violations.push(
+        `round ${round + 1}, ${fault.kind}: full throughput was not back after ${RECOVERY_MS} ms; the last failure: ${load.lastFailure()}`,
       );
     }
     if (round === 1) early = heapUsed();
-    options.onRound?.(round + 1, trouble.kind, (full * 1000) / WINDOW_MS, ms);
+    options.onRound?.(round + 1, fault.kind, (full * 1000) / WINDOW_MS, ms);
   }
 
   await load.stop();
   const late = heapUsed();
-  if (late - early > HEAP_GROWTH) faults.push(`the heap grew from ${early} to ${late} bytes`);
-  if (load.longestMs() > LIMIT_MS + GRACE_MS) faults.push(`a call took ${Math.round(load.longestMs())} ms`);
-  faults.push(...load.faults);
+  if (late - early > HEAP_GROWTH) violations.push(`the heap grew from ${early} to ${late} bytes`);
+  if (load.longestMs() > LIMIT_MS + GRACE_MS)
+    violations.push(`a call took ${Math.round(load.longestMs())} ms`);
+  violations.push(...load.violations);
   await store.close();
   const { cuts } = proxy;
   await proxy.close();
   const stored = await storedIds(uri, database);
   const lost = load.acknowledged.filter((id) => !stored.has(id));
   if (lost.length > 0)
-    faults.push(
+    violations.push(
       `${lost.length} animals were acknowledged and are not there: ${lost.slice(0, 5).join(', ')} …`,
     );
-  if (new Set(load.acknowledged).size < load.acknowledged.length) faults.push('an id was given twice');
+  if (new Set(load.acknowledged).size < load.acknowledged.length) violations.push('an id was given twice');
   await drop();
   process.off('unhandledRejection', onUnhandled);
   return {
     rounds: options.rounds,
     acknowledged: load.acknowledged.length,
-    unheard: stored.size - load.acknowledged.length,
-    failed: load.failed,
+    unacknowledged: stored.size - load.acknowledged.length,
+    failures: load.failures,
     cuts,
     longestMs: Math.round(load.longestMs()),
     limitMs: LIMIT_MS,
     recoveredMs,
     heap: [early, late],
-    faults,
+    violations,
   };
 }
 
-function troublesOf(proxy: FaultProxy, { server }: FaultTestOptions): Trouble[] {
-  const byProxy = (fault: Fault): Trouble => ({
+function faultKinds(proxy: FaultProxy, { server }: FaultTestOptions): InjectedFault[] {
+  const byProxy = (fault: Fault): InjectedFault => ({
     kind: fault.kind,
     begin: () => proxy.set(fault),
     end: () => proxy.set({ kind: 'none' }),
   });
-  const troubles = [
+  const proxyFaults = [
     byProxy({ kind: 'refuse' }),
     byProxy({ kind: 'freeze' }),
     byProxy({ kind: 'delay', ms: 300 }),
     byProxy({ kind: 'cutReplies', percent: 5 }),
     byProxy({ kind: 'cutMessages', percent: 5 }),
   ];
-  if (server === undefined) return troubles;
+  if (server === undefined) return proxyFaults;
   const run = async (verb: string) => (await promisify(execFile)(server, [verb])).stdout;
-  // The first is the one that clients talk to.
+  // The first one serves the clients.
   const signal = async (name: 'SIGSTOP' | 'SIGCONT') => {
     const [, pid] = /=(\d+)/.exec(await run('pids')) ?? [];
     process.kill(Number(pid), name);
   };
   return [
-    ...troubles,
+    ...proxyFaults,
     { kind: 'stopped', begin: () => signal('SIGSTOP'), end: () => signal('SIGCONT') },
     { kind: 'killed', begin: () => run('kill-db'), end: () => run('up') },
   ];
 }
 
-/** Calls without end, many at once, and what became of them. */
+/** Starts endless concurrent calls and counts their outcomes. */
 function startLoad(store: Store) {
   const acknowledged: number[] = [];
-  const failed: Record<string, number> = {};
-  const faults: string[] = [];
+  const failures: Record<string, number> = {};
+  const violations: string[] = [];
   let succeeded = 0;
   let longestMs = 0;
   let lastFailure = 'none';
@@ -169,7 +172,7 @@ function startLoad(store: Store) {
     const known = acknowledged[Math.floor(Math.random() * acknowledged.length)];
     if (index % 4 === 0 && known !== undefined) {
       if ((await store.collection(animals).get(known)) === undefined)
-        faults.push(`animal ${known} was acknowledged and is not found`);
+        violations.push(`animal ${known} was acknowledged and is not found`);
     } else if (index % 4 === 1) {
       await store.collection(animals).list({ limit: 20, cursor: known });
     } else if (index % 4 === 2) {
@@ -191,10 +194,11 @@ function startLoad(store: Store) {
         succeeded++;
       } catch (error) {
         const code = error instanceof StoreError ? error.code : String(error);
-        failed[code] = (failed[code] ?? 0) + 1;
+        failures[code] = (failures[code] ?? 0) + 1;
         lastFailure = String(error);
-        if (code !== 'unavailable' && code !== 'outcome-unknown') faults.push(`a call failed with ${code}`);
-        // As a client that heeds Retry-After, in small: a refusal that comes at once must not keep the machine busy.
+        if (code !== 'unavailable' && code !== 'outcome-unknown')
+          violations.push(`a call failed with ${code}`);
+        // As a client that respects Retry-After, but shorter: immediate rejections must not keep the machine busy.
         await delay(10);
       }
       longestMs = Math.max(longestMs, performance.now() - start);
@@ -202,7 +206,7 @@ function startLoad(store: Store) {
   }
   const loops = Promise.all(Array.from({ length: LOOPS }, loop));
 
-  /** Calls that succeeded in one window. */
+  /** Returns the number of successful calls in one window. */
   async function window(): Promise<number> {
     const before = succeeded;
     await delay(WINDOW_MS);
@@ -211,19 +215,19 @@ function startLoad(store: Store) {
 
   return {
     acknowledged,
-    failed,
-    faults,
+    failures,
+    violations,
     longestMs: () => longestMs,
     lastFailure: () => lastFailure,
-    /** The median of some windows. */
+    /** Returns the median of several windows. */
     async throughput(windows: number): Promise<number> {
       const counts: number[] = [];
       while (counts.length < windows) counts.push(await window());
       return counts.toSorted((one, other) => one - other)[windows >> 1] ?? 0;
     },
     /**
-     * How long it takes to the start of a window with that many. Where there is none in time, the machine may have become
-     * slower: then what it reaches afterwards counts in its place, but not less than half.
+     * Returns the time until the first window with that throughput. If there is none in time, the machine may have become
+     * slower: then the throughput that it reaches afterwards is required instead, but at least half.
      */
     async untilFull(before: number, atMostMs: number): Promise<number> {
       const counts: number[] = [];
@@ -269,11 +273,11 @@ if (process.argv[1] === import.meta.filename) {
     onRound: (round, kind, perSecond, ms) =>
       process.stderr.write(`round ${round}: ${kind}, ${perSecond} calls/s, back after ${ms} ms\n`),
   });
-  const { faults, heap, ...rest } = report;
+  const { violations, heap, ...rest } = report;
   const [early, late] = heap.map((bytes) => `${(bytes / 1_048_576).toFixed(1)} MB`);
   process.stdout.write(`${JSON.stringify(rest, undefined, 2)}\n`);
   process.stdout.write(
-    `heap ${early} after round 2, ${late} after the last\n${faults.length} faults\n${faults.join('\n')}`,
+    `heap ${early} after round 2, ${late} after the last\n${violations.length} faults\n${violations.join('\n')}`,
   );
-  process.exitCode = faults.length === 0 ? 0 : 1;
+  process.exitCode = violations.length === 0 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /*
- * For `globalSetup` of vitest's configuration: says once, after the results, that the tests of the MongoDB store did not
- * run. Each of their files skips them; with `REQUIRE_MONGODB`, as in CI, they fail.
+ * A `globalSetup` of vitest: reports after the results if the tests of the MongoDB store were skipped. Each of their files
+ * skips them without `MONGODB_URI`. With `REQUIRE_MONGODB`, as in CI, they fail instead.
  */
 export function teardown(): void {
   if (process.env['MONGODB_URI'] !== undefined) return;

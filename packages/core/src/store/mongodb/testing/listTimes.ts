@@ -1,7 +1,6 @@
 /*
- * How long a page takes as the animals grow, on the server that MONGODB_URI names, and how the server finds it.
- * `npm run bench:lists -- [counts …]`. A server that is not MongoDB has
- * plans of its own.
+ * Measures the time of a page for growing numbers of animals on the server of MONGODB_URI, and prints the query plans.
+ * `npm run bench:lists -- [counts …]`. Servers other than MongoDB have other plans.
  */
 import { testDatabase } from '@petstore/testing/mongodb';
 import { animals, type Animal } from '../../../procedures/animals.ts';
@@ -17,7 +16,7 @@ const database = testDatabase();
 const transfer = await openMongodbTransfer(database);
 const store = await openMongodbStore(database);
 
-/** One animal in ten thousand is pending; of the others every second has no status. */
+/** Returns an animal. One in ten thousand is pending; every second one of the others has no status. */
 function animalOf(id: number): Animal {
   const animal = { id, name: `animal ${id}`, categoryId: 1 };
   if (id % 10_000 === 0) return { ...animal, status: 'pending' };
@@ -31,7 +30,7 @@ async function fill(from: number, to: number): Promise<void> {
   }
 }
 
-/** The median of many calls, in milliseconds. */
+/** Returns the median duration of many calls, in milliseconds. */
 async function time(query: (index: number) => ListQuery<Animal, 'status'>): Promise<string> {
   const times: number[] = [];
   const until = performance.now() + 10_000;
@@ -60,10 +59,10 @@ for (const count of counts.length > 0 ? counts : [10_000, 100_000, 1_000_000]) {
 }
 for (const status of [undefined, 'available', 'pending'] as const) {
   const { plan } = await explainList(database, { limit: 20, cursor: filled >> 1, where: { status } });
-  const found = JSON.stringify(plan).match(
+  const indexUses = JSON.stringify(plan).match(
     /"(Node Type|stage|Index Name|indexName|Index Cond|Filter)":"[^"]*"/g,
   );
-  process.stdout.write(`${status ?? 'any status'}: ${[...new Set(found)].join(' ')}\n`);
+  process.stdout.write(`${status ?? 'any status'}: ${[...new Set(indexUses)].join(' ')}\n`);
 }
 await store.close();
 await transfer.close();

@@ -3,13 +3,13 @@ import { onTestFinished } from 'vitest';
 import type { Store } from '../../store.ts';
 import { type MongodbStoreOptions, openMongodbStore } from '../index.ts';
 
-/** A database of one test, which it reaches through a proxy that can take it away. Nothing outlives the test. */
+/** A database for one test behind a proxy that injects faults. It is dropped when the test ends. */
 export interface ProxiedDatabase {
-  /** Through the proxy. */
+  /** URI of the proxy. */
   readonly uri: string;
   readonly database: string;
   readonly proxy: FaultProxy;
-  /** Opens a store there, with a limit of one second unless told otherwise. */
+  /** Opens a store on the database. Default timeout: one second. */
   readonly open: (options?: Partial<MongodbStoreOptions>) => Promise<Store>;
 }
 
