@@ -8,21 +8,18 @@ import { startWith } from './rpcClients/start.ts';
 const adapter = adapterOfRun();
 const shown = adapterDifferences.filter(({ observed: seen }) => adapter in seen);
 
-it.each(shown)(
-  `what ${adapter} does with $name is what the list says`,
-  async ({ options, observe: look, observed: seen }) => {
-    expect(await look(await startWith(serveGateway)(options))).toEqual(seen[adapter]);
-  },
-);
+it.each(shown)(`${adapter} handles $name as listed`, async ({ options, observe: look, observed: seen }) => {
+  expect(await look(await startWith(serveGateway)(options))).toEqual(seen[adapter]);
+});
 
 it.runIf(adapter === 'uws').each(adapterDifferences.filter(({ official }) => official !== undefined))(
-  'what tRPC’s own adapters do with $name is what the list says',
+  'tRPC’s own adapters handle $name as listed',
   async ({ options, observe: look, official }) => {
     expect(await look(await startWith(serveOfficial)(options))).toEqual(official);
   },
 );
 
-it('the adapters differ in at most 10 things, each with a reason', () => {
+it('adapterDifferences lists at most 10 differences, each with a reason', () => {
   expect(adapterDifferences.length).toBeLessThanOrEqual(10);
   for (const { reason, observed: seen, official } of adapterDifferences) {
     expect(reason.length).toBeGreaterThan(20);

@@ -11,20 +11,21 @@ import type { Running, StartOptions } from './rpcClients/start.ts';
 import { frame } from './rpcClients/webSocketFrame.ts';
 import { probe } from './rpcClients/webSocketProbe.ts';
 
-/** What clients of the gateway see differently by adapter. Bytes that no HTTP client sends are in `rawHttp`. */
+/** A difference between adapters that clients of the gateway can observe. `rawHttp` has those of requests that no HTTP client sends. */
 interface AdapterDifference {
   readonly name: string;
-  /** Why it is so. */
+  /** The cause of the difference. */
   readonly reason: string;
   readonly options?: StartOptions;
+  /** Resolves with what a client observes. */
   readonly observe: (running: Running) => Promise<unknown>;
-  /** What is seen, by adapter. One that is missing cannot show it. */
+  /** The expected result of `observe`, by adapter. An adapter that is missing has no such feature. */
   readonly observed: Readonly<{ uws: unknown } & Partial<Record<Adapter, unknown>>>;
-  /** What is seen of tRPC's own adapters, standalone and ws, where they have it. */
+  /** The expected result with tRPC's own adapters, standalone and ws, if they have the feature. */
   readonly official?: unknown;
 }
 
-/** The code that a WebSocket is closed with when it sends these frames. */
+/** Sends frames on a WebSocket. Resolves with its close code, or with `still open` after 500 ms. */
 const closeCodeAfter =
   (...frames: readonly Buffer[]) =>
   async ({ server }: Running) => {
@@ -36,7 +37,7 @@ const closeCodeAfter =
     return Promise.race([closed, sleep(500, 'still open', { ref: false })]);
   };
 
-/** The status that bytes are answered with, on a connection of their own. */
+/** Sends bytes on a new connection. Resolves with the status of the response. */
 async function statusOf(port: number, bytes: string): Promise<number> {
   const socket = rawSocket(port, bytes);
   const [first] = (await once(socket, 'data')) as [Buffer];
@@ -48,7 +49,7 @@ const list = [
   {
     name: 'a Last-Event-ID that begins and ends beyond ASCII',
     reason:
-      'uWebSockets.js takes bytes beyond ASCII at either end of a header’s value for white space, and drops them. ' +
+      'uWebSockets.js treats bytes beyond ASCII at either end of a header’s value as white space, and drops them. ' +
       'Ids of tracked events should be ASCII.',
     observe: async ({ place }) => {
       const response = await place.http.fetch(`${place.http.url}/count?input=%7B%22to%22%3A1%7D`, {
@@ -62,7 +63,7 @@ const list = [
   {
     name: 'a Content-Type that is sent twice',
     reason:
-      'A Request has the values joined, which is no media type (RFC 9110 §5.3): 415. The others take the first, as Node does.',
+      'A Request joins the values, which is not a media type (RFC 9110 §5.3): 415. The others use the first, as Node does.',
     observe: async ({ server }) => {
       const headers = [
         ['Content-Type', 'application/json'],
@@ -75,8 +76,8 @@ const list = [
     official: 200,
   },
   {
-    name: 'the Content-Length of JSON lines that are known at once',
-    reason: 'A Response has none: the server that sends it adds it.',
+    name: 'the Content-Length of JSON Lines that are complete at once',
+    reason: 'A Response has no Content-Length: the server that sends it adds one.',
     observe: async ({ place }) => {
       const response = await place.http.fetch(`${place.http.url}/hello?batch=1`, { headers: lines });
       const text = await response.text();
@@ -111,7 +112,7 @@ const list = [
   {
     name: 'a method that node:http does not know',
     reason:
-      'Node’s parser rejects methods that are not registered, and those in lower case, before anything else is looked at.',
+      'Node’s parser rejects methods that are not registered, and those in lower case, before it reads the rest of the request.',
     observe: ({ server }) => statusOf(server.port, rawRequest('/trpc/hello', { method: 'TRACK' })),
     observed: { uws: 405, node: 400 },
     official: 400,
@@ -119,7 +120,7 @@ const list = [
   {
     name: 'the record of a request that the parser rejects',
     reason:
-      'Node’s parser gives nothing of a request that it rejects: its record has neither a method nor a path.',
+      'Node’s parser does not report the method and the path of a request that it rejects, so its record has neither.',
     observe: async () => {
       const { records, server } = await startEdge();
       const length = { 'content-length': '5, 5' };
@@ -129,10 +130,10 @@ const list = [
     observed: { uws: [['GET', '/v1/list', 400]], node: [['', '', 400]] },
   },
   {
-    name: 'a frame that breaks the protocol of WebSockets, and a close frame that is malformed',
+    name: 'a WebSocket frame with an invalid opcode, and a malformed close frame',
     reason:
-      'uWebSockets.js ends the connection of the first without a close frame, where RFC 6455 §7.1.7 says SHOULD, and answers ' +
-      'the second with an empty one.',
+      'uWebSockets.js closes the connection after the first without a close frame, which RFC 6455 §7.1.7 says it SHOULD send, ' +
+      'and answers the second with an empty close frame.',
     observe: async (running) => [
       await closeCodeAfter(frame('x', { opcode: 3 }))(running),
       await closeCodeAfter(frame('x', { opcode: 8 }))(running),
@@ -143,8 +144,8 @@ const list = [
   {
     name: 'a frame without a mask',
     reason:
-      'uWebSockets.js does not look at the mask bit: it reads the four bytes that follow as the mask, and waits for them. ' +
-      'What it makes of the frame harms its sender alone.',
+      'uWebSockets.js does not check the mask bit: it waits for the next four bytes and uses them as the mask. ' +
+      'The garbled frame affects only its sender.',
     observe: closeCodeAfter(frame('{}', { masked: false })),
     observed: { uws: 'still open', node: 1002 },
     official: 1002,
@@ -152,15 +153,15 @@ const list = [
   {
     name: 'a binary message within a fragmented text',
     reason:
-      'uWebSockets.js refuses a message within one of its own kind alone. Each arrives whole, as it was sent.',
+      'uWebSockets.js rejects a message within another one only if both are text or both are binary. Here each message arrives complete.',
     observe: closeCodeAfter(frame('{', { fin: false }), frame('}', { opcode: 2 })),
     observed: { uws: 'still open', node: 1002 },
     official: 1002,
   },
   {
-    name: 'a message that is far too large',
+    name: 'a message that is longer than 64 KiB and than maxMessageBytes',
     reason:
-      'uWebSockets.js reads its length and ends the connection, so that none of it is kept: 1009 is sent up to 64 KiB.',
+      'uWebSockets.js reads the length and closes the connection without buffering the message. Up to 64 KiB it sends 1009.',
     options: { maxMessageBytes: 1000 },
     observe: closeCodeAfter(frame('x'.repeat(65_537))),
     observed: { uws: 1006, node: 1009 },
@@ -174,11 +175,11 @@ const adapter = adapterOfRun();
 
 type Name = (typeof list)[number]['name'];
 
-/** What a difference of the list is on the adapter of this run. */
+/** The expected result of a difference on the adapter of this run. */
 export const observedHere = (name: Name): unknown =>
   adapterDifferences.find((difference) => difference.name === name)?.observed[adapter];
 
-/** Skips the running test where a difference of the list keeps the adapter of this run from passing it. */
+/** Skips the running test if the adapter of this run differs from uWebSockets.js in this respect. */
 export function skipIfDifferent(name: Name): void {
   const observed = adapterDifferences.find((difference) => difference.name === name)?.observed;
   if (isDeepStrictEqual(observed?.[adapter], observed?.uws)) return;

@@ -1,7 +1,7 @@
-/** What a suite may ask of a server, besides `fetch`. */
+/** A feature of a server that a suite may need, besides `fetch`. */
 export type Capability = 'a port' | 'WebSockets' | 'a count of its connections' | 'load shedding';
 
-/** The adapters that the suites run over, and what each has. A test that asks for what its adapter lacks is skipped. */
+/** The adapters that the suites run over, with their features. A test that needs another feature is skipped. */
 export const adapters = {
   uws: ['a port', 'WebSockets', 'a count of its connections', 'load shedding'],
   node: ['a port', 'WebSockets', 'a count of its connections', 'load shedding'],
@@ -12,8 +12,9 @@ export const adapters = {
 export type Adapter = keyof typeof adapters;
 
 /**
- * The adapter of this run: vitest.config.ts has a project for each, which sets the environment variable `ADAPTER`. A process
- * that is started by hand may set it too. Default: uws.
+ * The adapter of this run, from the environment variable `ADAPTER`, which a project of vitest.config.ts sets for each adapter.
+ * Default: uws.
+ * @throws {Error} if `ADAPTER` is not one of `adapters`
  */
 export function adapterOfRun(): Adapter {
   const { ADAPTER: adapter = 'uws' } = process.env;

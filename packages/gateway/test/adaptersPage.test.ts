@@ -6,7 +6,7 @@ import { nodeDifferences } from './rawHttp/nodeDifferences.ts';
 
 const page = await readFile(new URL('../../../docs/adapters.md', import.meta.url), 'utf8');
 
-/** The rows of the first table below a heading, without its head. */
+/** The cells of the first table below a heading, by row, without its header. */
 function rowsBelow(heading: string): readonly (readonly string[])[] {
   const [, section = ''] = page.split(`\n## ${heading}\n`);
   const [, table = ''] = /((?:^\|.*\n)+)/m.exec(section) ?? [];
@@ -19,26 +19,26 @@ function rowsBelow(heading: string): readonly (readonly string[])[] {
 
 const trimmed = (text: string) => text.trim();
 
-/** What is seen, as the page has it. */
-function shown(seen: unknown): string {
+/** An observed value as the page prints it. */
+function printed(seen: unknown): string {
   if (seen === undefined) return '–';
   if (seen === '') return 'none';
-  if (Array.isArray(seen)) return seen.map(shown).join(', ');
+  if (Array.isArray(seen)) return seen.map(printed).join(', ');
   return typeof seen === 'string' ? seen : JSON.stringify(seen);
 }
 
-it('docs/adapters.md has each difference between the adapters, with what is seen and why', () => {
+it('docs/adapters.md lists each difference between the adapters, with the observed values and the reason', () => {
   const rows = adapterDifferences.map(({ name, reason, observed: { uws, node, fetch } }) => [
     name,
-    shown(uws),
-    shown(node),
-    shown(fetch),
+    printed(uws),
+    printed(node),
+    printed(fetch),
     reason,
   ]);
   expect(rowsBelow('What clients see differently')).toEqual(rows);
 });
 
-it('docs/adapters.md has each difference of raw HTTP, with what each adapter does and why', () => {
+it('docs/adapters.md lists each difference of raw HTTP, with what each adapter does and the reason', () => {
   const cases = Object.values(rawCaseGroups).flat();
   const onUws = (names: readonly string[]) =>
     new Set(cases.filter(({ name }) => names.includes(name)).map(({ us }) => us));

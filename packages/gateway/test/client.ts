@@ -10,66 +10,67 @@ import type { OpenApiDocument } from './openApi.ts';
 import { needs } from './servers.ts';
 
 export interface SendOptions {
-  /** Further headers, in this order; one name may come several times. */
+  /** Further headers, in this order. A name may repeat. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
-  /** The whole `Authorization` value. Default: the good key as a bearer token; `null`: no header. */
+  /** The value of `Authorization`. Default: the valid key as a bearer token. `null`: no header. */
   readonly authorization?: string | null;
-  /** Default: `application/json` where there is a body; `null`: no header. */
+  /** Default: `application/json` if there is a body. `null`: no header. */
   readonly contentType?: string | null;
-  /** As it is; anything but text and bytes as JSON. */
+  /** Strings and bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown;
   /** Sends the body in chunks, without `Content-Length`. */
   readonly chunked?: boolean;
 }
 
 export interface TestResponse extends ReceivedResponse {
-  /** A header's value; where it was sent several times, all of them with commas (RFC 9110 §5.3). */
+  /** The value of a header. Repeated headers are joined by commas (RFC 9110 §5.3). */
   header(name: string): string | undefined;
-  /** Every header as sent, its name in lower case. */
+  /** All headers in their order, with names in lower case. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
   /** The body as JSON. */
   json(): unknown;
-  /** The body of an error: its shape was checked when the answer came. */
+  /** The body of an error, whose shape was checked on arrival. */
   error(): ApiError;
 }
 
 /**
- * Speaks HTTP to one server and hides nothing: targets, headers and bodies go out as they are given, answers come back
- * as they were sent. Each answer is held against the laws that every answer obeys (`responseProblems.ts`); one that breaks
- * a law is thrown as an error, so that no case can forget to look.
+ * An HTTP client of one server. It sends targets, headers and bodies unchanged, and returns responses unchanged. It checks
+ * each response by `responseProblems.ts` and throws if there is a problem, so that no test can forget the check.
  */
 export interface Client {
   readonly origin: string;
   readonly apiKey: string;
-  /** What the server says of itself at `/openapi.json`. */
+  /** The document that the server serves at `/openapi.json`. */
   readonly document: OpenApiDocument;
   send(method: string, target: string, sending?: SendOptions): Promise<TestResponse>;
   get(target: string, sending?: SendOptions): Promise<TestResponse>;
-  /** Sends text on a connection of its own and gives all that comes until the server closes it. */
+  /** Sends text on a new connection. Resolves with all bytes until the server closes it. */
   sendRaw(text: string): Promise<string>;
 }
 
-/** Where a server listens, and a key that it takes. */
-interface Served {
+/** The address of a server, and a valid key. */
+interface ServerAddress {
   readonly origin: string;
   readonly apiKey: string;
-  /** How a server in this process is reached, which has no port. */
+  /** For a server in this process, without a port. */
   readonly fetch?: Fetch;
 }
 
-export async function connect({ origin, apiKey, fetch = globalFetch }: Served): Promise<Client> {
-  // Idle connections are given up before any server would: no request meets one that is just being closed.
+export async function connect({ origin, apiKey, fetch = globalFetch }: ServerAddress): Promise<Client> {
+  // Shorter than the idle timeout of all servers, so that no request is sent on a connection that is being closed.
   const agent = new Agent({ keepAlive: true, timeout: 3000 });
-  // The global `fetch` changes what is sent, and hides what came.
-  const exchanged =
+  // The global `fetch` changes headers of requests and responses.
+  const sendRequest =
     fetch === globalFetch
       ? sendUnchecked.bind(undefined, agent, origin)
       : sendInProcess.bind(undefined, { origin, fetch });
-  const found = await exchanged('GET', '/openapi.json', [], undefined, false);
-  if (found.status !== 200) throw new Error(`GET /openapi.json answered ${found.status}.`);
-  const document: OpenApiDocument = JSON.parse(found.body.toString());
-  const faultsOf: ResponseProblems = responseProblems(document);
+  const documentResponse = await sendRequest('GET', '/openapi.json', [], undefined, false);
+  if (documentResponse.status !== 200) {
+    throw new Error(`GET /openapi.json answered ${documentResponse.status}.`);
+  }
+  const document: OpenApiDocument = JSON.parse(documentResponse.body.toString());
+  const problemsOf: ResponseProblems = responseProblems(document);
 
   async function send(method: string, target: string, sending: SendOptions = {}): Promise<TestResponse> {
     const { authorization = `Bearer ${apiKey}`, body, chunked = false } = sending;
@@ -79,11 +80,13 @@ export async function connect({ origin, apiKey, fetch = globalFetch }: Served): 
     if (authorization !== null) headers.push(['Authorization', authorization]);
     if (typeof contentType === 'string') headers.push(['Content-Type', contentType]);
     headers.push(...(sending.headers ?? []));
-    const response = await exchanged(method, target, headers, bytesOf(body), chunked);
-    const faults = faultsOf(method, target, response);
-    if (faults.length > 0) {
+    const response = await sendRequest(method, target, headers, bytesOf(body), chunked);
+    const problems = problemsOf(method, target, response);
+    if (problems.length > 0) {
       const text = response.body.toString().slice(0, 500);
-      throw new Error(`${method} ${target} answered ${response.status}:\n- ${faults.join('\n- ')}\n${text}`);
+      throw new Error(
+        `${method} ${target} answered ${response.status}:\n- ${problems.join('\n- ')}\n${text}`,
+      );
     }
     return response;
   }
@@ -110,7 +113,7 @@ function bytesOf(body: unknown): Buffer | undefined {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Sends one request as it is given, and gives what came back, unchecked. */
+/** Sends one request over a port, unchanged. Returns the response without checking it. */
 export async function sendUnchecked(
   agent: Agent,
   origin: string,
@@ -128,11 +131,11 @@ export async function sendUnchecked(
     path: target,
     host: hostname,
     port,
-    // As an array: names, order and repetitions stay as given.
+    // An array keeps the case of names, the order and repetitions.
     headers: ['Host', host, ...headers.flat(), ...(body === undefined ? [] : framing)],
   });
   const response = once(outgoing, 'response');
-  // A server may answer and close before it has read a body that it refuses; the answer counts, if one came.
+  // A server may respond and close before it has read a body that it rejects: only the response matters.
   outgoing.on('error', () => {});
   if (chunked && body)
     for (let at = 0; at < body.length; at += 1024) outgoing.write(body.subarray(at, at + 1024));
@@ -146,7 +149,7 @@ export async function sendUnchecked(
   return responseOf(incoming.statusCode, pairs, received);
 }
 
-/** Sends one request to a server with a port as it is given, and to one in this process as a `Request`. */
+/** Sends one request: unchanged to a server with a port, as a `Request` to one in this process. Does not check the response. */
 export const sendOnce = (
   to: { readonly origin: string; readonly fetch: Fetch },
   method: string,
@@ -158,7 +161,7 @@ export const sendOnce = (
     ? sendUnchecked(new Agent(), to.origin, method, target, headers, body, false)
     : sendInProcess(to, method, target, headers, body, false);
 
-/** As `exchange`, with a server in this process. */
+/** `sendUnchecked` for a server in this process. */
 async function sendInProcess(
   { origin, fetch }: { readonly origin: string; readonly fetch: Fetch },
   method: string,
@@ -167,13 +170,14 @@ async function sendInProcess(
   body: Buffer | undefined,
   chunked: boolean,
 ): Promise<TestResponse> {
-  // A Request has none of these methods (Fetch Standard §2.2.1).
+  // A Request cannot have these methods (Fetch Standard §2.2.1).
   if (/^(CONNECT|TRACE|TRACK)$/i.test(method)) needs('a port');
-  const sent = chunked && body ? ReadableStream.from([new Uint8Array(body)]) : body && new Uint8Array(body);
+  const requestBody =
+    chunked && body ? ReadableStream.from([new Uint8Array(body)]) : body && new Uint8Array(body);
   const response = await fetch(`${origin}${target}`, {
     method,
     headers: headers.map(([name, value]) => [name, value]),
-    body: sent,
+    body: requestBody,
     duplex: 'half',
     redirect: 'manual',
   });

@@ -1,4 +1,4 @@
-/** What the suites of other packages share with the gateway's own: a client that checks every response, and inputs. */
+/** Test tools for the suites of other packages: a client that checks every response, and generators of inputs. */
 export { type ResponseProblems, responseProblems } from './responseProblems.ts';
 export { type TestResponse, type Client, connect, sendUnchecked, type SendOptions } from './client.ts';
 export {

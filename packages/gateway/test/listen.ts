@@ -4,7 +4,7 @@ import { type CloseOptions, type Listening, serve, type ServeOptions } from '@pe
 import { type Adapter, adapterOfRun } from './adapters.ts';
 import { type Fetch, globalFetch } from './fetch.ts';
 
-/** A gateway that is served, as its clients reach it. */
+/** A running gateway, as its clients reach it. */
 export interface Server extends Pick<Listening, 'inFlight' | 'connections'> {
   /** Scheme, host and port. */
   readonly origin: string;
@@ -17,8 +17,8 @@ const serveOn: Readonly<Partial<Record<Adapter, typeof serve>>> = { uws: serve, 
 const adapter = adapterOfRun();
 
 /**
- * Serves on a port of 127.0.0.1, on the adapter of this run.
- * @throws {Error} where it has no port
+ * Serves a gateway on a port of 127.0.0.1, by the adapter of this run.
+ * @throws {Error} if the adapter has no port
  */
 export async function listen(service: Service, options?: ServeOptions): Promise<Server> {
   const serveOnPort = serveOn[adapter];

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { ApiError } from '@petstore/gateway/meta';
 import type { ReceivedResponse } from './responseProblems.ts';
 
-/** What the matchers read of an answer. */
-interface TestResponse extends ReceivedResponse {
+/** A response of `client.ts`. */
+interface ErrorResponse extends ReceivedResponse {
   readonly body: Buffer;
   error(): ApiError;
 }
@@ -19,20 +19,20 @@ const CODES = {
   422: 'UNPROCESSABLE_CONTENT',
 } as const;
 
-/** The error statuses that a client can bring about. */
+/** The error statuses that a client can cause. */
 type ErrorStatus = keyof typeof CODES;
 
 declare module 'vitest' {
   interface Matchers {
-    /** An answer with this status; what came in its place is shown whole. */
+    /** Expects a status. On failure the message has the response body. */
     toHaveStatus(status: number): void;
-    /** An error with this status, in status line and body, with its code, and with a message that names the fields. */
+    /** Expects an error with this status and its code, and a message that names the fields. */
     toBeError(status: ErrorStatus, ...fields: readonly string[]): void;
   }
 }
 
 expect.extend({
-  toHaveStatus(response: TestResponse, status: number) {
+  toHaveStatus(response: ErrorResponse, status: number) {
     return {
       pass: response.status === status,
       message: () => `${response.status} in place of ${status}: ${response.body.toString().slice(0, 1000)}`,
@@ -41,7 +41,7 @@ expect.extend({
     };
   },
 
-  toBeError(received: TestResponse, status: ErrorStatus, ...fields: readonly string[]) {
+  toBeError(received: ErrorResponse, status: ErrorStatus, ...fields: readonly string[]) {
     const text = received.body.toString();
     if (received.status !== status) {
       return {
@@ -52,7 +52,7 @@ expect.extend({
     const { code, message } = received.error();
     const missing = fields.filter((field) => !new RegExp(`\\b${field}\\b`).test(message));
     return {
-      // That the body has exactly these members, and the status, every answer is held to (`responseProblems.ts`).
+      // `responseProblems.ts` checks the members of the body and its status.
       pass: code === CODES[status] && missing.length === 0,
       message: () =>
         `An error ${CODES[status]} that names ${fields.join(', ') || 'no field in particular'}, not ${text}`,

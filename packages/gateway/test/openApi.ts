@@ -1,4 +1,4 @@
-/** What the suites read of an OpenAPI 3.1 document. */
+/** The parts of an OpenAPI 3.1 document that the suites read. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string };
@@ -51,7 +51,7 @@ export interface JsonSchema {
   readonly examples?: readonly unknown[];
 }
 
-/** The operations with their addresses, and the JSON pointer of each. */
+/** All operations, with path, method and JSON pointer. */
 export function operations(document: OpenApiDocument) {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item)
@@ -74,13 +74,13 @@ export function pointer(...segments: readonly string[]): string {
 }
 
 /**
- * What a reference within the document points to; anything else as it is.
- * @throws {Error} where it points to nothing
+ * Resolves a reference within the document. Returns other values unchanged.
+ * @throws {Error} if the reference points to nothing
  */
 export function resolve<T extends object>(document: OpenApiDocument, value: T): T {
   if (!('$ref' in value) || typeof value.$ref !== 'string') return value;
   const segments = value.$ref.replace(/^#\/?/, '').split('/');
-  // oxlint-disable-next-line typescript/no-explicit-any -- nothing is known of the way to what a reference stands for
+  // oxlint-disable-next-line typescript/no-explicit-any -- the types along a pointer are unknown
   let target: any = document;
   for (const segment of segments) {
     target = target?.[decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~')];

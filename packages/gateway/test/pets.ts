@@ -5,7 +5,7 @@ import { z } from 'zod';
 const Pet = z.object({ id: z.int(), name: z.string(), categoryId: z.int() });
 type Pet = z.output<typeof Pet>;
 
-/** Pets in memory, and the router that serves them: the suites know no store and no service. */
+/** Pets in memory, and a router that serves them. The suites do not depend on `core`. */
 export interface Pets {
   readonly router: ReturnType<typeof petsRouter>;
   readonly rows: Pet[];

@@ -30,15 +30,21 @@ const document: OpenApiDocument = {
   },
 };
 
-const right = {
+const validHeaders = {
   'content-type': 'application/json',
   'x-request-id': 'r1',
   etag: '"1"',
 };
 const notFound = { code: 'NOT_FOUND', message: 'No such thing.', status: 404 };
 
-function faults(method: string, target: string, status: number, body: unknown, headers: object = {}): string {
-  const all = new Map<string, string | undefined>(Object.entries({ ...right, ...headers }));
+function problemsOf(
+  method: string,
+  target: string,
+  status: number,
+  body: unknown,
+  headers: object = {},
+): string {
+  const all = new Map<string, string | undefined>(Object.entries({ ...validHeaders, ...headers }));
   return responseProblems(document)(method, target, {
     status,
     header: (name) => all.get(name.toLowerCase()),
@@ -47,52 +53,80 @@ function faults(method: string, target: string, status: number, body: unknown, h
 }
 
 describe('responseProblems', () => {
-  it('finds none in what is documented', () => {
-    expect(faults('GET', '/v1/things/5', 200, 5)).toBe('');
-    expect(faults('HEAD', '/v1/things/5', 200, '')).toBe('');
-    expect(faults('GET', '/v1/things/%35?a=b', 404, notFound)).toBe('');
-    expect(faults('GET', '/v1/nothing', 404, notFound)).toBe('');
-    expect(faults('OPTIONS', '/v1/things/5', 204, '')).toBe('');
-    expect(faults('GET', '/trpc/a', 500, { error: { data: {} } })).toBe('');
+  it('responseProblems returns no problem for documented responses', () => {
+    expect(problemsOf('GET', '/v1/things/5', 200, 5)).toBe('');
+    expect(problemsOf('HEAD', '/v1/things/5', 200, '')).toBe('');
+    expect(problemsOf('GET', '/v1/things/%35?a=b', 404, notFound)).toBe('');
+    expect(problemsOf('GET', '/v1/nothing', 404, notFound)).toBe('');
+    expect(problemsOf('OPTIONS', '/v1/things/5', 204, '')).toBe('');
+    expect(problemsOf('GET', '/trpc/a', 500, { error: { data: {} } })).toBe('');
   });
 
-  it.each<readonly [string, Parameters<typeof faults>, RegExp]>([
-    ['no request id', ['GET', '/v1/things/5', 200, 5, { 'x-request-id': undefined }], /X-Request-Id/],
+  it.each<readonly [string, Parameters<typeof problemsOf>, RegExp]>([
+    [
+      'a missing X-Request-Id',
+      ['GET', '/v1/things/5', 200, 5, { 'x-request-id': undefined }],
+      /X-Request-Id/,
+    ],
     ['a body that is not JSON', ['GET', '/v1/things/5', 200, '{'], /not JSON/],
     [
-      'a body that is not UTF-8 JSON',
+      'an error that is text/plain',
       ['GET', '/x', 404, 'Not found', { 'content-type': 'text/plain' }],
       /text\/plain/,
     ],
-    ['a body against its schema', ['GET', '/v1/things/5', 200, 'true'], /not as documented/],
-    ['an undocumented status', ['GET', '/v1/things/5', 400, { ...notFound, status: 400 }], /does not say/],
-    ['an undocumented header', ['GET', '/v1/things/5', 200, 5, { sunset: 'x' }], /sunset is not documented/],
+    ['a body that does not match its schema', ['GET', '/v1/things/5', 200, 'true'], /not as documented/],
+    [
+      'a status that is not documented',
+      ['GET', '/v1/things/5', 400, { ...notFound, status: 400 }],
+      /does not say/,
+    ],
+    [
+      'a header that is not documented',
+      ['GET', '/v1/things/5', 200, 5, { sunset: 'x' }],
+      /sunset is not documented/,
+    ],
     [
       'a documented header that is missing',
       ['GET', '/v1/things/5', 200, 5, { etag: undefined }],
       /ETag is missing/,
     ],
-    ['an undocumented operation', ['POST', '/v1/things/5', 200, 5], /No documented operation/],
-    ['a success of an unknown path', ['GET', '/v1/nothing', 200, 5], /No documented operation/],
+    ['an operation that is not documented', ['POST', '/v1/things/5', 200, 5], /No documented operation/],
+    ['a 200 for an unknown path', ['GET', '/v1/nothing', 200, 5], /No documented operation/],
     [
-      'another status in the body',
+      'a status in the body that differs from the status line',
       ['GET', '/v1/things/5', 404, { ...notFound, status: 400 }],
       /says status 400/,
     ],
     [
-      'more than the three members',
+      'an error body with another member than code, message and status',
       ['GET', '/v1/things/5', 404, { ...notFound, issues: [] }],
       /exactly code/,
     ],
-    ['fewer members', ['GET', '/nothing', 404, { code: 'NOT_FOUND', status: 404 }], /message/],
-    ['a stack', ['GET', '/v1/nothing', 404, { ...notFound, message: 'at f (file.ts:1:2)' }], /stack/],
-    ['a path', ['GET', '/v1/nothing', 404, { ...notFound, message: "open '/tmp/x/data'" }], /path/],
-    ['a stack over tRPC', ['GET', '/trpc/a', 500, { error: { data: { stack: '' } } }], /stack/],
+    [
+      'an error body without message',
+      ['GET', '/nothing', 404, { code: 'NOT_FOUND', status: 404 }],
+      /message/,
+    ],
+    [
+      'a stack in an error message',
+      ['GET', '/v1/nothing', 404, { ...notFound, message: 'at f (file.ts:1:2)' }],
+      /stack/,
+    ],
+    [
+      'a file path in an error message',
+      ['GET', '/v1/nothing', 404, { ...notFound, message: "open '/tmp/x/data'" }],
+      /path/,
+    ],
+    ['a stack in a tRPC error', ['GET', '/trpc/a', 500, { error: { data: { stack: '' } } }], /stack/],
     ['a stack in a tRPC batch', ['GET', '/trpc/a,b', 207, [{ error: { data: { stack: '' } } }]], /stack/],
-    ['401 without a challenge', ['GET', '/trpc/a', 401, {}], /401 without www-authenticate/],
-    ['405 without Allow', ['PUT', '/x', 405, { ...notFound, status: 405 }], /405 without allow/],
-    ['204 with a length', ['OPTIONS', '/v1/things/5', 204, '', { 'content-length': '0' }], /Content-Length/],
-  ])('finds %s', (_what, response, fault) => {
-    expect(faults(...response)).toMatch(fault);
+    ['a 401 without WWW-Authenticate', ['GET', '/trpc/a', 401, {}], /401 without www-authenticate/],
+    ['a 405 without Allow', ['PUT', '/x', 405, { ...notFound, status: 405 }], /405 without allow/],
+    [
+      'a 204 with Content-Length',
+      ['OPTIONS', '/v1/things/5', 204, '', { 'content-length': '0' }],
+      /Content-Length/,
+    ],
+  ])('responseProblems finds %s', (_what, response, problem) => {
+    expect(problemsOf(...response)).toMatch(problem);
   });
 });

@@ -5,28 +5,28 @@ import { listen, type Server } from './listen.ts';
 
 const adapter = adapterOfRun();
 
-/** Serves a gateway on the adapter of this run. */
+/** Serves a gateway by the adapter of this run. */
 export const serve = async (gateway: Gateway, options?: Parameters<typeof listen>[1]): Promise<Server> =>
-  adapter === 'fetch' ? new InProcess(gateway) : listen(gateway, options);
+  adapter === 'fetch' ? new FetchServer(gateway) : listen(gateway, options);
 
-/** Whether the adapter of this run has something. */
+/** Whether the adapter of this run has a feature. */
 export const has = (capability: Capability): boolean =>
   (adapters[adapter] as readonly Capability[]).includes(capability);
 
-/** Skips the running test where the adapter of this run lacks something. */
+/** Skips the running test if the adapter of this run lacks a feature. */
 export function needs(capability: Capability): void {
   if (!has(capability)) skip(capability);
 }
 
 function skip(capability: Capability): never {
   const note = `The adapter ${adapter} does not have ${capability}.`;
-  // Outside of a test there is nothing to skip.
+  // Outside of a test there is no context, and the error is the result.
   TestRunner.getCurrentTest()?.context.skip(note);
   throw new Error(note);
 }
 
-/** A gateway that is reached by its `fetch`, from the address that clients of a port have. */
-class InProcess implements Server {
+/** A server without a port: `gateway.fetch`, with the client address that a port would have. */
+class FetchServer implements Server {
   readonly origin = 'http://127.0.0.1';
   readonly fetch: Server['fetch'];
 
@@ -46,7 +46,7 @@ class InProcess implements Server {
     return skip('a count of its connections');
   }
 
-  /** There is nothing to close. */
+  /** Does nothing. */
   async close(): Promise<number> {
     return 0;
   }

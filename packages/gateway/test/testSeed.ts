@@ -1,8 +1,8 @@
 /**
- * What the generators of these tests start from: another seed in each run, which is fast-check's too (`vitest.config.ts`). A
- * command that starts without one, such as `node fuzz.ts`, takes its own. `TEST_SEED` repeats a run.
+ * The seed of the generators in these tests: `TEST_SEED`, or a random one. `vitest.config.ts` sets `TEST_SEED` for each run, and
+ * fast-check uses the same seed. A command such as `node fuzz.ts` draws its own.
  */
 export const testSeed = Number(process.env['TEST_SEED'] ?? Math.trunc(Math.random() * 2 ** 31));
 
-/** For the message of a failure. */
+/** Says in the message of a failure how to repeat the run. */
 export const seedMessage = `TEST_SEED=${testSeed} repeats this run.`;

@@ -25,7 +25,7 @@ it.each([
   ['sync,async', true],
   ['sync,timed', false],
 ])('GET /trpc/%s as JSON lines has a Content-Length: %s', async (paths, hasLength) => {
-  skipIfDifferent('the Content-Length of JSON lines that are known at once');
+  skipIfDifferent('the Content-Length of JSON Lines that are complete at once');
   const server = await serveGateway({ router, createContext: () => ({}) });
   onTestFinished(() => server.close());
   const response = await server.fetch(`${server.origin}/trpc/${paths}?batch=1`, { headers: lines });
