@@ -153,7 +153,9 @@ describe('a client that has sent no credential', () => {
     later.send(call(1, 'query', 'caller', 'x'.repeat(60_000)));
     await until(() => expect(later.messages).toMatchObject([{ id: 1, result: { data: 'Ada' } }]));
     later.send(large);
-    expect((await later.closed)[0]).toBe(observedHere('a message that is longer than 64 KiB and than maxMessageBytes'));
+    expect((await later.closed)[0]).toBe(
+      observedHere('a message that is longer than 64 KiB and than maxMessageBytes'),
+    );
   });
 
   it.each([
