@@ -32,9 +32,9 @@ describe('parameterConverter', () => {
     ['a union', 'all', 'all', z.union([z.int(), z.literal('all')])],
     ['a union', '7', 7, z.union([z.int(), z.literal('all')])],
     ['a union', '', notConvertible, z.union([z.int(), z.literal('all')])],
-    ['what an optional wraps', '7', 7, z.int().nullable().default(1).optional()],
+    ['an optional integer', '7', 7, z.int().nullable().default(1).optional()],
     ['the input of a codec', '7', 7, z.codec(z.int(), z.string(), { decode: String, encode: Number })],
-  ])('the converter of %s makes of %j: %s', (_what, text, value, schema) => {
+  ])('the converter of %s converts %j to %s', (_what, text, value, schema) => {
     expect(parameterConverter(schema).convert(text)).toEqual(value);
   });
 
@@ -46,11 +46,11 @@ describe('parameterConverter', () => {
     ['a number', z.union([z.number(), z.null()])],
     ['an integer or "all"', z.union([z.union([z.int(), z.undefined()]), z.literal('all')])],
     ['absent', z.union([z.null(), z.undefined()])],
-  ])('the text must be %s', (expects, schema) => {
+  ])('a converter says that a value must be %s', (expects, schema) => {
     expect(parameterConverter(schema).expects).toBe(expects);
   });
 
-  it('a union that would guess is rejected, and the reason names both readings', () => {
+  it('parameterConverter rejects an ambiguous union, and the reason names both readings', () => {
     expect(() => parameterConverter(z.union([z.int(), z.string()]))).toThrow(
       'is a union in which "5" could be an integer or a string; use a schema with one reading',
     );
@@ -61,8 +61,8 @@ describe('parameterConverter', () => {
     ['a number', false, z.number()],
     ['an optional integer', true, z.int().nullable().optional()],
     ['a union of two ranges of integers', true, z.union([z.int().max(5), z.int().min(10)])],
-    ['a union of an integer and a text', false, z.union([z.int(), z.literal('all')])],
-  ])('the converter of %s takes integers alone: %s', (_what, integer, schema) => {
+    ['a union of an integer and a string', false, z.union([z.int(), z.literal('all')])],
+  ])('the converter of %s accepts only integers: %s', (_what, integer, schema) => {
     expect(parameterConverter(schema).integer).toBe(integer);
   });
 });

@@ -5,30 +5,30 @@ const meta = { method: 'GET', path: '/a' } as const;
 const since = new Date('2026-11-20T00:00:00Z');
 const sunset = new Date('2030-12-05T00:00:00Z');
 
-describe("an operation's description", () => {
+describe('operationDescription', () => {
   test.for([
-    ['is what the metadata says', { description: 'Gets it.' }, 'Gets it.'],
-    ['is none where the metadata has none', {}, undefined],
+    ['is the description of the metadata', { description: 'Gets it.' }, 'Gets it.'],
+    ['is undefined without a description in the metadata', {}, undefined],
     [
-      'ends, of a deprecated one, with its days',
+      'ends with the dates of the deprecation',
       { description: 'Gets it.', deprecation: { since, sunset } },
       'Gets it. Deprecated since 20 November 2026, removed on 5 December 2030.',
     ],
     [
-      'is that alone where the metadata says no more, and no end is set',
+      'is only the date of the deprecation without description and sunset',
       { deprecation: { since } },
       'Deprecated since 20 November 2026.',
     ],
-  ] as const)('%s', ([, said, description]) => {
-    expect(operationDescription({ ...meta, ...said })).toBe(description);
+  ] as const)('the description of an operation %s', ([, metadata, description]) => {
+    expect(operationDescription({ ...meta, ...metadata })).toBe(description);
   });
 
   test.for(['America/New_York', 'Pacific/Auckland'])(
-    'the days in the description of a deprecated operation are those of UTC on a server in %s',
+    'the description of a deprecated operation has dates in UTC on a server in %s',
     (zone) => {
       vi.stubEnv('TZ', zone);
       onTestFinished(() => void vi.unstubAllEnvs());
-      // A server in that zone: else the test would show nothing.
+      // Make sure that the time zone is in effect.
       expect(since.getTimezoneOffset()).not.toBe(0);
       const end = new Date('2030-12-05T23:30:00Z');
       expect(operationDescription({ ...meta, deprecation: { since, sunset: end } })).toBe(

@@ -12,11 +12,11 @@ const invalid: RestError = {
 };
 const missing: RestError = { ...invalid, code: 'NOT_FOUND', message: 'Gone.', status: 404, issues: [] };
 
-test('apiErrors answers code, message and status, and nothing else', () => {
+test('apiErrors formats code, message and status, and nothing else', () => {
   expect(apiErrors.body(invalid)).toEqual({ code: 'BAD_REQUEST', message: 'a: is required.', status: 400 });
 });
 
-test('problemDetails leaves errors out where no field is named', () => {
+test('problemDetails omits errors without invalid fields', () => {
   expect(problemDetails.body(missing)).toEqual({
     type: 'about:blank',
     title: 'Not Found',
@@ -33,14 +33,14 @@ it.each<[path: PropertyKey[], pointer: string]>([
   [['a~b'], '#/a~0b'],
   [['~1'], '#/~01'],
   [['a b', 'ü%'], '#/a%20b/%C3%BC%25'],
-])('problemDetails points to the field %j with %s', (path, pointer) => {
+])('problemDetails formats the path %j as the pointer %s', (path, pointer) => {
   const issues = [{ path, message: 'is bad' }];
   expect(problemDetails.body({ ...invalid, issues })).toMatchObject({
     errors: [{ pointer, detail: 'is bad' }],
   });
 });
 
-test('trpcToOpenApiErrors answers the issues as they are, and leaves them out where there are none', () => {
+test('trpcToOpenApiErrors copies the issues, and omits an empty list', () => {
   expect(trpcToOpenApiErrors.body(invalid)).toEqual({
     message: 'a: is required.',
     code: 'BAD_REQUEST',
@@ -50,7 +50,7 @@ test('trpcToOpenApiErrors answers the issues as they are, and leaves them out wh
 });
 
 it.each([apiErrors, problemDetails, trpcToOpenApiErrors])(
-  'the body of an error format fits the schema that the document has: %#',
+  'the bodies of an error format match its schema: format %#',
   ({ body, schema }) => {
     for (const error of [invalid, missing]) expect(schema.safeParse(body(error)).error).toBeUndefined();
   },

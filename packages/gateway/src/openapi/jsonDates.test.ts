@@ -6,7 +6,7 @@ import type { GatewayMeta } from '../procedures/meta.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
-/** Posts `{ node }` to a procedure that takes such nodes and returns the deepest. */
+/** Posts `{ node }` to a procedure with this schema, and returns the status and the parsed node. */
 async function post(schema: z.ZodType, node: unknown) {
   const run = vi.fn<(node: unknown) => void>();
   const gateway = await createGateway({

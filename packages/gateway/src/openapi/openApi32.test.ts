@@ -3,7 +3,7 @@ import { toOpenApi32 } from './openApi32.ts';
 
 const responses = { 200: { description: 'OK', content: { 'application/json': { schema: {} } } } };
 
-it('a document without events and QUERY changes its version alone', () => {
+it('toOpenApi32 changes only the version of a document without events and QUERY', () => {
   const document = {
     openapi: '3.1.0',
     info: { title: 'a' },
@@ -12,7 +12,7 @@ it('a document without events and QUERY changes its version alone', () => {
   expect(toOpenApi32(document)).toEqual({ ...document, openapi: '3.2.0' });
 });
 
-it('an operation at x-query is at query', () => {
+it('toOpenApi32 moves x-query to query', () => {
   const document = { openapi: '3.1.0', paths: { '/a': { get: { responses }, 'x-query': { responses } } } };
   expect(toOpenApi32(document)).toEqual({
     openapi: '3.2.0',
@@ -20,7 +20,7 @@ it('an operation at x-query is at query', () => {
   });
 });
 
-it('an event has the schema of its data, and the error event that of each error of the operation', () => {
+it('toOpenApi32 gives events the schema of their data, and the error event the schemas of all errors', () => {
   const events = { 'text/event-stream': { schema: { $ref: '#/components/schemas/Tick' } } };
   const problem = (schema: object) => ({ content: { 'application/problem+json': { schema } } });
   const operation = {

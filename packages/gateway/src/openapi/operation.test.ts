@@ -10,8 +10,8 @@ const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType = z.unknown()) {
   const base = t.procedure.meta({ openapi: rest }).input(input).output(output);
   return rest.method === 'GET'
-    ? base.query(({ input: given }) => given)
-    : base.mutation(({ input: given }) => given);
+    ? base.query(({ input: parsed }) => parsed)
+    : base.mutation(({ input: parsed }) => parsed);
 }
 
 const recursive: z.ZodType = z.lazy(() => z.optional(recursive));
@@ -29,7 +29,7 @@ const gatewayOf = (procedures: Parameters<typeof t.router>[0]) =>
     routes: { '/v1/taken': () => ({ status: 200, headers: [] }) },
   });
 
-describe('createGateway refuses, with a sentence, what it cannot serve', () => {
+describe('createGateway with REST metadata that cannot be served', () => {
   const get = (path: `/${string}`): RestMeta => ({ method: 'GET', path });
   const post = (path: `/${string}`): RestMeta => ({ method: 'POST', path });
 
@@ -43,18 +43,18 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /procedures a and b are both served at GET/,
     ],
     [
-      'a path whose parameter is not a property of the input',
+      'a path parameter that is not a property of the input',
       { a: echo(get('/x/{p}')) },
       /its path has the parameter \{p\}, but its input has no property "p"; add it to the input, or rename the parameter\.$/,
     ],
     [
-      'a path that names one parameter twice',
+      'a path with the same parameter twice',
       { a: echo(get('/x/{p}/{p}'), z.object({ p: z.string() })) },
       /its path names one parameter twice; rename one of them\.$/,
     ],
-    ['a path with a slash at its end', { a: echo(get('/x/')) }, /its path is \/x\//],
+    ['a path with a trailing slash', { a: echo(get('/x/')) }, /its path is \/x\//],
     [
-      'a segment that is half a parameter',
+      'a path segment that is only partly a parameter',
       { a: echo(get('/x-{p}'), z.object({ p: z.string() })) },
       /its path is \/x-\{p\}/,
     ],
@@ -89,12 +89,12 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /"q" is an array within an array/,
     ],
     [
-      'a union with two readings',
+      'an ambiguous union in a query',
       { a: echo(get('/x'), z.object({ q: z.union([z.string(), z.number()]) })) },
       /"q" is a union in which "5" could be a string or a number/,
     ],
     [
-      'literals that look the same',
+      'literals that look the same in a query',
       { a: echo(get('/x'), z.object({ q: z.literal([1, '1']) })) },
       /"q" has the values "1" and 1, which look the same/,
     ],
@@ -109,7 +109,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /"q" is of the kind "pipe"/,
     ],
     [
-      'an input that is no object',
+      'a GET with an input that is not an object',
       { a: echo(get('/x'), z.string()) },
       /its input is of the type string, which has no names to make parameters of; use z\.object\(…\), or a method with a body: QUERY or POST\.$/,
     ],
@@ -124,22 +124,22 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /in its output, "m" is a map/,
     ],
     [
-      'a transform in an output that nothing describes',
+      'an output with a transform that is not described',
       { a: echo(get('/x'), undefined, z.string().transform(Number)) },
       /in its output, its value is a transform/,
     ],
     [
-      'a content type that nobody reads',
+      'an unsupported content type',
       { a: echo({ ...post('/x'), contentTypes: ['text/csv'] }, z.object({ a: z.string() })) },
       /content type text\/csv is not one/,
     ],
     [
-      'a list of content types that is empty',
+      'an empty list of content types',
       { a: echo({ ...post('/x'), contentTypes: [] }, z.object({ a: z.string() })) },
       /The procedure a cannot be served over REST: its contentTypes is an empty list; name at least one of application\/json, .*, or leave it out/,
     ],
     [
-      'a list of content types that is empty, of a GET',
+      'an empty list of content types of a GET',
       { a: echo({ ...get('/x'), contentTypes: [] }) },
       /its contentTypes is an empty list/,
     ],
@@ -149,12 +149,12 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /its path is \/x\/:p\/y\/:q; write it as \/x\/\{p\}\/y\/\{q\}\./,
     ],
     [
-      'a path that has the base path',
+      'a path that includes the base path',
       { a: echo(get('/v1/x')) },
       /its path is \/v1\/x, which is served below \/v1; leave \/v1 out: \/x\./,
     ],
     [
-      'metadata that is misspelt',
+      'misspelt metadata',
       { a: echo({ ...get('/x'), ...({ sucessStatus: 201 } as object) }) },
       /^The procedure a cannot be served over REST: "sucessStatus" is not an option of REST metadata; did you mean "successStatus"\?$/,
     ],
@@ -174,42 +174,38 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /"p" is optional, and a path always has it/,
     ],
     [
-      'an input that accepts nothing at all',
+      'z.never() as the input',
       { a: echo(get('/x'), z.never()) },
       /its input is z\.never\(\), which rejects every request; for a procedure without input leave \.input\(\) out, or use z\.void\(\)/,
     ],
     [
-      'a cursor that the query has not',
+      'a pagination cursor that is not in the query',
       { a: echo({ ...get('/x'), pagination: { cursor: 'after' } }) },
       /names the cursor "after"/,
     ],
+    ['an unknown method', { a: echo({ method: 'TRACE' as 'GET', path: '/x' }) }, /its method is TRACE/],
     [
-      'a method that is none of REST’s',
-      { a: echo({ method: 'TRACE' as 'GET', path: '/x' }) },
-      /its method is TRACE/,
-    ],
-    [
-      'a subscription that does not say what an event is',
+      'a subscription without an event schema',
       { a: ticks(get('/x')) },
       /say in its metadata what an event is/,
     ],
     [
-      'a subscription by POST',
+      'a subscription with POST',
       { a: ticks({ ...post('/x'), event: z.number() }) },
       /it is a subscription, so its method must be GET, not POST/,
     ],
     [
-      'an event that JSON cannot carry',
+      'an event that JSON cannot represent',
       { a: ticks({ ...get('/x'), event: z.object({ n: z.bigint() }) }) },
       /in its event, "n" is a bigint/,
     ],
     [
-      'an event of what is no subscription',
+      'an event schema of a query',
       { a: echo({ ...get('/x'), event: z.number() }) },
       /has an event, but it is a query, not a subscription; remove the event, or use \.subscription\(…\)\.$/,
     ],
     [
-      'bytes of what is not a media type',
+      'produces with an invalid media type',
       { a: echo({ ...get('/x'), produces: 'png' }) },
       /produces "png", which is not a media type; write it as type\/subtype, such as image\/png\.$/,
     ],
@@ -229,7 +225,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /"f" is a file, which multipart\/form-data alone can carry/,
     ],
     [
-      'a mutation at GET',
+      'a mutation with GET',
       {
         a: t.procedure
           .meta({ openapi: get('/x') })
@@ -244,7 +240,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       /its path is \/books\/:id; write it as \/books\/\{id\}\./,
     ],
     [
-      'nothing answered with 200',
+      'an empty output with successStatus 200',
       { a: echo({ ...get('/x'), successStatus: 200 }, undefined, z.void()) },
       /leave the status out/,
     ],
@@ -253,12 +249,12 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       { a: echo(get('/x'), z.object({ q: recursive })) },
       /"q" contains itself/,
     ],
-  ])('%s', async (_what, procedures, sentence) => {
+  ])('createGateway rejects %s', async (_what, procedures, sentence) => {
     await expect(gatewayOf(procedures)).rejects.toThrow(sentence);
   });
 });
 
-it('createGateway names every procedure that cannot be served, one line each', async () => {
+it('createGateway reports every procedure that cannot be served, one per line', async () => {
   const input = z.object({ p: z.string() });
   const gateway = gatewayOf({
     mapOutput: echo({ method: 'GET', path: '/a' }, z.object({}), z.map(z.string(), z.string())),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { StandardSchema } from '../procedures/standardSchema.ts';
 import { createReadSchema } from './readSchema.ts';
 
-/** A schema of a library that the gateway does not know. */
+/** Creates a schema of an unknown library. */
 const schemaOf = (
   json: (side: string, options: unknown) => Record<string, unknown>,
   validate: StandardSchema['~standard']['validate'] = () => ({ issues: [{ message: 'No.' }] }),
@@ -25,25 +25,25 @@ const read = (schema: unknown, side: 'input' | 'output' = 'input', converters = 
   return { result: result as z.ZodType, warnings };
 };
 
-it('A schema of zod, and a parser that is a function, are returned as they are', () => {
+it('readSchema returns a zod schema or a parser function unchanged', () => {
   for (const parser of [z.string(), () => 1, undefined]) expect(read(parser).result).toBe(parser);
 });
 
-it('A schema is read by its Standard JSON Schema, of its side and in the draft of OpenAPI 3.1', () => {
-  const asked: unknown[] = [];
+it('readSchema reads the Standard JSON Schema of a schema, for input or output, in the draft of OpenAPI 3.1', () => {
+  const conversions: unknown[] = [];
   const schema = schemaOf((side, options) => {
-    asked.push([side, options]);
+    conversions.push([side, options]);
     return { type: side === 'input' ? 'string' : 'number' };
   });
   expect(read(schema).result.def.type).toBe('string');
   expect(read(schema, 'output').result.def.type).toBe('number');
-  expect(asked).toEqual([
+  expect(conversions).toEqual([
     ['input', { target: 'draft-2020-12' }],
     ['output', { target: 'draft-2020-12' }],
   ]);
 });
 
-it('A schema without one is read by the converter of its library', () => {
+it('readSchema uses the converter of a library if its schemas have no Standard JSON Schema', () => {
   const { jsonSchema: _none, ...standard } = schemaOf(() => ({}))['~standard'];
   const schema = { '~standard': standard };
   const converted = schemaOf(() => ({ type: 'integer' }));
@@ -52,7 +52,7 @@ it('A schema without one is read by the converter of its library', () => {
   expect(read(schema, 'output').warnings).toEqual([expect.stringContaining('jsonSchema: { other: … }')]);
 });
 
-it('A library that throws is named with its message, and its schema is left undescribed', () => {
+it('readSchema warns with the message of a library that throws, and returns its schema unchanged', () => {
   const schema = schemaOf(() => {
     throw new Error('There is no JSON Schema of a Temporal.Instant.');
   });
@@ -64,10 +64,10 @@ it('A library that throws is named with its message, and its schema is left unde
 });
 
 it.each([
-  ['takes an absent value', () => ({ value: undefined }), true, true],
+  ['accepts an absent value', () => ({ value: undefined }), true, true],
   ['has a default for an absent value', () => ({ value: 5 }), true, false],
   ['rejects an absent value', () => ({ issues: [{ message: 'No.' }] }), false, false],
-  ['answers later', () => Promise.reject(new Error('later')), false, false],
+  ['validates asynchronously', () => Promise.reject(new Error('later')), false, false],
   [
     'throws',
     () => {
@@ -76,8 +76,11 @@ it.each([
     false,
     false,
   ],
-] as const)('A schema that %s is optional as it says', (_, validate, input, output) => {
-  const schema = schemaOf(() => ({ type: 'number' }), validate);
-  expect(read(schema, 'input').result.def.type === 'optional').toBe(input);
-  expect(read(schema, 'output').result.def.type === 'optional').toBe(output);
-});
+] as const)(
+  'readSchema makes a schema optional only if its parser accepts or returns undefined: a parser that %s',
+  (_, validate, input, output) => {
+    const schema = schemaOf(() => ({ type: 'number' }), validate);
+    expect(read(schema, 'input').result.def.type === 'optional').toBe(input);
+    expect(read(schema, 'output').result.def.type === 'optional').toBe(output);
+  },
+);

@@ -5,7 +5,7 @@ import { scalarConverter } from './convert.ts';
 import { zodOfJsonSchema } from './zodOfJsonSchema.ts';
 import { typeKey, type JsonSchema } from './libraryJsonSchema.ts';
 
-/** What the document says of a JSON Schema. */
+/** Returns the JSON Schema in the document for a converted JSON Schema. */
 const documented = (json: JsonSchema, io: 'input' | 'output' = 'input') => {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(zodOfJsonSchema(json), {
     io,
@@ -21,7 +21,7 @@ const documented = (json: JsonSchema, io: 'input' | 'output' = 'input') => {
   return rest;
 };
 
-describe('the schema of a JSON Schema', () => {
+describe('zodOfJsonSchema', () => {
   it.each<[kind: string, json: JsonSchema]>([
     ['string', { type: 'string', format: 'date-time', minLength: 2 }],
     ['number', { type: 'number', exclusiveMinimum: 0 }],
@@ -44,7 +44,7 @@ describe('the schema of a JSON Schema', () => {
     ['string', { allOf: [{ type: 'string', pattern: 'a' }, { pattern: 'b' }] }],
     ['unknown', {}],
     ['unknown', { const: { a: 1 } }],
-  ])('is of the kind %s, and is documented as it was: %j', (kind, json) => {
+  ])('zodOfJsonSchema returns the type %s, and the document keeps the JSON Schema: %j', (kind, json) => {
     expect(zodOfJsonSchema(json).def.type).toBe(kind);
     expect(documented(json)).toEqual(json);
     expect(documented(json, 'output')).toEqual(json);
@@ -54,17 +54,23 @@ describe('the schema of a JSON Schema', () => {
     ['date', { type: 'string', format: 'date-time' }],
     ['bigint', { type: 'integer', format: 'int64' }],
     ['file', { type: 'string', format: 'binary' }],
-  ] as const)('has the type %s, which JSON has not, and documents what travels', (type, travels) => {
-    const json = {
-      type: 'object',
-      properties: { a: { [typeKey]: type }, b: { anyOf: [{ [typeKey]: type }, { [typeKey]: 'undefined' }] } },
-    };
-    const { shape } = zodOfJsonSchema(json) as z.ZodObject;
-    expect(shape['a']).toMatchObject({ def: { type: 'optional', innerType: { def: { type } } } });
-    expect(documented(json)).toEqual({ type: 'object', properties: { a: travels, b: travels } });
-  });
+  ] as const)(
+    'zodOfJsonSchema returns the type %s, and the document has its JSON representation',
+    (type, represented) => {
+      const json = {
+        type: 'object',
+        properties: {
+          a: { [typeKey]: type },
+          b: { anyOf: [{ [typeKey]: type }, { [typeKey]: 'undefined' }] },
+        },
+      };
+      const { shape } = zodOfJsonSchema(json) as z.ZodObject;
+      expect(shape['a']).toMatchObject({ def: { type: 'optional', innerType: { def: { type } } } });
+      expect(documented(json)).toEqual({ type: 'object', properties: { a: represented, b: represented } });
+    },
+  );
 
-  it('contains itself where the JSON Schema does', () => {
+  it('zodOfJsonSchema returns a recursive schema for a recursive JSON Schema', () => {
     const json = {
       $ref: '#/$defs/node',
       $defs: {
@@ -93,7 +99,7 @@ describe('the schema of a JSON Schema', () => {
   it.each([
     ['anyOf', { anyOf: [{ type: 'string' }, { type: 'number' }] }],
     ['type', { type: ['string', 'number'] }],
-  ])('of a union of a text and a number is not converted to from a text (%s)', (_, json) => {
+  ])('scalarConverter rejects the schema of a JSON Schema that is a string or a number, by %s', (_, json) => {
     expect(() => scalarConverter(zodOfJsonSchema(json))).toThrow(/is a union in which "5" could be/);
   });
 
@@ -106,7 +112,7 @@ describe('the schema of a JSON Schema', () => {
     [{ type: 'string', format: 'date-time' }, z.iso.datetime()],
     [{ [typeKey]: 'date' }, z.date()],
     [{ type: ['integer', 'boolean'] }, z.union([z.int(), z.boolean()])],
-  ])('%j converts each text as zod does', (json, schema) => {
+  ])('the converter for the JSON Schema %j equals that of the zod schema', (json, schema) => {
     const [one, other] = [scalarConverter(zodOfJsonSchema(json)), scalarConverter(schema)];
     const texts = fc.oneof(
       fc.constantFrom('', '5', '5.0', '1e3', 'true', 'a', ' 5', '2026-01-01T00:00:00Z', '9007199254740993'),

@@ -80,7 +80,7 @@ async function start(authentication: Options['authentication'], options: Options
 
 const password = `Basic ${Buffer.from('good:a').toString('base64')}`;
 
-describe('of a list of schemes', () => {
+describe('a list of authentication schemes', () => {
   it.each<[headers: Record<string, string>, who: string]>([
     [{ authorization: 'Bearer good' }, 'bearer good'],
     [{ 'x-api-key': 'good' }, 'apiKey good'],
@@ -90,11 +90,17 @@ describe('of a list of schemes', () => {
     [{ cookie: '__Host-s=bad', 'x-api-key': 'good' }, 'apiKey good'],
     [{ cookie: 'other=bad', authorization: password }, 'basic good/a'],
     [{ 'x-api-key': 'good1', authorization: 'Bearer good2' }, 'bearer good2'],
-  ])('the first whose credential is there decides: %j is %s', async (headers, who) => {
-    const send = await start(all);
-    expect(await send('/v1/who', headers)).toMatchObject({ status: 200, body: who });
-    expect(await send('/trpc/read', headers)).toMatchObject({ status: 200, body: { result: { data: who } } });
-  });
+  ])(
+    'the first scheme that finds a credential authenticates the request: %j authenticates as %s',
+    async (headers, who) => {
+      const send = await start(all);
+      expect(await send('/v1/who', headers)).toMatchObject({ status: 200, body: who });
+      expect(await send('/trpc/read', headers)).toMatchObject({
+        status: 200,
+        body: { result: { data: who } },
+      });
+    },
+  );
 
   it.each<[headers: Record<string, string>, message: string, invalid: boolean]>([
     [{ authorization: 'Bearer bad', 'x-api-key': 'good' }, 'The token is not valid.', true],
@@ -110,7 +116,7 @@ describe('of a list of schemes', () => {
       false,
     ],
     [{ authorization: 'Digest good' }, 'A credential is required: send ', false],
-  ])('%j is 401 with the challenges of all', async (headers, message, invalid) => {
+  ])('GET with %j answers 401 with the challenges of all schemes', async (headers, message, invalid) => {
     const request = await start(all);
     const { status, body, challenges } = await request('/v1/who', headers);
     expect([status, body]).toEqual([
@@ -127,7 +133,7 @@ describe('of a list of schemes', () => {
     expect((await request('/trpc/read', headers)).challenges).toEqual(challenges);
   });
 
-  it('one remembers nothing of what another rejected', async () => {
+  it('failedAttempts remembers a rejected credential per scheme, not for the other schemes', async () => {
     const accepts = (name: string, good: string) => async (credential: string) =>
       credential === good ? name : undefined;
     const call = await start(
@@ -143,14 +149,14 @@ describe('of a list of schemes', () => {
     });
   });
 
-  it('equal credentials of two are two callers to the rate limit', async () => {
+  it('the rate limit counts equal credentials of two schemes as two callers', async () => {
     const send = await start(all, { rateLimit: { requests: 1, windowSeconds: 60 } });
     expect((await send('/v1/who', { authorization: 'Bearer good' })).status).toBe(200);
     expect((await send('/v1/who', { 'x-api-key': 'good' })).status).toBe(200);
     expect((await send('/v1/who', { 'x-api-key': 'good' })).status).toBe(429);
   });
 
-  it('one that cannot decide is 503 without a challenge, whatever the others would say', async () => {
+  it('a scheme that throws SERVICE_UNAVAILABLE answers 503 without a challenge, and no other scheme is tried', async () => {
     const send = await start([
       apiKey({
         verify() {
@@ -178,10 +184,10 @@ describe.each([
   ['a basic credential', { authorization: password }, true],
   ['a bearer token', { authorization: 'Bearer good' }, false],
   ['an API key', { 'x-api-key': 'good' }, false],
-])('with %s', (_what, credential, isAmbient) => {
-  it.each(sites)('and %j a write is let in, or 403', async (headers, isOwn) => {
+])('a request with %s', (what, credential, isAmbient) => {
+  const statuses = sites.map(([headers, isOwn]) => [headers, isOwn || !isAmbient ? 200 : 403] as const);
+  it.each(statuses)(`a write with ${what} and %j answers %i`, async (headers, expected) => {
     const send = await start(all);
-    const expected = isOwn || !isAmbient ? 200 : 403;
     for (const target of ['/v1/who', '/trpc/write', '/trpc/write,write?batch=1']) {
       expect(await send(target, { ...credential, ...headers }, 'POST')).toMatchObject({
         status: expected,
@@ -190,7 +196,7 @@ describe.each([
     }
   });
 
-  it.each(sites)('and %j a read is let in', async (headers) => {
+  it.each(sites)(`a read with ${what} and %j answers 200`, async (headers) => {
     const send = await start(all);
     for (const target of ['/v1/who', '/trpc/read']) {
       expect((await send(target, { ...credential, ...headers })).status).toBe(200);
@@ -198,13 +204,13 @@ describe.each([
   });
 });
 
-it('a public procedure that a page of another site calls with a cookie is called as anonymous', async () => {
+it('a public procedure runs as anonymous if a page of another site calls it with a cookie', async () => {
   const send = await start(all);
   const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site' };
   expect(await send('/v1/open', headers, 'POST')).toMatchObject({ status: 200, body: 'anonymous' });
 });
 
-it('pages of cors.origins may use cookies where cors.credentials is set, and not otherwise', async () => {
+it('pages of cors.origins may use cookies only if cors.credentials is set', async () => {
   const origin = 'https://shop.example';
   const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site', origin };
   const statusWith = async (credentials: boolean) =>
@@ -213,7 +219,7 @@ it('pages of cors.origins may use cookies where cors.credentials is set, and not
   expect([await statusWith(true), await statusWith(false)]).toEqual([200, 403]);
 });
 
-it('pages of cors.origins may send the header of an API key', async () => {
+it('a preflight allows pages of cors.origins to send the header of apiKey', async () => {
   const gateway = await createGateway({
     router,
     authentication: apiKey({ verify: () => 'a', header: 'X-Pets-Key' }),
@@ -256,11 +262,11 @@ it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
     /"cookie" and "b" both read the cookie "s"/,
   ],
   [[bearer({ verify: verify('a'), name: 'my key' })], /a scheme named "my key": use letters/],
-])('createGateway rejects the schemes %#', async (authentication, message) => {
+])('createGateway rejects invalid authentication schemes: case %#', async (authentication, message) => {
   await expect(start(authentication)).rejects.toThrow(message);
 });
 
-it('the document lists schemes, and their credentials as alternatives', async () => {
+it('the document lists all schemes in securitySchemes, and as alternatives of each operation', async () => {
   const gateway = await createGateway({
     router,
     authentication: all,

@@ -7,7 +7,7 @@ import type { GatewayMeta } from '../procedures/meta.ts';
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
 it.each(['/v1/look', '/trpc/look', '/trpc/look?batch=1'])(
-  'the signal of GET %s is aborted where the client had gone before it was first read',
+  'GET %s provides an aborted signal to the procedure if the client disconnected before the signal was first read',
   async (target) => {
     const seen: unknown[] = [];
     const gateway = await createGateway({

@@ -12,7 +12,7 @@ import { CallScope } from './callScope.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { CallTelemetry } from './telemetry.ts';
 
-it('each of two calls that wait is ended at its own deadline, not at the next look after it', async () => {
+it('each pending call expires at its own deadline, not at the next sweep after it', async () => {
   const calls = new Calls(limitsOf({ callTimeoutMs: 600 }));
   const ended: string[] = [];
   const wait = (name: string) =>
@@ -25,14 +25,14 @@ it('each of two calls that wait is ended at its own deadline, not at the next lo
   const first = wait('first');
   await sleep(300);
   const second = wait('second');
-  // Half way between the deadline of the second and the end of another timeout: timers fire in the order of their times,
-  // however late all of them are.
+  // Halfway between the deadline of the second call and the end of another timeout. Timers fire in the order of their
+  // times, even if all of them are late.
   const between = sleep(750).then(() => ended.push('between'));
   await Promise.all([first, second, between]);
   expect(ended).toEqual(['first', 'second', 'between']);
 });
 
-it('what has ended is garbage of the young generation, although others waited with it', async () => {
+it('a minor garbage collection frees completed calls, although other calls were pending at the same time', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
   const calls = new Calls(limitsOf({}));
@@ -40,7 +40,7 @@ it('what has ended is garbage of the young generation, although others waited wi
     for (let at = 0; at < count; at += 1) {
       const payload = Array.from({ length: 100 }, () => at + 0.5);
       calls.wait(Promise.resolve(), new CallScope(inProcessRequest('GET', '/')), () => payload);
-      // Thirty-two overlap.
+      // 32 calls overlap.
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       if (at % 32 === 0) await Promise.resolve();
       if (at % 2000 === 0) collect({ type: 'minor' });
@@ -51,22 +51,30 @@ it('what has ended is garbage of the young generation, although others waited wi
   };
   collect();
   const before = await heapAfter(10_000);
-  // 20 MB of payloads, of which a full collection alone would have freed nearly all.
+  // The payloads take 20 MB. If completed calls were promoted, only a full collection would free them.
   expect((await heapAfter(20_000)) - before).toBeLessThan(8_000_000);
 });
 
-/** Its message cannot be converted to a string. */
+/** An object with a message that cannot be converted to a string. */
 const unconvertible = { message: Object.create(null) as string };
 
-describe('a call whose telemetry throws', () => {
-  const fail = () => {
+describe('a call with failing telemetry', () => {
+  const throwError = () => {
     throw new Error('no span');
   };
   it.each<[what: string, call: CallTelemetry | (() => never), outcome: unknown]>([
-    ['when it begins has its output', fail, 1],
-    ['when it ends has its output', { trace: undefined, run: (run) => run(), end: fail }, 1],
-    ['while it runs is a failure', { trace: undefined, run: fail, end: () => {} }, expect.any(Failure)],
-  ])('%s', async (_what, call, outcome) => {
+    ['returns its output if telemetry throws at the start', throwError, 1],
+    [
+      'returns its output if telemetry throws at the end',
+      { trace: undefined, run: (run) => run(), end: throwError },
+      1,
+    ],
+    [
+      'is a Failure if the run function of telemetry throws',
+      { trace: undefined, run: throwError, end: () => {} },
+      expect.any(Failure),
+    ],
+  ])('a call %s', async (_what, call, outcome) => {
     const t = initTRPC.create();
     const [procedure] = await readProcedures(t.router({ a: t.procedure.query(() => 1) }));
     const calls = new Calls(limitsOf({}), true);
@@ -85,8 +93,8 @@ describe('a call whose telemetry throws', () => {
   });
 });
 
-describe('a call has an outcome, a failure,', () => {
-  it('where what it waits for rejects with something that cannot be read', async () => {
+describe('Calls.wait', () => {
+  it('Calls.wait reports a Failure if the promise rejects with an error that has no readable message', async () => {
     const calls = new Calls(limitsOf({}));
     const outcome = await new Promise((resolve) => {
       // oxlint-disable-next-line prefer-promise-reject-errors -- anything may be thrown

@@ -8,83 +8,95 @@ const request = (peer: string, ...forwarded: string[]) =>
     headers: () => forwarded.map((value) => ['x-forwarded-for', value] as const),
   }) as Partial<HttpRequest> as HttpRequest;
 
-describe('the address of a client', () => {
+describe('createClientAddress', () => {
   it.each<[what: string, trusted: string[], peer: string, forwarded: string[], address: string]>([
-    ['is the peer’s', [], '192.0.2.1', ['203.0.113.9'], '192.0.2.1'],
-    ['is the peer’s where another proxy is trusted', ['10.0.0.1'], '192.0.2.1', ['203.0.113.9'], '192.0.2.1'],
-    ['is what a trusted proxy says', ['10.0.0.0/8'], '10.2.3.4', ['203.0.113.9'], '203.0.113.9'],
+    ['is the peer without trustProxy', [], '192.0.2.1', ['203.0.113.9'], '192.0.2.1'],
+    ['is the peer if only another proxy is trusted', ['10.0.0.1'], '192.0.2.1', ['203.0.113.9'], '192.0.2.1'],
     [
-      'is the last that no trusted proxy has',
+      'is the address that a trusted proxy reports',
+      ['10.0.0.0/8'],
+      '10.2.3.4',
+      ['203.0.113.9'],
+      '203.0.113.9',
+    ],
+    [
+      'is the last address that is not a trusted proxy',
       ['10.0.0.0/8'],
       '10.2.3.4',
       ['1.1.1.1, 203.0.113.9 , 10.9.9.9'],
       '203.0.113.9',
     ],
     [
-      'is read of several headers, as one',
+      'is read from several X-Forwarded-For headers as if they were one',
       ['10.0.0.0/8'],
       '10.2.3.4',
       ['1.1.1.1', '203.0.113.9'],
       '203.0.113.9',
     ],
     [
-      'is the first of the chain where all are trusted',
+      'is the first address of the chain if all are trusted',
       ['10.0.0.0/8'],
       '10.1.1.1',
       ['10.3.3.3, 10.2.2.2'],
       '10.3.3.3',
     ],
-    ['is the proxy’s where what it says is none', ['10.0.0.1'], '10.0.0.1', ['unknown'], '10.0.0.1'],
-    // What stands further left is the client's to write.
+    ['is the proxy if it reports no valid address', ['10.0.0.1'], '10.0.0.1', ['unknown'], '10.0.0.1'],
+    // Entries further left may be written by the client.
     [
-      'is the proxy’s where the last hop cannot be read',
+      'is the proxy if the last hop is not a valid address',
       ['10.0.0.1'],
       '10.0.0.1',
       ['203.0.113.9, unknown'],
       '10.0.0.1',
     ],
-    ['is the proxy’s where it says nothing', ['10.0.0.1'], '10.0.0.1', [], '10.0.0.1'],
-    ['is the proxy’s where what it says is a number', ['10.0.0.1'], '10.0.0.1', ['7'], '10.0.0.1'],
-    ['is told by a range of IPv6', ['2001:db8::/32'], '2001:db8::1', ['203.0.113.9'], '203.0.113.9'],
-    ['is the peer’s where its neighbour is trusted', ['10.0.0.1'], '10.0.0.2', ['203.0.113.9'], '10.0.0.2'],
+    ['is the proxy without X-Forwarded-For', ['10.0.0.1'], '10.0.0.1', [], '10.0.0.1'],
+    ['is the proxy if it reports a number', ['10.0.0.1'], '10.0.0.1', ['7'], '10.0.0.1'],
     [
-      'is the peer’s where its neighbour in IPv6 is trusted',
+      'is the address that a proxy of a trusted IPv6 range reports',
+      ['2001:db8::/32'],
+      '2001:db8::1',
+      ['203.0.113.9'],
+      '203.0.113.9',
+    ],
+    ['is the peer if only its neighbour is trusted', ['10.0.0.1'], '10.0.0.2', ['203.0.113.9'], '10.0.0.2'],
+    [
+      'is the peer if only its IPv6 neighbour is trusted',
       ['2001:db8::1'],
       '2001:db8::2',
       ['203.0.113.9'],
       '2001:db8:0:0::/64',
     ],
     [
-      'is the proxy’s where a bracket is followed by text',
+      'is the proxy if it reports text after a bracket',
       ['10.0.0.1'],
       '10.0.0.1',
       ['[2001:db8::1]x'],
       '10.0.0.1',
     ],
-    ['may stand in brackets', ['::1'], '::1', ['[2001:db8::1]'], '2001:db8:0:0::/64'],
-    ['may have a port', ['10.0.0.1'], '10.0.0.1', ['203.0.113.9:4711'], '203.0.113.9'],
-    ['may have a port beside brackets', ['::1'], '::1', ['[2001:db8::1]:80'], '2001:db8:0:0::/64'],
+    ['is read from brackets', ['::1'], '::1', ['[2001:db8::1]'], '2001:db8:0:0::/64'],
+    ['is read without its port', ['10.0.0.1'], '10.0.0.1', ['203.0.113.9:4711'], '203.0.113.9'],
+    ['is read from brackets without its port', ['::1'], '::1', ['[2001:db8::1]:80'], '2001:db8:0:0::/64'],
     [
-      'of IPv6 is its network, however it is spelt',
+      'is the /64 network of an IPv6 address in any notation',
       [],
       '2001:0DB8:0000:0001:0:0:0:1',
       [],
       '2001:db8:0:1::/64',
     ],
-    ['of IPv4 within IPv6 is that', [], '::ffff:192.0.2.1', [], '192.0.2.1'],
+    ['is the IPv4 address of an IPv4-mapped IPv6 address', [], '::ffff:192.0.2.1', [], '192.0.2.1'],
     [
-      'of IPv4 within IPv6 is trusted as that',
+      'is the address that a trusted proxy with an IPv4-mapped IPv6 address reports',
       ['127.0.0.1'],
       '0000:0000:0000:0000:0000:ffff:7f00:0001',
       ['203.0.113.9'],
       '203.0.113.9',
     ],
-    ['of one that is gone is nothing', [], '', [], ''],
-  ])('%s', (_what, trusted, peer, forwarded, address) => {
+    ['is empty if the client has disconnected', [], '', [], ''],
+  ])('the address of a client %s', (_what, trusted, peer, forwarded, address) => {
     expect(createClientAddress(trusted)(request(peer, ...forwarded))).toBe(address);
   });
 
-  it('is kept with its request: a host may not answer for it later', () => {
+  it('the address of a request is remembered, because an adapter may not know it later', () => {
     const addresses = ['192.0.2.1', ''];
     const leaving = { ...request(''), remoteAddress: () => addresses.shift() ?? '' };
     const addressOf = createClientAddress([]);
@@ -102,7 +114,7 @@ describe('the address of a client', () => {
     '127.1',
     '10/8',
     '::ffff:10.0.0.0/104',
-  ])('cannot be told by "%s"', (range) => {
+  ])('createClientAddress rejects trustProxy: ["%s"]', (range) => {
     expect(() => createClientAddress([range])).toThrow(
       `trustProxy names "${range}", which is neither an address nor a range: write 10.0.0.1 or 10.0.0.0/8, `,
     );

@@ -20,7 +20,7 @@ function start(...policies: readonly Policy<unknown>[]) {
 
 const adds: Policy<unknown> = { complete: (_scope, { headers }) => void headers.push(['x-policy', '1']) };
 
-it('the policies complete a response in their order, onSend last, and its constant stays as it was', () => {
+it('complete runs the policies in order and onSend last, and does not modify a shared response object', () => {
   const { complete, records, scope } = start(adds);
   scope.addHeader('x-scope', '1');
   const page = { status: 200, headers: [['x-own', '1']], body: 'page' } as const;
@@ -38,7 +38,7 @@ it('the policies complete a response in their order, onSend last, and its consta
   expect(records).toEqual([[200, undefined]]);
 });
 
-it('a policy that throws makes the response a 500, which is reported with what it threw', () => {
+it('complete answers 500 if a policy throws, and reports the error of the policy', () => {
   const cause = new Error('a policy');
   let isFirst = true;
   const throwsOnce: Policy<unknown> = {

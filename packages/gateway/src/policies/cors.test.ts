@@ -43,7 +43,7 @@ const open = (cors: Partial<CorsOptions> = {}) =>
     document: { title: 'Pages', version: '0.0.0' },
   });
 
-/** The names that a header of an answer to the page lists. */
+/** Returns the names in a header of the response to a page. */
 async function listed(
   header: string,
   method: string,
@@ -51,17 +51,17 @@ async function listed(
   cors: Partial<CorsOptions> = {},
 ): Promise<string[]> {
   const { fetch } = await open(cors);
-  const asking = { origin: page, 'access-control-request-method': 'GET' };
-  const received = await fetch(`http://localhost${target}`, { method, headers: asking });
+  const headers = { origin: page, 'access-control-request-method': 'GET' };
+  const received = await fetch(`http://localhost${target}`, { method, headers });
   return received.headers.get(header)?.split(', ') ?? [];
 }
 
 const allowed = 'access-control-allow-headers';
 const exposed = 'access-control-expose-headers';
 
-describe('the request headers that a preflight allows', () => {
+describe('Access-Control-Allow-Headers', () => {
   it.each(['/v1/described', '/v1/nowhere', '/trpc/described'])(
-    'are those that browsers and tRPC need and those of requestHeaders, each once: OPTIONS %s',
+    'OPTIONS %s allows the request headers that browsers and tRPC need and those of requestHeaders, each once',
     async (target) => {
       expect(await listed(allowed, 'OPTIONS', target)).toEqual([
         'Authorization',
@@ -76,7 +76,7 @@ describe('the request headers that a preflight allows', () => {
     },
   );
 
-  it('are those of cors.allowHeaders too', async () => {
+  it('a preflight allows the headers of cors.allowHeaders, each once in any case', async () => {
     const allowHeaders = ['X-CSRF-Token', 'x-tenant', 'content-type'];
     expect((await listed(allowed, 'OPTIONS', '/v1/described', { allowHeaders })).slice(-2)).toEqual([
       'X-Tenant',
@@ -85,9 +85,9 @@ describe('the request headers that a preflight allows', () => {
   });
 });
 
-describe('the response headers that a page may read', () => {
+describe('Access-Control-Expose-Headers', () => {
   it.each(['/v1/described', '/trpc/described'])(
-    'are those that the gateway writes and those of responseHeaders: GET %s',
+    'GET %s exposes the response headers of the gateway and those of responseHeaders',
     async (target) => {
       expect(await listed(exposed, 'GET', target)).toEqual([
         'Link',
@@ -105,7 +105,7 @@ describe('the response headers that a page may read', () => {
     },
   );
 
-  it('are those of cors.exposeHeaders too', async () => {
+  it('a response exposes the headers of cors.exposeHeaders, each once in any case', async () => {
     const exposeHeaders = ['ETag', 'x-cost'];
     expect((await listed(exposed, 'GET', '/v1/described', { exposeHeaders })).slice(-2)).toEqual([
       'X-Cost',
@@ -114,7 +114,7 @@ describe('the response headers that a page may read', () => {
   });
 });
 
-it('a page of routes that sets Access-Control-Allow-Origin itself keeps its headers', async () => {
+it('a route that sets Access-Control-Allow-Origin itself gets no other CORS headers', async () => {
   const own = ['access-control-allow-origin', '*'] as const;
   const { fetch } = await createGateway({
     router,
@@ -129,10 +129,10 @@ it('a page of routes that sets Access-Control-Allow-Origin itself keeps its head
   ]);
 });
 
-it('a preflight of a path that does not exist is a 204 with the headers of CORS and without those of the 404', async () => {
+it('a preflight for an unknown path answers 204 with CORS headers and without the headers of the 404', async () => {
   const { fetch } = await open();
-  const asking = { origin: page, 'access-control-request-method': 'GET' };
-  const response = await fetch('http://localhost/v1/nowhere', { method: 'OPTIONS', headers: asking });
+  const headers = { origin: page, 'access-control-request-method': 'GET' };
+  const response = await fetch('http://localhost/v1/nowhere', { method: 'OPTIONS', headers });
   expect([response.status, response.body]).toEqual([204, null]);
   expect([...response.headers].map(([name]) => name)).toEqual([
     'access-control-allow-headers',
@@ -145,7 +145,7 @@ it('a preflight of a path that does not exist is a 204 with the headers of CORS 
 });
 
 it.each(['allowHeaders', 'exposeHeaders'] as const)(
-  'createGateway rejects a cors.%s that is not the name of a header',
+  'createGateway rejects a cors.%s entry that is not a header name',
   async (option) => {
     await expect(open({ [option]: ['X-Good', 'X Bad'] })).rejects.toThrow(
       `cors.${option} names "X Bad", which is not a header name: write it as X-Csrf-Token, without spaces or commas.`,

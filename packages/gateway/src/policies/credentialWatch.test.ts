@@ -13,7 +13,7 @@ afterEach(() => {
 
 const request = {} as HttpRequest;
 
-/** A watch over the tokens that a function verifies. */
+/** Creates a watch with a bearer scheme. */
 function watchOf(verify: Verify<string>) {
   const watch = createCredentialWatch();
   const scheme = bearer({ verify });
@@ -21,30 +21,30 @@ function watchOf(verify: Verify<string>) {
     watch({ credential, request, scheme, identity: credential }, onRevoked);
 }
 
-/** A watch over keys, and how often each was asked for. */
+/** Creates a watch, and records the tokens that it verifies. */
 function start() {
   const good = new Set(['a', 'b']);
-  const asked: string[] = [];
+  const verified: string[] = [];
   const state = { isDown: false };
   const watch = watchOf(async (token) => {
-    asked.push(token);
+    verified.push(token);
     if (state.isDown) throw new Error('The keys cannot be read.');
     return good.has(token) ? token : undefined;
   });
-  return { good, asked, state, watch };
+  return { good, verified, state, watch };
 }
 
-describe('the watch over credentials in use', () => {
-  it('checks each token once a second, however many use it', async () => {
-    const { asked, watch } = start();
+describe('createCredentialWatch', () => {
+  it('a credential watch verifies each token once a second, however many streams use it', async () => {
+    const { verified, watch } = start();
     watch('a', () => {});
     watch('a', () => {});
     watch('b', () => {});
     await vi.advanceTimersByTimeAsync(3000);
-    expect(asked).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
+    expect(verified).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
   });
 
-  it('tells all that use a token when it is revoked, and nobody else', async () => {
+  it('a credential watch notifies all uses of a revoked token, and no uses of other tokens', async () => {
     const { good, watch } = start();
     const revoked: string[] = [];
     watch('a', () => revoked.push('first'));
@@ -56,7 +56,7 @@ describe('the watch over credentials in use', () => {
   });
 
   it.each([null, false, undefined] as const)(
-    'a token in use is reported as revoked once verify returns %s for it',
+    'a credential watch reports a token as revoked if verify returns %s',
     async (revoked) => {
       let identity: string | null | false | undefined = 'Ada';
       const onRevoked = vi.fn();
@@ -69,7 +69,7 @@ describe('the watch over credentials in use', () => {
     },
   );
 
-  it('waits for keys that cannot be read: nothing is known of them', async () => {
+  it('a credential watch keeps tokens while verify throws, and revokes them after verify rejects them', async () => {
     const { good, state, watch } = start();
     const onRevoked = vi.fn();
     watch('a', onRevoked);
@@ -82,7 +82,7 @@ describe('the watch over credentials in use', () => {
     expect(onRevoked).toHaveBeenCalledOnce();
   });
 
-  it('checks a token again 3 s after a check that does not end, and not before', async () => {
+  it('a credential watch repeats a check that does not end after 3 s, and not earlier', async () => {
     let checks = 0;
     const onRevoked = vi.fn();
     const watch = watchOf(() => {
@@ -97,19 +97,19 @@ describe('the watch over credentials in use', () => {
     expect(onRevoked).toHaveBeenCalledOnce();
   });
 
-  it('asks no more once nothing uses a token, and runs no timer then', async () => {
-    const { asked, watch } = start();
+  it('a credential watch stops its timer when no token is in use', async () => {
+    const { verified, watch } = start();
     const ends = [watch('a', () => {}), watch('a', () => {})];
     ends[0]?.();
     await vi.advanceTimersByTimeAsync(1000);
-    expect(asked).toEqual(['a']);
+    expect(verified).toEqual(['a']);
     for (const end of ends) end();
     expect(vi.getTimerCount()).toBe(0);
     watch('b', () => {})();
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('has nothing to watch where no credential was asked for', () => {
+  it('a credential watch starts no timer without a credential or a scheme', () => {
     start().watch(undefined, () => {});
     createCredentialWatch()({ credential: 'a', request, scheme: undefined, identity: 'a' }, () => {});
     expect(vi.getTimerCount()).toBe(0);

@@ -30,7 +30,7 @@ const router = t.router({
   missing: operation('/missing', () => new TRPCError({ code: 'NOT_FOUND' })),
 });
 
-/** What is printed on stderr of an answer to a GET. */
+/** Sends a GET request and returns the lines that the gateway prints to stderr. */
 async function printed(
   target: string,
   options: Partial<GatewayOptions<typeof router, unknown>> = {},
@@ -51,12 +51,12 @@ async function printed(
   return lines;
 }
 
-describe('without onResponse and rpc.onError', () => {
+describe('a gateway without onResponse, onError and rpc.onError', () => {
   it.each([
     ['/v1/boom', 'boom'],
     ['/trpc/boom', 'boom'],
     ['/trpc/boom,missing?batch=1', 'boom'],
-  ])('an unexpected error of GET %s is written to stderr once, with its stack', async (target, called) => {
+  ])('GET %s logs an unexpected error once to stderr, with its stack', async (target, called) => {
     const [line = '', ...others] = await printed(target);
     expect(others).toEqual([]);
     const [path] = target.split('?');
@@ -67,7 +67,7 @@ describe('without onResponse and rpc.onError', () => {
   });
 
   it.each([undefined, 'application/jsonl'])(
-    'each unexpected error of a batch is written with its own procedure, accept: %s',
+    'a batch logs each unexpected error with its own procedure (trpc-accept: %s)',
     async (accept) => {
       const lines = await printed(
         '/trpc/boom,missing,wrapped?batch=1',
@@ -81,7 +81,7 @@ describe('without onResponse and rpc.onError', () => {
     },
   );
 
-  it('an error of createContext is written once for a batch, with all of its procedures', async () => {
+  it('a batch logs an error of createContext once, with all procedures of the batch', async () => {
     const createContext = () => {
       throw new Error('no context');
     };
@@ -90,46 +90,46 @@ describe('without onResponse and rpc.onError', () => {
     expect(line).toContain(' (procedure boom,missing, request request-7): Error: no context\n');
   });
 
-  it('the cause of a TRPCError is written too', async () => {
+  it('the log of a TRPCError includes its cause', async () => {
     const [line = ''] = await printed('/v1/wrapped');
     expect(line).toMatch(
       /: TRPCError: No animals\.\n[^]*errorLog\.test\.ts[^]*\nCause: Error: disk on fire\n/,
     );
   });
 
-  it('a page that fails is written without a procedure', async () => {
-    const fail = () => {
+  it('the log of an error in a route names no procedure', async () => {
+    const page = () => {
       throw new Error('no page');
     };
-    const [line = ''] = await printed('/page', { routes: { '/page': fail } });
+    const [line = ''] = await printed('/page', { routes: { '/page': page } });
     expect(line).toContain('GET /page failed unexpectedly (request request-7): Error: no page\n');
   });
 
   it.each(['/v1/missing', '/trpc/missing', '/nowhere', '/trpc/nowhere'])(
-    'nothing is written of GET %s, which is the client’s error',
+    'GET %s logs nothing, because it is a client error',
     async (target) => {
       expect(await printed(target)).toEqual([]);
     },
   );
 
-  it('no control character of a path, and no more than 256 of its characters, are written', async () => {
-    const fail = () => {
+  it('the log replaces control characters in a path, and cuts it after 256 characters', async () => {
+    const page = () => {
       throw new Error('no page');
     };
     const path = `/\u001b[31m${'x'.repeat(5000)}` as const;
-    const [line = ''] = await printed(path, { routes: { [path]: fail } });
+    const [line = ''] = await printed(path, { routes: { [path]: page } });
     expect(line).toContain(`GET /?[31m${'x'.repeat(250)}… failed`);
   });
 });
 
-describe('with a hook', () => {
-  it('nothing is written where onResponse is given', async () => {
+describe('a gateway with onResponse or rpc.onError', () => {
+  it('a gateway with onResponse logs nothing to stderr', async () => {
     const onResponse = vi.fn();
     expect(await printed('/v1/boom', { onResponse })).toEqual([]);
     expect(onResponse).toHaveBeenCalledTimes(1);
   });
 
-  it('rpc.onError stands for tRPC alone: an error over REST is written', async () => {
+  it('a gateway with rpc.onError logs errors of REST to stderr, and none of tRPC', async () => {
     const rpc = { onError: vi.fn() };
     expect(await printed('/trpc/boom', { rpc })).toEqual([]);
     expect(await printed('/v1/boom', { rpc })).toHaveLength(1);

@@ -12,7 +12,7 @@ const here = from('192.0.2.1');
 const create = (attempts: number, windowSeconds: number) =>
   createFailedAttempts({ attempts, windowSeconds }, (request) => request.remoteAddress());
 
-it('an address may try as many invalid tokens as the limit says; one more is a 429 that names the wait', () => {
+it('failedAttempts answers 429 with the time to wait to an address with too many invalid tokens', () => {
   const failedAttempts = create(2, 60);
   expect(failedAttempts.count(here, 'a', undefined, 'API key')).toBeUndefined();
   expect(failedAttempts.count(here, 'b', undefined, 'API key')).toBeUndefined();
@@ -27,13 +27,13 @@ it('an address may try as many invalid tokens as the limit says; one more is a 4
   expect(failedAttempts.count(here, 'c', undefined, 'API key')).toBeUndefined();
 });
 
-it('a wait of less than a second is rounded up to one', () => {
+it('failedAttempts rounds a wait of less than a second up to one second', () => {
   const failedAttempts = create(10, 1);
   for (let count = 0; count < 10; count += 1) void failedAttempts.count(here, 'a', undefined, 'API key');
   expect(failedAttempts.count(here, 'a', undefined, 'API key')).toMatchObject({ retryAfterSeconds: 1 });
 });
 
-it('a token that was looked up is known to be invalid for half a second, from when its look-up began', () => {
+it('failedAttempts remembers a rejected token for half a second from the start of its verification', () => {
   const failedAttempts = create(2, 60);
   expect(failedAttempts.isKnown('a')).toBe(false);
   vi.advanceTimersByTime(100);
@@ -44,14 +44,14 @@ it('a token that was looked up is known to be invalid for half a second, from wh
   expect(failedAttempts.isKnown('a')).toBe(false);
 });
 
-it.each([127, 128, 129, 10_000])('a token of %i characters is told from others of its length', (length) => {
+it.each([127, 128, 129, 10_000])('failedAttempts distinguishes tokens of %i characters', (length) => {
   const failedAttempts = create(2, 60);
   const long = 'a'.repeat(length - 1);
   void failedAttempts.count(here, `${long}a`, performance.now(), 'API key');
   expect([failedAttempts.isKnown(`${long}a`), failedAttempts.isKnown(`${long}b`)]).toEqual([true, false]);
 });
 
-it('of long tokens the latest few hundred are remembered, and of short ones thousands', () => {
+it('failedAttempts remembers the latest few hundred long tokens, and thousands of short ones', () => {
   const failedAttempts = create(5000, 60);
   const long = (count: number) => `${'a'.repeat(200)}${count}`;
   for (let count = 0; count < 2000; count += 1) {
@@ -63,7 +63,7 @@ it('of long tokens the latest few hundred are remembered, and of short ones thou
   expect(failedAttempts.isKnown('0')).toBe(true);
 });
 
-it('a silent WebSocket no longer counts once its part of the window has passed', () => {
+it('failedAttempts no longer counts a silent WebSocket after its part of the window has passed', () => {
   const failedAttempts = create(2, 60);
   failedAttempts.countSilent(here);
   failedAttempts.countSilent(here);
@@ -73,13 +73,13 @@ it('a silent WebSocket no longer counts once its part of the window has passed',
   expect(failedAttempts.silentRejection(here)).toBeUndefined();
 });
 
-it('a token whose look-up is not worth saving is not remembered', () => {
+it('failedAttempts does not remember a token that was verified synchronously', () => {
   const failedAttempts = create(2, 60);
   void failedAttempts.count(here, 'a', undefined, 'API key');
   expect([failedAttempts.isKnown('a'), failedAttempts.known()]).toEqual([false, 0]);
 });
 
-it('past the limit of its address a token is remembered only if it was before', () => {
+it('failedAttempts remembers no new tokens of an address over its limit, and renews remembered ones', () => {
   const failedAttempts = create(1, 60);
   void failedAttempts.count(here, 'a', performance.now(), 'API key');
   vi.advanceTimersByTime(1000);
@@ -89,7 +89,7 @@ it('past the limit of its address a token is remembered only if it was before', 
   expect([failedAttempts.isKnown('a'), failedAttempts.known()]).toEqual([true, 1]);
 });
 
-it('an address may open as many WebSockets that stay silent as the limit says', () => {
+it('failedAttempts rejects WebSockets of an address with too many silent ones', () => {
   const failedAttempts = create(2, 60);
   expect(failedAttempts.silentRejection(here)).toBeUndefined();
   failedAttempts.countSilent(here);
@@ -104,7 +104,7 @@ it('an address may open as many WebSockets that stay silent as the limit says', 
   expect(failedAttempts.silentRejection(from('192.0.2.2'))).toBeUndefined();
 });
 
-it('silent WebSockets count as invalid tokens, and invalid tokens not as silent WebSockets', () => {
+it('failedAttempts counts silent WebSockets as invalid tokens, but not invalid tokens as silent WebSockets', () => {
   const silent = create(1, 60);
   silent.countSilent(here);
   expect(silent.count(here, 'a', undefined, 'API key')).toBeDefined();
@@ -113,9 +113,9 @@ it('silent WebSockets count as invalid tokens, and invalid tokens not as silent 
   expect(invalid.silentRejection(here)).toBeUndefined();
 });
 
-it('processes with one state count the attempts of an address together', async () => {
+it('failedAttempts counts the attempts of an address across processes that share a state', async () => {
   const memory = memoryState();
-  // As a database answers.
+  // Asynchronous, like a database.
   const state: State = { ...memory, take: async (...args) => memory.take(...args) };
   const one = createFailedAttempts({ attempts: 2, windowSeconds: 60, state }, (request) =>
     request.remoteAddress(),
@@ -132,6 +132,6 @@ it('processes with one state count the attempts of an address together', async (
 it.each([
   [{ attempts: 0, windowSeconds: 1 }, 'failedAttempts.attempts is 0'],
   [{ attempts: 1, windowSeconds: 0.5 }, 'failedAttempts.windowSeconds is 0.5'],
-])('%o is rejected', (options, message) => {
+])('failedAttempts rejects the options %o', (options, message) => {
   expect(() => createFailedAttempts(options, () => '')).toThrow(`${message}; it must be a positive integer.`);
 });

@@ -5,8 +5,8 @@ import { HookedResponse } from './hookedResponse.ts';
 const shared = [['content-type', 'text/plain']] as const;
 const draftOf = (body?: ResponseDraft['body']) => new ResponseDraft(200, [['x-a', '1']], body, shared);
 
-describe('the status of a response', () => {
-  it.each([199, 600, 200.5, NaN, '200'])('rejects %j', (status) => {
+describe('HookedResponse.status', () => {
+  it.each([199, 600, 200.5, NaN, '200'])('HookedResponse.status rejects %j', (status) => {
     const draft = draftOf();
     const response = new HookedResponse(draft);
     expect(() => (response.status = status as number)).toThrow(RangeError);
@@ -19,13 +19,13 @@ describe('the status of a response', () => {
     [205, undefined],
     [304, undefined],
     [599, 'body'],
-  ])('%i leaves the body %s', (status, body) => {
+  ])('setting HookedResponse.status to %i leaves the body %s', (status, body) => {
     const draft = draftOf('body');
     new HookedResponse(draft).status = status;
     expect([draft.status, draft.body]).toEqual([status, body]);
   });
 
-  it('without a body ends the stream that it had', async () => {
+  it('setting HookedResponse.status to 204 cancels a streamed body', async () => {
     let isCancelled = false;
     const body = new ReadableStream({ cancel: () => void (isCancelled = true) });
     new HookedResponse(draftOf(body as never)).status = 204;
@@ -33,8 +33,8 @@ describe('the status of a response', () => {
   });
 });
 
-describe('the headers of a response', () => {
-  it('are read in any case, those that are shared too', () => {
+describe('HookedResponse.headers', () => {
+  it('HookedResponse.headers.get reads own and shared headers, and ignores case', () => {
     const { headers } = new HookedResponse(draftOf());
     expect([headers.get('X-A'), headers.get('Content-Type'), headers.get('x-b')]).toEqual([
       '1',
@@ -44,7 +44,7 @@ describe('the headers of a response', () => {
     expect(Object.fromEntries(headers)).toEqual({ 'content-type': 'text/plain', 'x-a': '1' });
   });
 
-  it('set replaces each of a name, append adds, and delete leaves what others share as it is', () => {
+  it('HookedResponse.headers sets, appends and deletes headers without modifying the shared list', () => {
     const draft = draftOf();
     const { headers } = new HookedResponse(draft);
     headers.append('X-a', '2');
@@ -65,7 +65,7 @@ describe('the headers of a response', () => {
     ['x-a', 'a\0'],
     ['Content-Length', '1'],
     ['Transfer-Encoding', 'chunked'],
-  ])('reject %j: %j, and stay as they were', (name, value) => {
+  ])('HookedResponse.headers rejects %j: %j and stays unchanged', (name, value) => {
     const { headers } = new HookedResponse(draftOf());
     expect(() => headers.set(name, value)).toThrow(TypeError);
     expect(() => headers.append(name, value)).toThrow(TypeError);

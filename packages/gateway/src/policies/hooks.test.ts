@@ -6,7 +6,7 @@ import { afterOnRequest, ErrorReporter, hookedCalls, type ReportedError } from '
 
 const requestOf = (method = 'GET') => ({ method, path: '/' }) as HttpRequest;
 
-describe('withOnRequest', () => {
+describe('afterOnRequest', () => {
   const own: HttpResponse = { status: 418, headers: [] };
   const next = vi.fn((_scope: { readonly request: HttpRequest }) => 'next' as const);
   const reject = (error: TRPCError) => ({
@@ -17,26 +17,26 @@ describe('withOnRequest', () => {
   const send = async (onRequest: Parameters<typeof afterOnRequest>[0], method?: string) =>
     afterOnRequest(onRequest, reject, next)({ request: requestOf(method) });
 
-  it('is what is behind it where there is no hook', () => {
+  it('afterOnRequest returns the next function unchanged without a hook', () => {
     expect(afterOnRequest(undefined, reject, next)).toBe(next);
   });
 
-  it.each<[what: string, onRequest: NonNullable<Parameters<typeof afterOnRequest>[0]>, answer: unknown]>([
-    ['nothing', () => {}, 'next'],
-    ['a promise of nothing', async () => {}, 'next'],
-    ['a response', () => own, own],
-    ['a promise of one', async () => own, own],
+  it.each<[what: string, onRequest: NonNullable<Parameters<typeof afterOnRequest>[0]>, response: unknown]>([
+    ['continues if it returns undefined', () => {}, 'next'],
+    ['continues if it resolves to undefined', async () => {}, 'next'],
+    ['ends the request with a returned response', () => own, own],
+    ['ends the request with the response of a promise', async () => own, own],
     [
-      'a thenable of one, such as a query builder',
+      'ends the request with the response of a thenable, such as a query builder',
       // oxlint-disable-next-line unicorn/no-thenable -- is tested
       () => ({ then: (resolve: (value: HttpResponse) => void) => resolve(own) }) as never,
       own,
     ],
-  ])('%s that the hook returns decides', async (_what, onRequest, response) => {
+  ])('onRequest %s', async (_what, onRequest, response) => {
     expect(await send(onRequest)).toBe(response);
   });
 
-  it('what it throws, at once or later, is rejected: a TRPCError as it is, anything else without its message', async () => {
+  it('onRequest that throws or rejects answers with its TRPCError, or with 500 without the message of any other error', async () => {
     const error = new TRPCError({ code: 'FORBIDDEN', message: 'Not from here.' });
     const fails = (cause: unknown) => () => {
       throw cause;
@@ -50,7 +50,7 @@ describe('withOnRequest', () => {
     });
   });
 
-  it('OPTIONS passes by', async () => {
+  it('onRequest is not called for OPTIONS', async () => {
     const onRequest = vi.fn(() => own);
     expect(await send(onRequest, 'OPTIONS')).toBe('next');
     expect(onRequest).not.toHaveBeenCalled();
@@ -66,7 +66,7 @@ describe('hookedCalls', () => {
     return hookedCalls(onCall)(procedure, {}, { read }, 3, { request: requestOf() } as never);
   };
 
-  it('the input is read once, at its index, however often it is asked for', async () => {
+  it('getRawInput reads the input of the call once, however often it is called', async () => {
     const read = vi.fn((index: number) => ({ index }));
     const data = await call(async ({ getRawInput }) => {
       const inputs = [await getRawInput(), await getRawInput()];
@@ -76,7 +76,7 @@ describe('hookedCalls', () => {
     expect(read).toHaveBeenCalledExactlyOnceWith(3);
   });
 
-  it('an input that cannot be read fails each time by the same error', async () => {
+  it('getRawInput rejects with the same error each time if the input cannot be read', async () => {
     const read = vi.fn(() => {
       throw new Error('not JSON');
     });
@@ -89,7 +89,7 @@ describe('hookedCalls', () => {
   });
 
   it.each<[returned: unknown]>([[undefined], [null], ['data'], [{}], [{ ok: 1, data: 1 }]])(
-    '%j is no result: the call fails',
+    'onCall that returns %j makes the call fail',
     async (returned) => {
       const message = 'onCall did not return a result: return what next() returns.';
       expect(await call(() => returned as never)).toMatchObject({ error: { message } });
@@ -97,7 +97,7 @@ describe('hookedCalls', () => {
     },
   );
 
-  it('what it throws is the error of the call, and is not thrown on', async () => {
+  it('onCall that throws, rejects or returns an error makes it the error of the call', async () => {
     const error = new TRPCError({ code: 'CONFLICT' });
     const thrown = call(() => {
       throw error;
@@ -118,7 +118,7 @@ describe('ErrorReporter', () => {
     ctx: undefined,
   });
 
-  it('reportOnce leaves out an error that was reported of the same request', () => {
+  it('ErrorReporter.reportOnce skips an error that was already reported for the same request', () => {
     const onError = vi.fn();
     const reporter = new ErrorReporter(onError);
     const error = new TRPCError({ code: 'CONFLICT' });
@@ -126,13 +126,13 @@ describe('ErrorReporter', () => {
     reporter.report(reported(error, one));
     reporter.reportOnce(reported(error, one));
     expect(onError).toHaveBeenCalledTimes(1);
-    // One error object may answer many requests, as those of policies do.
+    // Policies reuse one error object for many requests.
     reporter.reportOnce(reported(error, other));
     reporter.report(reported(error, other));
     expect(onError).toHaveBeenCalledTimes(3);
   });
 
-  it('a hook that throws or rejects is left alone', () => {
+  it('ErrorReporter ignores an onError that throws or rejects', () => {
     const error = new TRPCError({ code: 'CONFLICT' });
     const throwing = new ErrorReporter(() => {
       throw new Error('log');

@@ -21,10 +21,10 @@ interface Context {
 
 const t = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
 
-/** Orders, of which each is a run. */
+/** Creates a router of orders that records each run. */
 function createOrders() {
   const runs: string[] = [];
-  /** What an order waits for, by item. */
+  /** Promises that orders await, by item. */
   const gates = new Map<string, Promise<unknown>>();
   const router = t.router({
     order: t.procedure
@@ -83,7 +83,7 @@ function createOrders() {
           yield new TextEncoder().encode('a,b');
         })();
       }),
-    // Over tRPC alone.
+    // Only over tRPC.
     note: t.procedure
       .meta({ idempotencyKey: true })
       .input(z.object({ text: z.string() }))
@@ -156,7 +156,7 @@ async function start(options: Options = {}) {
 }
 
 describe('a mutation with idempotencyKey', () => {
-  it('runs once over REST: its response is replayed with its status, its headers and its body', async () => {
+  it('a mutation with idempotencyKey runs once over REST, and repeats replay its status, headers and body', async () => {
     const { order, runs } = await start();
     const first = await order('book', 'key-1');
     expect([first.status, first.body, first.isReplayed]).toEqual([201, { run: 1, key: 'key-1' }, false]);
@@ -170,7 +170,7 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toEqual(['book']);
   });
 
-  it('runs each time without a key, and once for each key', async () => {
+  it('a mutation with idempotencyKey runs each time without a key, and once per key', async () => {
     const { order, runs } = await start();
     await order('book');
     await order('book');
@@ -179,7 +179,7 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toHaveLength(4);
   });
 
-  it('runs once over tRPC, with REST metadata and without', async () => {
+  it('a mutation with idempotencyKey runs once over tRPC, with and without REST metadata', async () => {
     const { send, runs } = await start();
     for (const target of ['/trpc/order', '/trpc/note']) {
       const input = { item: 'book', text: 'a' };
@@ -190,7 +190,7 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toEqual(['book', 'note']);
   });
 
-  it('answers 422 for another input over REST, wherever it travels', async () => {
+  it('a repeated key answers 422 over REST if any part of the input differs: path, query, header, cookie or body', async () => {
     const { order, send, runs } = await start();
     await order('book', 'key-1');
     expect(await order('pen', 'key-1')).toMatchObject({
@@ -214,7 +214,7 @@ describe('a mutation with idempotencyKey', () => {
     ] as const) {
       expect((await pay(other, body, headers)).status).toBe(422);
     }
-    // Not a part of the input.
+    // Other headers, cookies and query parameters are not part of the input.
     const same = { ...right, 'x-other': '2', cookie: 'theme=light; session=s' };
     expect(await pay(`${target}&utm=1`, { amount: 5 }, same)).toMatchObject({
       status: 200,
@@ -223,7 +223,7 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toEqual(['book', 'pay']);
   });
 
-  it('answers 422 for another input over tRPC, and for the same one over the other protocol', async () => {
+  it('a repeated key answers 422 over tRPC for another input, and for the same input over the other protocol', async () => {
     const { order, send, runs } = await start();
     await send('/trpc/order', { item: 'book' }, 'key-1');
     expect((await send('/trpc/order', { item: 'pen' }, 'key-1')).status).toBe(422);
@@ -231,7 +231,7 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toEqual(['book']);
   });
 
-  it('takes a form whose boundary is another one each time as the same input', async () => {
+  it('forms with different boundaries and equal entries are the same input', async () => {
     const { send, runs } = await start();
     const form = (text: string) => {
       const data = new FormData();
@@ -249,7 +249,7 @@ describe('a mutation with idempotencyKey', () => {
   });
 
   it.each(['/v1/orders', '/trpc/order'])(
-    'answers 409 with Retry-After at %s while the first request runs',
+    'POST %s with a repeated key answers 409 with Retry-After while the first request is running',
     async (target) => {
       const { send, runs, gates } = await start();
       const gate = Promise.withResolvers<void>();
@@ -267,7 +267,7 @@ describe('a mutation with idempotencyKey', () => {
   );
 
   it.each(['/v1/orders', '/trpc/order'])(
-    'of many requests at once at %s exactly one runs',
+    'POST %s runs exactly one of many concurrent requests with the same key',
     async (target) => {
       const { send, runs } = await start();
       const all = await Promise.all(
@@ -281,7 +281,7 @@ describe('a mutation with idempotencyKey', () => {
     },
   );
 
-  it('keeps the keys of callers and procedures apart', async () => {
+  it('the same key of another caller or for another procedure is another key', async () => {
     const { order, send, runs } = await start();
     await order('book', 'key-1');
     await order('pen', 'key-1', { authorization: 'Bearer bob' });
@@ -289,29 +289,29 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toEqual(['book', 'pen', 'note']);
   });
 
-  it('idempotency.caller names the caller, whatever the credential is', async () => {
+  it('idempotency.caller identifies the caller independently of the credential', async () => {
     const { order, runs } = await start({ idempotency: { caller: ({ identity }) => identity?.name ?? '' } });
     await order('book', 'key-1', { authorization: 'Bearer ada-old' });
     const repeat = await order('book', 'key-1', { authorization: 'Bearer ada-new' });
     expect([repeat.isReplayed, runs]).toEqual([true, ['book']]);
   });
 
-  it('answers 500 where idempotency.caller throws, and does not run', async () => {
-    const fail = () => {
+  it('an idempotency.caller that throws answers 500, and the procedure does not run', async () => {
+    const caller = () => {
       throw new Error('no caller');
     };
-    const { order, runs } = await start({ idempotency: { caller: fail } });
+    const { order, runs } = await start({ idempotency: { caller } });
     expect([(await order('book', 'key-1')).status, runs]).toEqual([500, []]);
   });
 
-  it.each(['', 'ü', 'a b', 'a'.repeat(256)])('answers 400 for the key %j', async (key) => {
+  it.each(['', 'ü', 'a b', 'a'.repeat(256)])('the invalid Idempotency-Key %j answers 400', async (key) => {
     const { order, send, runs } = await start();
     expect((await order('book', key)).status).toBe(400);
     expect((await send('/trpc/order', { item: 'book' }, key)).status).toBe(400);
     expect(runs).toEqual([]);
   });
 
-  it('answers 400 without a key where it is required, over REST, tRPC and in a batch', async () => {
+  it('a missing required key answers 400 over REST, over tRPC and in a batch', async () => {
     const { send, runs } = await start();
     const missing = 'Idempotency-Key: is required. Send a new UUID for each call.';
     expect(await send('/v1/orders/1/payment', {}, undefined, { method: 'PUT' })).toMatchObject({
@@ -327,20 +327,20 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toEqual(['log']);
   });
 
-  it('answers 400 for a batch with a key', async () => {
+  it('a batch with a key answers 400', async () => {
     const { send, runs } = await start();
     const batch = await send('/trpc/note,log?batch=1', { 0: { text: 'a' }, 1: { text: 'b' } }, 'key-1');
     expect([batch.status, runs]).toEqual([400, []]);
   });
 
-  it('answers 401, and reserves nothing, before the key is looked at', async () => {
+  it('a request without a credential answers 401 before its key is reserved', async () => {
     const { order } = await start();
     expect((await order('book', 'key-1', { authorization: '' })).status).toBe(401);
   });
 });
 
-describe('what is stored', () => {
-  it.each(['/v1/orders', '/trpc/order'])('an error that the procedure threw is, at %s', async (target) => {
+describe('stored responses', () => {
+  it.each(['/v1/orders', '/trpc/order'])('POST %s replays a 404 that the procedure threw', async (target) => {
     const { send, runs } = await start();
     const first = await send(target, { item: 'unknown' }, 'key-1');
     const repeat = await send(target, { item: 'unknown' }, 'key-1');
@@ -352,7 +352,7 @@ describe('what is stored', () => {
     ['broken', 500],
     ['denied', 403],
     ['', 400],
-  ])('the response to %j with %i is not: a repeat runs again', async (item, status) => {
+  ])('the response to item %j with status %i is not stored, and a repeat runs', async (item, status) => {
     for (const target of ['/v1/orders', '/trpc/order']) {
       const { send, runs } = await start();
       expect((await send(target, { item }, 'key-1')).status).toBe(status);
@@ -362,7 +362,7 @@ describe('what is stored', () => {
   });
 
   it.each(['/v1/invalid', '/trpc/invalid', '/v1/huge', '/trpc/huge'])(
-    'the 500 for an output that %s returned is: a repeat would do the same twice',
+    'POST %s replays the 500 for an invalid output, because the procedure has run',
     async (target) => {
       const { send, runs } = await start();
       const first = await send(target, undefined, 'key-1');
@@ -372,7 +372,7 @@ describe('what is stored', () => {
     },
   );
 
-  it('a response larger than maxBytes is not, and its repeats are 409 without Retry-After', async () => {
+  it('a response larger than idempotency.maxBytes is not stored, and repeats answer 409 without Retry-After', async () => {
     const { send, runs } = await start({ idempotency: { maxBytes: 500 } });
     const bytes = Array.from({ length: 600 }, () => 1);
     expect((await send('/v1/images', { bytes }, 'key-1')).status).toBe(200);
@@ -382,7 +382,7 @@ describe('what is stored', () => {
     expect(runs).toEqual(['render']);
   });
 
-  it('bytes are, as they were', async () => {
+  it('a binary response is replayed unchanged', async () => {
     const { send, gateway } = await start();
     const bytes = Array.from({ length: 256 }, (_, byte) => byte);
     await send('/v1/images', { bytes }, 'key-1');
@@ -399,7 +399,7 @@ describe('what is stored', () => {
     expect([...new Uint8Array(await repeat.arrayBuffer())]).toEqual(bytes);
   });
 
-  it('a stream is not, and its repeats are 409', async () => {
+  it('a streamed response is not stored, and repeats answer 409', async () => {
     const { send, runs } = await start();
     expect((await send('/v1/exports', undefined, 'key-1')).body).toBe('a,b');
     expect((await send('/v1/exports', undefined, 'key-1')).status).toBe(409);
@@ -407,7 +407,7 @@ describe('what is stored', () => {
   });
 
   it.each(['/v1/orders', '/trpc/order'])(
-    'the response of a call at %s whose client disconnected is',
+    'POST %s stores the response of a call after its client disconnected',
     async (target) => {
       const { send, runs, gates } = await start();
       const gate = Promise.withResolvers<void>();
@@ -423,7 +423,7 @@ describe('what is stored', () => {
     },
   );
 
-  it('a response is replayed for ttlMs', async () => {
+  it('a response is replayed until idempotency.ttlMs has passed', async () => {
     const { order, runs } = await start({ idempotency: { ttlMs: 50 } });
     await order('book', 'key-1');
     await sleep(60);
@@ -432,12 +432,12 @@ describe('what is stored', () => {
   });
 });
 
-describe('a call that does not end', () => {
-  /** Long enough for a busy machine to reserve a key. */
+describe('a call that exceeds its deadline', () => {
+  /** Long enough to reserve a key on a busy machine. */
   const callTimeoutMs = 400;
 
   it.each(['/v1/orders', '/trpc/order'])(
-    'is 409 at %s after its deadline: whether it had an effect is unknown',
+    'POST %s with a repeated key answers 409 after a timeout, while the first call is still running',
     async (target) => {
       const state = memoryState();
       const { send, runs, gates } = await start({ callTimeoutMs, idempotency: { state } });
@@ -450,7 +450,7 @@ describe('a call that does not end', () => {
   );
 
   it.each(['/v1/orders', '/trpc/order'])(
-    'is replayed at %s where it ends after its deadline, as it ended',
+    'POST %s replays the result of a call that succeeded after its timeout',
     async (target) => {
       const { send, runs, gates } = await start({ callTimeoutMs });
       const gate = Promise.withResolvers<void>();
@@ -466,7 +466,7 @@ describe('a call that does not end', () => {
   );
 
   it.each(['/v1/orders', '/trpc/order'])(
-    'is 409 at %s after its deadline also where its client disconnected before',
+    'POST %s with a repeated key answers 409 after a timeout, even if the first client disconnected before',
     async (target) => {
       const { gateway, send, runs, gates } = await start({ callTimeoutMs: 250 });
       gates.set('book', new Promise(() => {}));
@@ -482,14 +482,14 @@ describe('a call that does not end', () => {
   );
 
   it.each(['/v1/orders', '/trpc/order'])(
-    'runs again at %s where it fails after its deadline',
+    'POST %s with a repeated key runs again if the first call failed after its timeout',
     async (target) => {
       const { send, runs, gates } = await start({ callTimeoutMs });
       const gate = Promise.withResolvers<void>();
       gates.set('book', gate.promise);
       expect((await send(target, { item: 'book' }, 'key-1')).status).toBe(504);
       gates.delete('book');
-      gate.reject(new Error('It heeded its signal.'));
+      gate.reject(new Error('The signal aborted.'));
       await expect
         .poll(async () => (await send(target, { item: 'book' }, 'key-1')).status)
         .toBe(target === '/v1/orders' ? 201 : 200);
@@ -497,7 +497,7 @@ describe('a call that does not end', () => {
     },
   );
 
-  it('keeps its key for as long as it may run, also where ttlMs is less', async () => {
+  it('a key stays reserved while its call may run, even if idempotency.ttlMs is shorter', async () => {
     const { order, runs, gates } = await start({ idempotency: { ttlMs: 20 } });
     const gate = Promise.withResolvers<void>();
     gates.set('book', gate.promise);
@@ -510,9 +510,9 @@ describe('a call that does not end', () => {
     expect(runs).toHaveLength(1);
   });
 
-  it('is 409 without Retry-After once its lease has ended, as after a crash of its process', async () => {
+  it('a repeated key answers 409 without Retry-After after the lease has ended, as after a crash of the process', async () => {
     const state = memoryState();
-    /** The state as the process left it, an hour later. */
+    /** The state with an expired lease. */
     const later: State = {
       ...state,
       add: async (...entry) => (await state.add(...entry))?.replace(/"runsUntil":\d+/, '"runsUntil":0'),
@@ -527,12 +527,12 @@ describe('a call that does not end', () => {
   });
 });
 
-describe('while the state cannot be reached', () => {
+describe('an unavailable state', () => {
   const away = (): never => {
     throw new Error('The database is away.');
   };
 
-  it('a call with a key is 503 and does not run; one without is served', async () => {
+  it('a call with a key answers 503 and does not run while the state is unavailable, and calls without a key run', async () => {
     const { order, runs, errors } = await start({ idempotency: { state: { ...memoryState(), add: away } } });
     const received = await order('book', 'key-1');
     expect([received.status, received.headers.get('retry-after'), runs]).toEqual([503, '1', []]);
@@ -541,7 +541,7 @@ describe('while the state cannot be reached', () => {
     expect((await order('book')).status).toBe(201);
   });
 
-  it('a response that cannot be stored is sent, its error is reported, and repeats do not run', async () => {
+  it('a response that cannot be stored is sent, the error is reported, and repeats answer 409', async () => {
     const { order, runs, errors } = await start({ idempotency: { state: { ...memoryState(), set: away } } });
     expect((await order('book', 'key-1')).status).toBe(201);
     expect(errors).toEqual([new Error('The database is away.')]);
@@ -550,7 +550,7 @@ describe('while the state cannot be reached', () => {
   });
 });
 
-it('processes with one state replay the responses of each other', async () => {
+it('processes that share a state replay the responses of each other', async () => {
   const state = memoryState();
   const [one, other] = [await start({ idempotency: { state } }), await start({ idempotency: { state } })];
   await one.order('book', 'key-1');
@@ -561,7 +561,7 @@ it('processes with one state replay the responses of each other', async () => {
 describe('memoryState', () => {
   const full = (options: MemoryStateOptions) => memoryState(options);
 
-  it('keeps its values where the clock of the machine is set', () => {
+  it('memoryState keeps its values when the system clock is changed', () => {
     const state = full({});
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -570,19 +570,19 @@ describe('memoryState', () => {
     expect(state.add('key', 'other', 86_400_000)).toBe('value');
   });
 
-  it('forgets the oldest values beyond maxBytes', () => {
+  it('memoryState removes the oldest values over maxBytes', () => {
     const state = full({ maxBytes: 1000 });
     for (const key of ['a', 'b', 'c', 'd', 'e']) expect(state.add(key, key, 1000)).toBeUndefined();
     expect([state.add('e', '', 1000), state.add('a', 'again', 1000)]).toEqual(['e', undefined]);
   });
 
-  it('rejects an invalid maxBytes', () => {
+  it('memoryState rejects an invalid maxBytes', () => {
     expect(() => full({ maxBytes: 0 })).toThrow('maxBytes is 0; it must be a positive number of bytes.');
   });
 });
 
-describe('the document', () => {
-  it('has the header, whether it is required, the statuses and Idempotent-Replayed', async () => {
+describe('the OpenAPI document', () => {
+  it('the document describes Idempotency-Key, whether it is required, its error statuses and Idempotent-Replayed', async () => {
     const { document } = await start();
     const { paths } = (await document()) as object as oas31.OpenAPIObject;
     const order = paths?.['/orders']?.post;
@@ -603,7 +603,7 @@ describe('createGateway', () => {
       { idempotencyKey: true, openapi: { idempotencyKey: true, method: 'POST', path: '/a' } },
       'The procedure a has idempotencyKey twice',
     ],
-  ])('rejects the metadata %j', async (meta, message) => {
+  ])('createGateway rejects the metadata %j', async (meta, message) => {
     const router = t.router({ a: procedure.meta(meta as GatewayMeta).mutation(() => 'a') });
     await expect(
       createGateway({
@@ -614,7 +614,7 @@ describe('createGateway', () => {
     ).rejects.toThrow(message);
   });
 
-  it('rejects idempotencyKey of a query, and of a body that is a stream', async () => {
+  it('createGateway rejects idempotencyKey on a query and on a procedure with a streamed body', async () => {
     const router = t.router({
       a: procedure.meta({ idempotencyKey: true }).query(() => 'a'),
       b: procedure
@@ -633,7 +633,7 @@ describe('createGateway', () => {
     await expect(create({ router: t.router({ b: router.b }) })).rejects.toThrow('its body is a stream');
   });
 
-  it('rejects an idempotency option that is not a positive integer', async () => {
+  it('createGateway rejects an idempotency option that is not a positive integer', async () => {
     await expect(start({ idempotency: { ttlMs: 0 } })).rejects.toThrow(
       'idempotency.ttlMs is 0; it must be a positive integer.',
     );

@@ -15,11 +15,11 @@ it.each<[origins: readonly string[], origin: string, isAllowed: boolean]>([
   [['https://pets-*.c.example'], 'https://pets-.c.example', false],
   [['https://pets-*-x.c.example'], 'https://pets-1-x.c.example', true],
   [['https://pets-*-x.c.example'], 'https://pets-1-y.c.example', false],
-  // The dots of a pattern are dots
+  // A dot of a pattern matches only a dot
   [['https://*.b.example'], 'https://x.bxexample', false],
   [['https://*.b.example'], 'https://x.b.example.evil', false],
   [['https://*.b.example'], 'https://evil/x.b.example', false],
-])('of %j, %s may call: %s', (origins, origin, isAllowed) => {
+])('origins: %j allows %s: %s', (origins, origin, isAllowed) => {
   expect(originMatcher(origins)(origin, request)).toBe(isAllowed);
 });
 
@@ -29,18 +29,18 @@ it.each([
   [undefined, false],
   ['https://a.example', false],
   [Promise.resolve(true), false],
-])('a function that returns %s allows an origin: %s', (returned, isAllowed) => {
+])('an origins function that returns %s allows the origin: %s', (returned, isAllowed) => {
   expect(originMatcher(() => returned as boolean)('https://a.example', request)).toBe(isAllowed);
 });
 
-it('a check that throws does not pass, and the first error is kept for the log', () => {
+it('passesOriginCheck returns false if the check throws, and keeps the first error for the log', () => {
   const scope: { request: HttpRequest; error: unknown } = { request, error: undefined };
   const failing = (message: string) => () => {
     throw new Error(message);
   };
   expect(passesOriginCheck(failing('first'), scope)).toBe(false);
   expect(passesOriginCheck(failing('second'), scope)).toBe(false);
-  expect(passesOriginCheck((given) => given === request, scope)).toBe(true);
+  expect(passesOriginCheck((checked) => checked === request, scope)).toBe(true);
   expect(scope.error).toEqual(new Error('first'));
 });
 
@@ -48,7 +48,7 @@ it.each<[origins: Origins]>([
   [[]],
   [['https://a.example', 'http://localhost:3000', 'https://*.b.example', 'http://x-*-y.b.example:81']],
   [() => false],
-])('%j are taken', (origins) => {
+])('requireOrigins accepts %j', (origins) => {
   expect(() => requireOrigins('cors.origins', origins)).not.toThrow();
 });
 
@@ -60,7 +60,7 @@ it.each([
   'https://a.example/path',
   'null',
   '',
-])('%j is rejected: it is not an origin', (origin) => {
+])('requireOrigins rejects %j, which is not an origin', (origin) => {
   expect(() => requireOrigins('cors.origins', ['https://b.example', origin])).toThrow(
     `cors.origins names "${origin}", which is not an origin: write scheme, host and port alone, as https://pets.example.`,
   );
@@ -74,7 +74,7 @@ it.each([
   'https://*.b.example:443',
   '*.b.example',
   'https://*.*.b.example',
-])('%j is rejected: a * stands elsewhere', (origin) => {
+])('requireOrigins rejects %j, which has a misplaced *', (origin) => {
   expect(() => requireOrigins('cors.origins', [origin])).toThrow(
     `cors.origins names "${origin}": one * may stand in the first label of a host with two further labels`,
   );

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { rejectLongForm, rejectLongQuery } from './queryParameters.ts';
 
-it.each<[text: string, most: number, isLong: boolean]>([
+it.each<[text: string, limit: number, isLong: boolean]>([
   ['', 1, false],
   ['a=1', 1, false],
   ['a=1&', 1, true],
@@ -11,21 +11,21 @@ it.each<[text: string, most: number, isLong: boolean]>([
   ['a=1&b=2&c=3', 3, false],
   ['a=1&b=2&c=3', 2, true],
   ['a=%26%26%26', 1, false],
-])('the query %j has more parameters than %i: %s', (text, most, isLong) => {
-  const rejected = (refuse: typeof rejectLongQuery) => {
+])('the query or form %j has more than %i parameters: %s', (text, limit, isLong) => {
+  const messageOf = (check: typeof rejectLongQuery) => {
     try {
-      refuse(text, most);
+      check(text, limit);
       return undefined;
     } catch (error) {
       return (error as Error).message;
     }
   };
-  const message = (where: string) => (isLong ? `The ${where} has more than ${most} parameters.` : undefined);
-  expect(rejected(rejectLongQuery)).toBe(message('query'));
-  expect(rejected(rejectLongForm)).toBe(message('form'));
+  const message = (where: string) => (isLong ? `The ${where} has more than ${limit} parameters.` : undefined);
+  expect(messageOf(rejectLongQuery)).toBe(message('query'));
+  expect(messageOf(rejectLongForm)).toBe(message('form'));
 });
 
-it('the error is a limit’s, so that it is no error of the service', () => {
+it('rejectLongQuery throws a LimitError with BAD_REQUEST, which is not logged as an error of the service', () => {
   expect(() => rejectLongQuery('a&b', 1)).toThrow(
     expect.objectContaining({ limit: 'query-parameters', code: 'BAD_REQUEST' }),
   );

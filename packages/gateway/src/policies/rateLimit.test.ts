@@ -16,13 +16,13 @@ const create = (options: Partial<RateLimitOptions<Identity>> = {}) =>
 function scope(caller: { token?: string; identity?: Identity; address?: string } = {}) {
   const { token, identity, address = '192.0.2.1' } = caller;
   const request = new FetchRequest(new Request('http://localhost/v1/pets'), 0, address);
-  const made = new RequestScope<Identity>(request, 'rest', 'id', 0);
-  made.credential = token;
-  made.identity = identity;
-  return made;
+  const requestScope = new RequestScope<Identity>(request, 'rest', 'id', 0);
+  requestScope.credential = token;
+  requestScope.identity = identity;
+  return requestScope;
 }
 
-it('calls within the limit are admitted, with the policy and what is left of it in headers', () => {
+it('rateLimit admits calls within the limit, and adds RateLimit-Policy and RateLimit with the calls left', () => {
   const rateLimit = create();
   const first = scope({ token: 'a' });
   expect(rateLimit.count(first, 3)).toBeUndefined();
@@ -32,7 +32,7 @@ it('calls within the limit are admitted, with the policy and what is left of it 
   ]);
 });
 
-it('calls beyond the limit are rejected together, with the wait in whole seconds', () => {
+it('rateLimit rejects a batch over the limit as a whole, with the time to wait in whole seconds', () => {
   const rateLimit = create();
   void rateLimit.count(scope({ token: 'a' }), 8);
   const next = scope({ token: 'a' });
@@ -47,13 +47,13 @@ it('calls beyond the limit are rejected together, with the wait in whole seconds
   expect(rateLimit.count(scope({ token: 'a' }), 5)).toBeUndefined();
 });
 
-it('a wait of less than a second is rounded up to one', () => {
+it('rateLimit rounds a wait of less than a second up to one second', () => {
   const rateLimit = create({ requests: 100 });
   void rateLimit.count(scope(), 100);
   expect(rateLimit.count(scope(), 1)).toMatchObject({ retryAfterSeconds: 1 });
 });
 
-it('a batch of as many calls as the limit has is admitted, and the error for a larger one says that it never fits', async () => {
+it('rateLimit admits a batch as large as the limit, and says that a larger one is never allowed', async () => {
   const rateLimit = create();
   expect(rateLimit.count(scope({ token: 'a' }), 10)).toBeUndefined();
   const message = async (token: string, cost: number) =>
@@ -64,7 +64,7 @@ it('a batch of as many calls as the limit has is admitted, and the error for a l
   );
 });
 
-it('a caller is its credential, or its address where it sent none', () => {
+it('rateLimit counts callers by credential, or by address without one', () => {
   const rateLimit = create({ requests: 1 });
   const count = (caller: Parameters<typeof scope>[0]) => rateLimit.count(scope(caller), 1) === undefined;
   expect(count({ token: 'a', address: '192.0.2.1' })).toBe(true);
@@ -73,12 +73,12 @@ it('a caller is its credential, or its address where it sent none', () => {
   expect(count({ address: '192.0.2.1' })).toBe(true);
   expect(count({ address: '192.0.2.1' })).toBe(false);
   expect(count({ address: '192.0.2.2' })).toBe(true);
-  // A credential is no address, whatever it says.
+  // A credential that looks like an address has its own bucket.
   expect(count({ token: '192.0.2.3' })).toBe(true);
   expect(count({ address: '192.0.2.3' })).toBe(true);
 });
 
-it('a caller is what the option `key` returns', () => {
+it('rateLimit counts callers by the result of rateLimit.key', () => {
   const rateLimit = create({
     requests: 1,
     key: ({ identity, request }) => identity?.team ?? request.path,
@@ -93,7 +93,7 @@ it('a caller is what the option `key` returns', () => {
   ]);
 });
 
-it('as a policy it counts every call of a request', async () => {
+it('the policy of rateLimit counts every call of a request', async () => {
   const rateLimit = create();
   const admitted = scope({ token: 'a' });
   expect(await rateLimit.admit?.(admitted, { callCount: 4, isPublic: false })).toBeUndefined();
@@ -103,6 +103,6 @@ it('as a policy it counts every call of a request', async () => {
 it.each([
   [{ requests: 1.5 }, 'rateLimit.requests is 1.5'],
   [{ windowSeconds: 0 }, 'rateLimit.windowSeconds is 0'],
-])('%o is rejected', (options, message) => {
+])('rateLimit rejects the options %o', (options, message) => {
   expect(() => create(options)).toThrow(`${message}; it must be a positive integer.`);
 });

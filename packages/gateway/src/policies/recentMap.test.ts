@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RecentMap } from './recentMap.ts';
 
-describe('a map of what was asked for of late', () => {
-  it('keeps as many keys as it may, and no more', () => {
+describe('RecentMap', () => {
+  it('RecentMap keeps at least half of its maximum size, and never more than it', () => {
     const map = new RecentMap<number>(10);
     for (let at = 0; at < 1000; at += 1) map.set(`key ${at}`, at);
     const kept = Array.from({ length: 1000 }, (_, at) => map.get(`key ${at}`)).filter(
@@ -12,7 +12,7 @@ describe('a map of what was asked for of late', () => {
     expect(kept.length).toBeLessThanOrEqual(10);
   });
 
-  it('keeps what is in use through a flood of others', () => {
+  it('RecentMap keeps a key in use during a flood of other keys', () => {
     const map = new RecentMap<string>(10);
     map.set('used', 'here');
     for (let at = 0; at < 1000; at += 1) {
@@ -21,7 +21,7 @@ describe('a map of what was asked for of late', () => {
     }
   });
 
-  it('gives the last value of a key', () => {
+  it('RecentMap returns the latest value of a key', () => {
     const map = new RecentMap<number>(4);
     map.set('a', 1);
     for (const other of ['b', 'c', 'd']) map.set(other, 0);
@@ -29,7 +29,7 @@ describe('a map of what was asked for of late', () => {
     expect(map.get('a')).toBe(2);
   });
 
-  it('drops the older half once the younger one is full, and not before', () => {
+  it('RecentMap drops the older half when the younger one is full, and not earlier', () => {
     const map = new RecentMap<number>(4);
     for (const key of ['a', 'b', 'c', 'd']) map.set(key, 0);
     expect([map.size, map.get('zz')]).toEqual([4, undefined]);
@@ -40,7 +40,7 @@ describe('a map of what was asked for of late', () => {
     expect(['a', 'b', 'c', 'd', 'e'].filter((key) => map.get(key) !== undefined)).toEqual(['c', 'd', 'e']);
   });
 
-  it('of an odd size keeps one key more', () => {
+  it('RecentMap rounds an odd size up', () => {
     const map = new RecentMap<number>(3);
     for (const key of ['a', 'b', 'c', 'd']) map.set(key, 0);
     expect(map.size).toBe(4);

@@ -6,7 +6,7 @@ const handler = () => ({ status: 200, headers: [] });
 const table = (...keys: readonly string[]) =>
   new RouteTable(Object.fromEntries(keys.map((key) => [key, handler])));
 
-it('a route is found by its path, and its methods are in their order', () => {
+it('RouteTable finds routes by their exact path, and lists paths and methods in order', () => {
   const routes = table('/a', 'POST /a', 'QUERY /b');
   expect(routes.paths).toEqual(['/a', '/b']);
   expect(routes.methods).toEqual(['GET', 'POST', 'QUERY']);
@@ -15,8 +15,8 @@ it('a route is found by its path, and its methods are in their order', () => {
   expect(routes.at('/c')).toBeUndefined();
 });
 
-const method = (key: string, found: string, path: string) =>
-  `The route "${key}" has the method "${found}": write a method in upper case, such as "POST ${path}". GET is for HEAD too, and OPTIONS is answered by the gateway.`;
+const method = (key: string, name: string, path: string) =>
+  `The route "${key}" has the method "${name}": write a method in upper case, such as "POST ${path}". GET is for HEAD too, and OPTIONS is answered by the gateway.`;
 const notPath = (key: string) =>
   `The route "${key}" is not a path: write it without query and spaces, such as "/page".`;
 
@@ -34,17 +34,17 @@ it.each<[keys: readonly string[], sentence: string]>([
   [['CONNECT /a'], method('CONNECT /a', 'CONNECT', '/a')],
   [['TRACE /a'], method('TRACE /a', 'TRACE', '/a')],
   [['/a', 'GET /a'], 'routes names GET /a twice: "/a" is for GET and HEAD.'],
-])('routes with the keys %j are rejected', (keys, sentence) => {
+])('RouteTable rejects the keys %j', (keys, sentence) => {
   expect(() => table(...keys)).toThrow(new GatewayError(sentence));
 });
 
-it.each([undefined, null, 'page', {}, { handler: 'page' }])('the route %j is rejected', (route) => {
+it.each([undefined, null, 'page', {}, { handler: 'page' }])('RouteTable rejects the route %j', (route) => {
   expect(() => new RouteTable({ '/a': route } as never)).toThrow(
     new GatewayError('The route "/a" has no handler: give it a function, or { handler }.'),
   );
 });
 
-it('a route that needs a credential is rejected where the gateway knows none', () => {
+it('RouteTable.requireAuthentication rejects a route with protect: true', () => {
   const routes: Routes<unknown> = { '/a': { handler }, 'POST /b': { handler, protect: true } };
   expect(() => table('/a').requireAuthentication()).not.toThrow();
   expect(() => new RouteTable(routes).requireAuthentication()).toThrow(
@@ -52,7 +52,7 @@ it('a route that needs a credential is rejected where the gateway knows none', (
   );
 });
 
-it('the metadata of a protected resource is rejected at a path that is taken, and otherwise served to any page', async () => {
+it('addMetadata serves the metadata of a protected resource to pages of any origin, and rejects a taken path', async () => {
   const routes = table('/taken');
   const resource = (path: `/${string}`) => ({ path, document: (scopes: readonly string[]) => ({ scopes }) });
   expect(() => addMetadata(routes, resource('/taken'), [])).toThrow(

@@ -10,9 +10,9 @@ const request = (headers: Readonly<Record<string, string>>): HttpRequest =>
   ({ header: (name: string) => ({ host: 'api.internal', ...headers })[name] }) as HttpRequest;
 
 it.each<[headers: Readonly<Record<string, string>>, expected: boolean]>([
-  // No browser
+  // Not a browser
   [{}, true],
-  // By Sec-Fetch-Site, whatever the Origin is
+  // Sec-Fetch-Site decides, not Origin
   [{ 'sec-fetch-site': 'same-origin' }, true],
   [{ 'sec-fetch-site': 'same-origin', origin: 'null' }, true],
   [{ 'sec-fetch-site': 'none' }, true],
@@ -24,7 +24,7 @@ it.each<[headers: Readonly<Record<string, string>>, expected: boolean]>([
   [{ 'sec-fetch-site': 'Same-Origin' }, false],
   [{ 'sec-fetch-site': 'other' }, false],
   [{ 'sec-fetch-site': 'cross-site', origin: 'https://shop.example' }, true],
-  // By Origin
+  // Only Origin
   [{ origin: 'https://api.example' }, true],
   [{ origin: 'https://api.internal' }, true],
   [{ origin: 'https://shop.example' }, true],
@@ -34,11 +34,11 @@ it.each<[headers: Readonly<Record<string, string>>, expected: boolean]>([
   [{ origin: 'https://api.example:8443' }, false],
   [{ origin: 'https://evil.example' }, false],
   [{ origin: 'null' }, false],
-])('a request with %j may use ambient credentials: %s', (headers, expected) => {
+])('a request with %j may use a credential that browsers send automatically: %s', (headers, expected) => {
   expect(isSameSite(request(headers))).toBe(expected);
 });
 
-it('a function of origins does not decide on a request of another site without an Origin', () => {
+it('a cross-site request without Origin is rejected, even if origins is a function', () => {
   expect(isAllowed(request({ 'sec-fetch-site': 'cross-site', origin: 'https://shop.example' }))).toBe(true);
   expect(isAllowed(request({ 'sec-fetch-site': 'cross-site' }))).toBe(false);
 });

@@ -19,7 +19,7 @@ const router = t.router({
     .meta({ openapi: { method: 'GET', path: '/pets' } })
     .output(z.string())
     .query(() => 'list'),
-  // Its metadata is merged with that of `writer`.
+  // tRPC merges this metadata with that of `writer`.
   add: writer
     .meta({ openapi: { method: 'POST', path: '/pets' } })
     .output(z.string())
@@ -28,11 +28,11 @@ const router = t.router({
     .meta({ openapi: { method: 'GET', path: '/audit' }, scopes: ['pets:read', 'audit'] })
     .output(z.string())
     .query(() => 'audit'),
-  // Over tRPC alone.
+  // Only over tRPC.
   count: t.procedure.meta({ scopes: ['pets:read'] }).query(() => 1),
 });
 
-/** A credential names its scopes. */
+/** Scheme options for credentials that consist of their scopes, such as `pets:read+audit`. */
 const options = {
   verify: (token: string) => ({ scopes: token.split('+') }),
   scopes: (identity: { readonly scopes: readonly string[] }) => identity.scopes,
@@ -61,8 +61,8 @@ const none = { authorization: 'Bearer none' };
 const challenge = (scopes: string) => `Bearer realm="api", error="insufficient_scope", scope="${scopes}"`;
 const shape = (message: string) => ({ error: { message, data: { code: 'FORBIDDEN', httpStatus: 403 } } });
 
-describe('a call whose credential lacks a scope', () => {
-  it('is 403 over REST, with the scopes that it needs', async () => {
+describe('a call with a credential that lacks a scope', () => {
+  it('a REST call without a required scope answers 403 with the required scopes in its challenge', async () => {
     expect(await send('POST', '/v1/pets', none)).toEqual({
       status: 403,
       body: { code: 'FORBIDDEN', message: 'The token lacks the scope pets:write.', status: 403 },
@@ -75,7 +75,7 @@ describe('a call whose credential lacks a scope', () => {
     });
   });
 
-  it('is 403 over tRPC, with the scopes that it needs', async () => {
+  it('a tRPC call without a required scope answers 403 with the required scopes in its challenge', async () => {
     expect(await send('POST', '/trpc/add', none)).toMatchObject({
       status: 403,
       body: shape('The token lacks the scope pets:write.'),
@@ -84,7 +84,7 @@ describe('a call whose credential lacks a scope', () => {
     expect((await send('GET', '/trpc/count', none)).challenge).toBe(challenge('pets:read'));
   });
 
-  it('is 403 in a batch, in which others are answered', async () => {
+  it('a batch answers 403 for each call without a required scope, and runs the others', async () => {
     expect(await send('GET', '/trpc/list,count,audit?batch=1', none)).toMatchObject({
       status: 207,
       body: [
@@ -100,7 +100,7 @@ describe('a call whose credential lacks a scope', () => {
     });
   });
 
-  it('has no challenge where its scheme has none for scopes', async () => {
+  it('a 403 for a missing scope has no challenge with apiKey', async () => {
     expect(await send('POST', '/v1/pets', { 'x-api-key': 'none' })).toMatchObject({
       status: 403,
       challenge: undefined,
@@ -114,20 +114,20 @@ it.each([
   ['GET', '/v1/audit', 'pets:read+audit+other'],
   ['GET', '/trpc/audit', 'audit+pets:read'],
   ['GET', '/trpc/count,list?batch=1', 'pets:read'],
-])('a credential with the scopes may call: %s %s with %s', async (method, target, key) => {
+])('%s %s with the scopes %s answers 200', async (method, target, key) => {
   expect(await send(method, target, { 'x-api-key': key })).toMatchObject({
     status: 200,
     challenge: undefined,
   });
 });
 
-it('a path that does not exist is 404, and a wrong method 405, whatever the scopes are', async () => {
+it('an unknown path answers 404 and a wrong method 405 without checking scopes', async () => {
   expect((await send('GET', '/v1/none', none)).status).toBe(404);
   expect((await send('DELETE', '/v1/audit', none)).status).toBe(405);
   expect((await send('GET', '/trpc/add', none)).status).toBe(405);
 });
 
-it('scopes that throw are 500, without their message', async () => {
+it('a scopes function that throws answers 500 without its message', async () => {
   const gateway = await createGateway({
     router,
     authentication: bearer({
@@ -146,7 +146,7 @@ it('scopes that throw are 500, without their message', async () => {
   }
 });
 
-it('the document names the scopes, of the schemes that know some', async () => {
+it('the document lists the required scopes, for schemes with scopes only', async () => {
   const authentication = [bearer(options), apiKey({ verify: options.verify })];
   expect(await (await gatewayOf(...authentication)).document()).toMatchObject({
     paths: {
@@ -166,7 +166,7 @@ it('the document names the scopes, of the schemes that know some', async () => {
   });
 });
 
-describe('createGateway rejects', () => {
+describe('createGateway with scopes', () => {
   const start = (meta: GatewayMeta | object, authentication?: AnyScheme) =>
     createGateway({
       router: t.router({ a: t.procedure.meta(meta).query(() => 1) }),
@@ -192,11 +192,11 @@ describe('createGateway rejects', () => {
       { scopes: ['a'], openapi: { method: 'GET', path: '/a', protect: false } },
       /The procedure a requires scopes, but with protect: false/,
     ],
-  ])('%j', async (meta, message) => {
+  ])('createGateway rejects the metadata %j', async (meta, message) => {
     await expect(start(meta, bearer(options))).rejects.toThrow(message);
   });
 
-  it('scopes that no credential can have', async () => {
+  it('createGateway rejects required scopes if no scheme has scopes', async () => {
     await expect(start({ scopes: ['a'] })).rejects.toThrow(
       'The procedure a requires scopes, but createGateway has no authentication: add it.',
     );
@@ -206,7 +206,7 @@ describe('createGateway rejects', () => {
   });
 });
 
-it('a credential that loses a scope while a stream goes on is reported as revoked, and one that gains some is not', async () => {
+it('a credential watch reports a credential that loses a scope, and not one that gains scopes', async () => {
   vi.useFakeTimers();
   try {
     let scopes = ['a', 'b'];

@@ -7,22 +7,22 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', '
 afterEach(() => void vi.useRealTimers());
 
 const bucket = { size: 10, windowMs: 10_000 };
-const away = new Error('The database is away.');
-// oxlint-disable-next-line no-console -- where the gateway says that a state is away
+const unreachable = new Error('The database is away.');
+// oxlint-disable-next-line no-console -- the gateway reports an unavailable state there
 const printer = () => vi.mocked(console.error);
 const line =
   '@petstore/gateway: the state of rateLimit cannot be reached; each process counts for itself until it can.';
 
 const quiet = () => printer().mockImplementation(() => {});
 
-/** The output that a test expects. */
+/** Expects these lines on stderr. */
 const expectPrinted = (lines: readonly string[]) => {
   expect(printer().mock.calls.map(([text]) => String(text))).toEqual(lines);
   printer().mockClear();
 };
 
-describe('token buckets that processes share', () => {
-  it('are counted together, each option for itself', () => {
+describe('createSharedTokenBuckets', () => {
+  it('shared token buckets count across processes, and separately for each option', () => {
     const state = memoryState();
     const one = createSharedTokenBuckets('rateLimit', state, bucket);
     const other = createSharedTokenBuckets('rateLimit', state, bucket);
@@ -38,12 +38,12 @@ describe('token buckets that processes share', () => {
     [
       'throws',
       () => {
-        throw away;
+        throw unreachable;
       },
     ],
-    ['rejects', async () => Promise.reject(away)],
+    ['rejects', async () => Promise.reject(unreachable)],
   ])(
-    'are counted by each process while the state %s, which is printed once, until it answers again',
+    'shared token buckets count in each process while the state %s, log it once, and use the state again later',
     async (_how, take) => {
       quiet();
       const shared = memoryState();
@@ -51,7 +51,7 @@ describe('token buckets that processes share', () => {
       const one = createSharedTokenBuckets('rateLimit', state, bucket);
       expect(await one('a', 10)).toMatchObject({ isTaken: true, left: 0 });
       expect(await one('a', 1)).toMatchObject({ isTaken: false });
-      // Within a second no other call waits for it.
+      // For a second, no other call uses the state.
       expect(state.take).toHaveBeenCalledTimes(1);
       vi.advanceTimersByTime(1000);
       await one('a', 0);
@@ -64,7 +64,7 @@ describe('token buckets that processes share', () => {
     },
   );
 
-  it('are counted by each process where the state does not answer within a second', async () => {
+  it('shared token buckets count in each process if the state does not respond within a second', async () => {
     quiet();
     const state: State = { ...memoryState(), take: async () => new Promise(() => {}) };
     const one = createSharedTokenBuckets('rateLimit', state, bucket);

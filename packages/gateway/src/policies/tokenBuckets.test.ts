@@ -5,8 +5,8 @@ import { createTokenBuckets } from './tokenBuckets.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-describe('a token bucket for each key', () => {
-  it('begins full, gives all of what is asked for or nothing, and says how long to wait', () => {
+describe('createTokenBuckets', () => {
+  it('a token bucket starts full, gives all requested tokens or none, and returns the time to wait', () => {
     const take = createTokenBuckets(10, 10_000);
     expect(take('a', 7)).toEqual({ isTaken: true, left: 3, waitMs: 0, fullMs: 7000 });
     expect(take('a', 4)).toEqual({ isTaken: false, left: 3, waitMs: 1000, fullMs: 7000 });
@@ -17,32 +17,32 @@ describe('a token bucket for each key', () => {
     expect(take('a', 1)).toMatchObject({ isTaken: true, left: 9 });
   });
 
-  it('never gives more than is in it, and what comes meanwhile', () => {
+  it('a token bucket never gives more tokens than its size plus those added since', () => {
     const steps = fc.array(
       fc.record({ count: fc.integer({ min: 1, max: 12 }), ms: fc.integer({ min: 0, max: 5000 }) }),
     );
     fc.assert(
-      fc.property(steps, (asked) => {
+      fc.property(steps, (requests) => {
         const take = createTokenBuckets(10, 10_000);
-        let given = 0;
+        let total = 0;
         let passed = 0;
-        for (const { count, ms } of asked) {
+        for (const { count, ms } of requests) {
           vi.advanceTimersByTime(ms);
           passed += ms;
           const { isTaken } = take('a', count);
-          if (isTaken) given += count;
-          expect(given).toBeLessThanOrEqual(10 + passed / 1000 + 1e-6);
+          if (isTaken) total += count;
+          expect(total).toBeLessThanOrEqual(10 + passed / 1000 + 1e-6);
         }
       }),
     );
   });
 
-  it('has what was asked for once the wait that it named is over', () => {
+  it('a token bucket has the requested tokens after the wait that it returned', () => {
     const counts = fc.array(fc.integer({ min: 1, max: 10 }), { minLength: 1 });
     fc.assert(
-      fc.property(counts, (asked) => {
+      fc.property(counts, (requests) => {
         const take = createTokenBuckets(10, 10_000);
-        for (const count of asked) {
+        for (const count of requests) {
           const { isTaken, waitMs } = take('a', count);
           vi.advanceTimersByTime(waitMs);
           expect(isTaken || take('a', count).isTaken).toBe(true);

@@ -14,20 +14,20 @@ it.each([
 });
 
 it.each(['Bearer', 'Bearer ', 'bearer   ', 'Bearer a b', 'Bearer a=b', 'Bearer ä', 'Bearer =', 'Bearer a,b'])(
-  'bearer finds "%s" malformed: RFC 6750 §2.1 knows no such token',
+  'bearer reads "%s" as malformed (RFC 6750 §2.1)',
   (authorization) => {
     expect(read(authorization)).toBeNull();
   },
 );
 
 it.each([undefined, '', 'Basic YTpi', 'Bearers abc', 'a Bearer abc', 'Bearer\tabc'])(
-  'bearer finds no bearer credential in "%s"',
+  'bearer reads no credential from "%s"',
   (authorization) => {
     expect(read(authorization)).toBeUndefined();
   },
 );
 
-it('messages and the document name the credential by its noun, and as a token without one', () => {
+it('bearer uses its noun in messages and in the document, by default "token"', () => {
   const verify = () => undefined;
   expect(bearer({ verify })).toMatchObject({
     noun: 'token',
@@ -41,7 +41,7 @@ it('messages and the document name the credential by its noun, and as a token wi
   });
 });
 
-it('a challenge names the realm, and an error where a token was sent (RFC 6750 §3)', () => {
+it('a bearer challenge has the realm, and an error code if a token was sent (RFC 6750 §3)', () => {
   const challenge = bearerChallenge('petstore');
   expect(challenge()).toBe('Bearer realm="petstore"');
   expect(challenge({ error: 'invalid_token' })).toBe('Bearer realm="petstore", error="invalid_token"');
@@ -50,7 +50,7 @@ it('a challenge names the realm, and an error where a token was sent (RFC 6750 �
   );
 });
 
-it('a challenge names the metadata of its resource (RFC 9728 §5.1)', () => {
+it('a bearer challenge has the URL of the resource metadata (RFC 9728 §5.1)', () => {
   expect(bearerChallenge('petstore', 'https://pets.example/.well-known/oauth-protected-resource')()).toBe(
     'Bearer realm="petstore", resource_metadata="https://pets.example/.well-known/oauth-protected-resource"',
   );

@@ -13,12 +13,12 @@ it.each([
   ['a "quoted" realm', String.raw`Bearer realm="a \"quoted\" realm"`],
   [String.raw`a\b`, String.raw`Bearer realm="a\\b"`],
   ['', 'Bearer realm=""'],
-])('the realm %j is escaped as a quoted-string (RFC 9110 §5.6.4)', (realm, expected) => {
+])('a challenge escapes the realm %j as a quoted-string (RFC 9110 §5.6.4)', (realm, expected) => {
   expect(challengeOf('Bearer', { realm, error: undefined })).toBe(expected);
 });
 
 it.each(['a\r\nset-cookie: b=c', 'a\nb', 'a\0b', 'a\tb', 'é', '\u{1F600}'])(
-  'a realm of %j is rejected when its scheme is made',
+  'every scheme rejects the realm %j when it is created',
   (realm) => {
     expect(() => challengeOf('Bearer', { realm })).toThrow(GatewayError);
     expect(() => apiKey({ verify, realm })).toThrow(/use printable ASCII/);
@@ -28,7 +28,7 @@ it.each(['a\r\nset-cookie: b=c', 'a\nb', 'a\0b', 'a\tb', 'é', '\u{1F600}'])(
   },
 );
 
-it.each(['', ' Signature', 'Signature\r\nx: y'])('a custom challenge of %j is rejected', (challenge) => {
+it.each(['', ' Signature', 'Signature\r\nx: y'])('custom rejects the challenge %j', (challenge) => {
   const document = { type: 'http', scheme: 'signature' } as const;
   expect(() => custom({ name: 'a', read: verify, verify, challenge, document })).toThrow(GatewayError);
   expect(requireChallenge('Signature realm="a"')).toBe('Signature realm="a"');
@@ -39,7 +39,7 @@ it.each([
   [cookie({ verify, cookie: '__Host-s' }), 'Cookie realm="api", cookie-name="__Host-s"'],
   [basic({ verify }), 'Basic realm="api", charset="UTF-8"'],
 ])(
-  '$name challenges with the realm, also after an invalid credential, and not where a scope is missing',
+  '$name has a challenge with the realm for missing and invalid credentials, and none for a missing scope',
   (scheme, expected) => {
     expect(scheme.challenge()).toBe(expected);
     expect(scheme.challenge({ error: 'invalid_token' })).toBe(expected);

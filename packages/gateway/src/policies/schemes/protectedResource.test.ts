@@ -34,29 +34,32 @@ it.each([
   ['https://api.example/', '/.well-known/oauth-protected-resource'],
   ['https://api.example/notes', '/.well-known/oauth-protected-resource/notes'],
   ['https://api.example:8443/a/b', '/.well-known/oauth-protected-resource/a/b'],
-])('the metadata of %s is at %s, and challenges name it (RFC 9728 §3.1, §5.1)', async (resource, path) => {
-  const gateway = await gatewayOf({ resource });
-  const response = await gateway.handle(inProcessRequest('GET', path));
-  expect([response.status, JSON.parse(response.body as string)]).toEqual([
-    200,
-    {
-      resource,
-      authorization_servers: authorizationServers,
-      scopes_supported: ['notes:read', 'notes:write'],
-      bearer_methods_supported: ['header'],
-    },
-  ]);
-  expect(Object.fromEntries(headersOf(response))).toMatchObject({
-    'content-type': 'application/json',
-    'access-control-allow-origin': '*',
-  });
-  const rejected = await gateway.handle(inProcessRequest('GET', '/trpc/read'));
-  expect(Object.fromEntries(headersOf(rejected))['www-authenticate']).toBe(
-    `Bearer realm="api", resource_metadata="${new URL(resource).origin}${path}"`,
-  );
-});
+])(
+  'the metadata of the resource %s is served at %s, and challenges have its URL (RFC 9728 §3.1, §5.1)',
+  async (resource, path) => {
+    const gateway = await gatewayOf({ resource });
+    const response = await gateway.handle(inProcessRequest('GET', path));
+    expect([response.status, JSON.parse(response.body as string)]).toEqual([
+      200,
+      {
+        resource,
+        authorization_servers: authorizationServers,
+        scopes_supported: ['notes:read', 'notes:write'],
+        bearer_methods_supported: ['header'],
+      },
+    ]);
+    expect(Object.fromEntries(headersOf(response))).toMatchObject({
+      'content-type': 'application/json',
+      'access-control-allow-origin': '*',
+    });
+    const rejected = await gateway.handle(inProcessRequest('GET', '/trpc/read'));
+    expect(Object.fromEntries(headersOf(rejected))['www-authenticate']).toBe(
+      `Bearer realm="api", resource_metadata="${new URL(resource).origin}${path}"`,
+    );
+  },
+);
 
-it('the metadata has what its options say, and no empty list', async () => {
+it('the metadata of a protected resource contains its options, and omits empty lists', async () => {
   const gateway = await gatewayOf({
     scopes: [],
     name: 'Notes',
@@ -72,7 +75,7 @@ it('the metadata has what its options say, and no empty list', async () => {
   });
 });
 
-it('the authorization server of a jwt is its issuer, unless the option names others', () => {
+it('the authorization server in the metadata of jwt is its issuer by default', () => {
   const options = { issuer: 'https://login.example', audience: 'a', jwksUri: 'https://login.example/jwks' };
   const serversOf = (more: object) => {
     const scheme = jwt({ ...options, protectedResource: { resource: 'https://api.example', ...more } });
@@ -85,7 +88,7 @@ it('the authorization server of a jwt is its issuer, unless the option names oth
 });
 
 it.each(['/notes', 'api.example', 'ftp://api.example', 'https://api.example?a=1', 'https://api.example/#a'])(
-  'createGateway rejects the resource %j',
+  'createGateway rejects protectedResource.resource: %j',
   async (resource) => {
     await expect(async () => gatewayOf({ resource })).rejects.toThrow(
       `protectedResource.resource is "${resource}": it must be an https URL without query and fragment`,

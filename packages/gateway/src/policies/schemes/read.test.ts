@@ -39,18 +39,18 @@ it.each([
   `Basic ${encode('a\r\nb:c')}`,
   `Basic ${encode('a:b\0')}`,
   `Basic ${encode('a:\u007F')}`,
-])('basic finds %j malformed', (authorization) => {
+])('basic reads %j as malformed', (authorization) => {
   expect(ofBasic(authorization)).toBeNull();
 });
 
 it.each([undefined, '', 'Bearer YTpi', 'Basics YTpi', 'a Basic YTpi', 'Basic\tYTpi'])(
-  'basic finds no credential in %j',
+  'basic reads no credential from %j',
   (authorization) => {
     expect(ofBasic(authorization)).toBeUndefined();
   },
 );
 
-it('basic gives its verify the user name up to the first colon, and the password behind it', () => {
+it('basic passes the user name before the first colon and the password after it to verify', () => {
   const scheme = basic({ verify: (user, password) => [user, password] });
   expect(scheme.verify('ada:a:b', {} as HttpRequest)).toEqual(['ada', 'a:b']);
 });
@@ -69,7 +69,7 @@ it.each<[header: string, value: string | null | undefined]>([
   ['', undefined],
   ['s=', undefined],
   ['s=""', undefined],
-  // One of them may be a sibling subdomain's
+  // One of them may come from a sibling subdomain
   ['s=abc; s=def', null],
   ['s=abc; s=abc', null],
   ['s=; s=abc', null],
@@ -79,14 +79,14 @@ it.each<[header: string, value: string | null | undefined]>([
   ['s=a,b', null],
   [String.raw`s=a\b`, null],
   ['s=\u00E9', null],
-  // Browsers keep `__Host-` names from subdomains, and take these for other names
+  // Browsers do not accept `__Host-` names from subdomains, but treat these as other names
   ['\u2000s=abc', undefined],
   ['\u00A0s=abc', undefined],
   ['\uFEFFs=abc', undefined],
   ['\u2000s=def; s=abc', 'abc'],
   ['\ts\t=\tabc\t', 'abc'],
   ['s=\u2000abc', null],
-])('of the cookies %j, s is %j', (header, value) => {
+])('cookieValue reads the cookie s of %j as %j', (header, value) => {
   expect(cookieValue(header, 's')).toBe(value);
 });
 
