@@ -26,6 +26,11 @@ export const sharedNames = [
     reason: 'One port, two implementations.',
   },
   {
+    names: ['MaybePromise'],
+    folders: ['packages/core/src/store', 'packages/gateway/src/http'],
+    reason: 'A type of one line that each package exports for its own interface.',
+  },
+  {
     copies: 'contract/router.ts',
     reason: "The released types, which have the names of the router's own.",
   },

@@ -1,10 +1,10 @@
 /** The compared parts of an OpenAPI 3.1 document. The rest is descriptive. */
-export interface OpenApiDocument {
+export interface ComparedDocument {
   readonly servers?: readonly { readonly url: string }[];
   readonly security?: readonly SecurityRequirement[];
   readonly paths?: Readonly<Record<string, OpenApiPathItem>>;
   readonly components?: {
-    readonly schemas?: Readonly<Record<string, JsonSchema>>;
+    readonly schemas?: Readonly<Record<string, ComparedSchema>>;
     readonly securitySchemes?: Readonly<Record<string, object>>;
   };
 }
@@ -29,7 +29,7 @@ export interface OpenApiParameter {
   readonly required?: boolean;
   readonly style?: string;
   readonly explode?: boolean;
-  readonly schema?: JsonSchema;
+  readonly schema?: ComparedSchema;
 }
 
 interface RequestBody {
@@ -44,15 +44,15 @@ export interface OpenApiResponse {
 
 interface OpenApiHeader {
   readonly required?: boolean;
-  readonly schema?: JsonSchema;
+  readonly schema?: ComparedSchema;
 }
 
-export type OpenApiContent = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
+export type OpenApiContent = Readonly<Record<string, { readonly schema?: ComparedSchema }>>;
 type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 export type Referable<T> = T | { readonly $ref: string };
 
 /** A JSON Schema (2020-12). */
-export type JsonSchema = boolean | Readonly<Record<string, unknown>>;
+export type ComparedSchema = boolean | Readonly<Record<string, unknown>>;
 
 export const operationMethods = [
   'get',
@@ -69,7 +69,7 @@ export const operationMethods = [
  * Resolves a reference. Returns any other value unchanged.
  * @throws {Error} if the target is missing, in another document, or circular
  */
-export function resolve<T>(document: OpenApiDocument, value: Referable<T>): T {
+export function resolve<T>(document: ComparedDocument, value: Referable<T>): T {
   let target: unknown = value;
   for (const followed = new Set<string>(); isReference(target);) {
     const { $ref } = target;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OpenApiDocument } from './document.ts';
+import type { ComparedDocument } from './document.ts';
 import { documentChanges } from './documentChanges.ts';
 
 /** A document with every compared feature, as text. Each case edits a copy. */
@@ -445,7 +445,7 @@ const harmless: readonly Case[] = [
 const changes = (edit: (draft: Draft) => void) => {
   const after = copy();
   edit(after);
-  return documentChanges(copy() as OpenApiDocument, after as OpenApiDocument);
+  return documentChanges(copy() as ComparedDocument, after as ComparedDocument);
 };
 
 describe('documentChanges', () => {
@@ -466,10 +466,10 @@ describe('documentChanges', () => {
   });
 
   test('documentChanges ignores the case of header parameters', () => {
-    const withHeader = (name: string): OpenApiDocument => {
+    const withHeader = (name: string): ComparedDocument => {
       const draft = copy();
       list(draft).parameters.push({ in: 'header', name, schema: { type: 'string' } });
-      return draft as OpenApiDocument;
+      return draft as ComparedDocument;
     };
     expect(documentChanges(withHeader('If-Match'), withHeader('if-match'))).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Change } from './change.ts';
 import {
   type OpenApiContent,
-  type OpenApiDocument,
+  type ComparedDocument,
   operationMethods,
   type OpenApiOperation,
   type OpenApiParameter,
@@ -18,7 +18,7 @@ import { schemaChanges, type SchemaComparison } from './schemaChanges.ts';
  * Returns the changes from one OpenAPI 3.1 document to another, breaking changes first. Ignores titles, descriptions,
  * examples, tags and extensions. Changes that cannot be classified count as breaking.
  */
-export function documentChanges(before: OpenApiDocument, after: OpenApiDocument): readonly Change[] {
+export function documentChanges(before: ComparedDocument, after: ComparedDocument): readonly Change[] {
   const seen = new Set<string>();
   const sides: Sides = {
     before,
@@ -36,8 +36,8 @@ export function documentChanges(before: OpenApiDocument, after: OpenApiDocument)
 }
 
 interface Sides {
-  readonly before: OpenApiDocument;
-  readonly after: OpenApiDocument;
+  readonly before: ComparedDocument;
+  readonly after: ComparedDocument;
   readonly request: SchemaComparison;
   readonly answer: SchemaComparison;
 }
@@ -58,8 +58,8 @@ function matched<T>(before: Readonly<Record<string, T>> = {}, after: Readonly<Re
   };
 }
 
-function serverChanges(before: OpenApiDocument, after: OpenApiDocument): Change[] {
-  const urls = ({ servers = [{ url: '/' }] }: OpenApiDocument) =>
+function serverChanges(before: ComparedDocument, after: ComparedDocument): Change[] {
+  const urls = ({ servers = [{ url: '/' }] }: ComparedDocument) =>
     Object.fromEntries(servers.map(({ url }) => [url, url]));
   const { gone, added } = matched(urls(before), urls(after));
   return [
@@ -127,7 +127,7 @@ function securityChanges(
   is: OpenApiOperation,
 ): Change[] {
   const alternatives = (
-    document: OpenApiDocument,
+    document: ComparedDocument,
     { security = document.security ?? [] }: OpenApiOperation,
   ) =>
     Object.fromEntries(
@@ -153,7 +153,7 @@ function parameterChanges(
   was: OpenApiOperation,
   is: OpenApiOperation,
 ): Change[] {
-  const byName = (document: OpenApiDocument, { parameters = [] }: OpenApiOperation) =>
+  const byName = (document: ComparedDocument, { parameters = [] }: OpenApiOperation) =>
     Object.fromEntries(
       parameters.map((each) => {
         const parameter = resolve<OpenApiParameter>(document, each);
@@ -255,8 +255,8 @@ function headerChanges(sides: Sides, what: string, was: OpenApiResponse, is: Ope
   ];
 }
 
-function schemeChanges(before: OpenApiDocument, after: OpenApiDocument): Change[] {
-  const schemes = ({ components }: OpenApiDocument) => components?.securitySchemes ?? {};
+function schemeChanges(before: ComparedDocument, after: ComparedDocument): Change[] {
+  const schemes = ({ components }: ComparedDocument) => components?.securitySchemes ?? {};
   const { both, gone, added } = matched(schemes(before), schemes(after));
   const meaning = (scheme: object) => ({ ...scheme, description: undefined });
   return [
@@ -269,7 +269,7 @@ function schemeChanges(before: OpenApiDocument, after: OpenApiDocument): Change[
 }
 
 /** Compares the names of schemas, which are the names of generated types. */
-function schemaNameChanges(before: OpenApiDocument, after: OpenApiDocument): Change[] {
+function schemaNameChanges(before: ComparedDocument, after: ComparedDocument): Change[] {
   const { gone, added } = matched(before.components?.schemas, after.components?.schemas);
   return [
     ...gone.map(([name]) => change(true, `The schema ${name} is gone`)),

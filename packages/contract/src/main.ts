@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { z } from 'zod';
-import type { OpenApiDocument } from './document.ts';
+import type { ComparedDocument } from './document.ts';
 import { documentChanges } from './documentChanges.ts';
 import { review } from './review.ts';
 import { typeChanges } from './typeChanges.ts';
@@ -28,11 +28,11 @@ if (isRelease) {
   await writeFile(files.types, currentTypes);
   await writeFile(files.announced, '[]\n');
 } else {
-  const released = JSON.parse(await readFile(files.document, 'utf8')) as OpenApiDocument;
+  const released = JSON.parse(await readFile(files.document, 'utf8')) as ComparedDocument;
   const announced = Announced.parse(JSON.parse(await readFile(files.announced, 'utf8')));
   const { changes, unannounced, unused } = review(
     [
-      ...documentChanges(released, JSON.parse(currentDocument) as OpenApiDocument),
+      ...documentChanges(released, JSON.parse(currentDocument) as ComparedDocument),
       ...(await typeChanges(await readFile(files.types, 'utf8'), currentTypes)),
     ],
     announced,

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Change } from './change.ts';
-import { type OpenApiDocument, resolve, type JsonSchema } from './document.ts';
+import { type ComparedDocument, resolve, type ComparedSchema } from './document.ts';
 
 export interface SchemaComparison {
-  readonly before: OpenApiDocument;
-  readonly after: OpenApiDocument;
+  readonly before: ComparedDocument;
+  readonly after: ComparedDocument;
   /** Whether the schema describes a request of a client or a response of the service. */
   readonly direction: 'request' | 'answer';
   /** Compared pairs of named schemas: each is reported once, and cycles end. */
@@ -21,8 +21,8 @@ type Keywords = Readonly<Record<string, unknown>>;
 export function schemaChanges(
   comparison: SchemaComparison,
   where: string,
-  before: JsonSchema | undefined,
-  after: JsonSchema | undefined,
+  before: ComparedSchema | undefined,
+  after: ComparedSchema | undefined,
 ): Change[] {
   const { direction, seen } = comparison;
   const names = [schemaName(before), schemaName(after)];
@@ -49,12 +49,15 @@ export function schemaChanges(
     if (from === to) continue;
     const least = isLower ? -Infinity : Infinity;
     const narrows = isLower ? (to ?? least) > (from ?? least) : (to ?? least) < (from ?? least);
-    addChange(`${keyword} is ${formatValue(to)}, was ${formatValue(from)}`, { narrows, widens: !narrows });
+    addChange(`${keyword} is ${formatKeywordValue(to)}, was ${formatKeywordValue(from)}`, {
+      narrows,
+      widens: !narrows,
+    });
   }
   for (const keyword of restrictionKeywords) {
     const [from, to] = [old[keyword], now[keyword]];
     if (isDeepStrictEqual(from, to)) continue;
-    addChange(`${keyword} is ${formatValue(to)}, was ${formatValue(from)}`, {
+    addChange(`${keyword} is ${formatKeywordValue(to)}, was ${formatKeywordValue(from)}`, {
       narrows: to !== undefined,
       widens: from !== undefined,
     });
@@ -65,7 +68,7 @@ export function schemaChanges(
   }
   if (!isDeepStrictEqual(old['default'], now['default'])) {
     // A request that omits the field has another meaning now. Responses are not affected.
-    addChange(`default is ${formatValue(now['default'])}, was ${formatValue(old['default'])}`, {
+    addChange(`default is ${formatKeywordValue(now['default'])}, was ${formatKeywordValue(old['default'])}`, {
       narrows: true,
     });
   }
@@ -108,17 +111,18 @@ function typesOf({ type }: Keywords): readonly string[] {
 function compareValues(old: Keywords, now: Keywords, addChange: AddChange): void {
   const [from, to] = [allowedValues(old), allowedValues(now)];
   if (from === undefined || to === undefined) {
-    if (to !== undefined) addChange(`only ${to.map(formatValue).join(', ')} may be said`, { narrows: true });
+    if (to !== undefined)
+      addChange(`only ${to.map(formatKeywordValue).join(', ')} may be said`, { narrows: true });
     if (from !== undefined)
-      addChange(`more than ${from.map(formatValue).join(', ')} may be said`, { widens: true });
+      addChange(`more than ${from.map(formatKeywordValue).join(', ')} may be said`, { widens: true });
     return;
   }
   const isIn = (list: readonly unknown[]) => (value: unknown) =>
     list.some((each) => isDeepStrictEqual(each, value));
   for (const value of from.filter((each) => !isIn(to)(each)))
-    addChange(`the value ${formatValue(value)} is gone`, { narrows: true });
+    addChange(`the value ${formatKeywordValue(value)} is gone`, { narrows: true });
   for (const value of to.filter((each) => !isIn(from)(each)))
-    addChange(`the value ${formatValue(value)} is new`, { widens: true });
+    addChange(`the value ${formatKeywordValue(value)} is new`, { widens: true });
 }
 
 const allowedValues = (schema: Keywords) =>
@@ -157,7 +161,7 @@ function propertyChanges(
   const [open, opens] = [
     old['additionalProperties'] ?? true,
     now['additionalProperties'] ?? true,
-  ] as JsonSchema[];
+  ] as ComparedSchema[];
   if (isDeepStrictEqual(open, opens)) return changes;
   if (open === undefined || opens === undefined || typeof open === 'boolean' || typeof opens === 'boolean') {
     const narrows = opens === false || open === true;
@@ -169,7 +173,8 @@ function propertyChanges(
   return [...changes, ...schemaChanges(comparison, `${where}: further fields`, open, opens)];
 }
 
-const properties = (schema: Keywords) => (schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>;
+const properties = (schema: Keywords) =>
+  (schema['properties'] ?? {}) as Readonly<Record<string, ComparedSchema>>;
 const requiredFields = (schema: Keywords) => new Set((schema['required'] ?? []) as readonly string[]);
 
 function itemChanges(
@@ -179,7 +184,7 @@ function itemChanges(
   now: Keywords,
   addChange: AddChange,
 ): Change[] {
-  const [from, to] = [old['items'], now['items']] as (JsonSchema | undefined)[];
+  const [from, to] = [old['items'], now['items']] as (ComparedSchema | undefined)[];
   if (from !== undefined && to !== undefined)
     return schemaChanges(comparison, `${where}: each item`, from, to);
   if (to !== undefined) addChange('items are restricted', { narrows: true });
@@ -196,7 +201,7 @@ function branchChanges(
   now: Keywords,
   addChange: AddChange,
 ): Change[] {
-  const [from, to] = [old[keyword], now[keyword]].map((list) => (list ?? []) as readonly JsonSchema[]);
+  const [from, to] = [old[keyword], now[keyword]].map((list) => (list ?? []) as readonly ComparedSchema[]);
   if (from === undefined || to === undefined) return [];
   const lost = from.filter((branch) => !to.some((each) => isDeepStrictEqual(each, branch)));
   const gained = to.filter((branch) => !from.some((each) => isDeepStrictEqual(each, branch)));
@@ -224,20 +229,20 @@ function branchChanges(
 }
 
 /** Returns the keywords of a schema. Keywords next to a `$ref` override those of its target. */
-function keywords(document: OpenApiDocument, schema: JsonSchema | undefined): Keywords {
+function keywords(document: ComparedDocument, schema: ComparedSchema | undefined): Keywords {
   if (schema === undefined || schema === true) return {};
   if (schema === false) return { not: {} };
   if (!('$ref' in schema)) return schema;
   const { $ref, ...beside } = schema;
-  return { ...keywords(document, resolve<JsonSchema>(document, { $ref: String($ref) })), ...beside };
+  return { ...keywords(document, resolve<ComparedSchema>(document, { $ref: String($ref) })), ...beside };
 }
 
-function schemaName(schema: JsonSchema | undefined): string | undefined {
+function schemaName(schema: ComparedSchema | undefined): string | undefined {
   if (typeof schema !== 'object' || typeof schema['$ref'] !== 'string') return undefined;
   return schema['$ref'].split('/').at(-1);
 }
 
-const formatValue = (value: unknown) => (value === undefined ? 'not set' : JSON.stringify(value));
+const formatKeywordValue = (value: unknown) => (value === undefined ? 'not set' : JSON.stringify(value));
 
 /** Keywords that bound a quantity, and whether they are lower bounds. */
 const boundKeywords = [

@@ -26,7 +26,7 @@ const NAME = CATEGORY_ID + 8;
 /** Rows store indexes of this array: only append to it. */
 const STATUSES: readonly (AnimalFields['status'] | undefined)[] = [undefined, 'available', 'pending', 'sold'];
 
-// lmdb may return a Uint8Array instead of a Buffer, and one with a `length` property of its own, so these methods are called on it.
+// lmdb may return a Uint8Array instead of a Buffer, and one with an own `length` property, so these methods are called on it.
 const { readDoubleLE, readUInt8 } = Buffer.prototype;
 
 /** Encodes and decodes animals in the layout above. */

@@ -113,7 +113,7 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
     }
   }
 
-  /** Rejects all writes. Jobs that have not started never run, so nothing of them was stored. */
+  /** Rejects all writes. Jobs that have not started never run, so they are known not to be stored. */
   function rejectWrites(reason: StoreError): void {
     rejectAll(waiting.splice(0), reason);
     rejectAll(started, new StoreError('outcome-unknown', `${reason.message} The write may still be stored.`));

@@ -103,35 +103,36 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
       return { made: [...hours, [hour, thisHour + 1]] };
     },
 
+    /** Stores a reservation and the counts of its caller, which `checkLimit` returned. */
     add(
       reservation: Reservation,
       created: Pick<ReservationRow, 'collection' | 'fingerprint' | 'recordId'>,
       now: number,
-      checkLimit: CallerRow,
+      callerRow: CallerRow,
     ): void {
       sweep(now);
-      put(callers, callerKey(reservation.caller), checkLimit);
+      put(callers, callerKey(reservation.caller), callerRow);
       store(reservationKey(reservation), { ...created, expiresAt: now + RESERVATION_MS });
     },
 
     /** Returns unexpired reservations with a greater digest, in ascending order by digest. */
     list(after: string, limit: number, now: number): StoredReservation[] {
       const range = reservations.getRange({ start: Buffer.from(after, 'hex'), exclusiveStart: true });
-      const list = range
+      const unexpired = range
         .map(({ key, value }) => {
           const { fingerprint, collection, recordId, expiresAt } = checked(value);
           return { digest: Buffer.from(key).toString('hex'), fingerprint, collection, recordId, expiresAt };
         })
         .filter(({ expiresAt }) => expiresAt > now);
-      return collect(list, limit);
+      return collect(unexpired, limit);
     },
 
     /**
      * Stores reservations of another store.
      * @throws {StoreError} `conflict`, before it writes anything
      */
-    restore(stored: readonly StoredReservation[], now: number): void {
-      const missing = stored.filter((each) =>
+    restore(incoming: readonly StoredReservation[], now: number): void {
+      const missing = incoming.filter((each) =>
         shouldPutReservation(checked(reservations.get(Buffer.from(each.digest, 'hex'))), each, now),
       );
       for (const { digest, ...row } of missing) store(Buffer.from(digest, 'hex'), row);

@@ -6,7 +6,7 @@ import { CHECKSUM_BYTES, isIntact, seal } from './checksum.ts';
 /** Stored reservation. Its key is the digest. */
 export type ReservationRow = Omit<StoredReservation, 'digest'>;
 
-// lmdb may return a Uint8Array instead of a Buffer, and one with a `length` property of its own, so this method is called on it.
+// lmdb may return a Uint8Array instead of a Buffer, and one with an own `length` property, so this method is called on it.
 export const { utf8Slice } = Buffer.prototype;
 
 /** Creates a codec for rows of a checksum and JSON. */

@@ -50,9 +50,9 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
       definition,
       count: () => read(() => collection.count()),
       records: (after, limit, maxBytes) => read(() => collection.batch(after, limit, batchLimit(maxBytes))),
-      put: (records) =>
+      put: (incoming) =>
         write(() => {
-          const missing = records.filter((record) => {
+          const missing = incoming.filter((record) => {
             const stored = collection.get(record.id);
             if (stored === undefined) return true;
             if (isDeepStrictEqual(stored, record)) return false;
@@ -87,11 +87,11 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
     },
     keys: () => read(() => keys.list()),
     // One transaction per key: a job must throw before it writes, and a conflict may come after the first key.
-    putKeys: async (records) => {
-      for (const record of records) await write(() => putKey(record));
+    putKeys: async (incoming) => {
+      for (const record of incoming) await write(() => putKey(record));
     },
     reservations: (after, limit) => read(() => reservations.list(after, limit, Date.now())),
-    putReservations: (stored) => write(() => reservations.restore(stored, Date.now())),
+    putReservations: (incoming) => write(() => reservations.restore(incoming, Date.now())),
     async close() {
       await idle();
       await folder.close();

@@ -123,7 +123,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
       return collection as Collection<Stored, Indexed>;
     },
     keys: {
-      // Half of the timeout, because the authenticated call follows with a timeout of its own.
+      // Half of the timeout, because the authenticated call follows with another timeout.
       find: (hash, callOptions) =>
         run(({ keys }, operation) => keys.find(operation, hash), { ...callOptions, timeoutShare: 0.5 }),
       add: (record) => run(({ keys }, operation) => keys.add(operation, record)),

@@ -68,20 +68,21 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
           return page;
         }),
 
-      put: (some) =>
+      put: (incoming) =>
         run(async ({ records }, { commandOptions }) => {
           try {
-            await records(name).insertMany(some.map(encodeRecord), { ...commandOptions, ordered: false });
+            await records(name).insertMany(incoming.map(encodeRecord), { ...commandOptions, ordered: false });
           } catch (error) {
             if (!(error instanceof MongoBulkWriteError) || error.code !== 11000) throw error;
             // An interrupted copy stored some of them.
-            const ids = some.map(({ id }) => int64(id));
+            const ids = incoming.map(({ id }) => int64(id));
             const existing = await records(name)
               .find({ _id: { $in: ids } }, commandOptions)
               .toArray();
             const stored = new Map(existing.map((row) => [row._id, decodeRecord(row, definition)]));
-            const other = some.find((record) => !isDeepStrictEqual(stored.get(record.id), record));
-            if (other !== undefined) throw storeError('conflict', label, `another ${recordName} ${other.id}`);
+            const conflicting = incoming.find((record) => !isDeepStrictEqual(stored.get(record.id), record));
+            if (conflicting !== undefined)
+              throw storeError('conflict', label, `another ${recordName} ${conflicting.id}`);
           }
         }),
 
@@ -118,10 +119,10 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
 
     keys: () => run(({ keys }, operation) => openKeys(keys, label).list(operation)),
 
-    putKeys: (records) =>
+    putKeys: (incoming) =>
       run(async ({ keys }, operation) => {
         const rows = openKeys(keys, label);
-        for (const record of records) {
+        for (const record of incoming) {
           const { hash, name, lastUsedAt, revokedAt } = record;
           if (!isSameKey(record, await rows.find(operation, hash))) {
             await rows.add(operation, record);
@@ -165,14 +166,14 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
         return complete.map(decodeReservation);
       }),
 
-    putReservations: (some) =>
+    putReservations: (incoming) =>
       run(async ({ reservations }, { commandOptions }) => {
         const existing = await reservations
-          .find({ _id: { $in: some.map(({ digest }) => digest) } }, commandOptions)
+          .find({ _id: { $in: incoming.map(({ digest }) => digest) } }, commandOptions)
           .toArray();
         const stored = new Map(existing.map((row) => [row._id, decodeReservation(row)]));
         const now = Date.now();
-        const missing = some.filter((each) => shouldPutReservation(stored.get(each.digest), each, now));
+        const missing = incoming.filter((each) => shouldPutReservation(stored.get(each.digest), each, now));
         const writes = missing.map(({ digest, fingerprint, collection, recordId, expiresAt }) => ({
           replaceOne: {
             filter: { _id: digest },
