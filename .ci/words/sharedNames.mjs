@@ -35,7 +35,7 @@ export const sharedNames = [
     reason: "The released types, which have the names of the router's own.",
   },
   {
-    names: ['Operation', 'Parameter'],
+    names: ['JsonSchema', 'OpenApiDocument'],
     folders: ['packages/contract/src', 'packages/gateway/src/openapi'],
     reason: "OpenAPI's own terms, in two packages that do not import each other.",
   },

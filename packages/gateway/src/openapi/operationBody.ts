@@ -36,17 +36,17 @@ export interface OperationBody {
 }
 
 const octetStreamType = 'application/octet-stream';
-const jsonMediaType = 'application/json';
+const jsonContentType = 'application/json';
 const mergePatchType = 'application/merge-patch+json';
 const formType = 'application/x-www-form-urlencoded';
 const multipartType = 'multipart/form-data';
-const supportedTypes = [jsonMediaType, formType, multipartType, mergePatchType];
+const supportedTypes = [jsonContentType, formType, multipartType, mergePatchType];
 
 /** A media type without parameters (RFC 9110 §8.3.1), in lower case, because media types are case-insensitive. */
 const mediaTypePattern = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
 
 /** Whether a media type is JSON. */
-export const isJson = (type: string): boolean => type === jsonMediaType || type === mergePatchType;
+export const isJson = (type: string): boolean => type === jsonContentType || type === mergePatchType;
 
 interface BodyContext {
   readonly rest: RestMeta;
@@ -67,10 +67,10 @@ export function operationBody(
   const upload = uploadBody(shape, isInputOptional, elsewhere, rest);
   if (upload) return upload;
   const files = fileStreamOf(shape, rest);
-  const { contentTypes = [files === undefined ? jsonMediaType : multipartType] } = rest;
+  const { contentTypes = [files === undefined ? jsonContentType : multipartType] } = rest;
   if (contentTypes.length === 0) {
     reject(
-      `its contentTypes is an empty list; name at least one of ${supportedTypes.join(', ')}, or leave it out (${jsonMediaType})`,
+      `its contentTypes is an empty list; name at least one of ${supportedTypes.join(', ')}, or leave it out (${jsonContentType})`,
     );
   }
   const all = Object.entries(shape);
@@ -130,12 +130,12 @@ export function operationBody(
 export function wholeInputBody(
   whole: z.core.$ZodType,
   isInputOptional: boolean,
-  { contentTypes = [jsonMediaType], method }: RestMeta,
+  { contentTypes = [jsonContentType], method }: RestMeta,
 ): OperationBody {
-  const other = contentTypes.find((type) => type !== jsonMediaType);
+  const other = contentTypes.find((type) => type !== jsonContentType);
   if (other !== undefined) {
     reject(
-      `its input is not a zod object, so ${other} has no names for it; use z.object(…), or ${jsonMediaType} alone`,
+      `its input is not a zod object, so ${other} has no names for it; use z.object(…), or ${jsonContentType} alone`,
     );
   }
   const { problem } = inspectJson(whole, 'input');

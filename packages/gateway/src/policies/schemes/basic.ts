@@ -54,7 +54,7 @@ const basicScheme = /^basic(?: |$)/i;
 const basicHeader = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 const utf8Decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 // oxlint-disable-next-line no-control-regex -- RFC 7617 §2: neither part may have control characters
-const controlCharacter = /[\0-\x1f\x7f]/;
+const forbiddenCharacter = /[\0-\x1f\x7f]/;
 
 /** Reads and decodes `user:password`. A password may contain colons, a user name may not. */
 export function basicCredential(source: HeaderSource): string | null | undefined {
@@ -64,7 +64,7 @@ export function basicCredential(source: HeaderSource): string | null | undefined
   if (encoded === undefined) return basicScheme.test(authorization) ? null : undefined;
   try {
     const credential = utf8Decoder.decode(Uint8Array.from(atob(encoded), (byte) => byte.charCodeAt(0)));
-    return credential.includes(':') && !controlCharacter.test(credential) ? credential : null;
+    return credential.includes(':') && !forbiddenCharacter.test(credential) ? credential : null;
   } catch {
     return null;
   }
