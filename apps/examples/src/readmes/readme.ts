@@ -19,7 +19,7 @@ const conditions = '--conditions=@petstore/source';
 export interface Readme {
   readonly text: string;
   /** The blocks of one language, in order. A `diff` is what it leads to. */
-  readonly blocks: (language: 'ts' | 'tsx' | 'sh' | 'diff') => readonly string[];
+  readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'diff') => readonly string[];
 }
 
 /** @param path from the repository's root */

@@ -1,0 +1,71 @@
+import { expect, test, vi } from 'vitest';
+import { newSnippets, readReadme } from './readme.ts';
+
+// A compiler, on a machine that may have no core to spare.
+vi.setConfig({ testTimeout: 180_000 });
+
+/** The names that the snippets of the pages use without an import or a declaration. */
+const namesModule = `
+import type { Gateway, GatewayOptions } from '@petstore/gateway';
+import type { GatewayMeta } from '@petstore/gateway/meta';
+import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
+import type { Server } from 'node:http';
+import { z } from 'zod';
+
+export { createGateway } from '@petstore/gateway';
+export { fileStream } from '@petstore/gateway/meta';
+export { handleUpgrades, nodeHandler, serve } from '@petstore/gateway/node';
+export { createWSClient, httpSubscriptionLink } from '@trpc/client';
+export { tracked } from '@trpc/server';
+export { writeFile } from 'node:fs/promises';
+export { createServer } from 'node:http';
+export { z };
+
+export const t = initTRPC.meta<GatewayMeta>().create();
+export const Tick = z.object({ n: z.int() });
+export declare const options: GatewayOptions<AnyTRPCRouter, unknown>;
+export const { router, createContext } = options;
+export declare const gateway: Gateway;
+export declare const app: { use(path: string, handler: unknown): void };
+export declare const server: Server;
+export declare const png: Uint8Array<ArrayBuffer>;
+export declare const save: (...file: unknown[]) => Promise<void>;
+export declare const pathOf: (name: string) => string;
+export declare const key: string;
+export declare const url: string;
+export declare const certFile: string;
+export declare const keyFile: string;
+`;
+const exportedNames = [
+  ...namesModule.matchAll(/^export (?:declare )?(?:const )?(?:\{ ([^}]*) \}|(\w+))/gm),
+].flatMap(([, list, name = '']) => list?.split(', ') ?? [name]);
+
+/** A snippet as a module: procedures within a router, and imports of the names that it does not declare. */
+function moduleOf(snippet: string): string {
+  const code = /^\w+: t\.procedure$/m.test(snippet)
+    ? `export const appRouter = t.router({\n${snippet}});\n`
+    : snippet;
+  const used = exportedNames.filter(
+    (name) =>
+      new RegExp(`(?<![\\w'/])(?<!\\w\\.)${name}\\b(?!:)`).test(code) &&
+      !new RegExp(`\\b(?:const|import) (?:\\{[^}]*)?\\b${name}\\b`).test(code),
+  );
+  return `import { ${used.join(', ')} } from './names.ts';\n${code}export {};\n`;
+}
+
+const pages = ['edge', 'mounting', 'node', 'overload', 'serve', 'streams', 'websockets'];
+
+test('the snippets of the pages on serving compile', async () => {
+  const { write, compile } = await newSnippets();
+  await write({ 'names.ts': namesModule });
+  for (const page of pages) {
+    const { blocks } = await readReadme(`docs/${page}.md`);
+    // The programs of docs/mounting.md are files that CI starts: adaptersPage.test.ts compares them.
+    const snippets = [...(page === 'mounting' ? [] : blocks('ts')), ...blocks('typescript')];
+    expect({ page, count: snippets.length }).not.toEqual({ page, count: 0 });
+    await write(
+      Object.fromEntries(snippets.map((snippet, index) => [`${page}${index}.ts`, moduleOf(snippet)])),
+    );
+  }
+  await expect(compile()).resolves.toBeUndefined();
+});
