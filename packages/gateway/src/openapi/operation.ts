@@ -3,8 +3,8 @@ import { unknownOptions } from '../http/unknownOptions.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
-import { restMetaNames, uploadNames } from '../procedures/restMetaNames.ts';
-import { restMetaMistake } from '../procedures/restMetaValues.ts';
+import { restMetaNames, uploadOptionNames } from '../procedures/restMetaNames.ts';
+import { findInvalidMeta } from '../procedures/restMetaValues.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { JsonSchemaConverters } from '../procedures/standardSchema.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
@@ -146,10 +146,10 @@ function createOperation(
 ): Operation {
   const unknown = [
     ...unknownOptions('REST metadata', rest, restMetaNames),
-    ...unknownOptions('upload', rest.upload ?? {}, uploadNames),
+    ...unknownOptions('upload', rest.upload ?? {}, uploadOptionNames),
   ];
   if (unknown.length > 0) reject(unknown.join(' ').replace(/\.$/, ''));
-  const mistake = restMetaMistake(rest);
+  const mistake = findInvalidMeta(rest);
   if (mistake !== undefined) reject(mistake);
   const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
   if (!restMethods.includes(rest.method)) {

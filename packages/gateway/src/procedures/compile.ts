@@ -2,7 +2,7 @@ import { getTRPCErrorFromUnknown, TRPCError, type AnyTRPCProcedure } from '@trpc
 import { isObject } from '../http/isObject.ts';
 import {
   Failure,
-  marker,
+  resultMarker,
   createStepOptions,
   type Executable,
   type MiddlewareResult,
@@ -20,7 +20,7 @@ import { readDefinition, isTrpcParser, isTrpcProcedure } from './trpcProcedure.t
 export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): Executable['stages'] {
   if (!isTrpcProcedure(procedure, sample)) return undefined;
   const { resolver, ...definition } = readDefinition(procedure);
-  const parsers = parsersOf(procedure, sample);
+  const parsers = mapParsers(procedure, sample);
   const middlewares = definition.middlewares.slice(0, -1);
   const hasOnlyParsers = parsers.size === middlewares.length;
   const stages: (readonly CallStep[])[] = [];
@@ -46,7 +46,7 @@ export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): 
 }
 
 /** Maps the index of each middleware that tRPC created for `.input()` or `.output()` to its parser. */
-function parsersOf(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): ReadonlyMap<number, Parser> {
+function mapParsers(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): ReadonlyMap<number, Parser> {
   const { inputs, output, middlewares } = readDefinition(procedure);
   const matchParsers = (kind: 'input' | 'output', parsers: readonly Parser[]) => {
     const places = middlewares.flatMap((each, at) => (isTrpcParser(each, kind, sample) ? [at] : []));
@@ -108,7 +108,7 @@ function resultSteps(parser: Parser): readonly CallStep[] {
 }
 
 const toResult = ({ options }: StageRun, data: unknown): MiddlewareResult => ({
-  marker,
+  resultMarker,
   ok: true,
   data,
   ctx: options?.ctx,

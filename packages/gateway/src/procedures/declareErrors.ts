@@ -130,7 +130,7 @@ export class DeclaredError extends TRPCError {
     });
     this.declaredCode = declaredCode;
     this.definition = definition;
-    this.data = parsedData(declaredCode, definition, data);
+    this.data = parseData(declaredCode, definition, data);
   }
 
   /** The members that replace those of tRPC's `shape.data`. */
@@ -140,7 +140,7 @@ export class DeclaredError extends TRPCError {
   }
 }
 
-function parsedData(code: string, { data: schema }: ErrorDefinition, data: unknown): unknown {
+function parseData(code: string, { data: schema }: ErrorDefinition, data: unknown): unknown {
   if (schema === undefined) return undefined;
   try {
     return schema.parse(data);

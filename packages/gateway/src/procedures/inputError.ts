@@ -106,7 +106,7 @@ function unionMessage(issue: InputIssue): string | undefined {
   const options = unionOptions(issue);
   if (options.some((option) => option.code === 'invalid_type' && receivedKind(option) === 'undefined'))
     return 'is required';
-  const expected = new Set(options.map(expectedBy));
+  const expected = new Set(options.map(expectedByOption));
   return expected.size === 0 || expected.has(undefined) ? undefined : `must be ${[...expected].join(' or ')}`;
 }
 
@@ -121,7 +121,7 @@ function unionOptions({ errors }: InputIssue): readonly InputIssue[] {
 }
 
 /** Formats the value that an option of a union expects, to follow "must be". */
-function expectedBy(issue: InputIssue): string | undefined {
+function expectedByOption(issue: InputIssue): string | undefined {
   const { code, expected, message, values } = issue;
   if (code === 'invalid_type' && receivedKind(issue) !== undefined) {
     return nounsByType[String(expected)] ?? `a ${String(expected)}`;

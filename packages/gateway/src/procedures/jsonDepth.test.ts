@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDeeper, tooDeep } from './jsonDepth.ts';
+import { isDeeper, depthError } from './jsonDepth.ts';
 
 const nested = (depth: number): unknown =>
   JSON.parse(`${'{"a":['.repeat(depth / 2)}${']}'.repeat(depth / 2)}`);
@@ -33,7 +33,7 @@ describe('isDeeper', () => {
 });
 
 it('tooDeep creates a BAD_REQUEST error that names the limit', () => {
-  expect(tooDeep(7)).toMatchObject({
+  expect(depthError(7)).toMatchObject({
     code: 'BAD_REQUEST',
     limit: 'json-depth',
     message: 'The input is nested deeper than 7 levels.',

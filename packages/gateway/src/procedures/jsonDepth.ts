@@ -37,7 +37,7 @@ function isContainer(value: unknown): value is object {
   return prototype === Object.prototype || prototype === null;
 }
 
-export const tooDeep = (most: number): LimitError =>
+export const depthError = (most: number): LimitError =>
   new LimitError('json-depth', {
     code: 'BAD_REQUEST',
     message: `The input is nested deeper than ${most} levels.`,

@@ -1,7 +1,7 @@
 import type { ResponseMeta } from '@trpc/server/http';
 
 /** Statuses of responses without a body (RFC 9110 §6.4.1). */
-export const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
+export const bodilessStatuses: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
  * Yields the headers that `responseMeta` returned, and whether each replaces earlier values. As in tRPC, only a single

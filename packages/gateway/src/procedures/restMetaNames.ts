@@ -31,7 +31,7 @@ export const restMetaNames = memberNames<RestMeta>({
   document: true,
 });
 
-export const uploadNames = memberNames<UploadLimits>({
+export const uploadOptionNames = memberNames<UploadLimits>({
   maxBytes: true,
   maxFileBytes: true,
   maxFiles: true,

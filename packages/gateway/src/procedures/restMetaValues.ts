@@ -1,39 +1,39 @@
 import type { RestMeta } from './meta.ts';
 import { isStandardSchema } from './standardSchema.ts';
 
-interface Rule {
+interface FieldRule {
   readonly fits: (value: unknown) => boolean;
   /** A valid value, for the error message. */
   readonly example: string;
 }
 
-const isText = (value: unknown) => typeof value === 'string';
-const isFlag = (value: unknown) => typeof value === 'boolean';
+const isString = (value: unknown) => typeof value === 'string';
+const isBoolean = (value: unknown) => typeof value === 'boolean';
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
+const isStringList = (value: unknown) => Array.isArray(value) && value.every(isString);
 const isStatusIn = (from: number, to: number) => (value: unknown) =>
   typeof value === 'number' && Number.isInteger(value) && value >= from && value <= to;
-const isSuccess = isStatusIn(200, 399);
-const isError = isStatusIn(400, 599);
+const isSuccessStatus = isStatusIn(200, 399);
+const isClientOrServerError = isStatusIn(400, 599);
 
-const textRule = (example: string): Rule => ({ fits: isText, example });
-const flagRule = (example: string): Rule => ({ fits: isFlag, example });
+const stringRule = (example: string): FieldRule => ({ fits: isString, example });
+const booleanRule = (example: string): FieldRule => ({ fits: isBoolean, example });
 
 const rules = {
-  path: textRule("'/pets/{id}'"),
-  operationId: textRule("'listPets'"),
-  summary: textRule("'Lists pets.'"),
-  description: textRule("'Lists pets.'"),
-  successDescription: textRule("'The pets.'"),
-  tags: { fits: isTexts, example: "['pets']" },
-  enabled: flagRule('false'),
-  protect: flagRule('false'),
-  deprecated: flagRule('true'),
-  idempotencyKey: flagRule('true'),
-  contentTypes: { fits: isTexts, example: "['application/json']" },
+  path: stringRule("'/pets/{id}'"),
+  operationId: stringRule("'listPets'"),
+  summary: stringRule("'Lists pets.'"),
+  description: stringRule("'Lists pets.'"),
+  successDescription: stringRule("'The pets.'"),
+  tags: { fits: isStringList, example: "['pets']" },
+  enabled: booleanRule('false'),
+  protect: booleanRule('false'),
+  deprecated: booleanRule('true'),
+  idempotencyKey: booleanRule('true'),
+  contentTypes: { fits: isStringList, example: "['application/json']" },
   in: { fits: isRecord, example: "{ tenant: 'header' }" },
-  queryStyle: { fits: (value) => isText(value) || isRecord(value), example: "{ tags: 'comma' }" },
+  queryStyle: { fits: (value) => isString(value) || isRecord(value), example: "{ tags: 'comma' }" },
   upload: { fits: isRecord, example: '{ maxBytes: 1_000_000 }' },
   requestHeaders: { fits: isStandardSchema, example: "z.object({ 'x-tenant': z.string() })" },
   responseHeaders: {
@@ -42,28 +42,32 @@ const rules = {
       (isRecord(value) &&
         Object.values(value).every(
           (header) =>
-            isRecord(header) && isText(header['description']) && typeof header['value'] === 'function',
+            isRecord(header) && isString(header['description']) && typeof header['value'] === 'function',
         )),
     example: "{ Location: { description: 'The pet.', value: (output) => `/v1/pets/${output.id}` } }",
   },
   successStatus: {
-    fits: (value) => isSuccess(value) || (Array.isArray(value) && value.length > 0 && value.every(isSuccess)),
+    fits: (value) =>
+      isSuccessStatus(value) || (Array.isArray(value) && value.length > 0 && value.every(isSuccessStatus)),
     example: '201, or a list of statuses from 200 to 399',
   },
   responses: { fits: isRecord, example: '{ 200: Pet, 202: Job }' },
   errorResponses: {
     fits: (value) =>
       Array.isArray(value)
-        ? value.every(isError)
+        ? value.every(isClientOrServerError)
         : isRecord(value) &&
           Object.entries(value).every(
-            ([status, description]) => isError(Number(status)) && isText(description),
+            ([status, description]) => isClientOrServerError(Number(status)) && isString(description),
           ),
     example: "{ 404: 'No such pet.' }, with statuses from 400 to 599",
   },
-  produces: { fits: (value) => isText(value) || isRecord(value), example: "'image/png'" },
+  produces: { fits: (value) => isString(value) || isRecord(value), example: "'image/png'" },
   event: { fits: isStandardSchema, example: 'z.object({ … })' },
-  pagination: { fits: (value) => isRecord(value) && isText(value['cursor']), example: "{ cursor: 'after' }" },
+  pagination: {
+    fits: (value) => isRecord(value) && isString(value['cursor']),
+    example: "{ cursor: 'after' }",
+  },
   deprecation: {
     fits: (value) =>
       isRecord(value) &&
@@ -72,24 +76,24 @@ const rules = {
     example: "{ since: new Date('2026-01-01') }",
   },
   document: { fits: (value) => typeof value === 'function', example: '(operation) => operation' },
-} as const satisfies Partial<Record<keyof RestMeta, Rule>>;
+} as const satisfies Partial<Record<keyof RestMeta, FieldRule>>;
 
 /**
  * Returns the first invalid value of REST metadata, with a valid example. In TypeScript, the types reject the same
  * values.
  */
-export function restMetaMistake(meta: RestMeta): string | undefined {
-  for (const [field, rule] of Object.entries<Rule>(rules)) {
+export function findInvalidMeta(meta: RestMeta): string | undefined {
+  for (const [field, rule] of Object.entries<FieldRule>(rules)) {
     const value: unknown = Reflect.get(meta, field);
     if (value === undefined && field !== 'path') continue;
     if (!rule.fits(value)) {
-      return `its metadata has ${field}: ${formatValue(value)}; write ${field}: ${rule.example}`;
+      return `its metadata has ${field}: ${formatAsJson(value)}; write ${field}: ${rule.example}`;
     }
   }
   return undefined;
 }
 
-function formatValue(value: unknown): string {
+function formatAsJson(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   return (JSON.stringify(value) ?? String(value)).slice(0, 100);
 }

@@ -44,7 +44,7 @@ interface StandardJsonSchemaOptions {
  * `{ valibot: toStandardJsonSchema }` with the function of `@valibot/to-json-schema`.
  */
 export type JsonSchemaConverters = Readonly<
-  // oxlint-disable-next-line typescript/no-explicit-any -- takes the schemas of its library alone
+  // oxlint-disable-next-line typescript/no-explicit-any -- accepts only the schemas of its library
   Record<string, (schema: any) => StandardJsonSchema>
 >;
 

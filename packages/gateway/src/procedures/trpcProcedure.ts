@@ -29,8 +29,8 @@ export function isTrpcProcedure(procedure: AnyTRPCProcedure, sample: AnyTRPCProc
   if (caller !== undefined || functionForm(procedure) !== functionForm(sample)) return false;
   if (functionForm(middlewares.at(-1)) !== functionForm(readDefinition(sample).middlewares.at(-1)))
     return false;
-  const frames = framesOf(procedure);
-  return frames > 0 && frames === framesOf(sample);
+  const frames = countFrames(procedure);
+  return frames > 0 && frames === countFrames(sample);
 }
 
 /** Whether a middleware is one that tRPC creates for `.input()` or `.output()`. */
@@ -55,7 +55,7 @@ function functionForm(value: unknown): string {
  * Counts the stack frames when a procedure reads its options, to detect wrappers and proxies, which add one. Reading
  * the options throws, so no step of the procedure runs.
  */
-function framesOf(procedure: AnyTRPCProcedure): number {
+function countFrames(procedure: AnyTRPCProcedure): number {
   let frames = 0;
   const options = new Proxy({ getRawInput: undefined } as never, {
     ownKeys() {

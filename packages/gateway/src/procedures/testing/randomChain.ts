@@ -8,7 +8,7 @@ import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 type Log = unknown[];
 
 /** Creates the values that a chain throws. Once per chain, since causes are compared by identity. */
-const makeThrown = () => ({
+const createThrown = () => ({
   error: new Error('an error'),
   trpc: new TRPCError({ code: 'CONFLICT', message: 'a conflict' }),
   withCause: new TRPCError({ code: 'FORBIDDEN', cause: new Error('its cause') }),
@@ -18,8 +18,8 @@ const makeThrown = () => ({
   object: { message: 'an object', extra: 1 },
   number: 5,
 });
-type Thrown = ReturnType<typeof makeThrown>;
-const throwables = Object.keys(makeThrown()) as (keyof Thrown)[];
+type Thrown = ReturnType<typeof createThrown>;
+const throwables = Object.keys(createThrown()) as (keyof Thrown)[];
 
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 // oxlint-disable-next-line unicorn/no-thenable -- as from a query builder: not a promise, but awaited
@@ -427,7 +427,7 @@ export interface Chain {
 /** Builds a procedure from a plan. `undefined` if tRPC cannot build it. */
 export function buildChain(plan: ChainPlan): Chain | undefined {
   const log: Log = [];
-  const thrown = makeThrown();
+  const thrown = createThrown();
   const add = (builder: Loose, part: Element, index: number): Loose => {
     switch (part.kind) {
       case 'input':

@@ -7,7 +7,7 @@ import type { InputIssue } from '../../procedures/inputError.ts';
 /** The path of a value in the input: the name of a property, or a list of keys. */
 type FieldPath = string | readonly PropertyKey[];
 
-const keysOf = (path: FieldPath): readonly PropertyKey[] => (typeof path === 'string' ? [path] : path);
+const toKeys = (path: FieldPath): readonly PropertyKey[] => (typeof path === 'string' ? [path] : path);
 
 /**
  * Converts a text to the type of its schema.
@@ -22,7 +22,7 @@ export function convertText(
 ): unknown {
   if (text === undefined) {
     const message = 'is not valid percent-encoded UTF-8';
-    issues.push({ code: 'invalid_format', format: 'utf-8', path: keysOf(path), message });
+    issues.push({ code: 'invalid_format', format: 'utf-8', path: toKeys(path), message });
     return undefined;
   }
   const value = converter.convert(text);
@@ -31,7 +31,7 @@ export function convertText(
     converter.integer && integerPattern.test(text)
       ? 'is beyond ±(2^53−1), which cannot be carried exactly'
       : `must be ${converter.expects}`;
-  issues.push({ ...converter.issue, path: keysOf(path), message });
+  issues.push({ ...converter.issue, path: toKeys(path), message });
   return undefined;
 }
 
@@ -48,13 +48,13 @@ export function convertCommaList(
 ): readonly unknown[] {
   // An empty text is an empty list, unless an item may be empty.
   if (received === '' && converter.convert('') === notConvertible) return [];
-  const items = takesCommas(converter)
+  const items = acceptsCommas(converter)
     ? received.split(',').map(formDecode)
     : (formDecode(received)?.split(',') ?? [undefined]);
   return items.map((item) => convertText(converter, item, path, issues));
 }
 
-const takesCommas = ({ convert, samples }: Converter): boolean =>
+const acceptsCommas = ({ convert, samples }: Converter): boolean =>
   convert('a,b') !== notConvertible || samples.some((sample) => sample.includes(','));
 
 /**

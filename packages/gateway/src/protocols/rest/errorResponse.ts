@@ -12,7 +12,7 @@ import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { shownError } from '../../procedures/shownError.ts';
+import { formattedError } from '../../procedures/formattedError.ts';
 
 type Places = ReadonlyMap<PropertyKey, PropertyPlace>;
 
@@ -119,7 +119,7 @@ function restError(
   declared: ErrorDefinitions | undefined,
   places: Places | undefined,
 ): RestError {
-  const shown = declared && shownError(error, declared);
+  const shown = declared && formattedError(error, declared);
   if (shown) return { ...shown, issues: [], error };
   const isStatusError = error instanceof RestStatusError;
   const code = isStatusError ? error.restCode : error.code;

@@ -47,14 +47,14 @@ export function createPathMatcher<Value>() {
      * segment (RFC 3986 §2.4). A literal segment takes precedence over a parameter, and both over the rest of a path.
      * @param path the path before percent-decoding, with a leading slash
      */
-    match: (path: string): PathMatch<Value> | undefined => find(root, path, 1, noParameters),
+    match: (path: string): PathMatch<Value> | undefined => matchFrom(root, path, 1, noParameters),
   };
 }
 
 const noParameters: PathMatch<unknown>['parameters'] = [];
 
 /** Matches the part of a path from `start` against the templates below a node. */
-function find<Value>(
+function matchFrom<Value>(
   node: Node<Value>,
   path: string,
   start: number,
@@ -66,10 +66,10 @@ function find<Value>(
   const segment = percentDecode(path.slice(start, end));
   // Skipped if there are no literals: hashing the segment is most of the cost of a look-up.
   const literal = segment === undefined || node.literals.size === 0 ? undefined : node.literals.get(segment);
-  let match = literal && find(literal, path, end + 1, parameters);
+  let match = literal && matchFrom(literal, path, end + 1, parameters);
   // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
   if (match === undefined && node.parameter !== undefined && segment !== '') {
-    match = find(node.parameter, path, end + 1, [...parameters, segment]);
+    match = matchFrom(node.parameter, path, end + 1, [...parameters, segment]);
   }
   if (match !== undefined || node.rest?.value === undefined || start === path.length) return match;
   return { value: node.rest.value, parameters: [...parameters, path.slice(start)] };

@@ -1,7 +1,7 @@
 import type { TreeParameter } from '../../openapi/parameter.ts';
 import type { QueryNode } from '../../openapi/queryTree.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
-import { tooDeep } from '../../procedures/jsonDepth.ts';
+import { depthError } from '../../procedures/jsonDepth.ts';
 import { convertText } from './convertText.ts';
 
 /** The values of one name in brackets: its own texts, and its children by the next name in brackets. */
@@ -34,13 +34,13 @@ export class QueryTrees {
     values: readonly (string | undefined)[],
     issues: InputIssue[],
   ): void {
-    const keys = keysOfName(name.slice(parameter.place.name.length));
+    const keys = parseBrackets(name.slice(parameter.place.name.length));
     if (keys === undefined) {
       const message = `is written as ${JSON.stringify(name)}; close each bracket, as in ${parameter.place.name}[name]`;
       issues.push({ code: 'invalid_key', path: [parameter.field], message });
       return;
     }
-    if (keys.length > this.#maxDepth) throw tooDeep(this.#maxDepth);
+    if (keys.length > this.#maxDepth) throw depthError(this.#maxDepth);
     let branch = childOf(this.#roots, parameter);
     for (const key of keys) branch = childOf(branch.branches, key);
     for (const value of values) branch.texts.push(value);
@@ -67,7 +67,7 @@ function childOf<Key>(branches: Map<Key, Branch>, key: Key): Branch {
 }
 
 /** Splits `[range][min]` into its keys. `undefined` if the brackets are not balanced. */
-function keysOfName(brackets: string): readonly string[] | undefined {
+function parseBrackets(brackets: string): readonly string[] | undefined {
   if (brackets === '') return [];
   return /^(?:\[[^[\]]*\])+$/.test(brackets) ? brackets.slice(1, -1).split('][') : undefined;
 }

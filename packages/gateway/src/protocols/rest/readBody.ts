@@ -8,7 +8,7 @@ import { isJson, type OperationBody } from '../../openapi/operationBody.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { rejectLongForm } from '../../policies/queryParameters.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
-import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
+import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import { parseExactJson } from './exactJson.ts';
 import { convertFields, formFields, type FormFields } from './formFields.ts';
 import { receiveError } from './receiveError.ts';
@@ -22,8 +22,8 @@ export type RawBody =
   | FormData
   | Upload;
 
-const jsonMediaType = 'application/json';
-const multipartMediaType = 'multipart/form-data';
+const jsonContentType = 'application/json';
+const multipartEssence = 'multipart/form-data';
 
 /**
  * Receives the body of a request. Without a promise, if all bytes have arrived.
@@ -58,7 +58,7 @@ export function bodyMediaType(request: HttpRequest, body: OperationBody): string
     throw unsupportedMediaType('The body must come as it is, without a Content-Encoding.');
   }
   // Fast check for nearly all requests.
-  if (header === jsonMediaType && body.contentTypes.includes(jsonMediaType)) return jsonMediaType;
+  if (header === jsonContentType && body.contentTypes.includes(jsonContentType)) return jsonContentType;
   const { essence, charset } = parseContentType(header ?? '');
   // RFC 10008 §2: QUERY requires a media type.
   if (header === undefined && request.method === 'QUERY') {
@@ -100,7 +100,7 @@ function rawBody(
   // An empty body counts as absent. Known only now, since it may be chunked.
   if (bytes.byteLength === 0 && !body.required) return undefined;
   if (type === undefined) throw unexpectedContentType(body);
-  if (type !== multipartMediaType) return { isForm: !isJson(type), bytes };
+  if (type !== multipartEssence) return { isForm: !isJson(type), bytes };
   // The whole header, which has the boundary.
   const headers = { 'content-type': request.header('content-type') ?? '' };
   return new Response(bytes, { headers }).formData().catch((cause: unknown) => {
@@ -138,7 +138,7 @@ export function readBody(
   const input = value as Record<string, unknown>;
   for (const name of elsewhere) delete input[name];
   // Only known properties: others may be of any depth. The body itself is the first level.
-  for (const name in shape) if (isDeeper(input[name], maxJsonDepth - 1)) throw tooDeep(maxJsonDepth);
+  for (const name in shape) if (isDeeper(input[name], maxJsonDepth - 1)) throw depthError(maxJsonDepth);
   for (const name of dates) {
     const schema = shape[name];
     if (schema && Object.hasOwn(input, name)) input[name] = readDates(schema, input[name]);
@@ -156,7 +156,7 @@ export function readWholeBody(
   // Never a form: its operation does not accept one.
   const text = raw instanceof FormData ? '' : decodeText(raw.bytes);
   const value = parseExactJson(text, () => true);
-  if (isDeeper(value, maxJsonDepth)) throw tooDeep(maxJsonDepth);
+  if (isDeeper(value, maxJsonDepth)) throw depthError(maxJsonDepth);
   return whole && readDates(whole, value);
 }
 

@@ -3,7 +3,6 @@ import { BodyTooLargeError } from '../../http/request.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 
 /** Creates the error of a call whose client disconnected. */
-/** Creates the error of a call whose client disconnected. */
 export const clientClosedError = (cause: unknown): TRPCError =>
   new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });
 

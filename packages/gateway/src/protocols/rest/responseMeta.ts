@@ -3,7 +3,7 @@ import type { ResponseMetaFn } from '@trpc/server/http';
 import type { ResponseDraft } from '../../http/responseDraft.ts';
 import { isWritableHeader } from '../../http/headers.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
+import { bodilessStatuses, metaHeaders } from '../../procedures/responseMeta.ts';
 
 export type RestResponseMeta = ReturnType<typeof createRestResponseMeta>;
 
@@ -56,6 +56,6 @@ export function createRestResponseMeta<Router extends AnyTRPCRouter>(
       throw invalid(`status ${status}`, 'Return an integer from 200 to 999.');
     }
     response.status = status;
-    if (bodiless.has(status)) response.body = undefined;
+    if (bodilessStatuses.has(status)) response.body = undefined;
   };
 }

@@ -175,7 +175,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     try {
       this.#mediaType = negotiate(this.request.header('accept'), [...types.keys()]);
     } catch (cause) {
-      return this.#reject(cause);
+      return this.#respondWithoutCall(cause);
     }
     this.#receiveBody();
   }
@@ -189,16 +189,16 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
         ? receiveUpload(this.request, body, body.upload, this.#options)
         : receiveBody(this.request, body, this.#options.limits.maxBodyBytes);
     } catch (cause) {
-      return this.#reject(cause);
+      return this.#respondWithoutCall(cause);
     }
-    if (!(raw instanceof Promise)) return this.#takeBody(raw);
+    if (!(raw instanceof Promise)) return this.#setBody(raw);
     raw.then(
-      (received) => this.#takeBody(received),
-      (cause: unknown) => this.#reject(cause),
+      (received) => this.#setBody(received),
+      (cause: unknown) => this.#respondWithoutCall(cause),
     );
   }
 
-  #takeBody(body: RawBody | undefined): void {
+  #setBody(body: RawBody | undefined): void {
     this.body = body;
     this.#createContext();
   }
@@ -277,7 +277,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     if (outcome instanceof Failure) this.#respondWithError(outcome.error);
     else if (output.kind === 'events') void this.#streamEvents(outcome, output.parse);
     else if (output.kind !== 'bytes' && output.responses) void this.#parse(outcome, output.responses);
-    else this.#succeed(outcome);
+    else this.#respondWithOutput(outcome);
   }
 
   /** Stores the response of a call that ended after its deadline, to replay it when the client retries. */
@@ -298,7 +298,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     } catch (cause) {
       return this.#respondWithError(invalidOutput(cause));
     }
-    this.#succeed(parsed);
+    this.#respondWithOutput(parsed);
   }
 
   /** Starts the stream of a subscription. An error before the first event can still become an error response. */
@@ -320,11 +320,11 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     } catch (cause) {
       return this.#respondWithError(cause);
     }
-    this.#succeed(undefined, content);
+    this.#respondWithOutput(undefined, content);
   }
 
   /** Responds with the output of the call, or with the stream of its events. */
-  #succeed(value: unknown, events?: ResponseContent): void {
+  #respondWithOutput(value: unknown, events?: ResponseContent): void {
     const { responseMeta } = this.#options;
     const { output, procedure } = this.#operation;
     let content = events;
@@ -379,7 +379,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   /** Responds with the error of a request that did not become a call. */
-  #reject(cause: unknown): void {
+  #respondWithoutCall(cause: unknown): void {
     const { error } = failureOf(cause);
     const isType = error.code === 'UNSUPPORTED_MEDIA_TYPE';
     const accepts = isType ? this.#operation.input.body?.accepts : undefined;

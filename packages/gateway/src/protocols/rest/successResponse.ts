@@ -83,7 +83,7 @@ function nextLink({ input, template }: Operation, raw: RawInput, cursor: string,
   for (const segment of template) {
     const text = typeof segment === 'string' ? segment : (raw.parameters[index++] ?? '');
     const isRest = typeof segment !== 'string' && segment.isRest;
-    path += `/${unreserved.test(text) ? text : isRest ? restEncode(text) : encodeURIComponent(text)}`;
+    path += `/${needsNoEncoding.test(text) ? text : isRest ? restEncode(text) : encodeURIComponent(text)}`;
   }
   let query = '';
   for (const [name, values] of raw.queryFields) {
@@ -94,12 +94,12 @@ function nextLink({ input, template }: Operation, raw: RawInput, cursor: string,
   return `${path}?${query}${formEncode(cursor)}=${formEncode(next)}`;
 }
 
-/** Matches texts that need no encoding, which are most: `URLSearchParams` takes 0.4 µs. */
-const unreserved = /^[\w*.-]*$/;
+/** Matches texts without characters to encode, to skip `URLSearchParams` for most texts: it takes 0.4 µs. */
+const needsNoEncoding = /^[\w*.-]*$/;
 
 /** Encodes a text as `application/x-www-form-urlencoded` (WHATWG URL §5.2). */
 const formEncode = (text: string) =>
-  unreserved.test(text) ? text : new URLSearchParams([[text, '']]).toString().slice(0, -1);
+  needsNoEncoding.test(text) ? text : new URLSearchParams([[text, '']]).toString().slice(0, -1);
 
 // The rest of a path and a comma-separated list are kept as received, to preserve their separators when encoded again.
 const restEncode = (text: string) =>

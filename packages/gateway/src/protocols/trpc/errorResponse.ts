@@ -5,7 +5,7 @@ import type { Header } from '../../http/response.ts';
 import type { ErrorReporter } from '../../policies/hooks.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
-import { unknownCall } from '../../procedures/shownError.ts';
+import { unknownCall } from '../../procedures/formattedError.ts';
 
 export const jsonType: Header = ['content-type', 'application/json'];
 
@@ -49,7 +49,7 @@ function errorResponseOf(router: AnyTRPCRouter): TrpcErrorResponse {
       status = getHTTPStatusCode({ error: shape }, [error]);
     } catch {
       // The router's `errorFormatter` has thrown, or its result cannot be encoded.
-      body = hiddenBody(bodyOf);
+      body = genericErrorBody(bodyOf);
     }
     if (error instanceof LimitError) scope.limit = error.limit;
     else if (status >= 500) {
@@ -67,17 +67,17 @@ export function retryAfterHeader(errors: readonly TRPCError[]): readonly Header[
 }
 
 /** The shape that tRPC's adapters (@trpc/server 11.25) send if an error cannot be formatted. */
-export const hiddenShape = {
+export const genericErrorShape = {
   code: -32603,
   message: 'Internal server error',
   data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 },
 };
 
 /** Encodes `hiddenShape`, without the router's transformer if that throws. It never throws. */
-function hiddenBody(bodyOf: (shape: object) => string): string {
+function genericErrorBody(bodyOf: (shape: object) => string): string {
   try {
-    return bodyOf(hiddenShape);
+    return bodyOf(genericErrorShape);
   } catch {
-    return JSON.stringify({ error: hiddenShape });
+    return JSON.stringify({ error: genericErrorShape });
   }
 }

@@ -153,7 +153,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   protected override onEnd(): void {
     if (this.#unsettledCount === 0) return;
     this.#options.abort();
-    for (const source of this.#sources) dispose(source);
+    for (const source of this.#sources) closeIterator(source);
     this.#sources.clear();
   }
 
@@ -256,7 +256,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   #endSource(source: IterableSource): void {
     if (!this.#sources.delete(source)) return;
-    dispose(source);
+    closeIterator(source);
     this.#settleOne();
   }
 
@@ -309,7 +309,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 }
 
 /** Closes an iterator. Not awaited, since it may never return; errors are ignored. */
-function dispose({ iterator }: IterableSource): void {
+function closeIterator({ iterator }: IterableSource): void {
   (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
 }
 

@@ -10,7 +10,7 @@ import { batchTooLarge, boundedJson, effectiveLimit } from '../../policies/respo
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { hasAsyncMember } from './jsonLines.ts';
-import { jsonHeaders, RequestCalls, type Item } from './requestCalls.ts';
+import { jsonHeaders, RequestCalls, type ResultItem } from './requestCalls.ts';
 
 /** Responds to a call, or a batch of calls, with JSON. */
 export class JsonResponse extends RequestCalls {
@@ -19,7 +19,7 @@ export class JsonResponse extends RequestCalls {
   /** The status of the response so far; 0 before the first result. */
   #status = 0;
   readonly #errors: TRPCError[] = [];
-  readonly #items: Item[] = [];
+  readonly #items: ResultItem[] = [];
   readonly #hasDeadlines =
     this.request.isBatchCall && this.request.procedures.some((each) => each?.deadlineMs !== undefined);
   /** Size of a batch so far, in bytes. `undefined` while an estimate suffices, `Infinity` if the limit is exceeded. */
@@ -35,7 +35,7 @@ export class JsonResponse extends RequestCalls {
     try {
       if (outcome instanceof Failure) this.report(outcome.error, this.callOf(index));
     } catch (cause) {
-      this.thrown ??= { cause };
+      this.deferredError ??= { cause };
     }
     this.#pending -= 1;
     if (this.#pending === 0) this.end();
@@ -48,7 +48,7 @@ export class JsonResponse extends RequestCalls {
     this.#errors.length = 0;
     this.#status = 0;
     this.#bytes = undefined;
-    this.thrown = undefined;
+    this.deferredError = undefined;
     this.endLate(!(outcome instanceof Failure));
   }
 
@@ -59,20 +59,23 @@ export class JsonResponse extends RequestCalls {
   protected write(): ResponseDraft {
     const { isBatchCall } = this.request;
     this.format = jsonHeaders;
-    if (this.thrown) throw this.thrown.cause;
+    if (this.deferredError) throw this.deferredError.cause;
     let text = isBatchCall ? '[' : '';
     for (let index = 0; index < this.#outcomes.length; index += 1) {
       if (index > 0) text += ',';
-      text += this.#part(index, text);
+      text += this.#encodeOutcome(index, text);
     }
     return this.response(isBatchCall ? `${text}]` : text, this.#status, this.#items, this.#errors);
   }
 
-  /** Encodes an outcome as JSON. Sets `thrown` if it cannot be encoded: tRPC calls `responseMeta` before it fails. */
-  #part(index: number, before: string): string {
+  /**
+   * Encodes an outcome as JSON. Sets `deferredError` if it cannot be encoded: tRPC calls `responseMeta` before it
+   * fails.
+   */
+  #encodeOutcome(index: number, before: string): string {
     const outcome = this.#outcomes[index];
     const { isBatchCall, type } = this.request;
-    const written = outcome instanceof Failure ? outcome.error : this.#success(outcome, before);
+    const written = outcome instanceof Failure ? outcome.error : this.#encodeOutput(outcome, before);
     if (typeof written === 'string') {
       if (this.settings.rpc.responseMeta) this.#items.push({ result: { data: outcome } });
       this.#addStatus(200);
@@ -87,13 +90,13 @@ export class JsonResponse extends RequestCalls {
     try {
       return this.errorText(item.error);
     } catch (cause) {
-      this.thrown ??= { cause };
+      this.deferredError ??= { cause };
       return '';
     }
   }
 
   /** Encodes an output as JSON. Returns an error if it is too large, or a stream in a batch. */
-  #success(output: unknown, before: string): string | TRPCError {
+  #encodeOutput(output: unknown, before: string): string | TRPCError {
     if (isStreamLike(output)) {
       if (!this.request.isBatchCall) throw streamNotSupported();
       return streamNotSupported();
@@ -105,7 +108,7 @@ export class JsonResponse extends RequestCalls {
         this.#bytes = Infinity;
         return this.request.isBatchCall ? batchTooLarge(this.settings.limits.maxResponseBytes) : cause;
       }
-      this.thrown ??= { cause };
+      this.deferredError ??= { cause };
       return '';
     }
   }
@@ -123,7 +126,7 @@ export class JsonResponse extends RequestCalls {
       bare === undefined
         ? (boundedJson({ result: { data } }, maxResponseBytes) as string)
         : `{"result":{"data":${bare}}}`;
-    if (this.request.isBatchCall && !this.#fits(text, before)) throw batchTooLarge(maxResponseBytes);
+    if (this.request.isBatchCall && !this.#isWithinLimit(text, before)) throw batchTooLarge(maxResponseBytes);
     return text;
   }
 
@@ -131,7 +134,7 @@ export class JsonResponse extends RequestCalls {
    * Whether a batch stays within the limit. A UTF-16 code unit is at most 3 bytes of UTF-8, so bytes are counted only
    * if that estimate exceeds the limit.
    */
-  #fits(text: string, before: string): boolean {
+  #isWithinLimit(text: string, before: string): boolean {
     const maxBytes = effectiveLimit(this.settings.limits.maxResponseBytes);
     if (this.#bytes === undefined && (before.length + text.length) * 3 <= maxBytes) return true;
     this.#bytes = (this.#bytes ?? utf8Length(before)) + utf8Length(text);

@@ -13,7 +13,8 @@ export type InputMedia = 'json' | 'form' | 'octets';
 export function mediaOf(http: HttpRequest): InputMedia {
   const contentType = http.header('content-type');
   if (contentType === 'application/json') return 'json';
-  const media = contentType && medias.get((contentType.split(';', 1)[0] as string).trim().toLowerCase());
+  const media =
+    contentType && inputMediaByType.get((contentType.split(';', 1)[0] as string).trim().toLowerCase());
   if (media) return media;
   if (http.method === 'GET') return 'json';
   const isNamed = someHeader(http, (name) => name === 'content-type');
@@ -23,7 +24,7 @@ export function mediaOf(http: HttpRequest): InputMedia {
   });
 }
 
-const medias: ReadonlyMap<string, InputMedia> = new Map([
+const inputMediaByType: ReadonlyMap<string, InputMedia> = new Map([
   ['application/json', 'json'],
   ['multipart/form-data', 'form'],
   ['application/octet-stream', 'octets'],

@@ -77,7 +77,7 @@ export interface TrpcSettings {
 
 /** Settings shared by all WebSockets. */
 export interface SocketSettings extends TrpcSettings {
-  readonly sockets: SocketOptions & SocketLimits;
+  readonly sockets: SocketOptions & RpcSocketLimits;
   readonly rateLimit: Pick<RateLimit<unknown>, 'count'> | undefined;
   readonly failedAttempts: FailedAttempts | undefined;
   readonly allowsOrigin: SocketOrigins;
@@ -155,7 +155,7 @@ const socketLimits = {
   maxWaitingPerAddress: 100,
 };
 
-type SocketLimits = Readonly<typeof socketLimits>;
+type RpcSocketLimits = Readonly<typeof socketLimits>;
 
 /**
  * Adds the default limits to the options.
@@ -167,8 +167,8 @@ export function withSocketLimits(options: SocketOptions, maxBodyBytes: number): 
     maxMessageBytes: Math.ceil(Math.min(defaultMessageBytes, maxBodyBytes)),
   };
   const limits = Object.fromEntries(
-    Object.entries(defaults).map(([name, value]) => [name, options[name as keyof SocketLimits] ?? value]),
-  ) as SocketLimits;
+    Object.entries(defaults).map(([name, value]) => [name, options[name as keyof RpcSocketLimits] ?? value]),
+  ) as RpcSocketLimits;
   requirePositiveIntegers('sockets', limits);
   return { ...options, ...limits };
 }

@@ -9,7 +9,7 @@ import type { Target } from '../../policies/policy.ts';
 import { rejectLongQuery } from '../../policies/queryParameters.ts';
 import type { HeaderSource } from '../../policies/scheme.ts';
 import type { RawInputs } from '../../procedures/execute.ts';
-import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
+import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import {
@@ -300,7 +300,7 @@ export class TrpcRequest implements Target, RawInputs {
 
   #deserialize(input: unknown): unknown {
     const { config, limits } = this.#settings;
-    if (isDeeper(input, limits.maxJsonDepth)) throw tooDeep(limits.maxJsonDepth);
+    if (isDeeper(input, limits.maxJsonDepth)) throw depthError(limits.maxJsonDepth);
     return config.transformer.input.deserialize(input);
   }
 

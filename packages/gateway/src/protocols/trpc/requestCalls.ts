@@ -14,14 +14,14 @@ import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { ResponseControls } from '../../procedures/responseControls.ts';
-import { bodiless, metaHeaders } from '../../procedures/responseMeta.ts';
-import { shownStatus } from '../../procedures/shownError.ts';
+import { bodilessStatuses, metaHeaders } from '../../procedures/responseMeta.ts';
+import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { jsonType, retryAfterHeader } from './errorResponse.ts';
 import type { TrpcSettings } from './options.ts';
 import type { TrpcRequest } from './request.ts';
 
 /** The result of one call, as `responseMeta` receives it. */
-export type Item = { readonly error: object } | { readonly result: { readonly data: unknown } };
+export type ResultItem = { readonly error: object } | { readonly result: { readonly data: unknown } };
 
 /** The properties of a call that error formatters and `onError` receive. */
 interface ReportedCall {
@@ -51,7 +51,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** The headers of `ctx.response` when the calls started, for formats that ignore later ones. */
   protected controlHeaders: readonly Header[] | undefined = undefined;
   /** The error of `onError` or of the first output that cannot be encoded. Thrown after `responseMeta`, as in tRPC. */
-  protected thrown: { readonly cause: unknown } | undefined = undefined;
+  protected deferredError: { readonly cause: unknown } | undefined = undefined;
   #context: unknown = undefined;
   #contextError: TRPCError | undefined = undefined;
   /** The `Idempotency-Key` of a single call, if the procedure takes one. */
@@ -132,20 +132,20 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /**
    * Creates the response with a body.
    * @param items the results; `undefined` if they are not known yet
-   * @throws the error of `responseMeta`, `thrown`, and, as tRPC's `Response` does, for an invalid status or one without
-   *   a body
+   * @throws the error of `responseMeta`, `deferredError`, and, as tRPC's `Response` does, for an invalid status or one
+   *   without a body
    */
   protected response(
     body: ResponseDraft['body'],
     tRpcStatus = 200,
-    items?: readonly Item[],
+    items?: readonly ResultItem[],
     errors: readonly TRPCError[] = emptyList,
   ): ResponseDraft {
     const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatchCall;
     let status = (isSuccess ? controlStatus(this.scope.responseControls) : undefined) ?? tRpcStatus;
     if (this.settings.rpc.responseMeta) status = this.#addMeta(items, errors) || status;
-    if (this.thrown) throw this.thrown.cause;
-    if (!(status >= 200 && status <= 599) || bodiless.has(status)) void new Response('', { status });
+    if (this.deferredError) throw this.deferredError.cause;
+    if (!(status >= 200 && status <= 599) || bodilessStatuses.has(status)) void new Response('', { status });
     const headers = this.#headers ? [...this.#headers] : this.#setHeaders();
     const isTyped = this.#headers?.has('content-type') ?? this.format !== noFormat;
     if (!isTyped) headers.push(textType);
@@ -157,7 +157,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   protected report(cause: TRPCError, call = this.callOf()): void {
     const { request, scope, settings } = this;
     if (cause instanceof LimitError) scope.limit = cause.limit;
-    else if (shownStatus(cause) >= 500) {
+    else if (errorStatusOf(cause) >= 500) {
       scope.error = cause;
       scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
     }
@@ -306,7 +306,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Answers with an error of the request as a whole. */
   #requestError(error: TRPCError): ResponseDraft {
-    this.thrown = undefined;
+    this.deferredError = undefined;
     try {
       this.report(error);
       const item = { error: this.shapeOf(error) };
@@ -336,7 +336,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
    * Calls `responseMeta` and adds its headers. A second call, for an error, adds to the headers of the first.
    * @returns the status of `responseMeta`
    */
-  #addMeta(items: readonly Item[] | undefined, errors: readonly TRPCError[]): number | undefined {
+  #addMeta(items: readonly ResultItem[] | undefined, errors: readonly TRPCError[]): number | undefined {
     const { paths, phase, procedures } = this.request;
     const info = phase === 'checks' ? this.request.info : undefined;
     const headers = (this.#headers ??= new Headers([...this.format, ...this.#setHeaders()] as [
@@ -371,7 +371,9 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
 /** Returns the status that a procedure set, if it is a 2xx with a body: clients need tRPC's envelope. */
 const controlStatus = ({ status }: ResponseControls): number | undefined =>
-  status !== undefined && status >= 200 && status <= 299 && !bodiless.has(status) ? status : undefined;
+  status !== undefined && status >= 200 && status <= 299 && !bodilessStatuses.has(status)
+    ? status
+    : undefined;
 
 /**
  * Reads the `Idempotency-Key` of a request, if a called procedure takes one.

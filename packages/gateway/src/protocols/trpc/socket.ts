@@ -12,8 +12,8 @@ import { responseTooLarge, boundedJson } from '../../policies/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { shownStatus } from '../../procedures/shownError.ts';
-import { hiddenShape } from './errorResponse.ts';
+import { errorStatusOf } from '../../procedures/formattedError.ts';
+import { genericErrorShape } from './errorResponse.ts';
 import type { SocketSettings } from './options.ts';
 
 /** The properties of a call that an error message has; `noCall` for an error outside of a call. */
@@ -169,7 +169,7 @@ export class Socket {
     const isStream = call?.type === 'subscription';
     // 499 if the client disconnected, as over HTTP. For a subscription, that is a regular end.
     const success = this.isOpen || isStream ? 200 : 499;
-    const status = error ? shownStatus(error) : success;
+    const status = error ? errorStatusOf(error) : success;
     const limit = error instanceof LimitError ? error.limit : undefined;
     // Not the path that the client sent: it must not become a label of metrics.
     const operation = call?.procedure?.path;
@@ -268,7 +268,7 @@ export class Socket {
       return getErrorShape({ config: this.settings.config, ctx, error, type, path, input });
     } catch (cause) {
       this.reportError(call, cause);
-      return hiddenShape;
+      return genericErrorShape;
     }
   }
 
@@ -277,7 +277,7 @@ export class Socket {
       this.#send({ id: call.id, jsonrpc: call.jsonrpc, error: shape });
     } catch (cause) {
       this.reportError(call, cause);
-      if (shape !== hiddenShape) this.#sendShape(call, hiddenShape);
+      if (shape !== genericErrorShape) this.#sendShape(call, genericErrorShape);
     }
   }
 

@@ -13,7 +13,7 @@ import type { CallTelemetry } from '../../policies/telemetry.ts';
 import { keyRequired } from '../../policies/idempotencyKey.ts';
 import { scopeRejection } from '../../policies/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
-import { isDeeper, tooDeep } from '../../procedures/jsonDepth.ts';
+import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { noCall, type OpenCall, type Socket } from './socket.ts';
 
@@ -32,7 +32,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** The index of the call in its message. */
   readonly #index: number;
   readonly #rejection: MaybePromise<TRPCError | undefined>;
-  #observed: CallTelemetry | undefined = undefined;
+  #callTelemetry: CallTelemetry | undefined = undefined;
   #ended: PromiseWithResolvers<void> | undefined = undefined;
   #hasEnded = false;
   /** Ends a subscription's wait for its next event. */
@@ -51,7 +51,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     this.telemetry = telemetry && {
       trace: undefined,
       run: (run) => telemetry.run(run),
-      call: (path) => (this.#observed = telemetry.call(path)),
+      call: (path) => (this.#callTelemetry = telemetry.call(path)),
       end: () => {},
     };
     const { input, lastEventId, path } = params;
@@ -68,7 +68,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   }
 
   get trace(): TraceIds | undefined {
-    return this.#observed?.trace;
+    return this.#callTelemetry?.trace;
   }
 
   whenEnded(): Promise<void> {
@@ -121,14 +121,14 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** @throws {LimitError} `json-depth` */
   read(): unknown {
     const { maxJsonDepth } = this.#socket.settings.limits;
-    if (isDeeper(this.input, maxJsonDepth)) throw tooDeep(maxJsonDepth);
+    if (isDeeper(this.input, maxJsonDepth)) throw depthError(maxJsonDepth);
     return this.input;
   }
 
   settle(_index: number, outcome: unknown): void {
     if (outcome instanceof Failure) return this.#endWithError(outcome.error);
     const isStream = isAsyncIterable(outcome) || isObservable(outcome);
-    if (isStream !== (this.type === 'subscription')) return this.#endWithError(wrongOutput(this));
+    if (isStream !== (this.type === 'subscription')) return this.#endWithError(outputTypeError(this));
     if (isStream) return void this.#stream(outcome);
     try {
       this.#socket.sendResult(this, { type: 'data', data: outcome });
@@ -191,14 +191,14 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     }
     const isStopped = this.signal.aborted;
     let iterator: (AsyncIterator<unknown> & Partial<AsyncDisposable>) | undefined;
-    const error = await errorOf(() => {
+    const error = await catchError(() => {
       iterator = events[Symbol.asyncIterator]();
       return this.#sendEvents(iterator);
     });
     if (error) this.abort();
     // Not after closing the iterator: one that ignores its signal may never finish.
     this.#end(isStopped ? undefined : error);
-    const closingError = await errorOf(() => iterator?.[Symbol.asyncDispose]?.() ?? iterator?.return?.());
+    const closingError = await catchError(() => iterator?.[Symbol.asyncDispose]?.() ?? iterator?.return?.());
     try {
       if (error && !isStopped) socket.sendError(this, error);
     } catch (cause) {
@@ -239,7 +239,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 const withLastEventId = (input: unknown, lastEventId: string): unknown =>
   isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });
 
-async function errorOf(run: () => unknown): Promise<TRPCError | undefined> {
+async function catchError(run: () => unknown): Promise<TRPCError | undefined> {
   try {
     await run();
     return undefined;
@@ -251,7 +251,7 @@ async function errorOf(run: () => unknown): Promise<TRPCError | undefined> {
 /** Whether an error is the result of an aborted signal. */
 const isAbort = ({ cause }: TRPCError): boolean => cause?.name === 'AbortError';
 
-const wrongOutput = ({ path, type }: SocketCall) =>
+const outputTypeError = ({ path, type }: SocketCall) =>
   type === 'subscription'
     ? new TRPCError({
         code: 'INTERNAL_SERVER_ERROR',

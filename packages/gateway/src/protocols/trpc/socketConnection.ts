@@ -16,17 +16,17 @@ import { noCall, Socket, type CallInfo } from './socket.ts';
 import { SocketCall } from './socketCall.ts';
 
 /** Whether the first message of a socket is its connection parameters: its URL has `connectionParams=1`, as in tRPC. */
-export const sendsParameters = ({ query }: HttpRequest): boolean =>
+export const expectsConnectionParams = ({ query }: HttpRequest): boolean =>
   new URLSearchParams(query).get('connectionParams') === '1';
 
 /** Time for which a client may keep the connection open after it has closed the socket, in milliseconds. */
-const connectionEndsWithinMs = 18_000;
+const connectionCloseTimeoutMs = 18_000;
 
 /**
  * Returns the close code and reason for a socket whose credential was rejected (RFC 6455 §7.4.1; 1013 is in IANA's
  * registry).
  */
-function closeOf({ code }: TRPCError): [code: number, reason: string] {
+function closeReason({ code }: TRPCError): [code: number, reason: string] {
   if (code === 'SERVICE_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS') return [1013, 'Try again later.'];
   return code === 'UNAUTHORIZED' || code === 'FORBIDDEN'
     ? [1008, 'The credential is missing or not valid.']
@@ -68,7 +68,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     super(peer, settings, scope);
     this.#onClosed = onClosed;
     this.#onChecked = onChecked;
-    this.#awaitsParameters = sendsParameters(scope.request);
+    this.#awaitsParameters = expectsConnectionParams(scope.request);
     this.#keepAlive();
     if (onChecked) {
       this.maxUnsentBytes = settings.sockets.maxUnauthenticatedBytes;
@@ -106,7 +106,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     // A client that closes its socket before it is authenticated may keep the connection open, so the socket counts as
     // waiting for that long. An adapter limits the connections of the sockets that it closes itself.
     if (isInOrder && this.isOpen && this.#onChecked) {
-      unref(setTimeout(this.#onChecked, connectionEndsWithinMs));
+      unref(setTimeout(this.#onChecked, connectionCloseTimeoutMs));
       this.#onChecked = undefined;
     }
     this.#endWaiting();
@@ -154,7 +154,7 @@ export class SocketConnection extends Socket implements SocketHandler {
       const target = { callCount: 1, isPublic: false, isSocket: true, credentials };
       const rejection = await this.settings.admit(this.scope, target);
       this.#endWaiting();
-      if (rejection) return this.#end(rejection, ...closeOf(rejection));
+      if (rejection) return this.#end(rejection, ...closeReason(rejection));
       if (!this.isOpen) return;
     }
     // Not earlier: `watch` reads the credential that the policies have set.

@@ -428,7 +428,7 @@ function requestOf(target: string, { method, headers = [], body = '' }: Row, has
 }
 
 /** Headers that only the gateway sets, or that belong to the connection. */
-const notCompared = new Set([
+const ignoredHeaders = new Set([
   'connection',
   'transfer-encoding',
   'x-request-id',
@@ -437,7 +437,7 @@ const notCompared = new Set([
 ]);
 
 function outcome(status: number, headers: Headers, body: string, events: Events): Outcome {
-  const compared = [...headers].filter(([name]) => !notCompared.has(name));
+  const compared = [...headers].filter(([name]) => !ignoredHeaders.has(name));
   return {
     status,
     headers: Object.fromEntries(
@@ -459,11 +459,11 @@ const lines = [['trpc-accept', 'application/jsonl']] as const;
 const form = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n';
 const multipart = [['content-type', 'multipart/form-data; boundary=x']] as const;
 const octets = [['content-type', 'application/octet-stream']] as const;
-const q = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(value))}`;
+const inputQuery = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(value))}`;
 const all = Object.keys(settings) as SettingName[];
 
 /** Settings with which tRPC starts a stream of events that it never sends, and reports its error. */
-const neverSent: ReadonlySet<SettingName> = new Set([
+const unsentStreamSettings: ReadonlySet<SettingName> = new Set([
   'metaThrows',
   'metaThrowsForSuccess',
   'metaBodiless',
@@ -473,7 +473,12 @@ const neverSent: ReadonlySet<SettingName> = new Set([
 
 const rows: readonly Row[] = [
   { name: 'a query', method: 'GET', target: '/hello', settings: all },
-  { name: 'a query with an input', method: 'GET', target: `/echo?${q({ a: [1, 'ü'] })}`, settings: all },
+  {
+    name: 'a query with an input',
+    method: 'GET',
+    target: `/echo?${inputQuery({ a: [1, 'ü'] })}`,
+    settings: all,
+  },
   { name: 'a query of a nested router', method: 'GET', target: '/deep.hello' },
   {
     name: 'a query by another separator',
@@ -521,32 +526,41 @@ const rows: readonly Row[] = [
   { name: 'a stream in a call', method: 'GET', target: '/iterable', settings: all },
   { name: 'a promise in a call', method: 'GET', target: '/promised' },
   { name: 'streams in a batch', method: 'GET', target: '/iterable,hello,promised?batch=1', settings: all },
-  { name: 'a call that fails', method: 'GET', target: `/conflict?${q('no')}`, settings: all },
-  { name: 'a call whose error has a status of its own', method: 'GET', target: `/conflict?${q('teapot')}` },
+  { name: 'a call that fails', method: 'GET', target: `/conflict?${inputQuery('no')}`, settings: all },
+  {
+    name: 'a call whose error has a status of its own',
+    method: 'GET',
+    target: `/conflict?${inputQuery('teapot')}`,
+  },
   {
     name: 'a call whose error cannot be formatted',
     method: 'GET',
-    target: `/conflict?${q('unformattable')}`,
+    target: `/conflict?${inputQuery('unformattable')}`,
     settings: ['default', 'metaHeaders'],
   },
   {
     name: 'a call whose error cannot be serialized',
     method: 'GET',
-    target: `/conflict?${q('bigint')}`,
+    target: `/conflict?${inputQuery('bigint')}`,
     settings: ['default', 'metaHeaders'],
   },
-  { name: 'an input that the schema rejects', method: 'GET', target: `/checked?${q({})}`, settings: all },
+  {
+    name: 'an input that the schema rejects',
+    method: 'GET',
+    target: `/checked?${inputQuery({})}`,
+    settings: all,
+  },
   { name: 'an input that is not JSON', method: 'GET', target: '/echo?input=%7B', settings: all },
   {
     name: 'an input that cannot be deserialized',
     method: 'GET',
-    target: `/echo?${q('undecodable')}`,
+    target: `/echo?${inputQuery('undecodable')}`,
     settings: ['transformer'],
   },
   {
     name: 'an input of a batch that cannot be deserialized',
     method: 'GET',
-    target: `/echo,hello,echo?batch=1&${q({ 0: { json: 1 }, 2: 'undecodable' })}`,
+    target: `/echo,hello,echo?batch=1&${inputQuery({ 0: { json: 1 }, 2: 'undecodable' })}`,
     settings: ['transformer'],
   },
   {
@@ -557,19 +571,19 @@ const rows: readonly Row[] = [
   {
     name: 'a batch',
     method: 'GET',
-    target: `/echo,later,hello?batch=1&${q({ 0: 1, 1: 'x', 5: 2 })}`,
+    target: `/echo,later,hello?batch=1&${inputQuery({ 0: 1, 1: 'x', 5: 2 })}`,
     settings: all,
   },
   {
     name: 'a batch in which some calls fail',
     method: 'GET',
-    target: `/hello,conflict,conflict,checked?batch=1&${q({ 1: 'a', 2: 'teapot' })}`,
+    target: `/hello,conflict,conflict,checked?batch=1&${inputQuery({ 1: 'a', 2: 'teapot' })}`,
     settings: all,
   },
   {
     name: 'a batch in which all calls fail',
     method: 'GET',
-    target: `/conflict,conflict?batch=1&${q({ 0: 'a', 1: 'b' })}`,
+    target: `/conflict,conflict?batch=1&${inputQuery({ 0: 'a', 1: 'b' })}`,
     settings: all,
   },
   { name: 'a batch of one', method: 'GET', target: '/hello?batch=1', settings: all },
@@ -850,20 +864,20 @@ const rows: readonly Row[] = [
   {
     name: 'lines',
     method: 'GET',
-    target: `/echo,hello?batch=1&${q({ 0: 1 })}`,
+    target: `/echo,hello?batch=1&${inputQuery({ 0: 1 })}`,
     headers: lines,
     settings: all.filter((name) => name !== 'onErrorThrows'),
   },
   {
     name: 'lines of a query and a mutation',
     method: 'GET',
-    target: `/conflict,missing,write?batch=1&${q({ 0: 'no' })}`,
+    target: `/conflict,missing,write?batch=1&${inputQuery({ 0: 'no' })}`,
     headers: lines,
   },
   {
     name: 'lines in which some calls fail',
     method: 'GET',
-    target: `/conflict,missing,hello,checked?batch=1&${q({ 0: 'no' })}`,
+    target: `/conflict,missing,hello,checked?batch=1&${inputQuery({ 0: 'no' })}`,
     headers: lines,
     settings: ['default', 'transformer', 'contextFails', 'metaHeaders'],
   },
@@ -933,10 +947,14 @@ const rows: readonly Row[] = [
   {
     name: 'a subscription',
     method: 'GET',
-    target: `/count?${q({ a: 1 })}`,
+    target: `/count?${inputQuery({ a: 1 })}`,
     settings: all.filter((name) => name !== 'onErrorThrows'),
   },
-  { name: 'a subscription after an event', method: 'GET', target: `/count?${q({ a: 1 })}&lastEventId=7` },
+  {
+    name: 'a subscription after an event',
+    method: 'GET',
+    target: `/count?${inputQuery({ a: 1 })}&lastEventId=7`,
+  },
   {
     name: 'a subscription after an event without an input',
     method: 'GET',
@@ -972,7 +990,7 @@ const rows: readonly Row[] = [
     name: 'a subscription that fails',
     method: 'GET',
     target: '/failCount',
-    settings: all.filter((name) => !neverSent.has(name)),
+    settings: all.filter((name) => !unsentStreamSettings.has(name)),
   },
   { name: 'a subscription without events', method: 'GET', target: '/notCounted' },
   { name: 'a subscription whose input is broken', method: 'GET', target: '/count?input=%7B' },
@@ -1080,7 +1098,7 @@ describe('random requests', () => {
           fc.array(header, { maxLength: 4 }),
           fc.constantFrom('', '{', '1', '{"0":1,"1":"no"}', '{"n":1}', form),
           async (setting, method, paths, query, headers, body) => {
-            if (neverSent.has(setting) && paths.includes('count')) return;
+            if (unsentStreamSettings.has(setting) && paths.includes('count')) return;
             const isBodiless = method === 'GET' || method === 'HEAD';
             const row: Row = {
               name: 'random',

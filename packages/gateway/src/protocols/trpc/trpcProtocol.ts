@@ -27,7 +27,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
   }
 
   options(): ResponseDraft {
-    return new ResponseDraft(204, [allow]);
+    return new ResponseDraft(204, [allowHeader]);
   }
 
   reject(error: TRPCError, scope: RequestScope): ResponseDraft {
@@ -44,9 +44,9 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
         ? paths
         : paths.filter((path) => settings.procedures.has(path));
     if (!trpcMethods.has(http.method)) {
-      const message = `This path takes ${allow[1]}.`;
+      const message = `This path takes ${allowHeader[1]}.`;
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });
-      return settings.errorResponse(error, scope, [jsonType, allow]);
+      return settings.errorResponse(error, scope, [jsonType, allowHeader]);
     }
     if (http.method === 'HEAD' && phase !== 'url') return new ResponseDraft(204, []);
     if (accept === 'application/jsonl') return new LinesResponse(settings, scope, request).respond();
@@ -56,7 +56,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
   }
 }
 
-const allow: Header = ['allow', 'GET, POST, HEAD, OPTIONS'];
+const allowHeader: Header = ['allow', 'GET, POST, HEAD, OPTIONS'];
 
 /** The methods that tRPC supports. They are case-sensitive (RFC 9110 §9.1). */
 const trpcMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);

@@ -6,7 +6,7 @@ import { passesOriginCheck } from '../../policies/origins.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { SocketSettings } from './options.ts';
-import { SocketConnection, sendsParameters } from './socketConnection.ts';
+import { SocketConnection, expectsConnectionParams } from './socketConnection.ts';
 
 /**
  * Accepts tRPC connections over WebSocket (RFC 6455). The credential comes with the request that opens the socket.
@@ -39,7 +39,7 @@ export class WebSockets {
       const message = 'Pages of this origin may not connect.';
       return errorResponse(new TRPCError({ code: 'FORBIDDEN', message }), scope);
     }
-    if (sendsParameters(request) && this.#settings.awaitsParameters(request)) {
+    if (expectsConnectionParams(request) && this.#settings.awaitsParameters(request)) {
       // Read now, since the socket is counted by address after the request has ended.
       const address = clientAddress(request);
       const rejection = failedAttempts?.silentRejection(request) ?? this.#waiting.rejection(address);

@@ -5,7 +5,7 @@ import { DeclaredError, type ErrorDefinition, type ErrorDefinitions } from './de
 import { trpcCodeOf } from './errorCodes.ts';
 
 /** The parts of an error that clients receive, as shaped by a formatter of `.errors()`. */
-export interface ShownError {
+export interface FormattedError {
   readonly code: string;
   readonly message: string;
   readonly status: number;
@@ -19,7 +19,7 @@ export interface ShownError {
  * @returns `undefined` for an error that no formatter has changed
  * @throws if the data of a shape does not match the definition
  */
-export function shownError(error: TRPCError, definitions: ErrorDefinitions): ShownError | undefined {
+export function formattedError(error: TRPCError, definitions: ErrorDefinitions): FormattedError | undefined {
   const shape = formattedShape(error);
   if (shape === undefined) return undefined;
   const { code, data } = shape.data ?? {};
@@ -37,14 +37,14 @@ export function shownError(error: TRPCError, definitions: ErrorDefinitions): Sho
 }
 
 /** Returns the HTTP status of an error: the one in its shape by a formatter of `.errors()`, or that of its code. */
-export const shownStatus = (error: TRPCError): number => formattedStatus(error, formattedShape(error));
+export const errorStatusOf = (error: TRPCError): number => formattedStatus(error, formattedShape(error));
 
 function formattedStatus(error: TRPCError, shape: FormattedShape | undefined): number {
   const { httpStatus } = shape?.data ?? {};
   return isErrorStatus(httpStatus) ? httpStatus : getHTTPStatusCodeFromError(error);
 }
 
-function undeclaredError(error: TRPCError, shape: FormattedShape): ShownError | undefined {
+function undeclaredError(error: TRPCError, shape: FormattedShape): FormattedError | undefined {
   const { message } = shape;
   const ownStatus = getHTTPStatusCodeFromError(error);
   const status = formattedStatus(error, shape);
